@@ -1,0 +1,11 @@
+/**
+ * How a command on a node ended. Only `exited(0)` is success; `unknown` (the connection dropped, the code never
+ * came) is neither success nor failure and is resolved by looking again.
+ */
+export type Exit =
+  | { readonly kind: 'exited'; readonly code: number }
+  | { readonly kind: 'signalled'; readonly signal: string }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** Whether the command is known to have succeeded. */
+export const isSuccess = (exit: Exit): boolean => exit.kind === 'exited' && exit.code === 0;

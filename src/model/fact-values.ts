@@ -1,0 +1,204 @@
+/** `sw_vers`. The build letter belongs to Darwin (25x is macOS 26), so the major is never derived from it. */
+export interface MacosVersion {
+  readonly version: string;
+  /** `ProductVersionExtra` of a background security improvement, such as `(a)`. */
+  readonly extra?: string;
+  readonly build: string;
+}
+
+/** What kind of Mac it is. `memoryBytes` is `hw.memsize` (512 GB = 2^39). */
+export interface Hardware {
+  readonly model: string;
+  readonly chip: string;
+  readonly memoryBytes: number;
+}
+
+/** Which Mac it is. Serial and UUID are personal data: they are shown, but never put into a log line. */
+export interface Identity {
+  readonly serial: string;
+  readonly hardwareUuid: string;
+}
+
+/** Another Mac seen at the far end of a cable. */
+export interface ThunderboltPeer {
+  /** The domain UUID of the peer's bus; with our own it names the cable. */
+  readonly domainUuid: string;
+  /** The peer's `hw.model`. */
+  readonly model: string;
+  /** The peer's family name ("Mac Studio"). */
+  readonly name: string;
+  /** True when the peer advertises RDMA (protocol 64087): a strong hint, confirmed only by `rdma_ctl` on the peer. */
+  readonly advertisesRdma: boolean;
+  /** 0 when directly cabled, else how many docks or hubs stand between. */
+  readonly hubsBetween: number;
+}
+
+/** A dock, hub or disk: something with a switch UID and no domain of its own. */
+export interface ThunderboltDevice {
+  readonly name: string;
+  readonly vendor: string;
+  readonly mode: string;
+}
+
+/** One Thunderbolt bus with its one receptacle. */
+export interface ThunderboltReceptacle {
+  readonly bus: string;
+  readonly domainUuid: string;
+  /** As macOS prints it in `receptacle_id_key`; never computed from the bus number. */
+  readonly receptacle: number;
+  readonly state: 'connected' | 'empty';
+  /** Speed of the cable in bits per second; absent while nothing is connected. */
+  readonly linkBitsPerSecond?: number;
+  /** What the socket could do, from its "Up to N Gb/s" while free; absent while connected. */
+  readonly maxBitsPerSecond?: number;
+  readonly peers: readonly ThunderboltPeer[];
+  readonly devices: readonly ThunderboltDevice[];
+}
+
+/** One block of `networksetup -listallhardwareports`. */
+export interface HardwarePort {
+  readonly port: string;
+  readonly device: string;
+  readonly mac?: string;
+}
+
+/** An IPv4 address of an interface; `prefixLength` 0 to 32. */
+export interface Ipv4Address {
+  readonly address: string;
+  readonly prefixLength: number;
+}
+
+/** One interface of `ifconfig -a`. */
+export interface NetworkInterface {
+  readonly name: string;
+  readonly isUp: boolean;
+  readonly mtuBytes: number;
+  readonly mac?: string;
+  readonly ipv4: readonly Ipv4Address[];
+  readonly ipv6: readonly string[];
+  /** Absent when macOS prints no status line, as for an interface that is down. */
+  readonly status?: 'active' | 'inactive';
+  /** Members, for a bridge; empty for everything else. */
+  readonly members: readonly string[];
+}
+
+/** One bridge of the network preferences. */
+export interface BridgePreference {
+  readonly name: string;
+  readonly interfaces: readonly string[];
+  /** `thunderbolt-bridge` when macOS made it by itself. */
+  readonly auto?: string;
+}
+
+/** One network service, in the order in which macOS tries them. */
+export interface NetworkService {
+  readonly name: string;
+  readonly port: string;
+  /** Absent for services without a device, such as a VPN. */
+  readonly device?: string;
+  readonly isEnabled: boolean;
+}
+
+/** One line of `ibv_devices`. */
+export interface RdmaDevice {
+  readonly name: string;
+  readonly guid: string;
+}
+
+/** One entry of a port's GID table. */
+export interface Gid {
+  readonly index: number;
+  readonly gid: string;
+  /** Set when the GID is an IPv4-mapped one (`::ffff:a.b.c.d`), which MLX needs. */
+  readonly ipv4?: string;
+}
+
+/** One RDMA device with its one port, as `ibv_devinfo -v` prints it. */
+export interface RdmaPort {
+  readonly device: string;
+  readonly state: 'active' | 'down' | 'other';
+  readonly gids: readonly Gid[];
+  /** Limits as this macOS reports them (26.x said 11, later 3): read, never hard-coded. */
+  readonly maxQueuePairs?: number;
+  readonly maxProtectionDomains?: number;
+}
+
+/** Power settings on mains. Minutes; 0 is never. `unsupported` when the Mac cannot do it at all. */
+export interface PowerSettings {
+  readonly sleepMinutes: number;
+  readonly diskSleepMinutes: number;
+  readonly restartAfterPowerLoss: boolean | 'unsupported';
+}
+
+/** `iogpu.wired_limit_mb`; 0 is macOS's own default of about three quarters of the memory. Lost at every reboot. */
+export interface WiredLimit {
+  readonly megabytes: number;
+}
+
+/** Which boot this is. The UUID decides; the time moves when the clock is set. */
+export interface BootSession {
+  readonly uuid: string;
+  readonly bootedAtEpochSeconds: number;
+}
+
+/** Room on the data volume. */
+export interface DiskSpace {
+  readonly totalBytes: number;
+  readonly freeBytes: number;
+}
+
+/** One of our own launchd services (`dev.meshwright.*`). */
+export interface LaunchdService {
+  readonly label: string;
+  /** `not-loaded` when its plist lies there and launchd does not know it. */
+  readonly state: 'running' | 'waiting' | 'not-loaded';
+  readonly pid?: number;
+  readonly runs?: number;
+  /** As launchd prints it: `0`, `1`, `78: EX_CONFIG` or `(never exited)`. */
+  readonly lastExit?: string;
+}
+
+/** One job of ours that is kept on the node under its key. */
+export interface NodeJob {
+  readonly key: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** The lease that a run holds on the node, or held when it died. */
+export interface NodeLease {
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** The node's wall clock minus the controller's, with the half-width of what one observation can resolve. */
+export interface ClockOffset {
+  readonly offsetMs: number;
+  readonly uncertaintyMs: number;
+}
+
+/** Every fact by name: the one place that says which value a fact has. */
+export interface FactValues {
+  readonly 'macos-version': MacosVersion;
+  readonly hardware: Hardware;
+  readonly identity: Identity;
+  readonly thunderbolt: readonly ThunderboltReceptacle[];
+  readonly 'hardware-ports': readonly HardwarePort[];
+  readonly interfaces: readonly NetworkInterface[];
+  readonly 'bridge-preferences': readonly BridgePreference[];
+  readonly 'network-services': readonly NetworkService[];
+  readonly 'rdma-state': 'enabled' | 'disabled';
+  readonly 'rdma-devices': readonly RdmaDevice[];
+  readonly 'rdma-ports': readonly RdmaPort[];
+  readonly filevault: 'on' | 'off' | 'converting';
+  readonly power: PowerSettings;
+  readonly 'wired-limit': WiredLimit;
+  readonly 'boot-session': BootSession;
+  readonly 'disk-space': DiskSpace;
+  readonly services: readonly LaunchdService[];
+  readonly jobs: readonly NodeJob[];
+  readonly leases: readonly NodeLease[];
+  readonly sudo: 'allowed' | 'needs-password' | 'denied';
+  readonly clock: ClockOffset;
+}
+
+/** The name of a fact. */
+export type FactName = keyof FactValues;

@@ -1,0 +1,44 @@
+import type { Exit } from '../model/exit.ts';
+
+/** Bounds of one command on a node; both are kept by the controller, whatever the node does. */
+export interface ExecLimits {
+  /** From the request of the channel to its close; then the channel is abandoned and the exit is unknown. */
+  readonly deadlineMs: number;
+  /** Of stdout and stderr together; one byte more ends the command with `isTruncated`. */
+  readonly maxBytes: number;
+  readonly stdin?: Uint8Array;
+}
+
+/** What a command on a node gave. */
+export interface ExecResult {
+  readonly exit: Exit;
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+  readonly isTruncated: boolean;
+  readonly sentAtEpochMs: number;
+  readonly receivedAtEpochMs: number;
+}
+
+/** An authenticated connection to one node whose host key has been verified. */
+export interface Remote {
+  /** Put before every node path: empty on a Mac, the node's folder in the portable simulator. */
+  readonly rootPrefix: string;
+  /** Runs one command line in the login shell of the ssh user. Never rejects for what the node does. */
+  exec(command: string, limits: ExecLimits): Promise<ExecResult>;
+  /** Ends the connection at once; commands still running get an unknown exit. */
+  close(): void;
+}
+
+/** Where a node is reached, after the cluster file, `ssh -G` or the simulator have been asked. */
+export interface Target {
+  /** What people call it: the node's name, or the address before there is a file. */
+  readonly label: string;
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly rootPrefix: string;
+  /** Key files to offer, in order; then the agent. */
+  readonly identityFiles: readonly string[];
+  /** Socket of an ssh agent; absent when none is to be asked. */
+  readonly agentSocket?: string;
+}
