@@ -1,0 +1,117 @@
+/**
+ * Runs the project's gates one after another: `check` (nothing that takes long), `verify` (and the tests), `ci` (from
+ * nothing installed to everything asked). Each gate prints its name, its time and its verdict; all of them run even
+ * when one fails; the last line counts tests and gates.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { countTests } from './count-tests.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const results = mkdtempSync(join(tmpdir(), 'meshwright-gates-'));
+
+/** The set-up command of the README, word for word, so that what is tested is what people type. */
+function readmeCommand(pattern) {
+  const [command] = readFileSync(join(root, 'README.md'), 'utf8').match(pattern) ?? [];
+  return command ?? 'echo "README.md shows no such command" >&2; exit 1';
+}
+
+/** Nothing is left out: whole enumerations, real sshd, shellcheck. */
+const everything = { MESHWRIGHT_FULL: '1', MESHWRIGHT_SSHD: 'required', MESHWRIGHT_SHELLCHECK: 'required' };
+const resultsIn = (name) => ({ MESHWRIGHT_RESULTS: join(results, `${name}.json`) });
+
+const systemTools = { name: 'system tools', command: 'bash scripts/system-tools.sh', minutes: 5 };
+const firstTests = {
+  name: 'npm ci && npm test',
+  command: readmeCommand(/npm ci[^`\n]*&& npm test/),
+  minutes: 10,
+  env: resultsIn('everyday'),
+};
+const everydayTests = { name: 'tests', command: 'npm test', minutes: 8, env: resultsIn('everyday') };
+const wholeTests = {
+  name: 'tests, whole enumerations, with coverage',
+  command: 'npm run coverage',
+  minutes: 18,
+  env: { ...everything, ...resultsIn('whole') },
+};
+const demo = { name: 'demo', command: 'npm run demo', minutes: 3 };
+const publishable = { name: 'package', command: 'npm run -s check:package', minutes: 3 };
+const checks = [
+  { name: 'generated files', command: 'npm run -s check:generated', minutes: 2 },
+  { name: 'format and lint', command: 'npm run -s check:style', minutes: 2 },
+  { name: 'promises and unions', command: 'npm run -s check:promises', minutes: 5 },
+  { name: 'types', command: 'npm run -s check:types', minutes: 3 },
+  { name: 'layers', command: 'npm run -s check:layers', minutes: 2 },
+  { name: 'unused', command: 'npm run -s check:unused', minutes: 2 },
+  { name: 'docs of every export', command: 'npm run -s check:docs', minutes: 3 },
+];
+
+const runs = {
+  check: checks,
+  verify: [...checks, everydayTests, publishable],
+  ci: [systemTools, firstTests, ...checks, publishable, demo, wholeTests],
+};
+
+let running;
+for (const [signal, exitCode] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+]) {
+  process.on(signal, () => {
+    if (running !== undefined) process.kill(-running, 'SIGKILL');
+    rmSync(results, { recursive: true, force: true });
+    process.exit(exitCode);
+  });
+}
+
+/** Runs one gate without a terminal or input; a gate that outlives its minutes is ended with all its children. */
+function runGate(gate) {
+  return new Promise((settle) => {
+    const child = spawn('bash', ['-c', gate.command], {
+      cwd: root,
+      env: { ...process.env, CI: '1', NO_COLOR: '1', ...gate.env },
+      stdio: ['ignore', 'inherit', 'inherit'],
+      detached: true,
+    });
+    const watchdog = setTimeout(() => {
+      process.stdout.write(`gate ${gate.name}: not done after ${gate.minutes} minutes\n`);
+      process.kill(-child.pid, 'SIGKILL');
+    }, gate.minutes * 60_000);
+    running = child.pid;
+    child.on('exit', (code) => {
+      running = undefined;
+      clearTimeout(watchdog);
+      settle(code === 0);
+    });
+  });
+}
+
+const gates = runs[process.argv[2] ?? 'check'];
+if (gates === undefined) {
+  process.stderr.write(`usage: node scripts/gates.mjs ${Object.keys(runs).join(' | ')}\n`);
+  process.exit(64);
+}
+const verdicts = [];
+for (const gate of gates) {
+  process.stdout.write(`\n== ${gate.name}: ${gate.command}\n`);
+  const startedAt = performance.now();
+  const isGreen = await runGate(gate);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  verdicts.push({ gate, isGreen, line: `${isGreen ? 'passed' : 'FAILED'}  ${seconds.padStart(6)} s  ${gate.name}` });
+  process.stdout.write(`== ${verdicts.at(-1).line}\n`);
+}
+
+const tests = countTests(results);
+rmSync(results, { recursive: true, force: true });
+const failedGates = verdicts.filter((one) => !one.isGreen).length;
+process.stdout.write(`\n${verdicts.map((one) => one.line).join('\n')}\n`);
+process.stdout.write(
+  `${tests.total} tests: ${tests.passed} passed, ${tests.failed} failed, ${tests.skipped} skipped; `,
+);
+process.stdout.write(`${gates.length} gates: ${failedGates} failed\n`);
+const passed = tests.passed + gates.length - failedGates;
+process.stdout.write(`${passed} passed, ${tests.failed + failedGates} failed, ${tests.skipped} skipped\n`);
+process.exitCode = failedGates + tests.failed === 0 ? 0 : 1;

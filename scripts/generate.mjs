@@ -1,0 +1,18 @@
+/** Runs every `scripts/generate-*`; with `--check` each only compares, and all of them speak before this one fails. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
+const generators = readdirSync(folder)
+  .filter((name) => /^generate-.+\.(?:mjs|ts)$/.test(name))
+  .sort();
+
+let isStale = false;
+for (const name of generators) {
+  const loader = name.endsWith('.ts') ? ['--import', 'tsx'] : [];
+  const words = [...loader, `${folder}${name}`, ...process.argv.slice(2)];
+  if (spawnSync(process.execPath, words, { cwd: root, stdio: 'inherit' }).status !== 0) isStale = true;
+}
+process.exitCode = isStale ? 1 : 0;

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# The programs beside Node that the whole test run asks for. Installs what is missing where that needs no question
+# (Debian or Ubuntu, as root or with a password-less sudo), and fails by naming what is still missing.
+set -u
+
+missing() {
+  command -v ssh >/dev/null || printf ' openssh-client'
+  command -v ssh-keygen >/dev/null || printf ' openssh-client'
+  [ -x /usr/sbin/sshd ] || printf ' openssh-server'
+  command -v shellcheck >/dev/null || printf ' shellcheck'
+  command -v dash >/dev/null || printf ' dash'
+  command -v perl >/dev/null || printf ' perl'
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+packages=$(missing)
+if [ -n "$packages" ] && command -v apt-get >/dev/null; then
+  # RUNLEVEL=1 keeps the packages from starting services: the tests run an sshd of their own on loopback.
+  as_root apt-get -qq update </dev/null
+  # shellcheck disable=SC2086 # the words are package names
+  as_root env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq install -y --no-install-recommends $packages </dev/null
+fi
+# An sshd that is started by root wants its empty folder, which a service would have made.
+[ "$(id -u)" != 0 ] || mkdir -p /run/sshd
+
+packages=$(missing)
+[ -z "$packages" ] || { printf 'still missing:%s\n' "$packages" >&2; exit 1; }
+printf 'ssh, sshd, ssh-keygen, shellcheck, dash and perl are there\n'
