@@ -1,0 +1,12 @@
+import { macBehind, type SimulatedFleet } from './fleet.ts';
+import { dataFile, type NodeFile } from './node-files.ts';
+
+/**
+ * Every file of this node's root that depends on the state of the fleet, sorted by path; empty for a name that is not
+ * in the fleet. The host writes them whenever the state changes and removes those that are gone.
+ */
+export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFile[] {
+  const mac = macBehind(fleet, node);
+  if (mac === undefined) return [];
+  return [dataFile('/.sim/sudo', `${mac.sudo}\n`), dataFile('/.sim/clock-offset', `${mac.clockOffsetSeconds}\n`)];
+}
