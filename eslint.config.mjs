@@ -1,10 +1,35 @@
-// Only the five rules that need types; everything quick is Biome's.
+// The rules that need types, and the two that need a table of ours: paths of a Mac, and what pure folders may touch.
+// Everything quick is Biome's.
+import { createRequire } from 'node:module';
 import tseslint from 'typescript-eslint';
 
-export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', '**/*.generated.ts'] },
+const { pure } = createRequire(import.meta.url)('./scripts/layers.cjs');
+
+const macFolders =
+  '/^\\u002f(?:usr|bin|sbin|etc|var|tmp|private|opt|System|Library|Applications|Volumes|Users)(?:\\u002f|$)/';
+const pathRule = 'A path on a node belongs into src/script/node-paths.ts, where its root prefix is put before it.';
+const clockRule = 'A pure folder has no clock: take the time as an argument.';
+const reachRule = 'A pure folder reaches nothing: take the value as an argument.';
+
+const paths = [
+  { selector: `Literal[value=${macFolders}]`, message: pathRule },
+  { selector: `TemplateElement:first-child[value.cooked=${macFolders}]`, message: pathRule },
+];
+const clocks = [
+  { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: clockRule },
+  { selector: 'CallExpression[callee.name="Date"]', message: clockRule },
   {
-    files: ['src/**/*.ts', 'test/**/*.ts', 'scripts/**/*.ts'],
+    selector: 'ImportDeclaration[source.value=/^(?:node:)?crypto$/] ImportSpecifier[imported.name!="createHash"]',
+    message: reachRule,
+  },
+];
+const timers = ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'performance'];
+const outside = ['process', 'console', 'fetch', 'crypto', 'navigator', 'require', 'WebSocket', 'BroadcastChannel'];
+
+export default tseslint.config(
+  { ignores: ['dist/**', 'dist-*/**', 'coverage/**', 'node_modules/**', '**/*.generated.ts'] },
+  {
+    files: ['src/**/*.ts', 'test/**/*.ts'],
     languageOptions: { parser: tseslint.parser, parserOptions: { projectService: true } },
     plugins: { '@typescript-eslint': tseslint.plugin },
     rules: {
@@ -15,4 +40,31 @@ export default tseslint.config(
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
     },
   },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/script/node-paths.ts', 'src/sim/**'],
+    rules: { 'no-restricted-syntax': ['error', ...paths] },
+  },
+  {
+    files: pure.map((folder) => `src/${folder}/**/*.ts`),
+    rules: {
+      'no-restricted-globals': [
+        'error',
+        ...timers.map((name) => ({ name, message: clockRule })),
+        ...outside.map((name) => ({ name, message: reachRule })),
+      ],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: clockRule },
+        { object: 'Math', property: 'random', message: reachRule },
+        { object: 'globalThis', message: reachRule },
+      ],
+    },
+  },
+  {
+    files: pure.map((folder) => `src/${folder}/**/*.ts`),
+    ignores: ['src/script/node-paths.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...paths, ...clocks] },
+  },
+  { files: ['src/script/node-paths.ts'], rules: { 'no-restricted-syntax': ['error', ...clocks] } },
 );

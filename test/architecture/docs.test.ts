@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { filesBelow, root, table, textOf } from './sources.ts';
+
+const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...filesBelow('docs')].filter((path) =>
+  path.endsWith('.md'),
+);
+
+describe('README.md', () => {
+  it('shows the two set-up commands word for word on its first screen', () => {
+    const firstScreen = textOf('README.md').split('\n').slice(0, 25).join('\n');
+    expect(firstScreen).toMatch(/^npm ci && npm run demo(?: |$)/m);
+    expect(firstScreen).toMatch(/^npm ci && npm test(?: |$)/m);
+  });
+});
+
+describe('docs/architecture.md', () => {
+  const rows = textOf('docs/architecture.md')
+    .split('\n')
+    .map((line) => /^\| `(\w+)` \|.*\| ([^|]*) \|$/.exec(line))
+    .filter((row) => row !== null);
+
+  it('shows the import table that the linters use', () => {
+    const shown = Object.fromEntries(rows.map((row) => [row[1], row[2]]));
+    const words = (folder: string, mayImport: readonly string[]): string => {
+      if (folder === table.commandLine) return 'everything';
+      if (folder === 'apply') return 'everything above except sim and report';
+      return mayImport.length === 0 ? '–' : mayImport.join(', ');
+    };
+    const meant = Object.fromEntries(Object.entries(table.layers).map(([folder, may]) => [folder, words(folder, may)]));
+    expect(shown).toEqual(meant);
+  });
+});
+
+describe('pages', () => {
+  it('link only to files that are there', () => {
+    const broken = pages.flatMap((page) =>
+      [...textOf(page).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g)]
+        .map(([, target]) => join(dirname(page), target ?? ''))
+        .filter((target) => !existsSync(join(root, target)))
+        .map((target) => `${page}: ${target}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('name only files of the source tree that are there', () => {
+    const gone = pages
+      .filter((page) => !page.startsWith('docs/adr/'))
+      .flatMap((page) =>
+        [...textOf(page).matchAll(/`((?:src|test|scripts|schemas|docs)\/[\w./-]+\.(?:ts|mjs|cjs|json|md|sh))`/g)]
+          .map(([, path]) => path ?? '')
+          .filter((path) => !existsSync(join(root, path)))
+          .map((path) => `${page}: ${path}`),
+      );
+    expect(gone).toEqual([]);
+  });
+});
+
+describe('CHANGELOG.md', () => {
+  it('tells operators what they must do for every version', () => {
+    const sections = textOf('CHANGELOG.md').split(/^## /m).slice(1);
+    expect(
+      sections.filter((section) => !section.includes('### Operators must')).map((one) => one.split('\n')[0]),
+    ).toEqual([]);
+    expect(sections.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { filesBelow, textOf } from './sources.ts';
+import { functionsOf, parse } from './syntax.ts';
+
+const written = (path: string): boolean => /\.(?:ts|mjs|cjs)$/.test(path) && !path.endsWith('.generated.ts');
+const source = filesBelow('src').filter(written);
+const everything = [...source, ...filesBelow('test').filter(written), ...filesBelow('scripts').filter(written)];
+
+describe('size of a file', () => {
+  it('is at most 300 lines, tests and scripts too', () => {
+    const long = everything.map((path) => `${path}: ${textOf(path).trimEnd().split('\n').length}`);
+    expect(long.filter((row) => Number(row.split(': ').at(-1)) > 300)).toEqual([]);
+  });
+});
+
+describe('shape of a function', () => {
+  const functions = source.flatMap((path) => functionsOf(parse(path)));
+
+  it('is at most 60 lines long', () => {
+    expect(functions.filter((one) => one.lines > 60).map((one) => `${one.place} ${one.name}: ${one.lines}`)).toEqual(
+      [],
+    );
+  });
+
+  it('takes at most four parameters', () => {
+    expect(functions.filter((one) => one.parameters > 4).map((one) => `${one.place} ${one.name}`)).toEqual([]);
+  });
+
+  it('nests at most three deep', () => {
+    expect(functions.filter((one) => one.depth > 3).map((one) => `${one.place} ${one.name}: ${one.depth}`)).toEqual([]);
+  });
+});
+
+describe('the measure of functions', () => {
+  const measured = functionsOf(
+    parse(
+      'sample.ts',
+      `function deep(a, b, c, d, e) {
+        for (const x of a) { if (x) { try { while (b) { c(); } } catch { d(e); } } else if (b) { c(); } }
+      }
+      const flat = (a) => {
+        if (a) { return 1; } else if (a > 1) { return 2; } else if (a > 2) { return 3; }
+      };`,
+    ),
+  );
+
+  it('counts lines, parameters and depth, and an else-if as its if', () => {
+    expect(measured).toEqual([
+      { place: 'sample.ts:1', name: 'deep', lines: 3, parameters: 5, depth: 4 },
+      { place: 'sample.ts:4', name: 'flat', lines: 3, parameters: 1, depth: 1 },
+    ]);
+  });
+});

@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filesBelow, root, table } from './sources.ts';
+
+interface Cruise {
+  readonly modules: readonly { readonly source: string }[];
+  readonly summary: {
+    readonly violations: readonly { readonly from: string; readonly rule: { readonly name: string } }[];
+  };
+}
+
+/** Runs the layer gate's own program and rules on the `src` of a folder. */
+function cruise(folder: string): Cruise {
+  const program = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
+  const words = [program, 'src', '--config', join(root, '.dependency-cruiser.cjs'), '--output-type', 'json'];
+  return JSON.parse(
+    execFileSync(process.execPath, words, { cwd: folder, encoding: 'utf8', maxBuffer: 64e6, timeout: 60_000 }),
+  );
+}
+
+/** File → text of a small tree, each file of which breaks the rule that is named beside it. */
+const planted: readonly (readonly [file: string, text: string, rule?: string])[] = [
+  ['src/diagnostics/below.ts', 'export interface Below { readonly kind: "below" }\n'],
+  [
+    'src/model/upward.ts',
+    'import type { Below } from "../diagnostics/below.ts";\nexport type Upward = Below;\n',
+    'layer-model',
+  ],
+  ['src/desired/left.ts', 'import type { Right } from "./right.ts";\nexport type Left = Right | 1;\n', 'no-cycle'],
+  ['src/desired/right.ts', 'import type { Left } from "./left.ts";\nexport type Right = Left | 2;\n'],
+  [
+    'src/facts/sideways.ts',
+    'import type { Left } from "../desired/left.ts";\nexport type Sideways = Left;\n',
+    'layer-facts',
+  ],
+  ['src/facts/knows-the-simulator.ts', 'export * from "../sim/knows-a-fact.ts";\n', 'layer-facts'],
+  ['src/sim/knows-a-fact.ts', 'export * from "../facts/sideways.ts";\n', 'layer-sim'],
+  [
+    'src/config/reads.ts',
+    'import { readFileSync } from "node:fs";\nexport const read = readFileSync;\n',
+    'pure-folders',
+  ],
+  ['src/report/waits.ts', 'export { setTimeout } from "node:timers/promises";\n', 'pure-folders'],
+  [
+    'src/desired/names-a-process.ts',
+    'import { execFile } from "child_process";\nexport const run = execFile;\n',
+    'pure-folders',
+  ],
+  ['src/apply/shell.ts', 'import { Client } from "ssh2";\nexport const client = Client;\n', 'package-ssh2'],
+  ['src/apply/types-only.ts', 'import type { Client } from "ssh2";\nexport type Mine = Client;\n', 'package-ssh2'],
+  ['src/desired/parses.ts', 'import { parse } from "yaml";\nexport const yaml = parse;\n', 'package-yaml'],
+  ['src/facts/judges.ts', 'import semver from "semver";\nexport const judge = semver;\n', 'package-semver'],
+  ['src/apply/asks.ts', 'import { Command } from "commander";\nexport const verb = Command;\n', 'package-commander'],
+  ['src/cli/draws.ts', 'import { Listr } from "listr2";\nexport const list = Listr;\n', 'package-listr2'],
+  ['src/cli/tests.ts', 'import { it } from "vitest";\nexport const test = it;\n', 'unlisted-package'],
+  ['src/apply/asks-the-shell.ts', 'export * from "../cli/tests.ts";\n', 'nobody-imports-the-command-line'],
+  ['src/remote/needs-a-test.ts', 'export * from "../../test/case.ts";\n', 'src-without-tests'],
+  ['test/case.ts', 'export const one = 1;\n'],
+  ['src/model/alone.ts', 'export const alone = 1;\n', 'no-orphan'],
+  ['src/stray/file.ts', 'export * from "../model/upward.ts";\n', 'known-folder'],
+  ['src/remote/nowhere.ts', 'export * from "./gone.ts";\n', 'no-unresolvable'],
+  [
+    'tsconfig.json',
+    '{ "compilerOptions": { "module": "NodeNext", "allowImportingTsExtensions": true, "noEmit": true } }\n',
+  ],
+  ['package.json', '{ "name": "planted", "type": "module" }\n'],
+];
+
+describe('import direction', () => {
+  it('was judged for every file of src, and none breaks it', () => {
+    const { modules, summary } = cruise(root);
+    const seen = modules.map((one) => one.source).filter((source) => source.startsWith('src/'));
+    expect(seen.sort()).toEqual(filesBelow('src').filter((path) => path.endsWith('.ts')));
+    expect(summary.violations.map((one) => `${one.rule.name}: ${one.from}`)).toEqual([]);
+  });
+
+  it('has a row for every folder of src', () => {
+    const folders = new Set(filesBelow('src').flatMap((path) => path.split('/').slice(1, -1).slice(0, 1)));
+    expect([...folders].filter((folder) => table.layers[folder] === undefined)).toEqual([]);
+  });
+});
+
+describe('planted violations of the import direction', () => {
+  let folder = '';
+  let found: ReadonlySet<string> = new Set();
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'meshwright-layers-'));
+    for (const [file, text] of planted) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), text);
+    }
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+    found = new Set(cruise(folder).summary.violations.map((one) => `${one.rule.name}: ${one.from}`));
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it.each(planted.flatMap(([file, , rule]) => (rule === undefined ? [] : [[rule, file] as const])))(
+    '%s finds %s',
+    (rule, file) => {
+      expect([...found]).toContain(`${rule}: ${file}`);
+    },
+  );
+});

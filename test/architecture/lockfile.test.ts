@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { textOf } from './sources.ts';
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly optionalDependencies?: Readonly<Record<string, string>> }>>;
+}
+
+const lock: Lock = JSON.parse(textOf('package-lock.json'));
+const entries = Object.keys(lock.packages);
+
+/** Packages of other platforms, each with the package that wants it. npm leaves one out without a word when it cannot resolve it. */
+const wanted = Object.entries(lock.packages).flatMap(([owner, { optionalDependencies = {} }]) =>
+  Object.keys(optionalDependencies).map((name) => ({ owner, name })),
+);
+
+describe('package-lock.json', () => {
+  it('has an entry for every optional package, those of other platforms too', () => {
+    const missing = wanted.filter(({ name }) => !entries.some((entry) => entry.endsWith(`node_modules/${name}`)));
+    expect(missing).toEqual([]);
+  });
+
+  it('has the tools of Macs and of Linux', () => {
+    for (const platform of ['darwin-arm64', 'darwin-x64', 'linux-x64', 'linux-arm64']) {
+      expect(wanted.filter(({ name }) => name.includes(platform)).length).toBeGreaterThan(2);
+    }
+  });
+
+  it('names no registry, so that each user installs from their own', () => {
+    expect(textOf('package-lock.json')).not.toMatch(/"resolved": "http/);
+  });
+});

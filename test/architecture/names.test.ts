@@ -1,0 +1,43 @@
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { filesBelow } from './sources.ts';
+import { nodesOf, parse } from './syntax.ts';
+
+const source = filesBelow('src').filter((path) => path.endsWith('.ts') && !path.endsWith('.generated.ts'));
+
+/** Name and place of everything that a file declares. */
+const declared = source.flatMap((path) => {
+  const file = parse(path);
+  return [...nodesOf(file)].flatMap((node) => {
+    const isDeclaration =
+      ts.isFunctionDeclaration(node) ||
+      ts.isClassDeclaration(node) ||
+      ts.isInterfaceDeclaration(node) ||
+      ts.isMethodDeclaration(node);
+    return isDeclaration && node.name !== undefined ? [{ path, name: node.name.getText(file), node }] : [];
+  });
+});
+const named = (pattern: RegExp): readonly string[] =>
+  declared.filter((one) => pattern.test(one.name)).map((one) => `${one.path} ${one.name}`);
+
+describe('names', () => {
+  it('are never those of a drawer for everything', () => {
+    const parts = [...filesBelow('src'), ...filesBelow('test'), ...filesBelow('scripts')]
+      .filter((path) => !path.startsWith('test/cases/'))
+      .filter((path) => /(?:^|\/)(?:utils?|helpers?|common|types|shared|misc|lib)(?:\.[a-z]+)*(?:\/|$)/.test(path));
+    expect(parts).toEqual([]);
+  });
+
+  it('say what a function does, not that it does something', () => {
+    expect(named(/^(?:get|handle|do)[A-Z]/)).toEqual([]);
+  });
+
+  it('carry neither an I before an interface nor an empty noun behind', () => {
+    expect(named(/^I[A-Z][a-z]|(?:Manager|Helper|Util|Utils|Handler)$/)).toEqual([]);
+  });
+
+  it('of classes are the three that hold something live', () => {
+    const classes = declared.filter((one) => ts.isClassDeclaration(one.node) && !one.path.startsWith('src/sim/'));
+    expect(classes.map((one) => one.name).filter((name) => name !== 'FleetError' && name !== 'SshRemote')).toEqual([]);
+  });
+});

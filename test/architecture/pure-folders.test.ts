@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { ESLint } from 'eslint';
+import { describe, expect, it } from 'vitest';
+import { filesBelow, root, table } from './sources.ts';
+
+const lint = new ESLint({ cwd: root });
+
+/** Rules that the linter finds broken when a file of src had this text. */
+async function rulesBroken(file: string, text: string): Promise<readonly string[]> {
+  const [result] = await lint.lintText(text, { filePath: join(root, file) });
+  return (result?.messages ?? []).map((one) => one.ruleId ?? one.message);
+}
+
+/** A line that reaches out of a pure folder, and the rule that must see it. */
+const reaches: readonly (readonly [line: string, rule: string])[] = [
+  ['export const a = Date.now();', 'no-restricted-properties'],
+  ['export const a = Math.random();', 'no-restricted-properties'],
+  ['export const a = globalThis.process;', 'no-restricted-properties'],
+  ['export const a = new Date();', 'no-restricted-syntax'],
+  ['export const a = Date();', 'no-restricted-syntax'],
+  ["import { randomUUID } from 'node:crypto';\nexport const a = randomUUID();", 'no-restricted-syntax'],
+  ["export const a = process.env['HOME'];", 'no-restricted-globals'],
+  ['export const a = () => setTimeout(() => undefined, 1);', 'no-restricted-globals'],
+  ['export const a = () => queueMicrotask(() => undefined);', 'no-restricted-globals'],
+  ['export const a = performance.timeOrigin;', 'no-restricted-globals'],
+  ['console.log(1);', 'no-restricted-globals'],
+];
+
+/** A line that is pure, though it looks like one of those above. */
+const harmless = [
+  'export const a = (ms: number) => new Date(ms).toISOString();',
+  'export const a = (process: number) => process + 1;',
+  "import { createHash } from 'node:crypto';\nexport const a = createHash('sha256');",
+];
+
+const foldersThere = new Set(filesBelow('src').flatMap((path) => path.split('/').slice(1, -1).slice(0, 1)));
+const oneFilePerPureFolder = table.pure
+  .filter((folder) => foldersThere.has(folder))
+  .map(
+    (folder) => filesBelow(`src/${folder}`).find((path) => path.endsWith('.ts') && !path.includes('generated')) ?? '',
+  );
+
+describe('the lint of pure folders', () => {
+  it.each(reaches)('sees %s', async (line, rule) => {
+    expect(await rulesBroken('src/model/exit.ts', `${line}\n`)).toContain(rule);
+  });
+
+  it.each(harmless)('lets pass %s', async (line) => {
+    expect(await rulesBroken('src/model/exit.ts', `${line}\n`)).toEqual([]);
+  });
+
+  it.each(oneFilePerPureFolder)('is on for the folder of %s', async (file) => {
+    expect(await rulesBroken(file, 'export const a = Date.now();\n')).toContain('no-restricted-properties');
+  });
+});
+
+describe('the lint of paths on a node', () => {
+  const path = "export const a = '/usr/bin/sw_vers';\n";
+
+  it.each([
+    path,
+    "export const a = '/Library';\n",
+    'export const a = (name: string) => `/Library/LaunchDaemons/${name}.plist`;\n',
+    "export const a = ['/bin/sh', '-c'];\n",
+  ])('refuses %s', async (text) => {
+    expect(await rulesBroken('src/remote/remote.ts', text)).toContain('no-restricted-syntax');
+    expect(await rulesBroken('src/model/exit.ts', text)).toContain('no-restricted-syntax');
+  });
+
+  it.each([
+    "export const a = '/users';\n",
+    "export const a = '/dev/null';\n",
+    'export const a = (b: string) => `${b}/usr/bin`;\n',
+  ])('lets pass %s', async (text) => {
+    expect(await rulesBroken('src/remote/remote.ts', text)).toEqual([]);
+  });
+
+  it('lets the one table of paths and the simulated Mac name them', async () => {
+    const homes = [
+      'src/script/node-paths.ts',
+      ...filesBelow('src/sim')
+        .filter((file) => file.endsWith('.ts'))
+        .slice(0, 1),
+    ];
+    for (const home of homes) expect(await rulesBroken(home, path)).toEqual([]);
+    expect(homes).toHaveLength(2);
+  });
+});

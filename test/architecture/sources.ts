@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The import table, as the linters read it. */
+interface LayerTable {
+  readonly commandLine: string;
+  readonly layers: Readonly<Record<string, readonly string[]>>;
+  readonly owners: Readonly<Record<string, readonly string[]>>;
+  readonly pure: readonly string[];
+}
+
+/** The project's root folder, with a slash at its end. */
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The table of `scripts/layers.cjs`. */
+export const table: LayerTable = createRequire(import.meta.url)('../../scripts/layers.cjs');
+
+/** Paths of all files below a folder of the project, from its root, with `/`, sorted. */
+export function filesBelow(folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length).split(sep).join('/'))
+    .sort();
+}
+
+/** The text of a file of the project. */
+export function textOf(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}

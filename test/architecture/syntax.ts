@@ -1,0 +1,63 @@
+import ts from 'typescript';
+import { textOf } from './sources.ts';
+
+/** A function of a source file, as the size rules see it. */
+export interface FunctionShape {
+  readonly place: string;
+  readonly name: string;
+  readonly lines: number;
+  readonly parameters: number;
+  /** Deepest nesting of loops, conditions and try blocks; an `else if` is not deeper than its `if`. */
+  readonly depth: number;
+}
+
+/** The syntax tree of a file of the project. */
+export function parse(path: string, text: string = textOf(path)): ts.SourceFile {
+  return ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
+}
+
+/** Every node of a tree, parents before children. */
+export function* nodesOf(node: ts.Node): Generator<ts.Node> {
+  yield node;
+  for (const child of node.getChildren()) yield* nodesOf(child);
+}
+
+/** Every function, method, accessor and arrow function of a file. */
+export function functionsOf(file: ts.SourceFile): readonly FunctionShape[] {
+  return [...nodesOf(file)].filter(isFunction).map((node) => {
+    const start = file.getLineAndCharacterOfPosition(node.getStart(file)).line;
+    const end = file.getLineAndCharacterOfPosition(node.end).line;
+    return {
+      place: `${file.fileName}:${start + 1}`,
+      name: nameOf(node, file),
+      lines: end - start + 1,
+      parameters: node.parameters.length,
+      depth: node.body === undefined ? 0 : depthOf(node.body),
+    };
+  });
+}
+
+const isFunction = (node: ts.Node): node is ts.FunctionLikeDeclaration =>
+  ts.isFunctionLike(node) && 'body' in node && node.body !== undefined;
+
+function nameOf(node: ts.FunctionLikeDeclaration, file: ts.SourceFile): string {
+  const own = node.name?.getText(file);
+  if (own !== undefined) return own;
+  return ts.isVariableDeclaration(node.parent) ? node.parent.name.getText(file) : '';
+}
+
+function depthOf(node: ts.Node): number {
+  let deepest = 0;
+  ts.forEachChild(node, (child) => {
+    if (ts.isFunctionLike(child)) return;
+    const isElseIf = ts.isIfStatement(child) && ts.isIfStatement(node) && node.elseStatement === child;
+    deepest = Math.max(deepest, depthOf(child) + (isNesting(child) && !isElseIf ? 1 : 0));
+  });
+  return deepest;
+}
+
+const isNesting = (node: ts.Node): boolean =>
+  ts.isIfStatement(node) ||
+  ts.isIterationStatement(node, false) ||
+  ts.isSwitchStatement(node) ||
+  ts.isTryStatement(node);
