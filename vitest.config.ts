@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 const results = process.env['MESHWRIGHT_RESULTS'];
 
 /** Tests that run the built command itself; only they wait for a build. */
-const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts'];
+const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts', 'test/architecture/pure-run.test.ts'];
 
 export default defineConfig({
   test: {
