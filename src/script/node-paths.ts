@@ -1,0 +1,79 @@
+import type { NodePath, Word } from '../model/node-path.ts';
+import { quote } from './quote.ts';
+
+/** Brands a path as one on a node. Outside of this table no literal may begin with a folder of macOS. */
+export const nodePath = (path: `/${string}`): NodePath => ({ kind: 'node-path', path });
+
+/** A path below another one; `rest` has no leading slash. */
+export const below = (folder: NodePath, rest: string): NodePath => nodePath(`${folder.path as `/${string}`}/${rest}`);
+
+/** Tools of stock macOS, by absolute path: over SSH a Mac's PATH is short, and a user's own may hold other tools. */
+export const tool = {
+  cat: nodePath('/bin/cat'),
+  date: nodePath('/bin/date'),
+  df: nodePath('/bin/df'),
+  fdesetup: nodePath('/usr/bin/fdesetup'),
+  ibvDevices: nodePath('/usr/bin/ibv_devices'),
+  ibvDevinfo: nodePath('/usr/bin/ibv_devinfo'),
+  ifconfig: nodePath('/sbin/ifconfig'),
+  launchctl: nodePath('/bin/launchctl'),
+  mktemp: nodePath('/usr/bin/mktemp'),
+  networksetup: nodePath('/usr/sbin/networksetup'),
+  plutil: nodePath('/usr/bin/plutil'),
+  pmset: nodePath('/usr/bin/pmset'),
+  ps: nodePath('/bin/ps'),
+  rdmaCtl: nodePath('/usr/bin/rdma_ctl'),
+  rm: nodePath('/bin/rm'),
+  sh: nodePath('/bin/sh'),
+  sleep: nodePath('/bin/sleep'),
+  sudo: nodePath('/usr/bin/sudo'),
+  swVers: nodePath('/usr/bin/sw_vers'),
+  sysctl: nodePath('/usr/sbin/sysctl'),
+  systemProfiler: nodePath('/usr/sbin/system_profiler'),
+  wc: nodePath('/usr/bin/wc'),
+} as const satisfies Record<string, NodePath>;
+
+/** Folders and files of a Mac that meshwright reads or keeps. */
+export const place = {
+  applicationSupport: nodePath('/Library/Application Support'),
+  dataVolume: nodePath('/System/Volumes/Data'),
+  launchDaemons: nodePath('/Library/LaunchDaemons'),
+  networkPreferences: nodePath('/Library/Preferences/SystemConfiguration/preferences.plist'),
+  ours: nodePath('/Library/Application Support/meshwright'),
+  temporary: nodePath('/tmp'),
+} as const satisfies Record<string, NodePath>;
+
+/** The path as bytes on the node: prefix before it, nothing quoted. */
+export const renderPath = (path: NodePath, rootPrefix: string): string => rootPrefix + path.path;
+
+/**
+ * The path as one word of a node script, whose first line sets `R`.
+ *
+ * @example
+ * pathWord(tool.swVers) // "$R/usr/bin/sw_vers"
+ */
+export function pathWord(path: NodePath): string {
+  const isPlain = /^[\w ./@%+,:-]+$/.test(path.path);
+  return isPlain ? `"$R${path.path}"` : `"$R"${quote(path.path)}`;
+}
+
+/** One word of a command line inside a node script. */
+export const scriptWord = (word: Word): string => (typeof word === 'string' ? plainOrQuoted(word) : pathWord(word));
+
+/** A whole command line inside a node script. */
+export const scriptCommand = (words: readonly Word[]): string => words.map(scriptWord).join(' ');
+
+/** Words that no shell reads as anything else stay readable. */
+const plainOrQuoted = (text: string): string => (/^[\w./@%+,:-]+$/.test(text) ? text : quote(text));
+
+/** The first line of every node script. @throws Error when the prefix is neither empty nor absolute. */
+export function rootLine(rootPrefix: string): string {
+  if (rootPrefix !== '' && !rootPrefix.startsWith('/')) throw new Error('a root prefix is empty or an absolute path');
+  return `R=${quote(rootPrefix)}`;
+}
+
+/**
+ * The command line for an exec request that runs a script in `/bin/sh`, whatever the login shell of the user is.
+ * The script itself reaches the shell byte for byte.
+ */
+export const shellCommand = (script: string): string => `exec /bin/sh -c ${quote(script)}`;
