@@ -37,8 +37,20 @@ export interface Target {
   readonly port: number;
   readonly user: string;
   readonly rootPrefix: string;
-  /** Key files to offer, in order; then the agent. */
+  /** Key files to offer, in order; then the agent. Absolute paths on the controller. */
   readonly identityFiles: readonly string[];
+  /** True when the agent may sign only for the keys named in {@link identityFiles}, as ssh's IdentitiesOnly. */
+  readonly isIdentitiesOnly?: boolean;
   /** Socket of an ssh agent; absent when none is to be asked. */
   readonly agentSocket?: string;
+  /** Name to look the host key up by instead of host and port, as ssh's HostKeyAlias. */
+  readonly hostKeyAlias?: string;
+}
+
+/** Bounds of a connection attempt and of what may go silent afterwards. */
+export interface ConnectLimits {
+  /** From the first packet to the end of authentication. */
+  readonly deadlineMs: number;
+  /** Between two signs of life asked of the node; 5 s unless given. After three unanswered ones it is dropped. */
+  readonly keepaliveMs?: number;
 }

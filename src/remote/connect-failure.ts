@@ -1,0 +1,158 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { hostKeyAlgorithms, strictAlgorithms } from './algorithms.ts';
+import { diagnoseHostKey } from './host-key-diagnostics.ts';
+import type { HostKeyVerdict } from './host-key-trust.ts';
+import type { PlaintextPhase } from './plaintext-phase.ts';
+import type { Target } from './remote.ts';
+
+/** How far a connection attempt came. */
+export type ConnectPhase = 'tcp' | 'identification' | 'key-exchange' | 'authentication';
+
+/** An error as the network or the SSH library reported it. */
+export interface ConnectError {
+  /** ssh2's own classification: `client-socket`, `client-authentication`, `handshake`, `protocol`, … */
+  readonly level?: string;
+  /** Codes of Node (`ECONNREFUSED`), or the number of an SSH disconnect message. */
+  readonly codes: readonly string[];
+  readonly message: string;
+}
+
+/** Everything recorded of an attempt that did not become a connection; judged by {@link diagnoseConnect}. */
+export interface ConnectFailure {
+  readonly phase: ConnectPhase;
+  readonly errors: readonly ConnectError[];
+  readonly isLate: boolean;
+  readonly deadlineMs: number;
+  readonly plaintext: PlaintextPhase;
+  readonly verdict?: HostKeyVerdict;
+  readonly banner: string;
+  /** Login methods that the node still offers; absent when it was never asked. */
+  readonly methodsLeft?: readonly string[];
+  /** True when a key was accepted and the node wants something else besides. */
+  readonly isPartial: boolean;
+  readonly offered: readonly string[];
+  readonly leftOut: number;
+  readonly keyProblems: readonly Diagnostic[];
+}
+
+const where = (target: Target): string => `${target.host} port ${target.port}`;
+
+/** Text of a node with everything that is not plain ASCII escaped, at most 120 characters. */
+export function quoteNodeText(text: string): string {
+  const plain = text.replace(
+    /[^\x20-\x7e]/gu,
+    (one) => `\\x${(one.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}`,
+  );
+  return plain.length > 120 ? `${plain.slice(0, 120)}…` : plain;
+}
+
+const words = (text: string): string => text.replace(/\s+/gu, ' ').trim().toLowerCase();
+
+/** Whether a banner is that of macOS before FileVault is unlocked. @see apple_ssh_and_filevault(7), macOS 26 */
+export const isFileVaultBanner = (banner: string): boolean => words(banner).includes('system is locked');
+
+function unreachable(target: Target, failure: ConnectFailure): Diagnostic {
+  const codes = failure.errors.flatMap((error) => error.codes);
+  const has = (...wanted: readonly string[]): boolean => wanted.some((code) => codes.includes(code));
+  if (has('ENOTFOUND', 'EAI_AGAIN', 'ENODATA')) {
+    const why = has('EAI_AGAIN') ? 'could not be looked up now' : 'does not exist';
+    return diagnose('ssh/unreachable', {
+      detail: `The name ${target.host} ${why}.`,
+      hint: 'Correct the host of this node in cluster.yaml, or write its IP address.',
+    });
+  }
+  if (has('ECONNREFUSED')) {
+    return diagnose('ssh/refused', { detail: `Nothing listens at ${where(target)}.` });
+  }
+  if (has('EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN')) {
+    return diagnose('ssh/unreachable', {
+      detail: `There is no route to ${where(target)}.`,
+      hint: 'Check that the Mac is on and in this network. On a Mac also: Privacy & Security > Local Network must allow your terminal (Apple TN3179).',
+    });
+  }
+  const detail = failure.isLate
+    ? `${where(target)} did not answer within ${failure.deadlineMs / 1000} s.`
+    : `${where(target)} could not be reached: ${failure.errors[0]?.message ?? 'the connection was closed'}.`;
+  return diagnose('ssh/unreachable', { detail });
+}
+
+function missingAlgorithm(failure: ConnectFailure): string {
+  const { offer } = failure.plaintext;
+  const kinds = [
+    { name: 'key exchange', ours: strictAlgorithms.kex, theirs: offer?.kex },
+    { name: 'host key', ours: hostKeyAlgorithms, theirs: offer?.hostKey },
+    { name: 'cipher', ours: strictAlgorithms.cipher, theirs: offer?.cipher },
+    { name: 'MAC', ours: strictAlgorithms.hmac, theirs: offer?.mac },
+  ];
+  const missing = kinds.find(({ ours, theirs }) => theirs !== undefined && !ours.some((one) => theirs.includes(one)));
+  if (missing === undefined) return failure.errors.map((error) => error.message).join('; ');
+  const theirs = quoteNodeText((missing.theirs ?? []).join(', '));
+  return `No common ${missing.name}: the node offers ${theirs}; meshwright speaks ${missing.ours.join(', ')}`;
+}
+
+function authentication(target: Target, failure: ConnectFailure): Diagnostic {
+  if (isFileVaultBanner(failure.banner)) {
+    return diagnose('ssh/locked-at-filevault', {
+      detail: `${target.host} is up, but its disk is still locked; no password was sent.`,
+      hint: `Unlock it at the Mac, or: ssh ${target.user}@${target.host} (password of a local account); then run this again.`,
+    });
+  }
+  const methods = failure.methodsLeft ?? [];
+  const offered = failure.offered.map((one) => `\n  ${one}`).join('');
+  const more =
+    failure.leftOut > 0
+      ? `\n  (${failure.leftOut} more keys were not tried: a node ends the connection after six)`
+      : '';
+  const why = failure.isPartial
+    ? `A key was accepted, but the node wants something else besides: ${quoteNodeText(methods.join(', '))}.`
+    : `${target.user}@${target.host} refused every key that was offered:${offered}${more}`;
+  const noKeys = methods.length > 0 && !methods.includes('publickey') && !failure.isPartial;
+  const only = noKeys ? `\nIt offers only ${quoteNodeText(methods.join(', '))}, no keys at all.` : '';
+  return diagnose('ssh/authentication-failed', { detail: `${why}${only}`, related: failure.keyProblems });
+}
+
+function handshake(target: Target, failure: ConnectFailure): Diagnostic {
+  const texts = failure.errors.map((error) => error.message);
+  const greeting = words(failure.plaintext.greeting);
+  const isTurnedAway = /exceeded maxstartups|not allowed at this time/u.test(greeting);
+  if (isTurnedAway || failure.errors.some((error) => error.codes.includes('12'))) {
+    const said = isTurnedAway ? failure.plaintext.greeting : (texts[0] ?? '');
+    return diagnose('ssh/too-many-connections', {
+      detail: `${where(target)} said "${quoteNodeText(said.trim())}" and closed the connection.`,
+    });
+  }
+  if (failure.plaintext.identification === undefined && failure.plaintext.greeting !== '') {
+    return diagnose('ssh/not-ssh', {
+      detail: `${where(target)} began with "${quoteNodeText(failure.plaintext.greeting)}".`,
+    });
+  }
+  if (failure.isLate) {
+    return diagnose('ssh/timed-out', {
+      detail: `${where(target)} went silent during ${failure.phase.replace('-', ' ')}; given up after ${failure.deadlineMs / 1000} s.`,
+    });
+  }
+  if (texts.some((text) => /no matching/iu.test(text))) {
+    return diagnose('ssh/no-common-algorithm', { detail: `${missingAlgorithm(failure)}.` });
+  }
+  const reason = texts[0] === undefined ? '' : ` (${quoteNodeText(texts[0])})`;
+  return diagnose('ssh/dropped', {
+    detail: `${where(target)} closed the connection during ${failure.phase.replace('-', ' ')}${reason}.`,
+    hint: 'Try again in a minute: an sshd at its limits (MaxStartups, PerSourcePenalties) also closes without a word.',
+  });
+}
+
+/**
+ * Names the one reason why an attempt did not become a connection. Pure: everything it knows is in the record.
+ * A verdict on the host key comes first, since nothing after it can be believed.
+ */
+export function diagnoseConnect(target: Target, failure: ConnectFailure): Diagnostic {
+  const subject = `node ${target.label}`;
+  const { verdict } = failure;
+  if (verdict !== undefined && verdict.kind !== 'accepted') return { ...diagnoseHostKey(target, verdict), subject };
+  if (failure.phase === 'tcp') return { ...unreachable(target, failure), subject };
+  const isAuth = failure.errors.some((error) => error.level === 'client-authentication' || error.codes.includes('14'));
+  const isRefused =
+    isAuth || (failure.phase === 'authentication' && failure.methodsLeft !== undefined && !failure.isLate);
+  return { ...(isRefused ? authentication(target, failure) : handshake(target, failure)), subject };
+}

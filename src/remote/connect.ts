@@ -1,0 +1,126 @@
+import { connect as connectTcp, type Socket } from 'node:net';
+import type { Client } from 'ssh2';
+import { diagnose } from '../diagnostics/diagnose.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { HostKey } from '../model/cluster-lock.ts';
+import { isHost, isTcpPort, isUser } from './address.ts';
+import { hostKeyAlgorithms, strictAlgorithms } from './algorithms.ts';
+import { type AttemptRecord, recordAttempt } from './attempt-record.ts';
+import { publickeyOnly } from './auth.ts';
+import { diagnoseConnect } from './connect-failure.ts';
+import { fingerprint, parseHostKey } from './host-key.ts';
+import { type HostKeyTrust, trustName } from './host-key-trust.ts';
+import { collectIdentities, type Identities } from './identities.ts';
+import { loadSsh2 } from './load-ssh2.ts';
+import type { ConnectLimits, Remote, Target } from './remote.ts';
+import { SshRemote } from './ssh-remote.ts';
+
+const keepaliveMs = 5_000;
+const keepaliveCountMax = 3;
+
+/** A host key as a node showed it, with what a person compares. */
+export interface OfferedHostKey extends HostKey {
+  /** `SHA256:…`, as `ssh-keygen -l` prints it. */
+  readonly fingerprint: string;
+}
+
+interface Attempt {
+  readonly client: Client;
+  readonly socket: Socket;
+  readonly record: AttemptRecord;
+}
+
+function checkAddress(target: Target): void {
+  if (isHost(target.host) && isUser(target.user) && isTcpPort(target.port)) return;
+  const detail = `${JSON.stringify(target.user)} at ${JSON.stringify(target.host)} port ${target.port} is no address of a node.`;
+  throw new FleetError([diagnose('ssh/bad-address', { detail, subject: `node ${target.label}` })]);
+}
+
+async function attempt(target: Target, limits: ConnectLimits, identities: Identities): Promise<Attempt> {
+  const { Client } = await loadSsh2();
+  const client = new Client();
+  const socket = connectTcp({ host: target.host, port: target.port, noDelay: true });
+  return { client, socket, record: recordAttempt(client, socket, { deadlineMs: limits.deadlineMs, identities }) };
+}
+
+/** Waits for `ready`, or for the end of the attempt; true when the connection stands. */
+function outcome({ client, socket }: Attempt, late: () => void, deadlineMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const done = (isReady: boolean) => (): void => {
+      clearTimeout(timer);
+      resolve(isReady);
+    };
+    const timer = setTimeout(() => {
+      late();
+      socket.destroy();
+      resolve(false);
+    }, deadlineMs);
+    client.once('ready', done(true)).once('close', done(false));
+  });
+}
+
+async function noKeys(target: Target, identities: Identities): Promise<void> {
+  if (identities.offers.length > 0) return;
+  const subject = `node ${target.label}`;
+  const [first, ...rest] = identities.problems.map((one) => ({ ...one, subject }));
+  if (first !== undefined) throw new FleetError([first, ...rest]);
+  const detail = `Nothing can be offered to ${target.user}@${target.host}: no key file exists, and no agent holds a key.`;
+  throw new FleetError([diagnose('ssh/no-key', { detail, subject })]);
+}
+
+/**
+ * Connects to a node and logs in by public key. The host key is verified before anything is offered.
+ * @throws FleetError with exactly one `ssh/…` code about the network, the host key or the login, or one per key file
+ * when nothing can be offered at all
+ */
+export async function connect(target: Target, trust: HostKeyTrust, limits: ConnectLimits): Promise<Remote> {
+  checkAddress(target);
+  if (trust.name !== trustName(target)) throw new Error(`trust of ${trust.name} used for ${trustName(target)}`);
+  const identities = await collectIdentities(target);
+  await noKeys(target, identities);
+  const tried = await attempt(target, limits, identities);
+  const { client, socket, record } = tried;
+  client.connect({
+    sock: socket,
+    username: target.user,
+    algorithms: { ...strictAlgorithms, serverHostKey: [...trust.algorithms] },
+    hostVerifier: (blob: Buffer) => record.judged(trust.judge(blob)),
+    authHandler: await publickeyOnly(target.user, identities.offers, record),
+    readyTimeout: 0,
+    keepaliveInterval: limits.keepaliveMs ?? keepaliveMs,
+    keepaliveCountMax,
+  });
+  if (await outcome(tried, record.late, limits.deadlineMs)) return new SshRemote(client, socket, target.rootPrefix);
+  socket.destroy();
+  throw new FleetError([diagnoseConnect(target, record.failure())]);
+}
+
+/**
+ * Asks a node for its host key without logging in: the key exchange is broken off as soon as the key was shown.
+ * Of several keys the node shows the first in the order Ed25519, ECDSA, RSA.
+ * @throws FleetError with one `ssh/…` code about the network
+ */
+export async function fetchHostKey(target: Target, limits: ConnectLimits): Promise<OfferedHostKey> {
+  checkAddress(target);
+  const tried = await attempt(target, limits, { offers: [], leftOut: 0, problems: [] });
+  const { client, socket, record } = tried;
+  const seen: HostKey[] = [];
+  client.connect({
+    sock: socket,
+    username: target.user,
+    algorithms: { ...strictAlgorithms, serverHostKey: [...hostKeyAlgorithms] },
+    hostVerifier: (blob: Buffer) => {
+      const key = parseHostKey(blob);
+      if (key === undefined) record.judged({ kind: 'unreadable' });
+      else seen.push(key);
+      return false;
+    },
+    authHandler: [],
+    readyTimeout: 0,
+  });
+  await outcome(tried, record.late, limits.deadlineMs);
+  socket.destroy();
+  const [key] = seen;
+  if (key === undefined) throw new FleetError([diagnoseConnect(target, record.failure())]);
+  return { ...key, fingerprint: fingerprint(key) };
+}

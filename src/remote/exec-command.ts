@@ -1,0 +1,138 @@
+import type { Client, ClientChannel } from 'ssh2';
+import type { Exit } from '../model/exit.ts';
+import { exitReasons } from './exit-reasons.ts';
+import { createSink } from './output-sink.ts';
+import type { ExecLimits, ExecResult } from './remote.ts';
+
+/** A command that waits for, or has, a channel. */
+export interface CommandRequest {
+  readonly command: string;
+  readonly limits: ExecLimits;
+  readonly resolve: (result: ExecResult) => void;
+}
+
+/** What a running command tells its connection. */
+export interface CommandHooks {
+  /** The channel is gone, so another one may be opened. */
+  readonly released: () => void;
+  /** The node opened no channel; true when the connection will ask again later. */
+  readonly refused: () => boolean;
+  /** The result is out, but the node has not closed the channel. */
+  readonly abandoned: () => void;
+  /** The node goes on sending after its channel was closed: it can be stopped only by ending the connection. */
+  readonly flooding: () => void;
+}
+
+/** A command on its way; `lose` ends it when the connection is gone. */
+export interface RunningCommand {
+  readonly lose: (reason: string) => void;
+}
+
+/** ssh2 gives a node a window of 2 MiB: an honest sshd cannot send much more than that after the close. */
+const floodBytes = 16 * 1024 * 1024;
+const longestTimerMs = 2 ** 31 - 1;
+
+/** Everything that changes while a command runs. */
+interface State {
+  channel?: ClientChannel;
+  exit?: Exit;
+  isSettled: boolean;
+  isOutputWhole: boolean;
+  room: number;
+  excess: number;
+  isTruncated: boolean;
+}
+
+function exitOf(code: number | null | undefined, signal: string | undefined): Exit {
+  if (typeof code === 'number') return { kind: 'exited', code };
+  return { kind: 'signalled', signal: (signal ?? 'unknown').replace(/^SIG/u, '') };
+}
+
+/** Starts one command on a channel of its own and settles its request exactly once, whatever the node does. */
+export function startCommand(client: Client, request: CommandRequest, hooks: CommandHooks): RunningCommand {
+  const { command, limits, resolve } = request;
+  const out = { stdout: createSink(), stderr: createSink() };
+  const sentAtEpochMs = Date.now();
+  const state: State = { isSettled: false, isOutputWhole: false, room: limits.maxBytes, excess: 0, isTruncated: false };
+
+  const settle = (exit: Exit): void => {
+    if (state.isSettled) return;
+    state.isSettled = true;
+    clearTimeout(timer);
+    const [stdout, stderr] = [out.stdout.take(), out.stderr.take()];
+    resolve({ exit, stdout, stderr, isTruncated: state.isTruncated, sentAtEpochMs, receivedAtEpochMs: Date.now() });
+  };
+  const abandon = (reason: string): void => {
+    settle({ kind: 'unknown', reason });
+    state.channel?.close();
+    hooks.abandoned();
+  };
+  const timer = setTimeout(
+    () => abandon(exitReasons.deadline(limits.deadlineMs)),
+    Math.min(limits.deadlineMs, longestTimerMs),
+  );
+
+  const collect =
+    (stream: 'stdout' | 'stderr') =>
+    (chunk: Buffer): void => {
+      if (state.isSettled) {
+        state.excess += chunk.length;
+        if (state.excess > floodBytes) hooks.flooding();
+        return;
+      }
+      out[stream].append(chunk.subarray(0, state.room));
+      state.isTruncated = chunk.length > state.room;
+      state.room -= Math.min(state.room, chunk.length);
+      if (state.isTruncated) abandon(exitReasons.tooLong(limits.maxBytes));
+    };
+  const closed = (): void => {
+    settle(state.exit ?? { kind: 'unknown', reason: exitReasons.noCode });
+    hooks.released();
+  };
+
+  client.exec(command, (error, channel) => {
+    if (error) {
+      const isUnopened = 'reason' in error;
+      if (!(isUnopened && !state.isSettled && hooks.refused()))
+        settle({ kind: 'unknown', reason: exitReasons.noChannel });
+      else clearTimeout(timer);
+      return hooks.released();
+    }
+    state.channel = channel;
+    listen(channel, state, { stdout: collect('stdout'), stderr: collect('stderr'), closed });
+    if (state.isSettled) return channel.close();
+    return channel.end(limits.stdin === undefined ? undefined : Buffer.from(limits.stdin));
+  });
+  return {
+    lose: (reason) => {
+      const isKnown = state.exit !== undefined && state.isOutputWhole;
+      settle(isKnown && state.exit !== undefined ? state.exit : { kind: 'unknown', reason });
+    },
+  };
+}
+
+interface Listeners {
+  readonly stdout: (chunk: Buffer) => void;
+  readonly stderr: (chunk: Buffer) => void;
+  readonly closed: () => void;
+}
+
+function listen(channel: ClientChannel, state: State, listeners: Listeners): void {
+  const pending = new Set(['stdout', 'stderr']);
+  const over = (stream: string) => (): void => {
+    pending.delete(stream);
+    if (pending.size === 0) listeners.closed();
+  };
+  const ends = new Set<string>();
+  const ended = (stream: string) => (): void => {
+    ends.add(stream);
+    state.isOutputWhole = ends.size === 2;
+  };
+  channel.on('exit', (code: number | null, signal?: string) => {
+    state.exit = exitOf(code, signal);
+  });
+  // Both are always drained: a full window on either would stop the whole channel (ssh2 #498).
+  channel.on('data', listeners.stdout).on('end', ended('stdout')).on('close', over('stdout'));
+  channel.stderr.on('data', listeners.stderr).on('end', ended('stderr')).on('close', over('stderr'));
+  channel.on('error', () => undefined);
+}

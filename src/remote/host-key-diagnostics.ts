@@ -1,0 +1,59 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { HostKey } from '../model/cluster-lock.ts';
+import { fingerprint } from './host-key.ts';
+import type { HostKeyVerdict, KnownKey } from './host-key-trust.ts';
+import type { Target } from './remote.ts';
+
+const keyFile = (key: HostKey): string => {
+  const kind = key.type.replace(/^(?:sk-)?(?:ssh-)?/u, '').replace(/-.*$|@.*$/u, '');
+  return `ssh_host_${kind}_key.pub`;
+};
+
+const shown = (key: HostKey): string => `${fingerprint(key)} (${key.type})`;
+const place = (known: KnownKey): string => `${known.file}:${known.line}`;
+
+function changed(target: Target, seen: HostKey, known: KnownKey): Diagnostic {
+  return diagnose('ssh/host-key-changed', {
+    detail: [
+      `The host key of ${target.host} is not the one in ${place(known)}.`,
+      `known  ${shown(known)}  (${place(known)})`,
+      `seen   ${shown(seen)}`,
+      'Either the Mac was reinstalled or something stands between you and it.',
+    ].join('\n'),
+    hint: [
+      `compare on the Mac itself: ssh-keygen -lf /etc/ssh/${keyFile(seen)}`,
+      `if they agree: meshwright enroll ${target.label} --replace`,
+    ].join('\n'),
+  });
+}
+
+/** Says what is wrong with the host key of a node: both fingerprints, the line that knows the old one, what to type. */
+export function diagnoseHostKey(target: Target, verdict: Exclude<HostKeyVerdict, { kind: 'accepted' }>): Diagnostic {
+  switch (verdict.kind) {
+    case 'unreadable':
+      return diagnose('ssh/host-key-unknown', {
+        detail: `${target.host} showed a host key that cannot be read.`,
+        hint: `Look at the key on the Mac itself, then: meshwright enroll ${target.label}`,
+      });
+    case 'unknown':
+      return diagnose('ssh/host-key-unknown', {
+        detail: `${target.host} shows ${shown(verdict.seen)}; neither cluster.lock nor known_hosts has a key for it.`,
+        hint: [
+          `compare on the Mac itself: ssh-keygen -lf /etc/ssh/${keyFile(verdict.seen)}`,
+          `if they agree: meshwright enroll ${target.label}`,
+        ].join('\n'),
+      });
+    case 'changed':
+      return changed(target, verdict.seen, verdict.known);
+    case 'revoked':
+      return diagnose('ssh/host-key-revoked', {
+        detail: `${target.host} shows ${shown(verdict.seen)}, which ${place(verdict.known)} revokes.`,
+      });
+    case 'certificate-authority':
+      return diagnose('ssh/certificate-authority', {
+        detail: `${place(verdict.known)} trusts ${target.host} through a certificate authority; the key it shows, ${shown(verdict.seen)}, is not known by itself.`,
+        hint: `Only the system's ssh reads host certificates. Pin the plain key instead: meshwright enroll ${target.label}`,
+      });
+  }
+}

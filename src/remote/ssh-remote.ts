@@ -1,0 +1,106 @@
+import type { Socket } from 'node:net';
+import type { Client } from 'ssh2';
+import { type CommandRequest, type RunningCommand, startCommand } from './exec-command.ts';
+import { exitReasons } from './exit-reasons.ts';
+import type { ExecLimits, ExecResult, Remote } from './remote.ts';
+
+/** sshd allows ten sessions on a connection (MaxSessions); eight leave room for somebody else's multiplexing. */
+const maxChannels = 8;
+const lingerMs = 1_000;
+
+/** A connection of the built-in client. Made by `connect` alone, after the host key was verified. */
+export class SshRemote implements Remote {
+  readonly rootPrefix: string;
+  readonly #client: Client;
+  readonly #socket: Socket;
+  readonly #waiting: CommandRequest[] = [];
+  readonly #running = new Set<RunningCommand>();
+  #open = 0;
+  #abandoned = 0;
+  #limit = maxChannels;
+  #lost: string | undefined;
+
+  constructor(client: Client, socket: Socket, rootPrefix: string) {
+    this.rootPrefix = rootPrefix;
+    this.#client = client;
+    this.#socket = socket;
+    let why = 'the node closed it';
+    client.on('error', (error) => {
+      why = error.message;
+    });
+    client.on('close', () => this.#lose(exitReasons.dropped(why)));
+  }
+
+  exec(command: string, limits: ExecLimits): Promise<ExecResult> {
+    return new Promise((resolve) => {
+      this.#waiting.push({ command, limits, resolve });
+      this.#advance();
+    });
+  }
+
+  close(): void {
+    this.#lose(exitReasons.closed);
+    this.#client.end();
+    // A node that never answers our goodbye must not keep the process alive.
+    this.#socket.unref();
+    setTimeout(() => this.#socket.destroy(), lingerMs).unref();
+  }
+
+  #advance(): void {
+    while (this.#waiting.length > 0 && (this.#lost !== undefined || this.#open < this.#limit)) {
+      const request = this.#waiting.shift();
+      if (request === undefined) return;
+      if (this.#lost === undefined) this.#start(request);
+      else this.#refuse(request, this.#lost);
+    }
+  }
+
+  #refuse(request: CommandRequest, reason: string): void {
+    const now = Date.now();
+    const nothing = { stdout: new Uint8Array(), stderr: new Uint8Array(), isTruncated: false };
+    request.resolve({ exit: { kind: 'unknown', reason }, ...nothing, sentAtEpochMs: now, receivedAtEpochMs: now });
+  }
+
+  #start(request: CommandRequest): void {
+    this.#open += 1;
+    let isAbandoned = false;
+    const running = startCommand(this.#client, request, {
+      released: () => {
+        this.#open -= 1;
+        if (isAbandoned) this.#abandoned -= 1;
+        this.#running.delete(running);
+        this.#advance();
+      },
+      refused: () => this.#askAgainLater(request),
+      abandoned: () => {
+        isAbandoned = true;
+        this.#abandoned += 1;
+        // Every channel is held by a command that outlived its deadline: nothing can run here any more.
+        if (this.#abandoned >= this.#limit) this.#drop('every channel is held by a command that does not end');
+      },
+      flooding: () => this.#drop('the node goes on sending after the channel was closed'),
+    });
+    this.#running.add(running);
+  }
+
+  /** A refused channel ran nothing, so its command may be asked again when another one has ended. */
+  #askAgainLater(request: CommandRequest): boolean {
+    const others = this.#open - 1;
+    if (others === 0 || this.#lost !== undefined) return false;
+    this.#limit = others;
+    this.#waiting.unshift(request);
+    return true;
+  }
+
+  #drop(reason: string): void {
+    this.#lose(exitReasons.dropped(reason));
+    this.#socket.destroy();
+  }
+
+  #lose(reason: string): void {
+    this.#lost ??= reason;
+    for (const running of this.#running) running.lose(this.#lost);
+    this.#running.clear();
+    this.#advance();
+  }
+}

@@ -1,0 +1,159 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Where OpenSSH's server lies on Linux and macOS. */
+export const sshdPath = '/usr/sbin/sshd';
+const startDeadlineMs = 15_000;
+
+/**
+ * Whether tests against OpenSSH can run here. With `MESHWRIGHT_SSHD=required` an absent sshd is an error; without it
+ * the tests are left out, which vitest reports as skipped.
+ */
+export function hasSshd(): boolean {
+  if (existsSync(sshdPath)) return true;
+  if (process.env['MESHWRIGHT_SSHD'] === 'required')
+    throw new Error(`MESHWRIGHT_SSHD=required, and there is no ${sshdPath}`);
+  return false;
+}
+
+/** A key pair made by ssh-keygen. `publicLine` is `type base64 comment`. */
+export interface KeyPair {
+  readonly file: string;
+  readonly publicLine: string;
+  readonly type: string;
+  readonly base64: string;
+}
+
+/** What a private sshd is started with. */
+export interface SshdOptions {
+  /** Lines of authorized_keys. */
+  readonly userKeys: readonly string[];
+  /** Files of host keys; one Ed25519 key is made when there is none. */
+  readonly hostKeys?: readonly KeyPair[];
+  /** Further lines of sshd_config. */
+  readonly config?: readonly string[];
+  /** Environment of the server, inherited by its commands only through `SetEnv` lines. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A running private sshd on 127.0.0.1, for the current user. */
+export interface Sshd {
+  readonly port: number;
+  readonly user: string;
+  readonly hostKeys: readonly KeyPair[];
+  /** The first host key: the only one unless several were given. */
+  readonly hostKey: KeyPair;
+  /** Everything it has logged (LogLevel DEBUG1 unless the configuration says otherwise). */
+  readonly log: () => string;
+  readonly stop: () => Promise<void>;
+}
+
+/** Makes a key pair with ssh-keygen in a folder; `kind` as for `-t`, bits where the type needs them. */
+export function makeKey(folder: string, name: string, kind = 'ed25519', extra: readonly string[] = []): KeyPair {
+  const file = join(folder, name);
+  execFileSync('ssh-keygen', ['-q', '-t', kind, '-N', '', '-C', name, '-f', file, ...extra], { stdio: 'pipe' });
+  const publicLine = readFileSync(`${file}.pub`, 'utf8').trim();
+  const [type = '', base64 = ''] = publicLine.split(' ');
+  return { file, publicLine, type, base64 };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    const done = (isUp: boolean) => (): void => {
+      socket.destroy();
+      resolve(isUp);
+    };
+    socket.once('data', done(true)).once('error', done(false)).once('close', done(false));
+  });
+}
+
+async function waitUntilUp(port: number, child: ChildProcess, log: () => string): Promise<void> {
+  const end = performance.now() + startDeadlineMs;
+  while (performance.now() < end) {
+    if (child.exitCode !== null) throw new Error(`sshd ended at once:\n${log()}`);
+    if (await answers(port)) return;
+    await sleep(20);
+  }
+  throw new Error(`sshd did not answer on port ${port}:\n${log()}`);
+}
+
+function stopChild(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
+    child.once('exit', () => resolve());
+    child.kill('SIGKILL');
+  });
+}
+
+/** sshd wants its privilege separation folder when it runs as root, which package installation makes and reboots remove. */
+function ensurePrivsepFolder(): void {
+  if (process.getuid?.() === 0 && existsSync('/run') && !existsSync('/run/sshd')) {
+    execFileSync('mkdir', ['-p', '-m', '0755', '/run/sshd']);
+  }
+}
+
+function configText(folder: string, port: number, hostKeys: readonly KeyPair[], extra: readonly string[]): string {
+  // The first value of a keyword counts, so what the caller says stands before the defaults.
+  return [
+    ...extra,
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    ...hostKeys.map((key) => `HostKey ${key.file}`),
+    `PidFile ${join(folder, 'pid')}`,
+    `AuthorizedKeysFile ${join(folder, 'authorized_keys')}`,
+    'StrictModes no',
+    'UsePAM no',
+    'PermitRootLogin prohibit-password',
+    'PasswordAuthentication no',
+    'KbdInteractiveAuthentication no',
+    'PrintMotd no',
+    'MaxStartups 1000',
+    'LogLevel DEBUG1',
+    '',
+  ].join('\n');
+}
+
+/** Starts a private OpenSSH server on a free loopback port and waits until it answers. */
+export async function startSshd(options: SshdOptions): Promise<Sshd> {
+  ensurePrivsepFolder();
+  const folder = mkdtempSync(join(tmpdir(), 'meshwright-sshd-'));
+  const given = options.hostKeys ?? [];
+  const hostKey = given[0] ?? makeKey(folder, 'host');
+  const hostKeys = given.length > 0 ? given : [hostKey];
+  const port = await freePort();
+  const config = join(folder, 'sshd_config');
+  writeFileSync(join(folder, 'authorized_keys'), `${options.userKeys.join('\n')}\n`, { mode: 0o600 });
+  writeFileSync(config, configText(folder, port, hostKeys, options.config ?? []));
+  const logFile = join(folder, 'log');
+  const log = (): string => (existsSync(logFile) ? readFileSync(logFile, 'utf8') : '');
+  const env = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', ...options.env };
+  // sshd runs itself again for each connection, so both its own path and that of its configuration must be absolute.
+  const child = spawn(sshdPath, ['-D', '-E', logFile, '-f', config], { stdio: 'ignore', env });
+  const stop = async (): Promise<void> => {
+    await stopChild(child);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await waitUntilUp(port, child, log);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { port, user: userInfo().username, hostKeys, hostKey, log, stop };
+}
