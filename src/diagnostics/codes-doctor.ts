@@ -1,11 +1,133 @@
 import type { CodeEntry } from './code-entry.ts';
+import { cablingCodes } from './codes-cabling.ts';
+import { rdmaCodes } from './codes-rdma.ts';
 
 /** Codes about what was observed on the nodes and disagrees with the file. */
 export const doctorCodes = {
-  'rdma/disabled': {
+  ...cablingCodes,
+  ...rdmaCodes,
+  'fact/unknown': {
+    severity: 'warning',
+    summary: 'Some facts of this node are unknown.',
+    cause:
+      'A tool is missing, refused, hung, or printed something that no known macOS prints. Unknown is never taken for right or wrong, so nothing that depends on it was judged.',
+    hint: 'See what each probe said: meshwright facts',
+  },
+  'macos/outside-accept': {
     severity: 'error',
-    summary: 'RDMA over Thunderbolt is disabled on this node.',
-    cause: '`rdma_ctl status` says disabled; it can be enabled only in Recovery, by hand (Apple TN3205).',
-    hint: 'Shut down, hold the power button until "Loading startup options", Options > Utilities > Terminal: rdma_ctl enable, then restart.',
+    summary: 'The macOS version is not one that the file accepts.',
+    cause: 'The version that `sw_vers` prints lies outside macos.accept.',
+    hint: 'Update macOS on this node, or widen macos.accept.',
+  },
+  'macos/not-the-wish': {
+    severity: 'notice',
+    summary: 'A usable macOS version, but not the one that the file wishes for.',
+    cause: 'The version is inside macos.accept (or there is none) and is not macos.version.',
+    hint: 'Update macOS when it suits you.',
+  },
+  'macos/versions-differ': {
+    severity: 'error',
+    summary: 'Cabled nodes run different macOS versions.',
+    cause:
+      'RDMA peers may not see each other across macOS versions; exo therefore asks for exactly equal ones, beta numbers and background security improvements included.',
+    hint: 'Bring all cabled nodes to one version.',
+  },
+  'macos/builds-differ': {
+    severity: 'warning',
+    summary: 'Equal Macs run different builds of the same macOS version.',
+    cause:
+      'Builds may differ between models, but not between Macs of one model: one of them has a beta, or an update that did not end.',
+    hint: 'Update the older build.',
+  },
+  'identity/wrong-mac': {
+    severity: 'error',
+    summary: 'Another Mac answers than the one in the file.',
+    cause: 'Serial number, model or memory differ from the hardware section of the node.',
+    hint: 'Correct the address or the hardware section of this node in the file.',
+  },
+  'identity/same-mac': {
+    severity: 'error',
+    summary: 'Several nodes of the file are one and the same Mac.',
+    cause:
+      'The same hardware UUID answered under more than one address, so that nothing about their cables can be said.',
+    hint: 'Correct the addresses in the file.',
+  },
+  'bridge/active': {
+    severity: 'error',
+    summary: 'The Thunderbolt Bridge is active.',
+    cause:
+      'A bridged receptacle has no address of its own, so its RDMA device lacks the GID that MLX needs, and since spanning tree does not run, bridged Macs in a ring loop frames until the network is down (Apple TN3205, exo issues 1222 and 1261). Switching the service off leaves the interface up (seen on Mac16,11), so three layers are looked at: interface, preferences, service.',
+    hint: 'sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:bridge0" /Library/Preferences/SystemConfiguration/preferences.plist; then restart it.',
+  },
+  'bridge/comes-back': {
+    severity: 'warning',
+    summary: 'The Thunderbolt Bridge is gone for now and will come back.',
+    cause:
+      'The interface is gone, but the network preferences or an enabled service still have it: macOS rebuilds it at the next boot or hot-plug.',
+    hint: 'sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:bridge0" /Library/Preferences/SystemConfiguration/preferences.plist',
+  },
+  'bridge/loop': {
+    severity: 'error',
+    summary: 'Bridged Macs are cabled in a ring.',
+    cause:
+      'Frames circle for ever in a ring of Thunderbolt Bridges and take the office network down (dnet issue 69: 80,000 packets a second; exo issues 525, 1222).',
+    hint: 'Take out one cable of the ring now; put it back when the bridges are removed.',
+  },
+  'power/settings': {
+    severity: 'warning',
+    summary: 'The power settings are not as the file says.',
+    cause:
+      'A sleeping Mac cannot be reached over Thunderbolt (Apple TN3205), and after a power cut only autorestart starts it.',
+    hint: 'Set it with sudo pmset -a.',
+  },
+  'power/no-autorestart': {
+    severity: 'notice',
+    summary: 'This Mac cannot start by itself after a power cut.',
+    cause: '`pmset` knows no autorestart on this Mac, as on laptops.',
+    hint: 'Put it on a power supply that does not fail, or expect to press its power button.',
+  },
+  'memory/wired-limit': {
+    severity: 'warning',
+    summary: 'The GPU may wire another amount of memory than the file says.',
+    cause:
+      '`iogpu.wired_limit_mb` is lost at every reboot; 0 is the default of macOS, about three quarters of the memory.',
+    hint: 'Set it with sudo sysctl iogpu.wired_limit_mb=…',
+  },
+  'filevault/differs': {
+    severity: 'warning',
+    summary: 'FileVault is not as the file says.',
+    cause: 'A Mac with FileVault stays locked after every reboot until somebody gives its password.',
+    hint: 'System Settings > Privacy & Security > FileVault.',
+  },
+  'sudo/needs-password': {
+    severity: 'warning',
+    summary: 'sudo asks for a password on this node.',
+    cause: 'Looking needs no root, but every change does, and nobody is there to type a password.',
+    hint: 'See the exact line to add: meshwright enroll',
+  },
+  'sudo/denied': {
+    severity: 'warning',
+    summary: 'The user may not use sudo on this node.',
+    cause: 'The ssh user is in no sudoers rule: meshwright can look at the node and change nothing.',
+    hint: 'See the exact line to add: meshwright enroll',
+  },
+  'clock/offset': {
+    severity: 'warning',
+    summary: 'The clock of this node is wrong.',
+    cause: 'It differs from the clock of this computer by more than 5 seconds and what one observation can resolve.',
+    hint: 'sudo sntp -sS time.apple.com',
+  },
+  'disk/low': {
+    severity: 'warning',
+    summary: 'The data volume is nearly full.',
+    cause: 'Less than 10 % are free; models, updates and swap need room.',
+    hint: 'Make room on the data volume.',
+  },
+  'address/pool-overlap': {
+    severity: 'error',
+    summary: 'The address pool of the links overlaps a network that nodes are in.',
+    cause:
+      'An interface other than a Thunderbolt receptacle has an address in thunderbolt.addressing.pool: routes would go astray.',
+    hint: 'Choose another pool in the file.',
   },
 } as const satisfies Record<string, CodeEntry>;

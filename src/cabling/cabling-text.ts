@@ -1,0 +1,79 @@
+import { type LinkEnd, linkEndText } from '../model/link.ts';
+import type { Move } from './moves.ts';
+import type { ReceptacleView, SeenPeer } from './receptacle-view.ts';
+
+/** `studio-4 receptacle 3`, as it is said at the rack. */
+export const endWords = (end: LinkEnd): string => `${end.node} receptacle ${end.receptacle}`;
+
+/** `a, b and c`. */
+export function listWords(words: readonly string[]): string {
+  const last = words.at(-1) ?? '';
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
+}
+
+function endsWords(ends: readonly LinkEnd[]): string {
+  const [first] = ends;
+  if (first !== undefined && ends.every((end) => end.node === first.node)) {
+    return `${first.node} receptacles ${listWords(ends.map((end) => String(end.receptacle)))}`;
+  }
+  return listWords(ends.map(endWords));
+}
+
+function rotateText(ends: readonly LinkEnd[]): string {
+  if (ends.length === 2) {
+    return `exchange the cable ends in ${endsWords(ends)}`;
+  }
+  const steps = ends.map((end, index) => {
+    const to = ends[(index + 1) % ends.length] ?? end;
+    return `the end from ${endWords(end)} goes into ${endWords(to)}`;
+  });
+  return `take out the cable ends in ${endsWords(ends)}: ${listWords(steps)}`;
+}
+
+/** One act in plain words: `move the cable end in studio-4 receptacle 3 to receptacle 2`. */
+export function moveText(move: Move): string {
+  switch (move.kind) {
+    case 'move-end': {
+      const to = move.from.node === move.to.node ? `receptacle ${move.to.receptacle}` : endWords(move.to);
+      return `move the cable end in ${endWords(move.from)} to ${to}`;
+    }
+    case 'rotate-ends':
+      return rotateText(move.ends);
+    case 'add-cable':
+      return `put a Thunderbolt 5 cable between ${endWords(move.ends[0])} and ${endWords(move.ends[1])}`;
+    case 'remove-cable':
+      return `take out the cable between ${endWords(move.ends[0])} and ${endWords(move.ends[1])}`;
+  }
+}
+
+function peerText(peer: SeenPeer): string {
+  const hub = peer.hubsBetween > 0 ? ' through a hub' : '';
+  switch (peer.kind) {
+    case 'node':
+      return `${linkEndText(peer.end)}${hub}`;
+    case 'foreign':
+      return `a Mac that is not in the file (${peer.model})${hub}`;
+    case 'unidentified':
+      return `a Mac that no reachable node is (${peer.model})${hub}`;
+    case 'ambiguous':
+      return `a Mac that two nodes claim to be (${peer.model})${hub}`;
+  }
+}
+
+/** What is seen on a receptacle, as the end of the sentence "receptacle 3 sees …". Names come from the node unescaped. */
+export function viewText(view: ReceptacleView): string {
+  switch (view.kind) {
+    case 'unknown':
+      return 'nobody knows what';
+    case 'absent':
+      return 'nothing: the Mac has no such receptacle';
+    case 'empty':
+      return 'nothing';
+    case 'silent':
+      return 'something that does not answer';
+    case 'device':
+      return listWords(view.deviceNames);
+    case 'peer':
+      return listWords(view.peers.map(peerText));
+  }
+}

@@ -1,0 +1,68 @@
+import type { CodeEntry } from './code-entry.ts';
+
+/** Codes about cables. A cable is the pair of domain UUIDs at its ends, and both ends must agree on it. */
+export const cablingCodes = {
+  'cabling/missing': {
+    severity: 'error',
+    summary: 'A declared cable is not there.',
+    cause: 'Neither end of the link sees a cable.',
+    hint: 'Put a Thunderbolt 5 cable between the two receptacles.',
+  },
+  'cabling/elsewhere': {
+    severity: 'error',
+    summary: 'A declared cable is plugged in elsewhere.',
+    cause:
+      'An end of the link sees something else than the file says, by the domain UUIDs that the Macs show each other.',
+    hint: 'Move the cable, or correct the link in the file.',
+  },
+  'cabling/slow': {
+    severity: 'warning',
+    summary: 'A cable is slower than 80 Gb/s.',
+    cause:
+      'A Thunderbolt 4 cable or receptacle gives 40 Gb/s: it carries IP, but no RDMA (exo issue 1881: changing the cable was the cure).',
+    hint: 'Replace it by a Thunderbolt 5 cable.',
+  },
+  'cabling/one-sided': {
+    severity: 'warning',
+    summary: 'A cable is seen from one end only.',
+    cause: 'One Mac sees the other and is not seen by it: a hub stands between, or a cable was moved a moment ago.',
+    hint: 'Look again; if it stays, plug the cable straight from one Mac into the other.',
+  },
+  'cabling/through-hub': {
+    severity: 'warning',
+    summary: 'A link runs through a dock or hub.',
+    cause: 'Two hubs in a chain carry no IP, and one hub between two Macs ended in kernel panics on macOS 26.5.',
+    hint: 'Plug the cable straight from one Mac into the other.',
+  },
+  'cabling/no-answer': {
+    severity: 'warning',
+    summary: 'Something is plugged in at both ends of a link, and nothing answers.',
+    cause:
+      'Both receptacles are connected and neither shows a Mac or a device, so that nobody can say where the cables go.',
+    hint: 'Unplug the cable at one end, wait ten seconds, plug it in again.',
+  },
+  'cabling/no-receptacle': {
+    severity: 'error',
+    summary: 'A link names a receptacle that the Mac does not have.',
+    cause: 'macOS shows no Thunderbolt receptacle of that number.',
+    hint: 'Correct the link in the file.',
+  },
+  'cabling/undeclared': {
+    severity: 'warning',
+    summary: 'There is a cable that the file does not declare.',
+    cause: 'Both ends see each other, and no link of the file joins them.',
+    hint: 'Take it out, or declare it.',
+  },
+  'cabling/foreign-mac': {
+    severity: 'warning',
+    summary: 'A Mac that is not in the file is cabled to a node.',
+    cause: 'Its domain UUID belongs to no node, and every node was looked at.',
+    hint: 'Take the cable out, or add the Mac and the link to the file.',
+  },
+  'cabling/unidentified-mac': {
+    severity: 'notice',
+    summary: 'A Mac is cabled to a node, and nobody can say which.',
+    cause: 'Its domain UUID belongs to no node that was looked at; it may be one of the others.',
+    hint: 'Make all nodes reachable, then look again.',
+  },
+} as const satisfies Record<string, CodeEntry>;

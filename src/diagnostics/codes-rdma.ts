@@ -1,0 +1,59 @@
+import type { CodeEntry } from './code-entry.ts';
+
+/** Codes of the RDMA ladder: the first rung that is missing is the cause, and the only one that is told. */
+export const rdmaCodes = {
+  'rdma/no-thunderbolt-5': {
+    severity: 'error',
+    summary: 'This Mac cannot do RDMA: its receptacles are older than Thunderbolt 5.',
+    cause:
+      'RDMA over Thunderbolt needs Thunderbolt 5. On Thunderbolt 4 `rdma_ctl status` can say enabled and there is still never a device (mlx issue 3777); a visit to Recovery changes nothing.',
+    hint: 'Take this node out of the links, or replace it by a Mac with Thunderbolt 5.',
+  },
+  'rdma/macos-too-old': {
+    severity: 'error',
+    summary: 'This macOS has no RDMA over Thunderbolt.',
+    cause: 'RDMA over Thunderbolt came with macOS 26.2 (Apple TN3205).',
+    hint: 'Update macOS to 26.2 or later.',
+  },
+  'rdma/disabled': {
+    severity: 'error',
+    summary: 'RDMA over Thunderbolt is disabled on this node.',
+    cause: '`rdma_ctl status` says disabled; it can be enabled only in Recovery, by hand (Apple TN3205).',
+    hint: 'Shut down, hold the power button until "Loading startup options", Options > Utilities > Terminal: rdma_ctl enable, then restart.',
+  },
+  'rdma/no-device': {
+    severity: 'error',
+    summary: 'RDMA is enabled, but the system shows no RDMA device.',
+    cause:
+      '`ibv_devices` does not list `rdma_` + the interface of the receptacle. Enabling takes effect at the next boot.',
+    hint: 'Restart this node; if the device is still missing, the hardware cannot do it (mlx issue 3777).',
+  },
+  'rdma/port-down': {
+    severity: 'error',
+    summary: 'An RDMA port is down although the cable is there.',
+    cause:
+      'A port becomes active when a cable is in and RDMA is enabled at the far end (Apple TN3205). When both are so, the state in the kernel is stale, as after re-plugging.',
+    hint: 'Restart both Macs of the link.',
+  },
+  'rdma/bridged': {
+    severity: 'error',
+    summary: 'A receptacle that should do RDMA is in the Thunderbolt Bridge.',
+    cause:
+      'A bridged receptacle has no address of its own, so that its device lacks the GID that MLX needs (errno 96 or 22).',
+    hint: 'Say thunderbolt.bridge: remove in the file.',
+  },
+  'rdma/no-address': {
+    severity: 'error',
+    summary: 'A receptacle that should do RDMA has no IPv4 address.',
+    cause:
+      'Only an interface with an IPv4 address of its own gets the IPv4-mapped GID that MLX needs. A self-assigned one can take minutes after boot and may change later.',
+    hint: 'Give the service a fixed address: sudo networksetup -setmanual "Thunderbolt N" ADDRESS 255.255.255.252',
+  },
+  'rdma/no-gid': {
+    severity: 'error',
+    summary: 'An RDMA device lacks the GID of its IPv4 address.',
+    cause:
+      'The interface has an IPv4 address and its device has no GID ::ffff:a.b.c.d for it. MLX dies with "RTR errno 22", newer ones name the cause (mlx pull request 4191).',
+    hint: 'Take the interface down and up again; if that does not help, restart this node.',
+  },
+} as const satisfies Record<string, CodeEntry>;

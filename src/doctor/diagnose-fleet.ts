@@ -1,0 +1,44 @@
+import type { Severity } from '../diagnostics/code-entry.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import { examine } from './examination.ts';
+import type { FleetObservation } from './fleet-observation.ts';
+import { rules } from './registry.ts';
+import { subjectNodes } from './subject.ts';
+
+const severities: readonly Severity[] = ['error', 'warning', 'notice'];
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+/** Findings in the order of the nodes (a link counts for its first node), then by severity, code and subject. */
+function sortFindings(findings: readonly Diagnostic[], order: readonly string[]): readonly Diagnostic[] {
+  const placeOf = ({ subject }: Diagnostic): number => {
+    const places = subjectNodes(subject ?? '').map((name) => order.indexOf(name));
+    return Math.min(...places.filter((place) => place >= 0), order.length);
+  };
+  return findings.toSorted(
+    (a, b) =>
+      placeOf(a) - placeOf(b) ||
+      severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
+      compareText(a.code, b.code) ||
+      compareText(a.subject ?? '', b.subject ?? ''),
+  );
+}
+
+/** A failure without a subject is about the node that it was filed under. */
+function failuresOf(observation: FleetObservation): readonly Diagnostic[] {
+  return Object.entries(observation.failures).flatMap(([name, failures]) =>
+    failures.map((one) => ({ ...one, subject: one.subject ?? `node ${name}` })),
+  );
+}
+
+/**
+ * Everything that is known to be wrong with the fleet, each with its one cause and one thing to do, and the reasons
+ * why nodes could not be observed. Facts that are unknown are listed once per node and never judged.
+ */
+export function diagnoseFleet(desired: DesiredFleet, observation: FleetObservation): readonly Diagnostic[] {
+  const examination = examine(desired, observation);
+  const found = rules.flatMap((rule) => rule(examination));
+  const order = desired.nodes.map((node) => node.name);
+  return sortFindings([...failuresOf(observation), ...found], order);
+}

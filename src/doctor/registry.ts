@@ -1,0 +1,45 @@
+import type { Rule } from './rule.ts';
+import { bridge } from './rules/bridge.ts';
+import { bridgeLoop } from './rules/bridge-loop.ts';
+import { cables } from './rules/cables.ts';
+import { clock } from './rules/clock.ts';
+import { disk } from './rules/disk.ts';
+import { filevault } from './rules/filevault.ts';
+import { macosAccept } from './rules/macos-accept.ts';
+import { macosBuilds } from './rules/macos-builds.ts';
+import { macosVersions } from './rules/macos-versions.ts';
+import { macosWish } from './rules/macos-wish.ts';
+import { poolOverlap } from './rules/pool-overlap.ts';
+import { power } from './rules/power.ts';
+import { rdmaNode } from './rules/rdma-node.ts';
+import { rdmaReceptacles } from './rules/rdma-receptacles.ts';
+import { sameMac } from './rules/same-mac.ts';
+import { sudo } from './rules/sudo.ts';
+import { surplus } from './rules/surplus.ts';
+import { unknownFactsRule } from './rules/unknown-facts.ts';
+import { wiredLimit } from './rules/wired-limit.ts';
+import { wrongMac } from './rules/wrong-mac.ts';
+
+/** Every rule there is. A new one is one file and one line here. */
+export const rules: readonly Rule[] = [
+  wrongMac,
+  sameMac,
+  macosAccept,
+  macosVersions,
+  macosBuilds,
+  macosWish,
+  cables,
+  surplus,
+  bridge,
+  bridgeLoop,
+  rdmaNode,
+  rdmaReceptacles,
+  poolOverlap,
+  power,
+  wiredLimit,
+  filevault,
+  sudo,
+  clock,
+  disk,
+  unknownFactsRule,
+];

@@ -1,0 +1,115 @@
+import { endWords, moveText, viewText } from '../../cabling/cabling-text.ts';
+import type { JudgedLink } from '../../cabling/judge-link.ts';
+import type { MoveGroup } from '../../cabling/moves.ts';
+import { isSameEnd } from '../../cabling/receptacle-view.ts';
+import { viewAt } from '../../cabling/see-receptacles.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { linkEndText } from '../../model/link.ts';
+import type { Examination } from '../examination.ts';
+import { rdmaSeverity } from '../rdma-severity.ts';
+import type { Rule } from '../rule.ts';
+import { linkSubject } from '../subject.ts';
+import { speedText } from '../units.ts';
+
+const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
+const groupOf = ({ moves }: Examination, { link }: JudgedLink): MoveGroup | undefined =>
+  moves.find(({ mismatch }) => mismatch.ends.some((end) => isSameEnd(end, link.ends[0])));
+
+/** The moves that put it right, or what has to be cleared up before anybody can tell. */
+function cure(examination: Examination, judged: JudgedLink): string {
+  const group = groupOf(examination, judged);
+  if (group !== undefined && group.moves.length > 0) {
+    return `${upperFirst(group.moves.map(moveText).join(', then '))}.`;
+  }
+  const [unclear] = group?.mismatch.unclear ?? [];
+  const view = unclear === undefined ? undefined : viewAt(examination.cabling.rack, unclear);
+  return view === undefined || view.kind === 'unknown'
+    ? 'Which cable to move cannot be told until all nodes on the way are reachable.'
+    : `First clear up ${endWords(view.at)}, which sees ${viewText(view)}; then look again.`;
+}
+
+function seenAt({ link, views }: JudgedLink): string {
+  const [a, b] = link.ends;
+  const clauses = views.flatMap((view, index) => {
+    const far = index === 0 ? b : a;
+    const isRight = view.peers.some((peer) => peer.kind === 'node' && isSameEnd(peer.end, far));
+    return isRight ? [] : [`${linkEndText(view.at)} sees ${viewText(view)}, the file says ${linkEndText(far)}`];
+  });
+  return `${clauses.join('; ')}.`;
+}
+
+function oneSided({ link, views }: JudgedLink): string {
+  const [first, second] = views;
+  const [seeing, blind] = first.peers.some((peer) => peer.kind === 'node' && isSameEnd(peer.end, link.ends[1]))
+    ? [first, second]
+    : [second, first];
+  return `${linkEndText(seeing.at)} sees ${linkEndText(blind.at)}, but ${linkEndText(blind.at)} sees ${viewText(blind)}.`;
+}
+
+function noReceptacle({ cabling }: Examination, { views }: JudgedLink): string {
+  const told = views
+    .filter((view) => view.kind === 'absent')
+    .map(({ at }) => {
+      const there = cabling.rack.views.filter((view) => view.at.node === at.node).map((view) => view.at.receptacle);
+      const list = there.length === 0 ? 'none' : there.join(', ');
+      return `${at.node} has no receptacle ${at.receptacle} (macOS shows: ${list})`;
+    });
+  return `${told.join('; ')}.`;
+}
+
+function tell(examination: Examination, judged: JudgedLink): readonly Diagnostic[] {
+  const { judgement, link } = judged;
+  const subject = linkSubject(link.ends);
+  const straight = `Plug the cable straight from ${endWords(link.ends[0])} into ${endWords(link.ends[1])}.`;
+  switch (judgement.kind) {
+    case 'as-declared':
+      return [];
+    case 'missing': {
+      const isEmpty = judged.views.every((view) => view.kind === 'empty');
+      const detail = isEmpty ? 'No cable is plugged in at either end.' : seenAt(judged);
+      return [diagnose('cabling/missing', { subject, detail, hint: cure(examination, judged) })];
+    }
+    case 'elsewhere':
+      return [diagnose('cabling/elsewhere', { subject, detail: seenAt(judged), hint: cure(examination, judged) })];
+    case 'slow':
+      return [
+        diagnose('cabling/slow', {
+          subject,
+          severity: rdmaSeverity(examination) === 'error' ? 'error' : 'warning',
+          detail: `It runs at ${speedText(judgement.bitsPerSecond)}: no RDMA below 80 Gb/s.`,
+        }),
+      ];
+    case 'one-sided':
+      return [
+        diagnose('cabling/one-sided', {
+          subject,
+          detail: oneSided(judged),
+          hint: `Look again; if it stays: ${straight}`,
+        }),
+      ];
+    case 'through-hub':
+      return [
+        diagnose('cabling/through-hub', {
+          subject,
+          detail: 'A dock or hub stands between the two Macs.',
+          hint: straight,
+        }),
+      ];
+    case 'no-receptacle':
+      return [diagnose('cabling/no-receptacle', { subject, detail: noReceptacle(examination, judged) })];
+    case 'unknown':
+      return judged.views.every((view) => view.kind === 'silent')
+        ? [
+            diagnose('cabling/no-answer', {
+              subject,
+              detail: 'Something is plugged in at both ends, and nothing answers.',
+            }),
+          ]
+        : [];
+  }
+}
+
+/** Declared links that are not as the file says. A link with an end that nobody could look at is not judged. */
+export const cables: Rule = (examination) => examination.cabling.links.flatMap((judged) => tell(examination, judged));

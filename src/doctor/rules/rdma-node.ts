@@ -1,0 +1,45 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { Examination, ExaminedNode } from '../examination.ts';
+import { firstMacosWithRdma, isOutsideAccept, macosOf } from '../macos.ts';
+import { nodeRdma } from '../rdma-node.ts';
+import { rdmaSeverity } from '../rdma-severity.ts';
+import type { Rule } from '../rule.ts';
+import { nodeSubject } from '../subject.ts';
+
+function judge(examination: Examination, node: ExaminedNode): readonly Diagnostic[] {
+  const about = { subject: nodeSubject(node.name), severity: rdmaSeverity(examination) };
+  const model = node.facts.hardware.kind === 'known' ? node.facts.hardware.value.model : 'This Mac';
+  switch (nodeRdma(node)) {
+    case 'no-thunderbolt-5':
+      return [
+        diagnose('rdma/no-thunderbolt-5', {
+          ...about,
+          detail: `${model} cannot do RDMA: its receptacles are Thunderbolt 4 or older, whatever rdma_ctl says.`,
+          hint: `Take ${node.name} out of the links, or put a Mac with Thunderbolt 5 in its place.`,
+        }),
+      ];
+    case 'macos-too-old': {
+      // The update that macos.accept asks for is the same act; telling it twice would look like two troubles.
+      const detail = `macOS ${macosOf(node)?.version ?? ''} has no RDMA over Thunderbolt; it came with ${firstMacosWithRdma}.`;
+      return isOutsideAccept(examination, node) ? [] : [diagnose('rdma/macos-too-old', { ...about, detail })];
+    }
+    case 'disabled':
+      return [diagnose('rdma/disabled', { ...about, detail: 'RDMA over Thunderbolt is disabled.' })];
+    case 'no-device':
+      return [
+        diagnose('rdma/no-device', {
+          ...about,
+          detail: 'RDMA is enabled, but the system shows no RDMA device at all.',
+          hint: `Restart ${node.name}; if there is still no device, its hardware cannot do RDMA.`,
+        }),
+      ];
+    case 'ready':
+    case 'unknown':
+      return [];
+  }
+}
+
+/** What keeps a cabled node as a whole from doing RDMA: the first missing rung of the ladder and nothing behind it. */
+export const rdmaNode: Rule = (examination) =>
+  examination.nodes.filter((node) => node.ends.length > 0).flatMap((node) => judge(examination, node));

@@ -1,0 +1,101 @@
+import { linkAt } from '../../cabling/judge-cabling.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { type LinkEnd, linkEndText } from '../../model/link.ts';
+import type { Examination, ExaminedNode } from '../examination.ts';
+import { groupBy } from '../group-by.ts';
+import { nodeRdma } from '../rdma-node.ts';
+import { type ReceptacleRdma, receptacleRdma } from '../rdma-receptacle.ts';
+import { rdmaSeverity } from '../rdma-severity.ts';
+import type { Rule } from '../rule.ts';
+import { nodeSubject } from '../subject.ts';
+
+interface Trouble {
+  readonly end: LinkEnd;
+  readonly rdma: Exclude<ReceptacleRdma, { kind: 'ready' | 'unknown' }>;
+}
+
+function troublesOf(examination: Examination, node: ExaminedNode): readonly Trouble[] {
+  const cabled = node.ends.filter((end) => linkAt(examination.cabling.links, end)?.judgement.kind === 'as-declared');
+  return cabled.flatMap((end): Trouble[] => {
+    const rdma = receptacleRdma(examination, node, end);
+    if (rdma.kind === 'ready' || rdma.kind === 'unknown') {
+      return [];
+    }
+    // A far Mac that has a cause of its own is told; a bridge that is to go is told by its own rule.
+    const isFarCause = rdma.kind === 'port-down' && rdma.farRdma !== 'ready' && rdma.farRdma !== 'unknown';
+    const isBridgeCause = rdma.kind === 'bridged' && examination.desired.thunderbolt.bridge === 'remove';
+    return isFarCause || isBridgeCause ? [] : [{ end, rdma }];
+  });
+}
+
+function places(troubles: readonly Trouble[]): string {
+  const each = troubles.map(({ end, rdma }) => `${end.receptacle} (${rdma.interfaceName})`);
+  return `${each.length === 1 ? 'Receptacle' : 'Receptacles'} ${each.join(', ')}`;
+}
+
+function portDown(troubles: readonly Trouble[], place: string): { readonly detail: string; readonly hint?: string } {
+  const far = troubles.flatMap(({ rdma }) => (rdma.kind === 'port-down' ? [rdma] : []));
+  const told = far.map((one) => linkEndText(one.far)).join(', ');
+  const nodes = [...new Set(far.map((one) => one.far.node))].join(' and ');
+  return far.every((one) => one.farRdma === 'ready')
+    ? {
+        detail: `${place}: the RDMA port is down, although the cable to ${told} is there and RDMA is enabled at both ends.`,
+        hint: `Restart both Macs: this one and ${nodes}.`,
+      }
+    : {
+        detail: `${place}: the RDMA port is down; whether RDMA is enabled at ${told} is unknown.`,
+        hint: `Look at the far end first: rdma_ctl status on ${nodes}`,
+      };
+}
+
+function tell(examination: Examination, node: ExaminedNode, troubles: readonly Trouble[]): readonly Diagnostic[] {
+  const [first] = troubles;
+  const about = { subject: nodeSubject(node.name), severity: rdmaSeverity(examination) };
+  const place = places(troubles);
+  const names = troubles.map(({ rdma }) => rdma.interfaceName);
+  switch (first?.rdma.kind) {
+    case undefined:
+      return [];
+    case 'no-device':
+      return [
+        diagnose('rdma/no-device', {
+          ...about,
+          detail: `${place}: no RDMA device, although RDMA is enabled.`,
+          hint: `Restart ${node.name}.`,
+        }),
+      ];
+    case 'port-down':
+      return [diagnose('rdma/port-down', { ...about, ...portDown(troubles, place) })];
+    case 'bridged':
+      return [
+        diagnose('rdma/bridged', { ...about, detail: `${place}: in the Thunderbolt Bridge, so RDMA cannot start.` }),
+      ];
+    case 'no-address':
+      return [
+        diagnose('rdma/no-address', {
+          ...about,
+          detail: `${place}: no IPv4 address, so the RDMA device has no GID that MLX can use.`,
+          hint: `On ${node.name}, for each: sudo networksetup -setmanual "Thunderbolt ${first.end.receptacle}" ADDRESS 255.255.255.252`,
+        }),
+      ];
+    case 'no-gid':
+      return [
+        diagnose('rdma/no-gid', {
+          ...about,
+          detail: `${place}: has an IPv4 address, but the RDMA device has no GID for it.`,
+          hint: `On ${node.name}: ${names.map((name) => `sudo ifconfig ${name} down; sudo ifconfig ${name} up`).join('; ')}`,
+        }),
+      ];
+  }
+}
+
+/** What keeps single receptacles of a node that can do RDMA from doing it; equal causes of one node are told together. */
+export const rdmaReceptacles: Rule = (examination) =>
+  examination.nodes
+    .filter((node) => nodeRdma(node) === 'ready')
+    .flatMap((node) =>
+      [...groupBy(troublesOf(examination, node), ({ rdma }) => rdma.kind).values()].flatMap((same) =>
+        tell(examination, node, same),
+      ),
+    );

@@ -1,0 +1,64 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { FactName } from '../../model/fact-values.ts';
+import type { UnknownReason } from '../../model/known.ts';
+import type { ExaminedNode } from '../examination.ts';
+import { groupBy } from '../group-by.ts';
+import { isTooOldForRdma } from '../macos.ts';
+import type { Rule } from '../rule.ts';
+import { nodeSubject } from '../subject.ts';
+
+/** Each reason in words that stand after the names of the facts. */
+export const reasonWords: Readonly<Record<UnknownReason, string>> = {
+  'tool-missing': 'the tool is not there',
+  'no-privilege': 'the tool refused to answer this user',
+  'timed-out': 'no answer in time',
+  failed: 'the tool failed',
+  empty: 'the tool printed nothing',
+  garbled: 'the answer makes no sense',
+  truncated: 'the answer was cut off',
+  'not-asked': 'not asked',
+  unreachable: 'the node was not reached',
+};
+
+const rdmaFacts: readonly FactName[] = ['rdma-state', 'rdma-devices', 'rdma-ports'];
+const cutReasons: readonly UnknownReason[] = ['truncated', 'garbled', 'not-asked', 'unreachable'];
+
+/** What is already told otherwise: no RDMA tools on an old macOS, no answers after the connection broke. */
+function isExplained(node: ExaminedNode, name: FactName, reason: UnknownReason, hasFailed: boolean): boolean {
+  const isOldTool = reason === 'tool-missing' && rdmaFacts.includes(name) && isTooOldForRdma(node);
+  return isOldTool || (hasFailed && cutReasons.includes(reason));
+}
+
+interface UnknownFact {
+  readonly name: FactName;
+  readonly reason: UnknownReason;
+}
+
+function unknownFacts(node: ExaminedNode, hasFailed: boolean): readonly UnknownFact[] {
+  const names = Object.keys(node.facts).filter((key): key is FactName => key in node.facts);
+  return names.toSorted().flatMap((name) => {
+    const fact = node.facts[name];
+    return fact.kind === 'unknown' && !isExplained(node, name, fact.reason, hasFailed)
+      ? [{ name, reason: fact.reason }]
+      : [];
+  });
+}
+
+/** One finding per node that lists what is not known of it, with the reasons. */
+export const unknownFactsRule: Rule = ({ nodes, failures }) =>
+  nodes.flatMap((node) => {
+    const unknown = unknownFacts(node, (failures[node.name] ?? []).length > 0);
+    if (unknown.length === 0) {
+      return [];
+    }
+    const told = [...groupBy(unknown, (fact) => reasonWords[fact.reason])].map(
+      ([words, facts]) => `${facts.map((fact) => fact.name).join(', ')} (${words})`,
+    );
+    return [
+      diagnose('fact/unknown', {
+        subject: nodeSubject(node.name),
+        detail: `Unknown: ${told.join('; ')}.`,
+        hint: `See why: meshwright facts ${node.name}`,
+      }),
+    ];
+  });

@@ -1,0 +1,27 @@
+import type { NetworkInterface } from '../model/fact-values.ts';
+import type { Facts } from '../model/observation.ts';
+
+/**
+ * The interface of each receptacle on this boot, joined on the hardware port `Thunderbolt N`. On an M5 Max
+ * receptacles 1, 2, 3 are en1, en6, en2: it can neither be computed nor sorted.
+ * @returns undefined when the node's hardware ports are unknown
+ */
+export function thunderboltInterfaces(facts: Facts): ReadonlyMap<number, string> | undefined {
+  const ports = facts['hardware-ports'];
+  if (ports.kind === 'unknown') {
+    return undefined;
+  }
+  return new Map(
+    ports.value.flatMap(({ port, device }): [number, string][] => {
+      const receptacle = /^Thunderbolt (\d{1,3})$/.exec(port)?.[1];
+      return receptacle === undefined ? [] : [[Number(receptacle), device]];
+    }),
+  );
+}
+
+/** The interface of one receptacle as `ifconfig` shows it, or undefined when any part of the way to it is unknown. */
+export function interfaceAt(facts: Facts, receptacle: number): NetworkInterface | undefined {
+  const name = thunderboltInterfaces(facts)?.get(receptacle);
+  const { interfaces } = facts;
+  return interfaces.kind === 'known' ? interfaces.value.find((one) => one.name === name) : undefined;
+}

@@ -1,0 +1,234 @@
+import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
+import type { DesiredFleet, DesiredNode } from '../../../src/model/desired.ts';
+import type { FactName, FactValues, ThunderboltPeer, ThunderboltReceptacle } from '../../../src/model/fact-values.ts';
+import { known, type UnknownReason, unknown } from '../../../src/model/known.ts';
+import type { Link, LinkEnd } from '../../../src/model/link.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import type { Facts, NodeObservation } from '../../../src/model/observation.ts';
+
+/** `studio-1:2` as a value. */
+export function end(text: string): LinkEnd {
+  const [node = '', receptacle = ''] = text.split(':');
+  return { node: nodeName(node), receptacle: Number(receptacle) };
+}
+
+/** `studio-1:2 <-> studio-2:2` as the ends of a link or cable. */
+export function pair(text: string): readonly [LinkEnd, LinkEnd] {
+  const [a = '', b = ''] = text.split(' <-> ');
+  return [end(a), end(b)];
+}
+
+/** Links in the order of a file. */
+export const links = (texts: readonly string[]): readonly Link[] =>
+  texts.map((text, index) => ({ index, ends: pair(text) }));
+
+/** The full mesh of four that the example file declares. */
+export const meshOfFour: readonly string[] = [
+  'studio-1:2 <-> studio-2:2',
+  'studio-1:3 <-> studio-3:2',
+  'studio-1:4 <-> studio-4:2',
+  'studio-2:3 <-> studio-3:3',
+  'studio-2:4 <-> studio-4:3',
+  'studio-3:4 <-> studio-4:4',
+];
+
+/** A file with this many studios, the mesh of four, and everything as a careful person would wish it. */
+export function desiredFleet(
+  changes: Partial<DesiredFleet> & { readonly names?: readonly string[] } = {},
+): DesiredFleet {
+  const { names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'], ...rest } = changes;
+  return {
+    name: 'studio-rack',
+    nodes: names.map((name) => desiredNode(name)),
+    macos: { version: '26.5', accept: '>=26.4 <26.6' },
+    power: { sleepMinutes: 0, restartAfterPowerLoss: true },
+    system: { wiredLimit: { kind: 'auto' }, fileVault: 'any' },
+    thunderbolt: {
+      bridge: 'remove',
+      rdma: 'required',
+      pool: { address: '10.77.0.0', prefixLength: 24 },
+      avoid: [],
+      links: links(meshOfFour),
+    },
+    ...rest,
+  };
+}
+
+/** One node of a file. */
+export function desiredNode(name: string, hardware: DesiredNode['hardware'] = {}): DesiredNode {
+  return { name: nodeName(name), host: `${name}.lan`, hardware, labels: {} };
+}
+
+/** The domain UUID of a receptacle: any text that is the same at both ends of a cable. */
+export const domainOf = (name: string, receptacle: number): string => `DOMAIN-${name}-${receptacle}`.toUpperCase();
+
+/** A free receptacle of Thunderbolt 5. */
+export const freeReceptacle = (name: string, receptacle: number): ThunderboltReceptacle => ({
+  bus: `thunderboltusb4_bus_${receptacle - 1}`,
+  domainUuid: domainOf(name, receptacle),
+  receptacle,
+  state: 'empty',
+  maxBitsPerSecond: 120e9,
+  peers: [],
+  devices: [],
+});
+
+/** The Mac at the far end of a cable. */
+export const peer = (far: LinkEnd, changes: Partial<ThunderboltPeer> = {}): ThunderboltPeer => ({
+  domainUuid: domainOf(far.node, far.receptacle),
+  model: 'Mac15,14',
+  name: 'Mac Studio',
+  advertisesRdma: true,
+  hubsBetween: 0,
+  ...changes,
+});
+
+/** A receptacle with one cable straight to another Mac. */
+export function cabledReceptacle(name: string, receptacle: number, far: LinkEnd): ThunderboltReceptacle {
+  const { maxBitsPerSecond: _, ...free } = freeReceptacle(name, receptacle);
+  return { ...free, state: 'connected', linkBitsPerSecond: 80e9, peers: [peer(far)] };
+}
+
+/** All receptacles of a node with `count` of them, given the cables of the whole rack. */
+export function receptacles(name: string, count: number, cables: readonly string[]): readonly ThunderboltReceptacle[] {
+  const ends = cables.map(pair);
+  return Array.from({ length: count }, (_, index) => {
+    const receptacle = index + 1;
+    const isHere = (one: LinkEnd): boolean => one.node === name && one.receptacle === receptacle;
+    const far = ends.flatMap(([a, b]) => (isHere(a) ? [b] : isHere(b) ? [a] : []))[0];
+    return far === undefined ? freeReceptacle(name, receptacle) : cabledReceptacle(name, receptacle, far);
+  });
+}
+
+const interfaceOf = (receptacle: number): string => `en${receptacle + 1}`;
+
+function networkFacts(name: string, own: readonly ThunderboltReceptacle[]): Partial<FactValues> {
+  const number = Number(name.replaceAll(/\D/g, '') || '9');
+  const linked = own.filter((one) => one.state === 'connected');
+  const addressOf = (receptacle: number): string => `10.77.${number}.${receptacle * 4 + 1}`;
+  return {
+    'hardware-ports': [
+      { port: 'Ethernet', device: 'en0' },
+      { port: 'Wi-Fi', device: 'en1' },
+      ...own.map(({ receptacle }) => ({ port: `Thunderbolt ${receptacle}`, device: interfaceOf(receptacle) })),
+    ],
+    interfaces: [
+      {
+        name: 'lo0',
+        isUp: true,
+        mtuBytes: 16384,
+        ipv4: [{ address: '127.0.0.1', prefixLength: 8 }],
+        ipv6: [],
+        members: [],
+      },
+      {
+        name: 'en0',
+        isUp: true,
+        mtuBytes: 1500,
+        ipv4: [{ address: `192.168.1.${10 + number}`, prefixLength: 24 }],
+        ipv6: [],
+        status: 'active',
+        members: [],
+      },
+      ...own.map(({ receptacle, state }) => ({
+        name: interfaceOf(receptacle),
+        isUp: true,
+        mtuBytes: 1500,
+        ipv4: state === 'connected' ? [{ address: addressOf(receptacle), prefixLength: 30 }] : [],
+        ipv6: [],
+        status: state === 'connected' ? ('active' as const) : ('inactive' as const),
+        members: [],
+      })),
+    ],
+    'network-services': [{ name: 'Ethernet', port: 'Ethernet', device: 'en0', isEnabled: true }],
+    'rdma-devices': own.map(({ receptacle }) => ({
+      name: `rdma_${interfaceOf(receptacle)}`,
+      guid: '0000000000000000',
+    })),
+    'rdma-ports': own.map(({ receptacle, state }) => ({
+      device: `rdma_${interfaceOf(receptacle)}`,
+      state: state === 'connected' ? ('active' as const) : ('down' as const),
+      gids: [
+        { index: 0, gid: 'fe80::1' },
+        ...(linked.some((one) => one.receptacle === receptacle)
+          ? [{ index: 1, gid: `::ffff:${addressOf(receptacle)}`, ipv4: addressOf(receptacle) }]
+          : []),
+      ],
+    })),
+  };
+}
+
+/** All facts of a healthy Mac Studio (M3 Ultra, 512 GB) with these receptacles. */
+export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]): FactValues {
+  return {
+    'macos-version': { version: '26.5', build: '25F71' },
+    hardware: { model: 'Mac15,14', chip: 'Apple M3 Ultra', memoryBytes: 2 ** 39 },
+    identity: { serial: `SER${name.toUpperCase().replaceAll('-', '')}`, hardwareUuid: `UUID-${name}` },
+    thunderbolt: own,
+    'hardware-ports': [],
+    interfaces: [],
+    'bridge-preferences': [],
+    'network-services': [],
+    'rdma-state': 'enabled',
+    'rdma-devices': [],
+    'rdma-ports': [],
+    filevault: 'off',
+    power: { sleepMinutes: 0, diskSleepMinutes: 0, restartAfterPowerLoss: true },
+    'wired-limit': { megabytes: 491_520 },
+    'boot-session': { uuid: `BOOT-${name}`, bootedAtEpochSeconds: 1_790_000_000 },
+    'disk-space': { totalBytes: 7.9e12, freeBytes: 5.1e12 },
+    services: [],
+    jobs: [],
+    leases: [],
+    sudo: 'allowed',
+    clock: { offsetMs: 12, uncertaintyMs: 20 },
+    ...networkFacts(name, own),
+  };
+}
+
+/** The values as facts that are all known. */
+export function knownFacts(values: FactValues): Facts {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, known(value)])) as unknown as Facts;
+}
+
+/** One node whose facts are all unknown for one reason. */
+export function unknownNode(name: string, reason: UnknownReason = 'unreachable'): NodeObservation {
+  const names = Object.keys(healthyFacts(name, []));
+  const facts = Object.fromEntries(names.map((fact) => [fact, unknown(reason, 'nobody could look')]));
+  return { node: nodeName(name), facts: facts as unknown as Facts };
+}
+
+/** What is different from a healthy rack. */
+export interface RackChanges {
+  /** The cables that are really there; the mesh of four unless given. */
+  readonly cables?: readonly string[];
+  /** How many receptacles a node has; 6 unless given. */
+  readonly receptacleCount?: Readonly<Record<string, number>>;
+  /** Values that differ, by node and fact. */
+  readonly values?: Readonly<Record<string, Partial<FactValues>>>;
+  /** Facts that are unknown, by node. */
+  readonly unknown?: Readonly<Record<string, Partial<Record<FactName, UnknownReason>>>>;
+  /** Nodes that did not answer. */
+  readonly unreachable?: readonly string[];
+  readonly failures?: FleetObservation['failures'];
+  readonly names?: readonly string[];
+}
+
+function observeNode(name: string, changes: RackChanges): NodeObservation {
+  if (changes.unreachable?.includes(name)) {
+    return unknownNode(name);
+  }
+  const own = receptacles(name, changes.receptacleCount?.[name] ?? 6, changes.cables ?? meshOfFour);
+  const facts = knownFacts({ ...healthyFacts(name, own), ...changes.values?.[name] });
+  const gaps = Object.entries(changes.unknown?.[name] ?? {}).map(([fact, reason]) => [fact, unknown(reason, 'a test')]);
+  return { node: nodeName(name), facts: { ...facts, ...Object.fromEntries(gaps) } };
+}
+
+/** A healthy rack of four studios, except for what is said. */
+export function observedFleet(changes: RackChanges = {}): FleetObservation {
+  const names = changes.names ?? ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+  return {
+    nodes: Object.fromEntries(names.map((name) => [name, observeNode(name, changes)])),
+    failures: changes.failures ?? {},
+  };
+}
