@@ -71,7 +71,7 @@ const m4MaxLaptop = {
  * technical specifications and TN3205; the interfaces of Mac15,14 and Mac17,7: published captures of
  * `networksetup -listallhardwareports`; those of Mac16,11: TN3205. Others follow them and are unconfirmed.
  */
-export const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
+const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
   (
     [
       {
@@ -137,3 +137,6 @@ export const defaultModelId = 'Mac15,14';
 /** The model with this identifier; undefined when it cannot be simulated. */
 export const macModelOf = (id: string): MacModel | undefined =>
   Object.hasOwn(macModels, id) ? macModels[id] : undefined;
+
+/** The identifiers of all models that can be simulated, in a fixed order. */
+export const modelIds: readonly string[] = Object.keys(macModels);

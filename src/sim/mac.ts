@@ -68,6 +68,8 @@ export interface MacState {
   /** What NVRAM says; whether devices exist also depends on hardware and macOS. */
   readonly isRdmaEnabled: boolean;
   readonly bridge: BridgeState;
+  /** Whether each receptacle has a network service of its own, as after the bridge was removed on purpose. */
+  readonly hasReceptacleServices: boolean;
   readonly isFileVaultOn: boolean;
   readonly power: {
     /** Minutes; 0 is never. */

@@ -1,5 +1,9 @@
+import { preferencesPath } from './commands/plutil.ts';
+import { tools } from './commands/registry.ts';
 import { macBehind, type SimulatedFleet } from './fleet.ts';
+import { networkPreferences } from './network-preferences.ts';
 import { dataFile, type NodeFile } from './node-files.ts';
+import { toolFiles } from './tool-script.ts';
 
 /**
  * Every file of this node's root that depends on the state of the fleet, sorted by path; empty for a name that is not
@@ -8,5 +12,11 @@ import { dataFile, type NodeFile } from './node-files.ts';
 export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFile[] {
   const mac = macBehind(fleet, node);
   if (mac === undefined) return [];
-  return [dataFile('/.sim/sudo', `${mac.sudo}\n`), dataFile('/.sim/clock-offset', `${mac.clockOffsetSeconds}\n`)];
+  const files = [
+    dataFile('/.sim/sudo', `${mac.sudo}\n`),
+    dataFile('/.sim/clock-offset', `${mac.clockOffsetSeconds}\n`),
+    dataFile(preferencesPath, networkPreferences(mac)),
+    ...tools.flatMap((tool) => toolFiles(tool, { fleet, mac })),
+  ];
+  return files.sort((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : 0));
 }

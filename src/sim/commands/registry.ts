@@ -1,0 +1,64 @@
+import { csrutil } from './csrutil.ts';
+import { df } from './df.ts';
+import { fdesetup } from './fdesetup.ts';
+import { hostname } from './hostname.ts';
+import { ibvDevices } from './ibv-devices.ts';
+import { ibvDevinfo } from './ibv-devinfo.ts';
+import { ifconfig } from './ifconfig.ts';
+import { launchctl } from './launchctl.ts';
+import { networksetup } from './networksetup.ts';
+import { plutil } from './plutil.ts';
+import { pmset } from './pmset.ts';
+import { rdmaCtl } from './rdma-ctl.ts';
+import { scutil } from './scutil.ts';
+import { socketfilterfw } from './socketfilterfw.ts';
+import type { Source } from './source.ts';
+import { swVers } from './sw-vers.ts';
+import { sysctl } from './sysctl.ts';
+import { systemProfiler } from './system-profiler.ts';
+import type { Tool, View } from './tool.ts';
+import { uname } from './uname.ts';
+
+/** Every macOS tool that a simulated Mac has, sorted by name. What is not here is absent there: exit 127. */
+export const tools: readonly Tool[] = [
+  csrutil,
+  df,
+  fdesetup,
+  hostname,
+  ibvDevices,
+  ibvDevinfo,
+  ifconfig,
+  launchctl,
+  networksetup,
+  plutil,
+  pmset,
+  rdmaCtl,
+  scutil,
+  socketfilterfw,
+  swVers,
+  sysctl,
+  systemProfiler,
+  uname,
+];
+
+/** One command line of the table, for people. */
+export interface Form {
+  readonly command: string;
+  readonly source: Source;
+}
+
+/** Every command line that this Mac answers, with its source: the whole table. */
+export function formsOf(view: View): readonly Form[] {
+  return tools.flatMap((tool): readonly Form[] => {
+    if (tool.kind === 'names') {
+      return tool.values(view).map(({ name, source }) => ({ command: `${tool.path} ${name}`, source }));
+    }
+    if (tool.isPresent?.(view.mac) === false) return [];
+    const words = tool.rows(view).map(({ args, source }) => ({
+      command: [tool.path, ...args.map((word) => (typeof word === 'string' ? word : word.path))].join(' '),
+      source,
+    }));
+    const families = (tool.patterns ?? []).map(({ match, source }) => ({ command: `${tool.path} (${match})`, source }));
+    return [...words, ...families];
+  });
+}

@@ -1,0 +1,69 @@
+import type { AppleJson } from '../apple-json.ts';
+import { cableAt } from '../cables.ts';
+import { peerAt, type Seen } from '../fleet.ts';
+import type { ReceptacleState } from '../mac.ts';
+import { isRdmaLive } from '../rdma.ts';
+import type { View } from './tool.ts';
+
+/** The buses of `SPThunderboltDataType`, highest first; each with what is plugged into its one receptacle. */
+export const thunderboltBuses = (view: View): readonly AppleJson[] =>
+  [...view.mac.receptacles].sort((one, other) => other.bus - one.bus).map((receptacle) => bus(view, receptacle));
+
+function bus({ fleet, mac }: View, receptacle: ReceptacleState): AppleJson {
+  const end = { node: mac.name, receptacle: receptacle.number };
+  const peer = peerAt(fleet, end);
+  const speed = cableAt(fleet.cables, end)?.gigabitsPerSecond;
+  return {
+    ...(peer === undefined ? {} : { _items: [peerItem(peer)] }),
+    _name: `thunderboltusb4_bus_${receptacle.bus}`,
+    device_name_key: mac.model.family,
+    domain_uuid_key: receptacle.domainUuid,
+    receptacle_1_tag: {
+      receptacle_id_key: String(receptacle.number),
+      ...(peer === undefined
+        ? {
+            current_speed_key: mac.model.thunderbolt === 5 ? 'Up to 120 Gb/s' : 'Up to 40 Gb/s',
+            link_status_key: '0x100',
+            receptacle_status_key: 'receptacle_no_devices_connected',
+          }
+        : {
+            current_speed_key: `${speed ?? 80} Gb/s`,
+            link_status_key: '0x2',
+            micro_version_key: '0.0.0',
+            receptacle_status_key: 'receptacle_connected',
+          }),
+    },
+    route_string_key: '0',
+    switch_uid_key: `0x${receptacle.switchUid}`,
+    vendor_name_key: 'Apple Inc.',
+  };
+}
+
+/** The Mac at the far end. What it offers is its own state: with RDMA enabled it names a second service. */
+function peerItem({ mac, receptacle }: Seen): AppleJson {
+  const ip = {
+    _name: 'service_ip',
+    protocol_id_key: 1,
+    protocol_revision_key: 1,
+    protocol_version_key: 1,
+    service_uuid_key: receptacle.ipServiceUuid,
+  };
+  const rdma = {
+    _name: 'unknown_xd_service',
+    protocol_id_key: 64_087,
+    protocol_revision_key: 0,
+    protocol_version_key: 1,
+    // The name of the service, spoilt by the tool itself: six carons and AD, as captured.
+    service_key_key: `${'\u02c7'.repeat(6)}AD`,
+    service_uuid_key: receptacle.rdmaServiceUuid,
+  };
+  return {
+    _name: mac.model.family,
+    device_id_key: '0xA',
+    device_name_key: mac.model.id,
+    domain_uuid_key: receptacle.domainUuid,
+    services_title: isRdmaLive(mac) ? [ip, rdma] : [ip],
+    vendor_id_key: '0x0A27',
+    vendor_name_key: 'Apple Inc.',
+  };
+}

@@ -1,0 +1,72 @@
+import type { Word } from '../../model/node-path.ts';
+import type { SimulatedFleet } from '../fleet.ts';
+import type { MacState } from '../mac.ts';
+import type { Source } from './source.ts';
+
+/** What a simulated tool can look at: the Mac on which it runs, and the rest of the rack behind its cables. */
+export interface View {
+  readonly fleet: SimulatedFleet;
+  readonly mac: MacState;
+}
+
+/** One command line with its whole answer. A row without a source does not compile. */
+export interface Row {
+  /** Every argument after the tool's name; a path arrives with the node's root prefix before it. */
+  readonly args: readonly Word[];
+  readonly source: Source;
+  readonly stdout?: string;
+  readonly stderr?: string;
+  /** 0 when absent. */
+  readonly exitCode?: number;
+}
+
+/** A family of command lines whose answer repeats an argument. Tried after all rows, in order. */
+export interface Pattern {
+  /** A pattern of sh for `<count>:<arguments>`. */
+  readonly match: string;
+  /** Commands of POSIX sh without a fork. One that does not exit lets the command line count as unknown. */
+  readonly body: string;
+  readonly source: Source;
+}
+
+/** What a tool prints on stderr for arguments that it does not know. */
+export interface Usage {
+  readonly text: string;
+  readonly exitCode: number;
+  readonly source: Source;
+}
+
+/** A tool whose answers are whole texts. */
+export interface TableTool {
+  readonly kind: 'table';
+  readonly path: string;
+  readonly rows: (view: View) => readonly Row[];
+  readonly patterns?: readonly Pattern[];
+  readonly usage: Usage;
+  /** Whether this Mac has the tool; always when absent. */
+  readonly isPresent?: (mac: MacState) => boolean;
+}
+
+/** A tool that answers a list of names in the order in which they are asked, as sysctl does. */
+export interface NameTool {
+  readonly kind: 'names';
+  readonly path: string;
+  readonly values: (view: View) => readonly NamedValue[];
+  readonly usage: Usage;
+}
+
+/** One name with the value that is printed for it. */
+export interface NamedValue {
+  readonly name: string;
+  readonly value: string;
+  readonly source: Source;
+}
+
+/** One simulated tool. */
+export type Tool = TableTool | NameTool;
+
+/** The last part of a tool's path. */
+export const toolName = (tool: Tool): string => tool.path.slice(tool.path.lastIndexOf('/') + 1);
+
+/** Lines as a tool prints them, each with its end. */
+export const lines = (...texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');

@@ -1,0 +1,58 @@
+import type { NodeName } from '../model/node.ts';
+import { type Fault, fault, macFault } from './fault.ts';
+import { aimAtNode, aimAtTwoNodes } from './fault-targets.ts';
+import type { ConnectionState, MacState } from './mac.ts';
+
+const withConnection = (mac: MacState, connection: Partial<ConnectionState>): MacState => ({
+  ...mac,
+  connection: { ...mac.connection, ...connection },
+});
+
+/** The Mac was restarted and waits for a password before it starts macOS. */
+export const filevaultLocked: Fault = macFault(
+  'the Mac waits at FileVault: its sshd takes a password only and unlocks the disk',
+  aimAtNode,
+  (mac) => ({ ...withConnection(mac, { filevault: 'preboot' }), isFileVaultOn: true }),
+);
+
+/** In the middle of an observation: key exchange and login together take about 4,000 bytes. */
+const dropAfterBytes = 12_000;
+
+/** Every connection ends in the middle of what it carries. */
+export const connectionDrop: Fault = macFault(
+  `every connection is cut after ${dropAfterBytes} bytes of the node`,
+  aimAtNode,
+  (mac) => withConnection(mac, { dropAfterBytes }),
+);
+
+/** Far beyond what an observation cannot resolve. */
+const skewSeconds = 420;
+
+/** The clock runs ahead. */
+export const clockSkew: Fault = macFault(`the clock is ${skewSeconds / 60} minutes ahead`, aimAtNode, (mac) => ({
+  ...mac,
+  clockOffsetSeconds: mac.clockOffsetSeconds + skewSeconds,
+}));
+
+/** The drop-in of sudoers is gone. */
+export const sudoDenied: Fault = macFault('sudo asks for a password', aimAtNode, (mac) => ({
+  ...mac,
+  sudo: 'needs-password',
+}));
+
+/** Another key than before: a reinstalled Mac, or somebody in between. */
+export const wrongHostKey: Fault = macFault('another host key is shown', aimAtNode, (mac) =>
+  withConnection(mac, { hostKey: 'other' }),
+);
+
+/** An address that leads to the Mac of another node, as after a mixed-up name or lease. */
+export const wrongMac: Fault = fault<readonly [MacState, MacState]>({
+  summary: "the address leads to another node's Mac: its serial, UUIDs and cables are seen there",
+  targets: 'NODE (the next one answers) | NODE,OTHER',
+  aim: aimAtTwoNodes,
+  change: (fleet, [mac, other]) => {
+    if (mac.name === other.name) return 'it is its own Mac';
+    const misdirected: Readonly<Record<string, NodeName>> = { ...fleet.misdirected, [mac.name]: other.name };
+    return { ...fleet, misdirected };
+  },
+});

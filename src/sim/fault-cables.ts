@@ -1,0 +1,54 @@
+import { cableAt, isSameEnd, withoutCable, withSpeed, withSwap } from './cables.ts';
+import { type Fault, fault } from './fault.ts';
+import { aimAtCable, aimAtCables, aimAtTwoReceptacles } from './fault-targets.ts';
+import { macNamed, withMac } from './fleet.ts';
+
+/** Somebody put two cable ends into each other's receptacles. */
+export const cableSwapped: Fault = fault({
+  summary: 'two cable ends are exchanged: both receptacles see the wrong neighbour',
+  targets: 'NODE:R1,NODE:R2 | NODE (its first two cabled receptacles)',
+  aim: aimAtTwoReceptacles,
+  change: (fleet, [one, other]) => {
+    const first = cableAt(fleet.cables, one);
+    if (isSameEnd(one, other)) return 'both ends are the same receptacle';
+    if (first === undefined && cableAt(fleet.cables, other) === undefined) return 'neither receptacle has a cable';
+    if (first?.ends.every((end) => isSameEnd(end, one) || isSameEnd(end, other))) return 'it is one and the same cable';
+    return { ...fleet, cables: withSwap(fleet.cables, one, other) };
+  },
+});
+
+/** A cable is out at both of its ends. */
+export const cableMissing: Fault = fault({
+  summary: 'the cable is not plugged in: both receptacles are free',
+  targets: 'NODE:RECEPTACLE',
+  aim: aimAtCable,
+  change: (fleet, end) => ({ ...fleet, cables: withoutCable(fleet.cables, end) }),
+});
+
+/** A Thunderbolt 4 cable instead of a Thunderbolt 5 one. */
+export const cable40g: Fault = fault({
+  summary: 'the cable is an older one: both ends link at 40 Gb/s',
+  targets: 'NODE:RECEPTACLE',
+  aim: aimAtCable,
+  change: (fleet, end) =>
+    cableAt(fleet.cables, end)?.gigabitsPerSecond === 40
+      ? 'the cable is a 40 Gb/s one already'
+      : { ...fleet, cables: withSpeed(fleet.cables, end, 40) },
+});
+
+/** The interface has lost its IPv4 address, and with it the IPv4-mapped GID. */
+export const gidMissing: Fault = fault({
+  summary: 'the interface has lost its IPv4 address, so its RDMA device has no IPv4-mapped GID',
+  targets: 'NODE:RECEPTACLE | NODE (all its cabled receptacles)',
+  aim: aimAtCables,
+  change: (fleet, ends) => {
+    const lost = new Set(ends.map(({ receptacle }) => receptacle));
+    const node = ends[0]?.node;
+    if (node === undefined) return 'it has no cable';
+    if (macNamed(fleet, node)?.bridge.hasInterface) return 'its receptacles are bridged and have no address anyway';
+    return withMac(fleet, node, (mac) => ({
+      ...mac,
+      receptacles: mac.receptacles.map((one) => (lost.has(one.number) ? { ...one, hasLostAddress: true } : one)),
+    }));
+  },
+});

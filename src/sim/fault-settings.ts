@@ -1,0 +1,47 @@
+import { type Fault, macFault } from './fault.ts';
+import { aimAtNode } from './fault-targets.ts';
+import { buildOf } from './macos-builds.ts';
+
+/** RDMA was never enabled in Recovery, or an update has switched it off. */
+export const rdmaDisabled: Fault = macFault(
+  'RDMA is switched off in NVRAM: no devices here, and the neighbours see no RDMA service',
+  aimAtNode,
+  (mac) => (mac.isRdmaEnabled ? { ...mac, isRdmaEnabled: false } : 'RDMA is switched off already'),
+);
+
+/** macOS has put the Thunderbolt Bridge together again, in all three layers. */
+export const bridgeActive: Fault = macFault(
+  'the Thunderbolt Bridge is back: its members hold no address and no IPv4-mapped GID',
+  aimAtNode,
+  (mac) =>
+    mac.bridge.hasInterface && mac.bridge.preferences === 'listed' && mac.bridge.service === 'enabled'
+      ? 'the bridge is there already'
+      : { ...mac, bridge: { hasInterface: true, preferences: 'listed', service: 'enabled' } },
+);
+
+/** The last macOS without RDMA over Thunderbolt. */
+const oldVersion = '26.1';
+
+/** A Mac that missed the updates. */
+export const macosOld: Fault = macFault(
+  `macOS ${oldVersion} is installed: rdma_ctl and the ibv tools do not exist there`,
+  aimAtNode,
+  (mac) =>
+    mac.macos.version === oldVersion
+      ? 'that is its version already'
+      : { ...mac, macos: { version: oldVersion, build: buildOf(oldVersion) } },
+);
+
+/** Somebody has reset the energy settings. */
+export const powerWrong: Fault = macFault(
+  'the energy settings are others: the Mac goes to sleep, and the restart after a power loss is turned over',
+  aimAtNode,
+  (mac) => ({
+    ...mac,
+    power: {
+      sleepMinutes: mac.power.sleepMinutes === 10 ? 1 : 10,
+      diskSleepMinutes: mac.power.diskSleepMinutes === 10 ? 1 : 10,
+      restartsAfterPowerLoss: !mac.model.isLaptop && !mac.power.restartsAfterPowerLoss,
+    },
+  }),
+);

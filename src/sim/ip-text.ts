@@ -1,0 +1,38 @@
+/** The 32 bits of an IPv4 address; undefined unless it is four numbers from 0 to 255. */
+export function ipv4Number(text: string): number | undefined {
+  const octets = text.split('.').map((part) => (/^\d{1,3}$/.test(part) ? Number(part) : Number.NaN));
+  if (octets.length !== 4 || octets.some((octet) => !(octet <= 255))) return undefined;
+  return octets.reduce((sum, octet) => sum * 256 + octet, 0);
+}
+
+/** `10.77.0.1` of its 32 bits. */
+export const ipv4Text = (number: number): string =>
+  [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
+
+const maskNumber = (prefixLength: number): number => 2 ** 32 - 2 ** (32 - prefixLength);
+
+/** `255.255.255.252`, as networksetup prints a prefix length. */
+export const dottedMask = (prefixLength: number): string => ipv4Text(maskNumber(prefixLength));
+
+/** `0xfffffffc`, as ifconfig prints a prefix length. */
+export const hexMask = (prefixLength: number): string => `0x${maskNumber(prefixLength).toString(16).padStart(8, '0')}`;
+
+/** The last address of the network. */
+export function broadcastOf(address: string, prefixLength: number): string {
+  const size = 2 ** (32 - prefixLength);
+  return ipv4Text(Math.floor((ipv4Number(address) ?? 0) / size) * size + size - 1);
+}
+
+/** `fe80::` and these eight octets, without leading zeros and as macOS shortens it. */
+export function linkLocalText(octets: readonly number[]): string {
+  const groups = [0, 2, 4, 6].map((at) => ((octets[at] ?? 0) * 256 + (octets[at + 1] ?? 0)).toString(16));
+  const significant = groups.findIndex((group) => group !== '0');
+  return `fe80::${groups.slice(significant === -1 ? 3 : significant).join(':')}`;
+}
+
+/** The EUI-64 link-local address of a MAC address: the universal bit turned over, `ff:fe` in the middle. */
+export function eui64LinkLocal(macAddress: string): string {
+  const octets = macAddress.split(':').map((octet) => Number.parseInt(octet, 16));
+  const [first = 0, second = 0, third = 0, ...rest] = octets;
+  return linkLocalText([first ^ 2, second, third, 0xff, 0xfe, ...rest]);
+}

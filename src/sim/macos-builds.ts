@@ -1,0 +1,51 @@
+import { seededInteger, seededText } from './seed.ts';
+
+/**
+ * Builds that were published: Apple's list of current versions (gdmf.apple.com, June 2026) and terminal logs.
+ */
+const published: Readonly<Record<string, string>> = {
+  '26.0': '25A354',
+  '26.1': '25B78',
+  '26.2': '25C56',
+  '26.3': '25D125',
+  '26.3.1': '25D2128',
+  '26.3.2': '25D2140',
+  '26.4': '25E246',
+  '26.4.1': '25E253',
+  '26.5': '25F71',
+  '26.5.1': '25F80',
+  '27.0': '26A428',
+};
+
+const numbersOf = (version: string): readonly [number, number, number] => {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
+  return [major, minor, patch];
+};
+
+/** The major of Darwin: one less than that of macOS since macOS 26. */
+const darwinMajor = (version: string): number => numbersOf(version)[0] - 1;
+
+/** The build of a macOS version: the published one, or one of the same form that is the same for each version. */
+export function buildOf(version: string): string {
+  const known = Object.hasOwn(published, version) ? published[version] : undefined;
+  if (known !== undefined) return known;
+  const [, minor, patch] = numbersOf(version);
+  const letter = String.fromCharCode(65 + (minor % 26));
+  return `${darwinMajor(version)}${letter}${seededInteger(['build', version], 50, 399) + patch}`;
+}
+
+/** The release of Darwin, as `uname -r` prints it: 25.5.0 for macOS 26.5. */
+export const darwinRelease = (version: string): string => {
+  const [, minor] = numbersOf(version);
+  return `${darwinMajor(version)}.${minor}.0`;
+};
+
+/** The xnu build in `uname -v`, of the form that macOS 26 prints. */
+export const xnuBuild = (version: string): string =>
+  `xnu-${seededInteger(['xnu', version], 12_000, 12_999)}.${seededText(['xnu-train', version], '123456789', 2)}.1~1`;
+
+/** Whether this macOS has `rdma_ctl` and the ibv tools: since 26.2 (Apple TN3205). */
+export function hasRdmaTools(version: string): boolean {
+  const [major, minor] = numbersOf(version);
+  return major > 26 || (major === 26 && minor >= 2);
+}

@@ -1,0 +1,123 @@
+import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import type { MacModel } from './hardware.ts';
+import { ipv4Number, ipv4Text, linkLocalText } from './ip-text.ts';
+import type { AddressConfig, MacState, PortState, ReceptacleState } from './mac.ts';
+import { buildOf } from './macos-builds.ts';
+import { seededBytes, seededInteger, seededMac, seededText, seededUuid } from './seed.ts';
+
+/** What a new Mac is made from. Everything that looks random follows from the seed and the node's name. */
+export interface NewMac {
+  readonly seed: string;
+  readonly desired: DesiredFleet;
+  readonly node: DesiredNode;
+  readonly model: MacModel;
+  /** Fixed addresses by receptacle; the others get a self-assigned one. */
+  readonly addresses: ReadonlyMap<number, AddressConfig>;
+  /** Place in the file, for an office address of its own. */
+  readonly index: number;
+}
+
+const gib = 2 ** 30;
+const mib = 2 ** 20;
+
+/** The serial numbers of current Macs are ten letters and digits without a meaning. */
+const serialAlphabet = 'CDFGHJKLMNPQRTVWXY0234679';
+
+/** An interface's own link-local address: stable and random-looking (RFC 7217), not made from its MAC address. */
+const stableLinkLocal = (words: readonly (string | number)[]): string =>
+  linkLocalText([...seededBytes([...words, 'link-local']).subarray(0, 8)]);
+
+/** A version of macOS when the file does not care. */
+const defaultVersion = '26.5';
+
+/** The healthy Mac of one node, set up as the file says. */
+export function newMac(from: NewMac): MacState {
+  const { seed, desired, node, model } = from;
+  const words = [seed, node.name] as const;
+  const version = desired.macos.version ?? defaultVersion;
+  const memoryBytes = node.hardware.memoryBytes ?? model.defaultMemoryGib * gib;
+  const ports = model.ports.map((port) => ({ ...port, macAddress: seededMac([...words, port.device], 'd0:11:e5') }));
+  return {
+    name: node.name,
+    model,
+    memoryBytes,
+    serial: node.hardware.serial ?? seededText([...words, 'serial'], serialAlphabet, 10),
+    hardwareUuid: seededUuid([...words, 'hardware']),
+    macos: { version, build: buildOf(version) },
+    receptacles: newReceptacles(from),
+    ports,
+    lan: newLan(from, ports),
+    isRdmaEnabled: true,
+    bridge:
+      desired.thunderbolt.bridge === 'remove'
+        ? { hasInterface: false, preferences: 'emptied', service: 'absent' }
+        : { hasInterface: true, preferences: 'listed', service: 'enabled' },
+    hasReceptacleServices: desired.thunderbolt.bridge === 'remove',
+    isFileVaultOn: desired.system.fileVault === 'enabled',
+    power: {
+      sleepMinutes: desired.power.sleepMinutes ?? 0,
+      diskSleepMinutes: desired.power.sleepMinutes ?? 0,
+      restartsAfterPowerLoss: !model.isLaptop && (desired.power.restartAfterPowerLoss ?? false),
+    },
+    wiredLimitMegabytes: wiredLimit(desired, memoryBytes),
+    bootSession: {
+      uuid: seededUuid([...words, 'boot', 0]),
+      bootedAtEpochSeconds: 1_780_300_800 + seededInteger([...words, 'boot-time'], 0, 86_400),
+    },
+    disk: newDisk(model, words),
+    connection: { hostKey: 'own', filevault: 'unlocked' },
+    sudo: 'allowed',
+    clockOffsetSeconds: 0,
+  };
+}
+
+function newReceptacles({ seed, node, model, addresses }: NewMac): readonly ReceptacleState[] {
+  const words = [seed, node.name] as const;
+  const domain = seededText([...words, 'switch'], '0123456789ABCDEF', 11);
+  const base = seededMac([...words, 'thunderbolt'], '36').slice(0, -2);
+  const lowest = seededInteger([...words, 'thunderbolt-low'], 0, 6) * 0x20;
+  return model.receptacleDevices.map((device, bus) => {
+    const own = [...words, 'bus', bus] as const;
+    return {
+      number: bus + 1,
+      bus,
+      domainUuid: seededUuid([...own, 'domain']),
+      switchUid: `05AC${domain}${bus}`,
+      device,
+      macAddress: `${base}${(lowest + bus * 4).toString(16).padStart(2, '0')}`,
+      linkLocal: stableLinkLocal(own),
+      ipServiceUuid: seededUuid([...own, 'ip-service']),
+      rdmaServiceUuid: seededUuid([...own, 'rdma-service']),
+      config: addresses.get(bus + 1) ?? { kind: 'dhcp', selfAssigned: selfAssigned(own) },
+      hasLostAddress: false,
+      isMappedGidFirst: seededInteger([...own, 'gid-order'], 0, 2) > 0,
+    };
+  });
+}
+
+/** 169.254.1.0 to 169.254.254.255 (RFC 3927). */
+const selfAssigned = (words: readonly (string | number)[]): string =>
+  `169.254.${seededInteger([...words, 'self-assigned'], 1, 254)}.${seededInteger([...words, 'self-assigned-low'], 1, 254)}`;
+
+function newLan({ seed, node, index }: NewMac, ports: readonly PortState[]): MacState['lan'] {
+  const wired = ports.find((port) => port.kind === 'ethernet') ?? ports.find((port) => port.kind === 'wifi');
+  const device = wired?.device ?? 'en0';
+  const isLiteral = ipv4Number(node.host) !== undefined;
+  // 198.18.0.0/15 is set aside for tests (RFC 2544), so no pool of a real rack overlaps it.
+  const address = isLiteral ? node.host : ipv4Text((ipv4Number('198.18.0.10') ?? 0) + index);
+  return { device, address, linkLocal: stableLinkLocal([seed, node.name, device]) };
+}
+
+function wiredLimit({ system }: DesiredFleet, memoryBytes: number): number {
+  const limit = system.wiredLimit;
+  if (limit === undefined || limit.kind === 'default') return 0;
+  const bytes = limit.kind === 'bytes' ? limit.bytes : memoryBytes - Math.max(8 * gib, memoryBytes / 16);
+  return Math.floor(bytes / mib);
+}
+
+function newDisk(model: MacModel, words: readonly string[]): MacState['disk'] {
+  const totalKib = model.diskTotalKib;
+  const usedKib = Math.floor((totalKib * seededInteger([...words, 'disk'], 5, 15)) / 100);
+  // The sealed system, its recovery and the swap live in the same container.
+  return { totalKib, usedKib, availableKib: totalKib - usedKib - 26_000_000 };
+}

@@ -1,0 +1,126 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { NonEmpty } from '../diagnostics/fleet-error.ts';
+import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
+import type { Cable } from './cables.ts';
+import type { SimulatedFleet } from './fleet.ts';
+import { defaultModelId, type MacModel, macModelOf, modelIds } from './hardware.ts';
+import { ipv4Number, ipv4Text } from './ip-text.ts';
+import type { AddressConfig } from './mac.ts';
+import { newMac } from './new-mac.ts';
+
+/** A fleet, or why there is none. */
+export type FleetResult =
+  | { readonly kind: 'fleet'; readonly fleet: SimulatedFleet }
+  | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
+
+/** The result for these diagnostics, or for the fleet when there are none. */
+export function fleetUnless(diagnostics: readonly Diagnostic[], fleet: () => SimulatedFleet): FleetResult {
+  const [first, ...rest] = diagnostics;
+  return first === undefined ? { kind: 'fleet', fleet: fleet() } : { kind: 'refused', diagnostics: [first, ...rest] };
+}
+
+const modelIdOf = (node: DesiredNode): string => node.hardware.model ?? defaultModelId;
+
+/**
+ * The rack of this file, set up exactly as the file says: one Mac per node, its cables plugged in, RDMA enabled. The
+ * same file and seed give the same serials, UUIDs and addresses. Refuses models and receptacles that it does not know
+ * (`sim/unknown-model`, `sim/unusable-link`, `sim/pool-too-small`).
+ */
+export function simulateFleet(desired: DesiredFleet, seed: string): FleetResult {
+  const models = new Map<string, MacModel>();
+  for (const node of desired.nodes) {
+    const model = macModelOf(modelIdOf(node));
+    if (model !== undefined) models.set(node.name, model);
+  }
+  const diagnostics = [
+    ...desired.nodes.flatMap((node) => (models.has(node.name) ? [] : [unknownModel(node)])),
+    ...unusableLinks(desired, models),
+    ...smallPool(desired),
+  ];
+  return fleetUnless(diagnostics, () => ({
+    macs: desired.nodes.flatMap((node, index) => {
+      const model = models.get(node.name);
+      return model === undefined
+        ? []
+        : [newMac({ seed, desired, node, model, index, addresses: fixed(desired, node) })];
+    }),
+    cables: desired.thunderbolt.links.map((link) => cableOf(link, models)),
+    misdirected: {},
+  }));
+}
+
+const unknownModel = (node: DesiredNode): Diagnostic =>
+  diagnose('sim/unknown-model', {
+    detail: `${node.name} is declared as ${modelIdOf(node)}, and nothing is known about its receptacles and interfaces.`,
+    hint: `Rehearse with one of ${modelIds.join(', ')}.`,
+    subject: `node ${node.name}`,
+  });
+
+/** A cable runs as fast as the slower of its two ends. */
+function cableOf(link: Link, models: ReadonlyMap<string, MacModel>): Cable {
+  const isFast = link.ends.every((end) => models.get(end.node)?.thunderbolt === 5);
+  return { ends: link.ends, gigabitsPerSecond: isFast ? 80 : 40 };
+}
+
+function unusableLinks(desired: DesiredFleet, models: ReadonlyMap<string, MacModel>): readonly Diagnostic[] {
+  const names = new Set<string>(desired.nodes.map((node) => node.name));
+  const taken = new Set<string>();
+  return desired.thunderbolt.links.flatMap((link) =>
+    link.ends.flatMap((end) => {
+      const reason = whyUnusable(end, names, models, taken);
+      taken.add(linkEndText(end));
+      return reason === undefined ? [] : [unusableLink(link, reason)];
+    }),
+  );
+}
+
+function whyUnusable(
+  end: LinkEnd,
+  names: ReadonlySet<string>,
+  models: ReadonlyMap<string, MacModel>,
+  taken: ReadonlySet<string>,
+): string | undefined {
+  if (!names.has(end.node)) return `there is no node ${end.node}`;
+  if (taken.has(linkEndText(end))) return `receptacle ${end.receptacle} of ${end.node} already carries another cable`;
+  const model = models.get(end.node);
+  if (model === undefined || (end.receptacle >= 1 && end.receptacle <= model.receptacleDevices.length))
+    return undefined;
+  return `${end.node} is a ${model.id} with receptacles 1 to ${model.receptacleDevices.length}`;
+}
+
+function unusableLink(link: Link, reason: string): Diagnostic {
+  const text = `${linkEndText(link.ends[0])} <-> ${linkEndText(link.ends[1])}`;
+  return diagnose('sim/unusable-link', {
+    detail: `The cable ${text} cannot be plugged in: ${reason}.`,
+    subject: `link ${text}`,
+  });
+}
+
+const slashThirty = 4;
+
+function smallPool({ thunderbolt: { pool, links } }: DesiredFleet): readonly Diagnostic[] {
+  if (pool === undefined) return [];
+  const room = Math.floor(2 ** (32 - pool.prefixLength) / slashThirty);
+  if (ipv4Number(pool.address) !== undefined && links.length <= room) return [];
+  return [
+    diagnose('sim/pool-too-small', {
+      detail: `${pool.address}/${pool.prefixLength} has room for ${room} links of four addresses; ${links.length} are declared.`,
+    }),
+  ];
+}
+
+/** The fixed addresses of a node's receptacles: the n-th link has the n-th /30 of the pool, its first end the lower address. */
+function fixed({ thunderbolt: { pool, links } }: DesiredFleet, node: DesiredNode): ReadonlyMap<number, AddressConfig> {
+  const addresses = new Map<number, AddressConfig>();
+  const base = pool === undefined ? undefined : ipv4Number(pool.address);
+  if (base === undefined) return addresses;
+  links.forEach((link, index) => {
+    link.ends.forEach((end, side) => {
+      const address = ipv4Text(base + index * slashThirty + 1 + side);
+      if (end.node === node.name) addresses.set(end.receptacle, { kind: 'manual', address, prefixLength: 30 });
+    });
+  });
+  return addresses;
+}
