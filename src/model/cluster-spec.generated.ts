@@ -1,23 +1,23 @@
 // Generated from schemas/cluster.schema.json by `npm run generate`; never edited by hand.
 
 /**
- * The account to log in with.
+ * The account to log in with: letters, digits, `_`, `.` and `-`, a letter or `_` first, at most 32 characters.
  */
 export type User = string;
 /**
- * The TCP port of sshd.
+ * The TCP port of sshd, 1 to 65535.
  */
 export type Port = number;
 /**
- * A private key file on this machine; ~ is your home folder, a relative path starts at the cluster file.
+ * A private key file on this machine; `~` is your home folder, a relative path starts at the cluster file. It does not begin with a dash.
  */
 export type IdentityFile = string;
 /**
- * A size in decimal GB or binary GiB.
+ * A size as a whole number with GB or GiB directly after it, such as 512GB.
  */
 export type Size = string;
 /**
- * A host name, an IPv4 address, or an IPv6 address with or without a zone.
+ * A host name, an IPv4 address, or an IPv6 address with or without a zone, such as studio-1.lan, 10.0.0.11 or fe80::1%en0. No user, no port.
  */
 export type Host = string;
 /**
@@ -30,7 +30,7 @@ export type LinkEnd = string;
  */
 export interface ClusterSpec {
   /**
-   * Version of this file's format.
+   * Version of this file's format; 1 is the only one.
    */
   schema: 1;
   /**
@@ -50,11 +50,11 @@ export interface ClusterSpec {
    */
   macos?: {
     /**
-     * The wish, as text: 26.10 without quotes is the number 26.1.
+     * The macOS version that every node should run, as text in quotes: without them 26.10 is the number 26.1. Two or three numbers.
      */
     version?: string;
     /**
-     * Versions that are usable. Outside of it a node is wrong.
+     * The versions that are usable, as a range: comparisons that must all hold, `||` between alternatives. A node outside of it is wrong.
      */
     accept?: string;
   };
@@ -63,11 +63,11 @@ export interface ClusterSpec {
    */
   power?: {
     /**
-     * When the node may sleep: never, or after this many minutes.
+     * When the node may sleep: `never`, or after this many minutes, 1 to 180.
      */
     sleep?: 'never' | number;
     /**
-     * Whether the node starts by itself when power returns (pmset autorestart).
+     * Whether the node starts by itself when power returns (pmset autorestart): true or false.
      */
     restartAfterPowerLoss?: boolean;
   };
@@ -76,7 +76,7 @@ export interface ClusterSpec {
    */
   system?: {
     /**
-     * How much memory the GPU may wire: auto (memory minus the larger of 8 GiB and 6.25 %), default (what macOS does by itself), or a size.
+     * How much memory the GPU may wire: `auto` (memory minus the larger of 8 GiB and 6.25 %), `default` (what macOS does by itself), or a size such as 480GiB.
      */
     wiredLimit?: ('auto' | 'default') | Size;
     /**
@@ -85,7 +85,7 @@ export interface ClusterSpec {
     fileVault?: 'any' | 'enabled' | 'disabled';
   };
   /**
-   * The Macs, by name. Names are lower-case letters, digits and dashes.
+   * The Macs, by name.
    */
   nodes: {
     [k: string]: Node;
@@ -107,20 +107,24 @@ export interface ClusterSpec {
      */
     addressing?: {
       /**
-       * An IPv4 network from which each link gets a /30. It must not overlap any network that a node sees.
+       * The private IPv4 network from which each link gets a /30, as its first address and a prefix length. It must not overlap any network that a node sees.
        */
       pool?: string;
     };
     /**
-     * Receptacles to warn about, besides those that meshwright itself knows: a number means that receptacle of every node.
+     * Receptacles to warn about, besides those that meshwright itself knows. A number means that receptacle of every node.
      *
      * @maxItems 1024
+     *
+     * Items: A receptacle of every node, 1 to 16, or one receptacle of one node, such as studio-1:2.
      */
     avoid?: (number | LinkEnd)[];
     /**
      * One line per cable: which receptacle of which node goes to which. Receptacles are numbered as macOS prints them.
      *
      * @maxItems 1024
+     *
+     * Items: One cable, as node:receptacle <-> node:receptacle, receptacles counted from 1.
      */
     links?: string[];
   };
@@ -138,15 +142,15 @@ export interface Node {
    */
   hardware?: {
     /**
-     * Apple's model identifier, as `sysctl hw.model` prints it.
+     * Apple's model identifier, as `sysctl hw.model` prints it, such as Mac15,14.
      */
     model?: string;
     /**
-     * A size in decimal GB or binary GiB.
+     * A size as a whole number with GB or GiB directly after it, such as 512GB.
      */
     memory?: string;
     /**
-     * The serial number.
+     * The serial number: 6 to 20 capital letters and digits.
      */
     serial?: string;
   };
@@ -154,6 +158,9 @@ export interface Node {
    * Words to select nodes by: -l role=worker.
    */
   labels?: {
+    /**
+     * A word of letters, digits, `_`, `.` and `-`, at most 63 characters.
+     */
     [k: string]: string;
   };
 }

@@ -1,0 +1,62 @@
+import { makeDraft } from '../desired/draft.ts';
+import type { Finding, FindingPlace, PlaceText } from '../desired/finding.ts';
+import { resolveFleet } from '../desired/resolve.ts';
+import { rules } from '../desired/rules/registry.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { hasErrors } from '../diagnostics/severity.ts';
+import type { ClusterSpec } from '../model/cluster-spec.generated.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import { placeOf } from './line-index.ts';
+import { pointerText } from './pointer.ts';
+import { diagnosticsOf, type Problem } from './problem.ts';
+import { type ReadDocument, readDocument } from './read-document.ts';
+import { schemaProblems } from './schema-problems.ts';
+import { spanOf } from './source-map.ts';
+import { clusterSchema, validateCluster } from './validators.generated.ts';
+
+/** A cluster file that was read: its meaning when there is no error, and always every problem by place. */
+export interface LoadedCluster {
+  readonly fleet?: DesiredFleet;
+  readonly spec?: ClusterSpec;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Reads and judges a cluster file. All problems come back together, each with file, line and column; `fleet` and
+ * `spec` are there unless one of them is an error. Never throws, whatever the input holds, and bounded in time.
+ *
+ * @param input the text, or the bytes of the file, which must be UTF-8
+ * @param file the name that diagnostics show
+ */
+export function loadCluster(input: string | Uint8Array, file: string): LoadedCluster {
+  const document = readDocument(input, file);
+  if (document.value === undefined) return { diagnostics: diagnosticsOf(document.source, document.problems) };
+  const problems = [
+    ...ruleProblems(document),
+    ...schemaProblems({ schema: clusterSchema, validate: validateCluster }, document),
+    ...document.problems,
+  ];
+  const diagnostics = diagnosticsOf(document.source, problems);
+  if (hasErrors(diagnostics)) return { diagnostics };
+  const spec = document.value as ClusterSpec;
+  return { spec, fleet: resolveFleet(spec), diagnostics };
+}
+
+function ruleProblems(document: ReadDocument): readonly Problem[] {
+  const draft = makeDraft(document.value, (pointer) => document.map.get(pointer)?.raw);
+  const place: PlaceText = (target) =>
+    document.map.has(target.pointer)
+      ? `line ${placeOf(document.source, spanOf(document.map, target)).line}`
+      : pointerText(target.pointer);
+  return rules.flatMap((rule) => rule(draft, place)).map((finding) => problemOf(finding, document));
+}
+
+function problemOf(finding: Finding, document: ReadDocument): Problem {
+  const { at: _at, part: _part, others, ...words } = finding;
+  const span = (target: FindingPlace) => spanOf(document.map, target);
+  return {
+    ...words,
+    span: span(finding),
+    ...(others === undefined ? {} : { others: others.map((one) => ({ span: span(one), detail: one.detail })) }),
+  };
+}

@@ -1,0 +1,121 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { hasErrors } from '../diagnostics/severity.ts';
+import type { ClusterLock, HostKey, PinnedKey } from '../model/cluster-lock.ts';
+import { placeOf } from './line-index.ts';
+import { pointerTo } from './pointer.ts';
+import { diagnosticsOf, type Problem } from './problem.ts';
+import { type ReadDocument, readDocument } from './read-document.ts';
+import { schemaProblems } from './schema-problems.ts';
+import { spanOf } from './source-map.ts';
+import { lockSchema, validateLock } from './validators.generated.ts';
+
+/** A lock file that was read: what it pins when there is no error, and always every problem by place. */
+export interface LoadedLock {
+  readonly lock?: ClusterLock;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A lock that pins nothing yet. */
+export const emptyLock = (file: string): ClusterLock => ({ file, hostKeys: {} });
+
+/** Reads and judges `cluster.lock`. Never throws; `lock` is there unless a diagnostic is an error. */
+export function parseLock(input: string | Uint8Array, file: string): LoadedLock {
+  const document = readDocument(input, file);
+  if (document.value === undefined) return { diagnostics: diagnosticsOf(document.source, document.problems) };
+  const formProblems = [
+    ...schemaProblems({ schema: lockSchema, validate: validateLock }, document),
+    ...document.problems,
+  ];
+  const formDiagnostics = diagnosticsOf(document.source, formProblems);
+  if (hasErrors(formDiagnostics)) return { diagnostics: formDiagnostics };
+  const pins = pinsOf(document);
+  const problems = Object.entries(pins).flatMap(([name, keys]) => keyProblems(name, keys, document));
+  const diagnostics = diagnosticsOf(document.source, [...problems, ...formProblems]);
+  return hasErrors(diagnostics) ? { diagnostics } : { lock: { file, hostKeys: pins }, diagnostics };
+}
+
+const keyPointer = (name: string, index: number): string => pointerTo(pointerTo('/hostKeys', name), index);
+
+function pinsOf(document: ReadDocument): Readonly<Record<string, readonly PinnedKey[]>> {
+  const { hostKeys } = document.value as { readonly hostKeys?: Readonly<Record<string, readonly string[]>> };
+  const pin = (text: string, name: string, index: number): PinnedKey => {
+    const [type = '', base64 = ''] = text.split(' ');
+    const span = spanOf(document.map, { pointer: keyPointer(name, index), at: 'value' });
+    return { type, base64, line: placeOf(document.source, span).line };
+  };
+  return Object.fromEntries(
+    Object.entries(hostKeys ?? {}).map(([name, keys]) => [name, keys.map((text, index) => pin(text, name, index))]),
+  );
+}
+
+function keyProblems(name: string, keys: readonly PinnedKey[], document: ReadDocument): readonly Problem[] {
+  return keys.flatMap((key, index): readonly Problem[] => {
+    const span = (at: number) => spanOf(document.map, { pointer: keyPointer(name, at), at: 'value' });
+    const inside = keyTypeInside(key.base64);
+    if (inside !== key.type) {
+      const found = inside === undefined ? 'no key' : `a key of type ${inside}`;
+      return [{ code: 'lock/bad-host-key', span: span(index), detail: `The base64 holds ${found}, not ${key.type}.` }];
+    }
+    const first = keys.findIndex((other) => other.type === key.type);
+    if (first === index) return [];
+    const detail = `${name} has another ${key.type} key in line ${keys[first]?.line ?? key.line}.`;
+    const others = [{ span: span(first), detail: 'The first key of this type.' }];
+    return [{ code: 'lock/two-keys-of-one-type', span: span(index), detail, others }];
+  });
+}
+
+/** The type that stands at the head of a key itself (RFC 4253: a length of four bytes, then the name). */
+function keyTypeInside(base64: string): string | undefined {
+  if (base64.length % 4 !== 0) return undefined;
+  const bytes = Buffer.from(base64, 'base64');
+  const length = bytes.length < 4 ? 0 : bytes.readUInt32BE(0);
+  return length === 0 || length > bytes.length - 4 ? undefined : bytes.toString('latin1', 4, 4 + length);
+}
+
+const header = [
+  '# What meshwright has resolved for the cluster file beside it: commit it, review its changes.',
+  '# It is written by meshwright; a host key is pinned by `meshwright enroll`.',
+  'lock: 1',
+];
+
+interface Line {
+  readonly text: string;
+  readonly key?: { readonly name: string; readonly key: HostKey };
+}
+
+function layOut(lock: ClusterLock): readonly Line[] {
+  const names = Object.keys(lock.hostKeys).sort();
+  const head = [...header, names.length === 0 ? 'hostKeys: {}' : 'hostKeys:'].map((text): Line => ({ text }));
+  const body = names.flatMap((name): readonly Line[] => {
+    const keys = [...(lock.hostKeys[name] ?? [])].sort((a, b) => (a.type < b.type ? -1 : 1));
+    const lines = keys.map(
+      (key): Line => ({ text: `    - ${JSON.stringify(`${key.type} ${key.base64}`)}`, key: { name, key } }),
+    );
+    return keys.length === 0 ? [] : [{ text: `  ${JSON.stringify(name)}:` }, ...lines];
+  });
+  return [...head, ...body];
+}
+
+/** The text of a lock file: sorted, one key per line, so that a change is one line in a review. */
+export const renderLock = (lock: ClusterLock): string =>
+  `${layOut(lock)
+    .map((line) => line.text)
+    .join('\n')}\n`;
+
+/**
+ * A lock with one more host key. A key of the same type at the same name is replaced, keys of other types stay.
+ * Lines are those of the text that {@link renderLock} gives.
+ *
+ * @param name `host`, or `[host]:port` for another port than 22, as in known_hosts
+ */
+export function withPin(lock: ClusterLock, name: string, key: HostKey): ClusterLock {
+  const kept = (lock.hostKeys[name] ?? []).filter((other) => other.type !== key.type);
+  const added = { ...lock.hostKeys, [name]: [...kept, { type: key.type, base64: key.base64, line: 0 }] };
+  const hostKeys: Record<string, PinnedKey[]> = {};
+  for (const [index, line] of layOut({ file: lock.file, hostKeys: added }).entries()) {
+    if (line.key === undefined) continue;
+    const pinned = { type: line.key.key.type, base64: line.key.key.base64, line: index + 1 };
+    hostKeys[line.key.name] = [...(hostKeys[line.key.name] ?? []), pinned];
+  }
+  return { file: lock.file, hostKeys };
+}

@@ -1,0 +1,57 @@
+import type { Severity } from '../diagnostics/code-entry.ts';
+import { codes, type DiagnosticCode } from '../diagnostics/codes.ts';
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { placeOf, type SourceText, type Span } from './line-index.ts';
+
+/** Another place that belongs to a problem, such as the first of two equal keys. */
+export interface OtherPlace {
+  readonly span: Span;
+  readonly detail: string;
+}
+
+/** Something wrong at one place of a file, before it has a line and a column. */
+export interface Problem {
+  readonly code: DiagnosticCode;
+  readonly span: Span;
+  readonly detail: string;
+  readonly pointer?: string;
+  readonly severity?: Severity;
+  readonly hint?: string;
+  readonly label?: string;
+  readonly subject?: string;
+  readonly others?: readonly OtherPlace[];
+}
+
+const shownAtMost = 100;
+
+/**
+ * Problems as diagnostics, sorted by place. At each place one is kept: an error before a warning, else the first that
+ * was given, so the caller lists the best explanation first; of more than a hundred the rest is counted in a notice.
+ */
+export function diagnosticsOf(source: SourceText, problems: readonly Problem[]): readonly Diagnostic[] {
+  const bySpan = new Map<string, Problem>();
+  for (const problem of problems) {
+    const place = `${problem.span.start}:${problem.span.end}`;
+    const other = bySpan.get(place);
+    if (other === undefined || (severityOf(problem) === 'error' && severityOf(other) !== 'error')) {
+      bySpan.set(place, problem);
+    }
+  }
+  const kept = [...bySpan.values()].sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
+  const shown = kept.slice(0, shownAtMost).map((problem) => diagnosticOf(source, problem));
+  const next = kept[shownAtMost];
+  if (next === undefined) return shown;
+  const detail = `${kept.length - shownAtMost} more problems follow, the next one here.`;
+  return [...shown, diagnose('yaml/more-problems', { detail, where: placeOf(source, next.span) })];
+}
+
+function diagnosticOf(source: SourceText, problem: Problem): Diagnostic {
+  const { code, span, pointer, others, ...words } = problem;
+  const related = (others ?? []).map((other) =>
+    diagnose(code, { detail: other.detail, where: placeOf(source, other.span), severity: severityOf(problem) }),
+  );
+  return diagnose(code, { ...words, where: placeOf(source, span, pointer), related });
+}
+
+const severityOf = (problem: Problem): Severity => problem.severity ?? codes[problem.code].severity;

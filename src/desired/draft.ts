@@ -1,0 +1,143 @@
+import type { LinkEnd } from '../model/link.ts';
+import { nodeName } from '../model/node.ts';
+import { parseLink, parseLinkEnd } from './link-text.ts';
+
+/** A scalar of the file with its place. */
+export interface DraftText {
+  readonly pointer: string;
+  /** The value, or for a number the text as the file writes it. */
+  readonly text: string;
+  readonly isText: boolean;
+}
+
+/** A node of the file, whatever its name looks like; what is not a text is left out. */
+export interface DraftNode {
+  readonly name: string;
+  readonly pointer: string;
+  readonly host?: DraftText;
+  readonly port?: number;
+  readonly model?: DraftText;
+}
+
+/** One end of a link with the characters of the line in which it stands. */
+export interface DraftEnd extends LinkEnd {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A link whose form is right; its nodes need not exist. */
+export interface DraftLink {
+  readonly index: number;
+  readonly pointer: string;
+  readonly text: string;
+  readonly ends: readonly [DraftEnd, DraftEnd];
+}
+
+/** A receptacle to be avoided, of one node or, without `node`, of every node. */
+export interface DraftAvoid {
+  readonly pointer: string;
+  readonly node?: string;
+  readonly receptacle: number;
+}
+
+/**
+ * A cluster file as the meaning rules see it: only what is sane enough to be judged, so that they can run beside
+ * the schema and all problems of a file come back together.
+ */
+export interface Draft {
+  readonly nodes: readonly DraftNode[];
+  readonly links: readonly DraftLink[];
+  readonly avoid: readonly DraftAvoid[];
+  readonly version?: DraftText;
+  readonly accept?: DraftText;
+  readonly pool?: DraftText;
+  readonly isRdmaRequired: boolean;
+}
+
+/** The text of a scalar as the file writes it, by JSON pointer. */
+export type RawText = (pointer: string) => string | undefined;
+
+/** Makes a draft of whatever a file holds; never fails. */
+export function makeDraft(root: unknown, raw: RawText): Draft {
+  const macos = member(root, 'macos');
+  const thunderbolt = member(root, 'thunderbolt');
+  const ssh = portOf(member(root, 'ssh'));
+  const text = (value: unknown, pointer: string) => textOf(value, pointer, raw);
+  return {
+    nodes: Object.entries(record(member(root, 'nodes'))).map(([name, node]) => draftNode(name, node, ssh, raw)),
+    links: list(member(thunderbolt, 'links')).flatMap(draftLink),
+    avoid: list(member(thunderbolt, 'avoid')).flatMap(draftAvoid),
+    isRdmaRequired: member(thunderbolt, 'rdma') === 'required',
+    ...optional('version', text(member(macos, 'version'), '/macos/version')),
+    ...optional('accept', text(member(macos, 'accept'), '/macos/accept')),
+    ...optional('pool', text(member(member(thunderbolt, 'addressing'), 'pool'), '/thunderbolt/addressing/pool')),
+  };
+}
+
+function optional<K extends string, T>(key: K, value: T | undefined): { readonly [P in K]?: T } {
+  const made: { [P in K]?: T } = {};
+  if (value !== undefined) made[key] = value;
+  return made;
+}
+
+const record = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+function member(value: unknown, key: string): unknown {
+  const map = record(value);
+  return Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+function textOf(value: unknown, pointer: string, raw: RawText): DraftText | undefined {
+  if (typeof value === 'string') return { pointer, text: value, isText: true };
+  return typeof value === 'number' ? { pointer, text: raw(pointer) ?? String(value), isText: false } : undefined;
+}
+
+function portOf(value: unknown): number | undefined {
+  const port = member(value, 'port');
+  return typeof port === 'number' ? port : undefined;
+}
+
+const encode = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+
+function draftNode(name: string, node: unknown, sshPort: number | undefined, raw: RawText): DraftNode {
+  const pointer = `/nodes/${encode(name)}`;
+  const model = textOf(member(member(node, 'hardware'), 'model'), `${pointer}/hardware/model`, raw);
+  return {
+    name,
+    pointer,
+    ...optional('host', textOf(member(node, 'host'), `${pointer}/host`, raw)),
+    ...optional('port', portOf(node) ?? sshPort),
+    ...optional('model', model),
+  };
+}
+
+function draftLink(value: unknown, index: number): readonly DraftLink[] {
+  const ends = typeof value === 'string' ? parseLink(value) : undefined;
+  if (typeof value !== 'string' || ends === undefined) return [];
+  const second = value.lastIndexOf('>') + 1;
+  const start = second + (value.slice(second).length - value.slice(second).trimStart().length);
+  const [from, to] = ends;
+  const firstEnd = { ...from, start: 0, end: value.search(/ *<->/) };
+  return [
+    {
+      index,
+      pointer: `/thunderbolt/links/${index}`,
+      text: value,
+      ends: [firstEnd, { ...to, start, end: value.length }],
+    },
+  ];
+}
+
+function draftAvoid(value: unknown, index: number): readonly DraftAvoid[] {
+  const pointer = `/thunderbolt/avoid/${index}`;
+  if (typeof value === 'number') return [{ pointer, receptacle: value }];
+  const end = typeof value === 'string' ? parseLinkEnd(value) : undefined;
+  return end === undefined ? [] : [{ pointer, ...end }];
+}
+
+/** The nodes of a draft by name. */
+export const draftNodesByName = (draft: Draft): ReadonlyMap<string, DraftNode> =>
+  new Map(draft.nodes.map((node) => [nodeName(node.name), node]));

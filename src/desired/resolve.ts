@@ -1,0 +1,105 @@
+import type { ClusterSpec, Node as NodeSpec } from '../model/cluster-spec.generated.ts';
+import type { DesiredFleet, DesiredNode, DesiredWiredLimit } from '../model/desired.ts';
+import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
+import { nodeName } from '../model/node.ts';
+import { parseIpv4Network } from './ipv4.ts';
+import { parseLink, parseLinkEnd } from './link-text.ts';
+import { macModel } from './mac-models.ts';
+import { memoryLabelBytes, sizeBytes } from './size.ts';
+
+/**
+ * The whole file with its defaults filled in. The spec must have passed the schema and the meaning rules: what they
+ * refuse is not looked at again.
+ */
+export function resolveFleet(spec: ClusterSpec): DesiredFleet {
+  const nodes = Object.entries(spec.nodes)
+    .map(([name, node]) => resolveNode(name, node, spec.ssh ?? {}))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const { wiredLimit, fileVault } = spec.system ?? {};
+  return {
+    name: spec.name,
+    nodes,
+    macos: { ...spec.macos },
+    power: resolvePower(spec),
+    system: {
+      fileVault: fileVault ?? 'any',
+      ...(wiredLimit === undefined ? {} : { wiredLimit: resolveWiredLimit(wiredLimit) }),
+    },
+    thunderbolt: resolveThunderbolt(spec, nodes),
+  };
+}
+
+type SshSpec = NonNullable<ClusterSpec['ssh']>;
+
+function resolveNode(name: string, node: NodeSpec, ssh: SshSpec): DesiredNode {
+  const user = node.user ?? ssh.user;
+  const port = node.port ?? ssh.port;
+  const identityFile = node.identityFile ?? ssh.identityFile;
+  const { model, memory, serial } = node.hardware ?? {};
+  const memoryBytes = memory === undefined ? undefined : memoryLabelBytes(memory);
+  return {
+    name: nodeName(name),
+    host: node.host,
+    ...(user === undefined ? {} : { user }),
+    ...(port === undefined ? {} : { port }),
+    ...(identityFile === undefined ? {} : { identityFile }),
+    hardware: {
+      ...(model === undefined ? {} : { model }),
+      ...(memoryBytes === undefined ? {} : { memoryBytes }),
+      ...(serial === undefined ? {} : { serial }),
+    },
+    labels: { ...node.labels },
+  };
+}
+
+function resolvePower({ power }: ClusterSpec): DesiredFleet['power'] {
+  const sleep = power?.sleep;
+  const restart = power?.restartAfterPowerLoss;
+  return {
+    ...(sleep === undefined ? {} : { sleepMinutes: sleep === 'never' ? 0 : sleep }),
+    ...(restart === undefined ? {} : { restartAfterPowerLoss: restart }),
+  };
+}
+
+function resolveWiredLimit(text: string): DesiredWiredLimit {
+  if (text === 'auto' || text === 'default') return { kind: text };
+  return { kind: 'bytes', bytes: sizeBytes(text) ?? 0 };
+}
+
+function resolveThunderbolt(spec: ClusterSpec, nodes: readonly DesiredNode[]): DesiredFleet['thunderbolt'] {
+  const { thunderbolt } = spec;
+  const poolText = thunderbolt?.addressing?.pool;
+  const pool = poolText === undefined ? undefined : parseIpv4Network(poolText);
+  const links = (thunderbolt?.links ?? []).flatMap((text, index): readonly Link[] => {
+    const ends = parseLink(text);
+    return ends === undefined ? [] : [{ index, ends }];
+  });
+  return {
+    bridge: thunderbolt === undefined ? 'keep' : (thunderbolt.bridge ?? 'remove'),
+    rdma: thunderbolt?.rdma ?? 'auto',
+    ...(pool === undefined ? {} : { pool }),
+    avoid: avoidedEnds(thunderbolt?.avoid ?? [], nodes),
+    links,
+  };
+}
+
+/** The file's own and the product's receptacles to avoid, each once, by node and number. */
+function avoidedEnds(avoid: readonly (number | string)[], nodes: readonly DesiredNode[]): readonly LinkEnd[] {
+  const ends = new Map<string, LinkEnd>();
+  const add = (end: LinkEnd): void => void ends.set(linkEndText(end), end);
+  const everywhere = avoid.filter((one) => typeof one === 'number');
+  for (const { name, hardware } of nodes) {
+    const model = hardware.model === undefined ? undefined : macModel(hardware.model);
+    for (const receptacle of [...(model?.avoid ?? []), ...everywhere]) {
+      if (model === undefined || receptacle <= model.receptacles) add({ node: name, receptacle });
+    }
+  }
+  for (const text of avoid) {
+    const end = typeof text === 'string' ? parseLinkEnd(text) : undefined;
+    if (end !== undefined) add(end);
+  }
+  return [...ends.values()].sort((a, b) => compareEnds(a, b));
+}
+
+const compareEnds = (a: LinkEnd, b: LinkEnd): number =>
+  a.node === b.node ? a.receptacle - b.receptacle : a.node < b.node ? -1 : 1;

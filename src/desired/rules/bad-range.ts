@@ -1,0 +1,10 @@
+import type { Draft } from '../draft.ts';
+import type { Finding } from '../finding.ts';
+import { rangeProblem } from '../versions.ts';
+
+/** `macos.accept` is a range that some version can meet. */
+export function badRange({ accept }: Draft): readonly Finding[] {
+  const problem = accept === undefined || !accept.isText ? undefined : rangeProblem(accept.text);
+  if (accept === undefined || problem === undefined) return [];
+  return [{ code: 'version/bad-range', pointer: accept.pointer, at: 'value', detail: problem }];
+}

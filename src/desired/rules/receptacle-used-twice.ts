@@ -1,0 +1,65 @@
+import { linkEndText } from '../../model/link.ts';
+import { listText } from '../did-you-mean.ts';
+import { type Draft, type DraftEnd, type DraftLink, draftNodesByName } from '../draft.ts';
+import type { Finding, PlaceText } from '../finding.ts';
+import { macModel } from '../mac-models.ts';
+import { linkKey } from './duplicate-link.ts';
+
+interface Use {
+  readonly link: DraftLink;
+  readonly end: DraftEnd;
+}
+
+/** One receptacle holds one cable. Whole duplicates are told by the rule about duplicate links. */
+export function receptacleUsedTwice(draft: Draft, place: PlaceText): readonly Finding[] {
+  const firstUse = new Map<string, Use>();
+  const findings: Finding[] = [];
+  for (const link of draft.links) {
+    for (const end of link.ends) {
+      const name = linkEndText(end);
+      const first = firstUse.get(name);
+      if (first === undefined) firstUse.set(name, { link, end });
+      else if (first.link !== link && linkKey(first.link) !== linkKey(link)) {
+        findings.push(finding({ link, end }, first, draft, place));
+      }
+    }
+  }
+  return findings;
+}
+
+function finding(use: Use, first: Use, draft: Draft, place: PlaceText): Finding {
+  const { node, receptacle } = use.end;
+  const firstPlace = placeOf(first);
+  return {
+    ...placeOf(use),
+    code: 'topology/receptacle-used-twice',
+    label: `receptacle ${receptacle} of ${node} already carries ${place(firstPlace)}`,
+    detail: 'One receptacle holds one cable.',
+    hint: hintFor(use.end, draft),
+    subject: `link ${use.link.text}`,
+    others: [{ ...firstPlace, detail: 'The first link at this receptacle.' }],
+  };
+}
+
+const placeOf = ({ link, end }: Use) =>
+  ({ pointer: link.pointer, at: 'value', part: { start: end.start, end: end.end } }) as const;
+
+function hintFor(end: DraftEnd, draft: Draft): string {
+  const free = freeReceptacles(end, draft);
+  if (free === undefined) return 'Give one of the two links another receptacle.';
+  const next = free[0];
+  if (next === undefined) return `${end.node} has no free receptacle left; remove one of the two links.`;
+  const noun = free.length === 1 ? 'receptacle' : 'receptacles';
+  return `${end.node} has ${noun} ${listText(free.map(String))} free; did you mean ${end.node}:${next}?`;
+}
+
+/** Receptacles without a link and without a reason to avoid them; undefined when the model is not known. */
+function freeReceptacles(end: DraftEnd, draft: Draft): readonly number[] | undefined {
+  const declared = draftNodesByName(draft).get(end.node)?.model;
+  const model = declared === undefined ? undefined : macModel(declared.text);
+  if (model === undefined) return undefined;
+  const taken = new Set(model.avoid);
+  for (const link of draft.links) for (const used of link.ends) if (used.node === end.node) taken.add(used.receptacle);
+  for (const one of draft.avoid) if (one.node === undefined || one.node === end.node) taken.add(one.receptacle);
+  return Array.from({ length: model.receptacles }, (_, index) => index + 1).filter((number) => !taken.has(number));
+}

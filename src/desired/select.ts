@@ -1,0 +1,73 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import { didYouMean, listText } from './did-you-mean.ts';
+
+/** Which nodes are meant. With neither names nor labels it is every node; with both, the named ones that match. */
+export interface NodeSelector {
+  readonly names: readonly string[];
+  /** Each `key=value` or `key!=value`, or several of them with commas; all must hold. */
+  readonly labels: readonly string[];
+}
+
+/** Chosen nodes in the order of the fleet, or the reasons why none can be chosen. */
+export interface Selection {
+  readonly nodes: readonly DesiredNode[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Chooses nodes by name and label. An unknown name, a bad selector and an empty choice are errors, never silence. */
+export function selectNodes(fleet: Pick<DesiredFleet, 'nodes'>, selector: NodeSelector): Selection {
+  const terms = selector.labels.flatMap((text) => text.split(',')).map(parseTerm);
+  const problems = [...unknownNames(fleet.nodes, selector.names), ...terms.flatMap((term) => term.problem ?? [])];
+  if (problems.length > 0) return { nodes: [], diagnostics: problems };
+  const names = new Set(selector.names);
+  const nodes = fleet.nodes.filter(
+    (node) => (names.size === 0 || names.has(node.name)) && terms.every((term) => holds(node, term)),
+  );
+  return { nodes, diagnostics: nodes.length > 0 ? [] : [nothingSelected(fleet.nodes, selector)] };
+}
+
+interface Term {
+  readonly key: string;
+  readonly value: string;
+  readonly isWanted: boolean;
+  readonly problem?: Diagnostic;
+}
+
+function parseTerm(text: string): Term {
+  const match = /^([a-z0-9-]+)(!?=)([A-Za-z0-9_.-]+)$/.exec(text.trim());
+  if (match !== null) return { key: match[1] ?? '', value: match[3] ?? '', isWanted: match[2] === '=' };
+  const detail = `\`${text}\` is neither key=value nor key!=value.`;
+  return { key: '', value: '', isWanted: true, problem: diagnose('select/bad-label', { detail }) };
+}
+
+function holds(node: DesiredNode, term: Term): boolean {
+  const value = Object.hasOwn(node.labels, term.key) ? node.labels[term.key] : undefined;
+  return (value === term.value) === term.isWanted;
+}
+
+function unknownNames(nodes: readonly DesiredNode[], names: readonly string[]): readonly Diagnostic[] {
+  const known = nodes.map((node) => node.name as string);
+  return [...new Set(names)].flatMap((name) => {
+    if (known.includes(name)) return [];
+    const near = didYouMean(name, known);
+    const hint = near === undefined ? `The nodes are ${listText(known)}.` : `Did you mean \`${near}\`?`;
+    return [
+      diagnose('select/unknown-node', { detail: `The file has no node \`${name}\`.`, hint, subject: `node ${name}` }),
+    ];
+  });
+}
+
+function nothingSelected(nodes: readonly DesiredNode[], selector: NodeSelector): Diagnostic {
+  const all = new Set(nodes.flatMap((node) => Object.entries(node.labels).map(([key, value]) => `${key}=${value}`)));
+  const known = [...all].sort();
+  const asked = selector.labels.join(',');
+  const near = didYouMean(asked, known);
+  const among = selector.names.length === 0 ? 'No node has' : `None of ${listText(selector.names, 'or')} has`;
+  const list = known.length === 0 ? 'The file gives no node a label.' : `The labels are ${listText(known)}.`;
+  return diagnose('select/nothing', {
+    detail: `${among} the label ${asked}.`,
+    hint: near === undefined ? list : `Did you mean ${near}? ${list}`,
+  });
+}

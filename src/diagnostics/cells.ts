@@ -1,0 +1,60 @@
+import { escapeText } from './escape.ts';
+
+/** Characters that take two columns: East Asian wide forms, as far as Unicode has them in blocks. */
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+const zeroWidth = /[\p{Mn}\p{Me}]/u;
+const tabColumns = 4;
+
+/** How many columns of a terminal one line of escaped text takes. */
+export function columnsOf(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length;
+  let columns = 0;
+  for (const character of text) columns += widthOf(character);
+  return columns;
+}
+
+function widthOf(character: string): number {
+  if (zeroWidth.test(character)) return 0;
+  return wide.test(character) ? 2 : 1;
+}
+
+/** One character of a source line as it is shown, with the column at which it starts. */
+export interface Cell {
+  readonly shown: string;
+  /** Offset in the line, UTF-16 code units from 0. */
+  readonly offset: number;
+  readonly column: number;
+  readonly columns: number;
+}
+
+/** The cells of one line of a file: escaped, tabs as spaces up to the next multiple of four. */
+export function cellsOf(line: string): readonly Cell[] {
+  const cells: Cell[] = [];
+  let column = 0;
+  let offset = 0;
+  for (const character of line) {
+    const shown = character === '\t' ? ' '.repeat(tabColumns - (column % tabColumns)) : escapeText(character);
+    const columns = columnsOf(shown);
+    cells.push({ shown, offset, column, columns });
+    column += columns;
+    offset += character.length;
+  }
+  return cells;
+}
+
+/** `text` broken at spaces so that no line is wider than `columns`; a longer word keeps its own line whole. */
+export function wrap(text: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && columnsOf(line) + 1 + columnsOf(word) > columns) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  lines.push(line);
+  return lines;
+}

@@ -1,0 +1,31 @@
+import type { Severity } from './code-entry.ts';
+import type { DiagnosticCode } from './codes.ts';
+import type { Diagnostic } from './diagnostic.ts';
+
+/** A diagnostic as programs read it (`schemas/diagnostics.schema.json`). */
+export interface DiagnosticJson {
+  readonly code: DiagnosticCode;
+  readonly severity: Severity;
+  readonly summary: string;
+  readonly detail: string;
+  readonly hint: string;
+  readonly where?: { readonly file: string; readonly line: number; readonly column: number };
+  readonly subject?: string;
+  /** Other places that belong to it, such as the first of two equal links. Absent when there are none. */
+  readonly related?: readonly DiagnosticJson[];
+}
+
+/** The JSON form of a diagnostic. Text is kept as it is: print it with `jsonText`, which escapes it. */
+export function diagnosticJson(one: Diagnostic): DiagnosticJson {
+  const { where } = one;
+  return {
+    code: one.code,
+    severity: one.severity,
+    summary: one.summary,
+    detail: one.detail,
+    hint: one.hint,
+    ...(where === undefined ? {} : { where: { file: where.file, line: where.line, column: where.column } }),
+    ...(one.subject === undefined ? {} : { subject: one.subject }),
+    ...(one.related.length === 0 ? {} : { related: one.related.map(diagnosticJson) }),
+  };
+}
