@@ -39,4 +39,22 @@ export const simCodes = {
     cause: 'The target is not of the form that this fault takes, names nothing of the rack, or nothing would change.',
     hint: 'The form that each fault takes: meshwright sim fault --list',
   },
+  'sim/run-folder': {
+    severity: 'error',
+    summary: 'The folder of a simulated fleet cannot be used.',
+    cause: 'The name of the folder has a colon or a line break, which PATH cannot hold, or its files cannot be written.',
+    hint: 'Choose another folder for the simulated fleet, with a plain name and with room on its disk.',
+  },
+  'sim/start-failed': {
+    severity: 'error',
+    summary: 'The simulated fleet did not start.',
+    cause: 'Its process ended or said nothing before the deadline: it could not read the file, or not open its ports.',
+    hint: 'Read supervisor.log in the folder of the simulated fleet.',
+  },
+  'sim/no-answer': {
+    severity: 'error',
+    summary: 'The simulated fleet did not answer.',
+    cause: 'The control socket broke off, or its answer took longer than its deadline.',
+    hint: 'Stop it and start it again: meshwright sim down, then meshwright sim up',
+  },
 } as const satisfies Record<string, CodeEntry>;
