@@ -27,8 +27,11 @@ export interface ThunderboltPeer {
   readonly model: string;
   /** The peer's family name ("Mac Studio"). */
   readonly name: string;
-  /** True when the peer advertises RDMA (protocol 64087): a strong hint, confirmed only by `rdma_ctl` on the peer. */
-  readonly advertisesRdma: boolean;
+  /**
+   * True when the peer advertises RDMA (protocol 64087): a strong hint, confirmed only by `rdma_ctl` on the peer.
+   * `unknown` when macOS does not list the peer's services, or not all of their numbers.
+   */
+  readonly advertisesRdma: boolean | 'unknown';
   /** 0 when directly cabled, else how many docks or hubs stand between. */
   readonly hubsBetween: number;
 }
@@ -36,8 +39,9 @@ export interface ThunderboltPeer {
 /** A dock, hub or disk: something with a switch UID and no domain of its own. */
 export interface ThunderboltDevice {
   readonly name: string;
-  readonly vendor: string;
-  readonly mode: string;
+  readonly vendor?: string;
+  /** Such as `usb_four_v2` or `thunderbolt_three`. */
+  readonly mode?: string;
 }
 
 /** One Thunderbolt bus with its one receptacle. */

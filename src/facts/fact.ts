@@ -1,0 +1,13 @@
+import type { FactName, FactValues } from '../model/fact-values.ts';
+import type { Known } from '../model/known.ts';
+import type { Answer, Asked, Probe } from '../model/probe.ts';
+
+/**
+ * One observed property of a node: the probes that it reads and the pure function that judges their answers.
+ * `parse` gets one answer per probe, in the order of `from`, and never throws.
+ */
+export interface Fact<K extends FactName> {
+  readonly name: K;
+  readonly from: readonly Probe[];
+  readonly parse: (answers: readonly (Answer | undefined)[], asked: Asked) => Known<FactValues[K]>;
+}

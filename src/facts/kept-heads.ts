@@ -1,0 +1,5 @@
+/** The key in the head line `job KEY` of a kept record. */
+export const keyOfJobHead = (head: string): string | undefined => /^job ([A-Za-z0-9._-]{1,255})$/.exec(head)?.[1];
+
+/** Whether a head line begins the record of the lease. */
+export const isLeaseHead = (head: string): boolean => head === 'lease';

@@ -1,0 +1,61 @@
+import type { Probe } from '../../model/probe.ts';
+import { place, tool } from '../../script/node-paths.ts';
+
+/** `system_profiler SPThunderboltDataType -json`: buses, receptacles, peers. */
+export const thunderboltProfile: Probe = {
+  name: 'thunderbolt-profile',
+  ask: [tool.systemProfiler, 'SPThunderboltDataType', '-json'],
+  deadlineMs: 20_000,
+  maxBytes: 524_288,
+};
+
+/** `networksetup -listallhardwareports`: the only way from a receptacle to its interface. */
+export const hardwarePortList: Probe = {
+  name: 'hardware-port-list',
+  ask: [tool.networksetup, '-listallhardwareports'],
+  deadlineMs: 10_000,
+  maxBytes: 65_536,
+};
+
+/** `networksetup -listnetworkserviceorder`: services with their devices, in order. */
+export const serviceOrder: Probe = {
+  name: 'service-order',
+  ask: [tool.networksetup, '-listnetworkserviceorder'],
+  deadlineMs: 10_000,
+  maxBytes: 65_536,
+};
+
+/** `ifconfig -a`. */
+export const ifconfig: Probe = { name: 'ifconfig', ask: [tool.ifconfig, '-a'], deadlineMs: 5_000, maxBytes: 262_144 };
+
+/** The bridges of the network preferences; the file can be read without root. */
+export const bridgeKey: Probe = {
+  name: 'bridge-key',
+  ask: [tool.plutil, '-extract', 'VirtualNetworkInterfaces.Bridge', 'json', '-o', '-', place.networkPreferences],
+  deadlineMs: 5_000,
+  maxBytes: 65_536,
+};
+
+/** `rdma_ctl status`. @see Apple TN3205 */
+export const rdmaCtl: Probe = {
+  name: 'rdma-ctl',
+  ask: [tool.rdmaCtl, 'status'],
+  deadlineMs: 5_000,
+  maxBytes: 4_096,
+};
+
+/** `ibv_devices`. @see Apple TN3205 */
+export const ibvDevices: Probe = {
+  name: 'ibv-devices',
+  ask: [tool.ibvDevices],
+  deadlineMs: 10_000,
+  maxBytes: 16_384,
+};
+
+/** `ibv_devinfo -v` of all devices, with limits and GIDs. @see Apple TN3205 */
+export const ibvDevinfo: Probe = {
+  name: 'ibv-devinfo',
+  ask: [tool.ibvDevinfo, '-v'],
+  deadlineMs: 10_000,
+  maxBytes: 262_144,
+};

@@ -1,0 +1,75 @@
+import type { Probe } from '../../model/probe.ts';
+import { place, tool } from '../../script/node-paths.ts';
+
+/** `sw_vers`: version and build. */
+export const swVers: Probe = { name: 'sw-vers', ask: [tool.swVers], deadlineMs: 5_000, maxBytes: 4_096 };
+
+/**
+ * One `sysctl` for all its values. A name that this macOS does not know costs only itself: the tool names it on
+ * stderr, prints the others and ends with 1.
+ */
+export const sysctl: Probe = {
+  name: 'sysctl',
+  ask: [
+    tool.sysctl,
+    'hw.model',
+    'hw.memsize',
+    'machdep.cpu.brand_string',
+    'iogpu.wired_limit_mb',
+    'kern.boottime',
+    'kern.bootsessionuuid',
+  ],
+  deadlineMs: 5_000,
+  maxBytes: 8_192,
+};
+
+/** `system_profiler SPHardwareDataType -json`: serial number and hardware UUID, without root. */
+export const hardwareProfile: Probe = {
+  name: 'hardware-profile',
+  ask: [tool.systemProfiler, 'SPHardwareDataType', '-json'],
+  deadlineMs: 20_000,
+  maxBytes: 65_536,
+};
+
+/** `df -k` of the data volume: `/` is the sealed system volume, whose numbers say nothing. */
+export const dataVolume: Probe = {
+  name: 'data-volume',
+  ask: [tool.df, '-k', place.dataVolume],
+  deadlineMs: 10_000,
+  maxBytes: 8_192,
+};
+
+/** `fdesetup status`, which needs no root. */
+export const fdesetup: Probe = {
+  name: 'fdesetup',
+  ask: [tool.fdesetup, 'status'],
+  deadlineMs: 10_000,
+  maxBytes: 8_192,
+};
+
+/** `date -u +%s`: the node's clock, in whole seconds, since `%N` is unknown to macOS. */
+export const date: Probe = { name: 'date', ask: [tool.date, '-u', '+%s'], deadlineMs: 5_000, maxBytes: 1_024 };
+
+/** `sudo -n /bin/sh -s` with nothing on its standard input: exactly the form in which every change will run. */
+export const sudo: Probe = {
+  name: 'sudo',
+  ask: [tool.sudo, '-n', tool.sh, '-s'],
+  deadlineMs: 10_000,
+  maxBytes: 8_192,
+};
+
+/** `pmset -g custom`: power settings by source of power. */
+export const pmsetCustom: Probe = {
+  name: 'pmset-custom',
+  ask: [tool.pmset, '-g', 'custom'],
+  deadlineMs: 5_000,
+  maxBytes: 16_384,
+};
+
+/** `pmset -g cap`: which settings this Mac has at all. */
+export const pmsetCap: Probe = {
+  name: 'pmset-cap',
+  ask: [tool.pmset, '-g', 'cap'],
+  deadlineMs: 5_000,
+  maxBytes: 16_384,
+};

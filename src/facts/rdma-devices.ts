@@ -1,0 +1,26 @@
+import { known } from '../model/known.ts';
+import type { Fact } from './fact.ts';
+import { parseIbvDevices } from './ibv-devices.ts';
+import { parseIbvDevinfo } from './ibv-devinfo.ts';
+import { ibvDevices, ibvDevinfo } from './probes/network.ts';
+import { garbled } from './read-answer.ts';
+
+/**
+ * The RDMA devices of this Mac's Thunderbolt receptacles. `ibv_devices` prints no end, so `ibv_devinfo`, where it
+ * could be read, must name the same ones: a list that was cut short is not taken for "no such device".
+ */
+export const rdmaDevices: Fact<'rdma-devices'> = {
+  name: 'rdma-devices',
+  from: [ibvDevices, ibvDevinfo],
+  parse: ([list, info]) => {
+    const devices = parseIbvDevices(list);
+    if (devices.kind === 'unknown') return devices;
+    const ports = parseIbvDevinfo(info);
+    if (ports.kind === 'unknown') return devices;
+    const named = devices.value.map(({ name }) => name).sort();
+    const described = ports.value.map(({ device }) => device).sort();
+    return named.join() === described.join()
+      ? known(devices.value)
+      : garbled(list, 'and ibv_devinfo name other devices');
+  },
+};

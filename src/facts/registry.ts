@@ -1,0 +1,57 @@
+import type { FactName } from '../model/fact-values.ts';
+import type { Probe } from '../model/probe.ts';
+import { bootSession } from './boot-session.ts';
+import { bridgePreferences } from './bridge-preferences.ts';
+import { clock } from './clock.ts';
+import { diskSpace } from './disk-space.ts';
+import type { Fact } from './fact.ts';
+import { filevault } from './filevault.ts';
+import { hardware } from './hardware.ts';
+import { hardwarePorts } from './hardware-ports.ts';
+import { identity } from './identity.ts';
+import { interfaces } from './interfaces.ts';
+import { jobs } from './jobs.ts';
+import { leases } from './leases.ts';
+import { macosVersion } from './macos-version.ts';
+import { networkServices } from './network-services.ts';
+import { power } from './power.ts';
+import { rdmaDevices } from './rdma-devices.ts';
+import { rdmaPorts } from './rdma-ports.ts';
+import { rdmaState } from './rdma-state.ts';
+import { services } from './services.ts';
+import { sudo } from './sudo.ts';
+import { thunderbolt } from './thunderbolt.ts';
+import { wiredLimit } from './wired-limit.ts';
+
+/** Every fact by name. A new fact is its file, its value in `FactValues` and its line here. */
+export const registry: { readonly [K in FactName]: Fact<K> } = {
+  'macos-version': macosVersion,
+  hardware,
+  identity,
+  thunderbolt,
+  'hardware-ports': hardwarePorts,
+  interfaces,
+  'bridge-preferences': bridgePreferences,
+  'network-services': networkServices,
+  'rdma-state': rdmaState,
+  'rdma-devices': rdmaDevices,
+  'rdma-ports': rdmaPorts,
+  filevault,
+  power,
+  'wired-limit': wiredLimit,
+  'boot-session': bootSession,
+  'disk-space': diskSpace,
+  services,
+  jobs,
+  leases,
+  sudo,
+  clock,
+};
+
+/** The names of all facts, in the order in which they are shown. */
+export const factNames = Object.keys(registry) as readonly FactName[];
+
+/** Every probe that some fact reads, each once: what one observation asks. */
+export function allProbes(): readonly Probe[] {
+  return [...new Set(factNames.flatMap((name) => registry[name].from))];
+}

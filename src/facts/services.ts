@@ -1,0 +1,34 @@
+import type { LaunchdService } from '../model/fact-values.ts';
+import { known, unknown } from '../model/known.ts';
+import type { Fact } from './fact.ts';
+import { parseLaunchctlPrint } from './launchctl-print.ts';
+import { launchdServices } from './probes/ours.ts';
+import { garbled } from './read-answer.ts';
+import { readRecords } from './records.ts';
+
+/** Our launchd services, one for each of our plists, whether launchd knows it or not. */
+export const services: Fact<'services'> = {
+  name: 'services',
+  from: [launchdServices],
+  parse: ([answer]) => {
+    const records = readRecords(answer);
+    if (records.kind === 'unknown') return records;
+    const found: LaunchdService[] = [];
+    for (const { head, lines } of records.value) {
+      const [, label = '', code] = /^service ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
+      if (label === '') return garbled(answer, 'printed a record that is no service');
+      if (code !== '0' && !isNotLoaded(code, lines)) {
+        return unknown('failed', `launchctl print of ${label} ended with ${code}.`);
+      }
+      const print = code === '0' ? parseLaunchctlPrint(lines) : ({ state: 'not-loaded' } as const);
+      if (print === undefined) return garbled(answer, `printed a state of ${label} that cannot be read`);
+      found.push({ label, ...print });
+    }
+    const isUnambiguous = new Set(found.map(({ label }) => label)).size === found.length;
+    return isUnambiguous ? known(found) : garbled(answer, 'described one service twice');
+  },
+};
+
+/** Exit 113 with `Could not find service "LABEL" in domain for system`. */
+const isNotLoaded = (code: string | undefined, lines: readonly string[]): boolean =>
+  code === '113' && lines.some((line) => line.startsWith('Could not find service '));

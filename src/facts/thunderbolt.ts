@@ -1,0 +1,79 @@
+import type { ThunderboltReceptacle } from '../model/fact-values.ts';
+import { type Known, known, unknown } from '../model/known.ts';
+import type { Answer } from '../model/probe.ts';
+import type { Fact } from './fact.ts';
+import { isName, isUuid, wholeNumber } from './grammar.ts';
+import { asList, asObject, type JsonObject, textOf } from './json-value.ts';
+import { thunderboltProfile } from './probes/network.ts';
+import { garbled, readJson } from './read-answer.ts';
+import { attachedTo } from './thunderbolt-items.ts';
+
+/**
+ * Every receptacle of the node with what is seen on it, in the order of the tool (highest bus first). The number is
+ * `receptacle_id_key` inside the tag: the tag itself is always called `receptacle_1_tag`.
+ */
+export const thunderbolt: Fact<'thunderbolt'> = {
+  name: 'thunderbolt',
+  from: [thunderboltProfile],
+  parse: ([answer]) => {
+    const json = readJson(answer);
+    if (json.kind === 'unknown') return json;
+    const buses = asList(asObject(json.value)?.['SPThunderboltDataType']);
+    if (buses === undefined) return garbled(answer, 'described no Thunderbolt buses');
+    // Every Apple silicon Mac has buses: an empty list is no answer.
+    if (buses.length === 0) return unknown('empty', 'system_profiler listed no Thunderbolt bus.');
+    const found: ThunderboltReceptacle[] = [];
+    for (const bus of buses) {
+      const receptacle = receptacleOf(asObject(bus), answer);
+      if (receptacle.kind === 'unknown') return receptacle;
+      found.push(receptacle.value);
+    }
+    return isUnambiguous(found) ? known(found) : garbled(answer, 'named one bus or receptacle twice');
+  },
+};
+
+const isUnambiguous = (all: readonly ThunderboltReceptacle[]): boolean =>
+  new Set(all.map(({ domainUuid }) => domainUuid)).size === all.length &&
+  new Set(all.map(({ receptacle }) => receptacle)).size === all.length;
+
+function receptacleOf(bus: JsonObject | undefined, answer: Answer | undefined): Known<ThunderboltReceptacle> {
+  const tag = bus === undefined ? undefined : asObject(bus['receptacle_1_tag']);
+  if (bus === undefined || tag === undefined) return garbled(answer, 'described a bus without its receptacle');
+  const name = textOf(bus, '_name') ?? '';
+  const domainUuid = textOf(bus, 'domain_uuid_key') ?? '';
+  const receptacle = wholeNumber(textOf(tag, 'receptacle_id_key'));
+  const state = stateOf(textOf(tag, 'receptacle_status_key'));
+  const speed = speedOf(textOf(tag, 'current_speed_key'));
+  const attached = attachedTo(bus);
+  if (!isName(name) || !isUuid(domainUuid)) return garbled(answer, 'described a bus without name or domain UUID');
+  if (receptacle === undefined || receptacle === 0) return garbled(answer, `gave ${name} no receptacle number`);
+  if (state === undefined || speed === undefined) return garbled(answer, `gave ${name} an unknown state or speed`);
+  if (attached === undefined) return garbled(answer, `described something on ${name} that is neither Mac nor device`);
+  return known({
+    bus: name,
+    domainUuid,
+    receptacle,
+    state,
+    ...(state === 'connected' && speed.link !== undefined ? { linkBitsPerSecond: speed.link } : {}),
+    ...(state === 'empty' && speed.most !== undefined ? { maxBitsPerSecond: speed.most } : {}),
+    ...attached,
+  });
+}
+
+const stateOf = (text: string | undefined): ThunderboltReceptacle['state'] | undefined =>
+  text === 'receptacle_connected' ? 'connected' : text === 'receptacle_no_devices_connected' ? 'empty' : undefined;
+
+/** What a speed text says: of the cable, or of what the receptacle could do. */
+interface Speed {
+  readonly link?: number;
+  readonly most?: number;
+}
+
+/** `80 Gb/s` is the speed of a cable, `Up to 120 Gb/s` that of a free receptacle; older macOS adds ` x1`. */
+function speedOf(text: string | undefined): Speed | undefined {
+  if (text === undefined) return {};
+  const [, upTo, number] = /^(Up to )?(\d{1,4}(?:\.\d)?) Gb\/s(?: x\d)?$/.exec(text) ?? [];
+  if (number === undefined) return undefined;
+  const bitsPerSecond = Math.round(Number(number) * 1e9);
+  return upTo === undefined ? { link: bitsPerSecond } : { most: bitsPerSecond };
+}

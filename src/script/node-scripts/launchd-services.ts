@@ -1,0 +1,27 @@
+/**
+ * Prints what launchd says of each of our plists: a line `service LABEL EXIT`, then the tool's lines each behind `|`,
+ * and `end` at the end. Names of files on the node are only ever expanded inside quotes. TERM of the watchdog ends the
+ * `launchctl` that hangs, too. Runs in the private folder of the observation, whose `print` file it uses.
+ */
+export const launchdServicesScript = `trap "kill -9 \\$! 2>/dev/null; exit 143" TERM
+f="$R/Library/LaunchDaemons"
+if [ ! -d "$f" ] || [ ! -r "$f" ] || [ ! -x "$f" ]; then
+  printf "unreadable\\n"
+  exit 0
+fi
+for p in "$f"/dev.meshwright.*.plist; do
+  [ -e "$p" ] || [ -h "$p" ] || continue
+  l=\${p##*/}
+  l=\${l%.plist}
+  case $l in (*[!A-Za-z0-9._-]*)
+    printf "odd\\n"
+    continue
+  ;; esac
+  "$R/bin/launchctl" print "system/$l" >print 2>&1 &
+  wait "$!"
+  printf "service %s %s\\n" "$l" "$?"
+  while IFS= read -r x || [ -n "$x" ]; do
+    printf "|%s\\n" "$x"
+  done <print
+done
+printf "end\\n"`;
