@@ -1,5 +1,8 @@
 import semver from 'semver';
 
+/** Longer ranges are refused before they are read. */
+const longestRange = 256;
+
 /** `26.5` and `26.5.1` as Apple prints them; semver wants three numbers. */
 function threeNumbers(version: string): string | undefined {
   const [, major, minor, patch] = /^(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?$/.exec(version) ?? [];
@@ -14,8 +17,13 @@ function threeNumbers(version: string): string | undefined {
  */
 export function acceptsVersion(range: string, version: string): boolean | undefined {
   const three = threeNumbers(version);
-  if (three === undefined || semver.validRange(range) === null) {
-    return undefined;
-  }
-  return semver.satisfies(three, range);
+  return three === undefined || rangeProblem(range) !== undefined ? undefined : semver.satisfies(three, range);
+}
+
+/** What is wrong with a range of versions, as one sentence; undefined for a range that some version can meet. */
+export function rangeProblem(range: string): string | undefined {
+  if (range.length > longestRange) return `It has ${range.length} characters; at most ${longestRange} are read.`;
+  if (range.trim() === '') return 'It is empty.';
+  if (semver.validRange(range) === null) return 'It is not a list of comparisons.';
+  return semver.minVersion(range) === null ? 'No version can meet it.' : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Draft } from '../draft.ts';
 import type { Finding } from '../finding.ts';
-import { rangeProblem } from '../versions.ts';
+import { rangeProblem } from '../version-range.ts';
 
 /** `macos.accept` is a range that some version can meet. */
 export function badRange({ accept }: Draft): readonly Finding[] {

@@ -1,11 +1,11 @@
 import type { Draft } from '../draft.ts';
 import type { Finding, PlaceText } from '../finding.ts';
-import { isVersionAccepted } from '../versions.ts';
+import { acceptsVersion } from '../version-range.ts';
 
 /** The version that is wished for is itself an accepted one. */
 export function outsideAccept({ version, accept }: Draft, place: PlaceText): readonly Finding[] {
   if (version === undefined || accept === undefined || !version.isText || !accept.isText) return [];
-  if (isVersionAccepted(version.text, accept.text) !== false) return [];
+  if (acceptsVersion(accept.text, version.text) !== false) return [];
   const acceptPlace = { pointer: accept.pointer, at: 'value' } as const;
   const finding: Finding = {
     code: 'version/outside-accept',
