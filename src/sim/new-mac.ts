@@ -1,6 +1,6 @@
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import type { MacModel } from './hardware.ts';
-import { ipv4Number, ipv4Text, linkLocalText } from './ip-text.ts';
+import { ipv4Number, linkLocalText } from './ip-text.ts';
 import type { AddressConfig, MacState, PortState, ReceptacleState } from './mac.ts';
 import { buildOf } from './macos-builds.ts';
 import { seededBytes, seededInteger, seededMac, seededText, seededUuid } from './seed.ts';
@@ -104,7 +104,7 @@ function newLan({ seed, node, index }: NewMac, ports: readonly PortState[]): Mac
   const device = wired?.device ?? 'en0';
   const isLiteral = ipv4Number(node.host) !== undefined;
   // 198.18.0.0/15 is set aside for tests (RFC 2544), so no pool of a real rack overlaps it.
-  const address = isLiteral ? node.host : ipv4Text((ipv4Number('198.18.0.10') ?? 0) + index);
+  const address = isLiteral ? node.host : `198.18.${Math.floor(index / 200)}.${10 + (index % 200)}`;
   return { device, address, linkLocal: stableLinkLocal([seed, node.name, device]) };
 }
 

@@ -15,7 +15,7 @@ export const ibvDevices: TableTool = {
       args: [],
       source: capture('ibv_devices.m3ultra.six-ports.txt', 'research note of an Apple-cluster monitor'),
       stdout: lines(
-        columns('device', 'node GUID'),
+        columns('device', '    node GUID'),
         columns('------', '----------------'),
         ...rdmaReceptacles(mac).map((receptacle) => columns(rdmaDevice(receptacle), nodeGuid(receptacle))),
       ),
