@@ -1,0 +1,164 @@
+import { apple } from '../../commands/source.ts';
+import { type BaseTool, checkOptions, passOptions, shellQuote } from './wrapper.ts';
+
+const manual = (name: string) => apple(`${name}(1) of macOS`);
+
+/** Forms of `stat -f` with the GNU format that prints the same. */
+const statFormats = { '%z': '%s', '%m': '%Y', '%Lp': '%a', '%N': '%n', '%u': '%u', '%g': '%g', '%i': '%i', '%l': '%h' };
+
+const statArms = Object.entries(statFormats)
+  .map(([bsd, gnu]) => `  (${shellQuote(bsd)}*) g=$g${gnu}; f=\${f#${bsd}} ;;`)
+  .join('\n');
+
+/** Tools that make, move, remove and describe files. */
+export const fileTools: readonly BaseTool[] = [
+  {
+    path: '/bin/cat',
+    source: manual('cat'),
+    forms: '[-nu] [file ...]',
+    usage: { text: 'usage: cat [-belnstuv] [file ...]', code: 1 },
+    body: passOptions('nu'),
+  },
+  {
+    path: '/bin/rm',
+    source: manual('rm'),
+    forms: '[-dfRrv] file ...',
+    usage: { text: 'usage: rm [-f | -i] [-dIPRrvWx] file ...\n       unlink [--] file', code: 64 },
+    body: passOptions('dfRrv'),
+  },
+  {
+    path: '/bin/mkdir',
+    source: manual('mkdir'),
+    forms: '[-pv] [-m mode] directory ...',
+    usage: { text: 'usage: mkdir [-pv] [-m mode] directory_name ...', code: 64 },
+    body: passOptions('pvm:'),
+  },
+  {
+    path: '/bin/mv',
+    source: manual('mv'),
+    forms: '[-fiv] source ... target',
+    usage: {
+      text: 'usage: mv [-f | -i | -n] [-hv] source target\n       mv [-f | -i | -n] [-v] source ... directory',
+      code: 64,
+    },
+    body: passOptions('fiv'),
+  },
+  {
+    path: '/bin/cp',
+    source: manual('cp'),
+    forms: '[-fpPRv] source ... target',
+    usage: {
+      text: 'usage: cp [-R [-H | -L | -P]] [-fi | -n] [-aclNpsSvXx] source_file target_file',
+      code: 64,
+    },
+    body: passOptions('fpPRv'),
+  },
+  {
+    path: '/bin/ln',
+    source: manual('ln'),
+    forms: '[-fnsv] source [target], -sfh (which Linux calls -sfn)',
+    usage: { text: 'usage: ln [-s [-F] | -L | -P] [-f | -i] [-hnv] source_file [target_file]', code: 1 },
+    body: (context) =>
+      context.isBsd
+        ? passOptions('fhnsv')(context)
+        : `case \${1-} in (-sfh | -shf) shift; set -- -sfn "$@" ;; esac\n${passOptions('fnsv')(context)}`,
+  },
+  {
+    path: '/bin/chmod',
+    source: manual('chmod'),
+    forms: '[-fRv] mode file ..., mode in octal or of ugo+-=rwxXst',
+    usage: {
+      text: 'usage: chmod [-fhv] [-R [-H | -L | -P]] [-a | +a | =a  [i][# [ n]]] mode|entry file ...',
+      code: 1,
+    },
+    body: ({ host }) => `${checkOptions('fRv')}
+n=$((OPTIND - 1)); i=0
+for o; do i=$((i + 1)); [ "$i" -le "$n" ] && continue; break; done
+case $o in ('' | *[!0-7ugoarwxXst,+=-]*) refused "Invalid file mode: $o" ;; esac
+POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
+  },
+  {
+    path: '/bin/ls',
+    source: manual('ls'),
+    forms: '[-1AadFRrt] [file ...]',
+    usage: {
+      text: 'usage: ls [-@ABCFGHILOPRSTUWXabcdefghiklmnopqrstuvwxy1%,] [--color=when] [-D format] [file ...]',
+      code: 1,
+    },
+    body: passOptions('1AadFRrt'),
+  },
+  {
+    path: '/usr/bin/touch',
+    source: manual('touch'),
+    forms: '[-acm] [-r file] [-t time] file ...',
+    usage: {
+      text: 'usage: touch [-A [-][[hh]mm]SS] [-achm] [-r file] [-t [[CC]YY]MMDDhhmm[.SS]]\n       [-d YYYY-MM-DDThh:mm:SS[.frac][tz]] file ...',
+      code: 1,
+    },
+    body: passOptions('acmr:t:'),
+  },
+  {
+    path: '/usr/bin/mktemp',
+    source: manual('mktemp'),
+    forms: '[-dqu] template that ends in XXX; -d alone and -t prefix, below TMPDIR or /tmp',
+    usage: {
+      text: 'usage: mktemp [-d] [-p tmpdir] [-q] [-t prefix] [-u] template ...\n       mktemp [-d] [-p tmpdir] [-q] [-u] -t prefix',
+      code: 1,
+    },
+    body: ({ host }) => `p= f=
+while getopts ':dqut:' o; do
+  case $o in (d | q | u) f="$f -$o" ;; (t) p=$OPTARG ;; (*) refused "illegal option -- $OPTARG" ;; esac
+done
+shift $((OPTIND - 1))
+case $#:$p in
+  (0:*/*) refused 'a prefix is no path' ;;
+  (0:*) set -- "\${TMPDIR:-$R/tmp}/\${p:-tmp}.XXXXXXXXXX" ;;
+  (1:) case $1 in (*XXX) ;; (*) refused 'the template needs X at its end' ;; esac ;;
+  (*) refused 'one template at a time' ;;
+esac
+exec ${shellQuote(host)} $f "$1"`,
+  },
+  {
+    path: '/usr/bin/stat',
+    source: manual('stat'),
+    forms: `[-L] -f format file ..., format of ${Object.keys(statFormats).join(' ')}`,
+    usage: { text: 'usage: stat [-FLnq] [-f format | -l | -r | -s | -x] [-t timefmt] [file ...]', code: 1 },
+    body: ({ host, isBsd }) => `L= f=
+while getopts ':Lf:' o; do
+  case $o in (L) L=-L ;; (f) f=$OPTARG ;; (*) refused "illegal option -- $OPTARG" ;; esac
+done
+shift $((OPTIND - 1))
+[ -n "$f" ] && [ $# -gt 0 ] || refused 'a format and a file are needed here'
+b=$f g=
+while [ -n "$f" ]; do case $f in
+${statArms}
+  (%*) refused "the format $b" ;;
+  (*) g=$g\${f%"\${f#?}"}; f=\${f#?} ;;
+esac; done
+${isBsd ? `exec ${shellQuote(host)} $L -f "$b" -- "$@"` : `exec ${shellQuote(host)} $L -c "$g" -- "$@"`}`,
+  },
+  {
+    path: '/usr/bin/find',
+    source: manual('find'),
+    forms:
+      'path ... then -name -path -type -maxdepth -mindepth -mtime -newer -empty -prune -print -print0 -delete -exec ! ( ) -a -o',
+    usage: {
+      text: 'usage: find [-H | -L | -P] [-EXdsx] [-f path] path ... [expression]\n       find [-H | -L | -P] [-EXdsx] -f path [path ...] [expression]',
+      code: 1,
+    },
+    body: ({ host }) => `case \${1-} in ('' | -*) refused '' ;; esac
+x=
+for o; do
+  case $x:$o in
+    (x:';' | x:+) x= ;;
+    (x:*) ;;
+    (:-exec) x=x ;;
+    (:-name | :-path | :-type | :-maxdepth | :-mindepth | :-mtime | :-newer | :-empty | :-prune) ;;
+    (:-print | :-print0 | :-delete | :-a | :-o) ;;
+    (:-[0-9]*) ;;
+    (:-*) refused "$o: unknown primary or operator" ;;
+  esac
+done
+exec ${shellQuote(host)} "$@"`,
+  },
+];

@@ -1,0 +1,41 @@
+/** What decides the environment of a command on a simulated node. */
+export interface EnvironmentOptions {
+  /** Absolute folder that stands for `/` of the node. */
+  readonly root: string;
+  readonly user: string;
+  /** `<run id>.<node>`: found again by the sweep, whatever a process does to its group. */
+  readonly mark: string;
+  /** `LANG` and `LC_*` that the client sent and the server accepted. */
+  readonly accepted?: Readonly<Record<string, string>>;
+  /** `address port` of the client and of the server, as sshd gives them. */
+  readonly connection?: { readonly client: string; readonly server: string };
+}
+
+/** The name of the variable that marks every process of a simulated fleet. */
+export const markVariable = 'MW_SIM';
+
+/** The home folder of the ssh user, below the node's root. */
+export const homeOf = (root: string, user: string): string => `${root}/Users/${user}`;
+
+/**
+ * The whole environment of a command: what a Mac gives to a command over SSH, no LANG, no TMPDIR, nothing of the
+ * simulator's own environment. The same for the ssh2 host and for a real sshd in front of the same root.
+ *
+ * @see shared facts about macOS: a non-interactive SSH command gets PATH=/usr/bin:/bin:/usr/sbin:/sbin only
+ */
+export function execEnvironment(options: EnvironmentOptions): Readonly<Record<string, string>> {
+  const { root, user, mark, accepted, connection } = options;
+  return {
+    ...accepted,
+    PATH: ['/usr/bin', '/bin', '/usr/sbin', '/sbin'].map((folder) => root + folder).join(':'),
+    HOME: homeOf(root, user),
+    USER: user,
+    LOGNAME: user,
+    SHELL: `${root}/bin/sh`,
+    ...(connection && {
+      SSH_CLIENT: `${connection.client} ${connection.server.split(' ')[1] ?? ''}`,
+      SSH_CONNECTION: `${connection.client} ${connection.server}`,
+    }),
+    [markVariable]: mark,
+  };
+}

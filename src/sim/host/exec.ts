@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import type { ServerChannel } from 'ssh2';
+import type { Exit } from '../../model/exit.ts';
+import { createChannelOutput } from './channel-output.ts';
+import type { StdioPipes } from './pipes.ts';
+import type { ProcessGroups } from './process-groups.ts';
+
+/** What it takes to run one command of a client. */
+export interface ExecOptions {
+  readonly command: string;
+  readonly channel: ServerChannel;
+  readonly pipes: StdioPipes;
+  readonly groups: ProcessGroups;
+  readonly environment: Readonly<Record<string, string>>;
+  /** The home folder of the user, inside the node's root. */
+  readonly folder: string;
+  /** Sees the bytes that the client sends to the command, after they were passed on. */
+  readonly onInput?: (chunk: Buffer) => void;
+}
+
+/** A command under way. */
+export interface RunningExec {
+  /** Resolves when the process has ended; background jobs of it may go on. */
+  readonly ended: Promise<{ readonly exit: Exit; readonly outputBytes: number }>;
+  /** As the `signal` request of RFC 4254 6.9: to the whole group, `name` without SIG. */
+  readonly signal: (name: string) => void;
+  /** The client is gone: its ends of the pipes close, and the command lives on until it writes. */
+  readonly abandon: () => void;
+}
+
+/** The signals that sshd passes on, and those that it names in an exit-signal (OpenSSH session.c). */
+const signalNames = [
+  'ABRT',
+  'ALRM',
+  'FPE',
+  'HUP',
+  'ILL',
+  'INT',
+  'KILL',
+  'PIPE',
+  'QUIT',
+  'SEGV',
+  'TERM',
+  'USR1',
+  'USR2',
+];
+
+/** A shell, or why it could not be started: Node throws for a command line that is too long, and emits the rest. */
+function spawnShell(options: ExecOptions): ChildProcess | Error {
+  try {
+    return spawn('/bin/sh', ['-c', options.command], {
+      argv0: 'sh',
+      cwd: options.folder,
+      env: { ...options.environment },
+      detached: true,
+      stdio: [...options.pipes.child],
+    });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  } finally {
+    options.pipes.closeChildEnds();
+  }
+}
+
+function exitOf(code: number | null, signal: string | null): Exit {
+  if (code !== null) return { kind: 'exited', code };
+  return { kind: 'signalled', signal: (signal ?? '').replace(/^SIG/, '') };
+}
+
+/** Tells the client how it ended, in the words of sshd: a signal that the RFC does not know gets a suffix. */
+function tellExit(channel: ServerChannel, exit: Exit): void {
+  if (exit.kind === 'exited') channel.exit(exit.code);
+  if (exit.kind !== 'signalled') return;
+  const isNamed = signalNames.includes(exit.signal);
+  channel.exit(isNamed ? exit.signal : `${exit.signal}@openssh.com`, false, '');
+}
+
+/** Passes the client's bytes on to the command, and its end of file as well. */
+function feed(channel: ServerChannel, stdin: Socket, onInput: (chunk: Buffer) => void): void {
+  channel.on('data', (chunk: Buffer) => {
+    onInput(chunk);
+    if (!stdin.writable || stdin.write(chunk)) return;
+    channel.pause();
+    stdin.once('drain', () => channel.resume());
+  });
+  stdin.once('close', () => channel.resume());
+  channel.once('end', () => stdin.end());
+}
+
+/** Resolves with the exit; what keeps a shell from starting is said as sshd's child says it, with exit 1. */
+async function whenEnded(child: ChildProcess | Error, channel: ServerChannel): Promise<Exit> {
+  try {
+    if (child instanceof Error) throw child;
+    const [code, signal] = await once(child, 'exit');
+    return exitOf(code, signal);
+  } catch (error) {
+    const isTooLong = error instanceof Error && 'code' in error && error.code === 'E2BIG';
+    const reason = error instanceof Error ? error.message : String(error);
+    channel.stderr.write(`/bin/sh: ${isTooLong ? 'Argument list too long' : reason}\n`);
+    return { kind: 'exited', code: 1 };
+  }
+}
+
+/**
+ * Runs a command as sshd does for a session without a terminal: the login shell with `-c`, a process group of its
+ * own, three pipes. The exit goes to the client as soon as the shell has ended; the channel is closed only when
+ * nobody holds its output any more, so a background job that keeps it open keeps the client waiting, as on a Mac.
+ */
+export function runExec(options: ExecOptions): RunningExec {
+  const { channel, pipes, groups } = options;
+  const { stdin, stdout, stderr } = pipes;
+  const ours = [stdin, stdout, stderr];
+  for (const socket of ours) socket.on('error', () => undefined);
+  const child = spawnShell(options);
+  const group = child instanceof Error ? undefined : child.pid;
+  if (group !== undefined) groups.add(group);
+
+  let leave: () => void = () => undefined;
+  const gone = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  const output = createChannelOutput(channel);
+  const drained = Promise.all([output.send(stdout, 'stdout'), output.send(stderr, 'stderr')]).catch(() => undefined);
+  feed(channel, stdin, options.onInput ?? (() => undefined));
+
+  const ended = whenEnded(child, channel).then(async (exit) => {
+    if (group !== undefined) groups.leaderEnded(group);
+    tellExit(channel, exit);
+    stdin.destroy();
+    await Promise.race([drained, gone]);
+    channel.end();
+    return { exit, outputBytes: output.bytes() };
+  });
+  return {
+    ended,
+    abandon: () => {
+      leave();
+      for (const socket of ours) socket.destroy();
+    },
+    signal: (name) => {
+      if (group !== undefined && signalNames.includes(name)) groups.signal(group, `SIG${name}`);
+    },
+  };
+}

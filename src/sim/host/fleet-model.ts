@@ -1,0 +1,36 @@
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
+import type { ConnectionState } from '../mac.ts';
+import type { NodeFile } from '../node-files.ts';
+
+/** A fault that is in force. */
+export interface ActiveFault {
+  /** As a person sets it: `cable-missing studio-1:3`. */
+  readonly text: string;
+}
+
+/** What a change of faults led to: all that are now in force, or why nothing was changed. */
+export type FaultAnswer =
+  | { readonly kind: 'done'; readonly faults: readonly ActiveFault[] }
+  | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
+
+/** What the host needs to know of one node now. */
+export interface NodeView {
+  readonly connection: ConnectionState;
+  readonly files: readonly NodeFile[];
+}
+
+/**
+ * The model of a fleet as the host sees it: which nodes there are, what each looks like, and its faults. The host
+ * asks again after every change.
+ */
+export interface FleetModel {
+  readonly name: string;
+  readonly nodes: readonly { readonly name: string; readonly user: string }[];
+  readonly look: (node: string) => NodeView;
+  readonly faults: () => readonly ActiveFault[];
+  /** `words` is the fault's name and its arguments, as typed. */
+  readonly setFault: (words: readonly string[]) => FaultAnswer;
+  /** Ends the faults that these words name; all of them without words. */
+  readonly clearFault: (words: readonly string[]) => FaultAnswer;
+}

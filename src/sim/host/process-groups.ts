@@ -1,0 +1,68 @@
+import type { Lifeline } from './lifeline.ts';
+
+const surveyMs = 500;
+
+/** The process groups that the simulated fleet started and that are not empty yet. */
+export interface ProcessGroups {
+  readonly add: (group: number) => void;
+  /** The first process of the group has ended; what it left behind stays guarded until it ends too. */
+  readonly leaderEnded: (group: number) => void;
+  readonly signal: (group: number, name: string) => void;
+  /** How many groups have living processes. */
+  readonly count: () => number;
+  /** Ends every group at once, and stops looking. */
+  readonly killAll: () => void;
+}
+
+function isAlive(group: number): boolean {
+  try {
+    process.kill(-group, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function signalGroup(group: number, name: string): void {
+  try {
+    process.kill(-group, name);
+  } catch {
+    // It ended by itself in the meantime.
+  }
+}
+
+/** Keeps the groups under the lifeline from their first process to their last. */
+export function createProcessGroups(lifeline: Lifeline): ProcessGroups {
+  const running = new Set<number>();
+  const orphaned = new Set<number>();
+  const settle = (group: number): void => {
+    if (isAlive(group)) {
+      orphaned.add(group);
+      return;
+    }
+    orphaned.delete(group);
+    lifeline.release(group);
+  };
+  const survey = setInterval(() => {
+    for (const group of orphaned) settle(group);
+  }, surveyMs);
+  survey.unref();
+  return {
+    add: (group) => {
+      running.add(group);
+      lifeline.guard(group);
+    },
+    leaderEnded: (group) => {
+      running.delete(group);
+      settle(group);
+    },
+    signal: (group, name) => {
+      if (running.has(group)) signalGroup(group, name);
+    },
+    count: () => running.size + orphaned.size,
+    killAll: () => {
+      clearInterval(survey);
+      for (const group of [...running, ...orphaned]) signalGroup(group, 'SIGKILL');
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { Exit } from '../../model/exit.ts';
+
+/** One command that a node received, whole, so that tests and people can see what the product really sent. */
+export interface ExecRecord {
+  readonly node: string;
+  readonly command: string;
+  readonly atEpochMs: number;
+  /** What the client called itself, such as `OpenSSH_9.2p1`. */
+  readonly client: string;
+  /** Number of the connection on this node, from 1. */
+  readonly connection: number;
+  /** Absent while it runs. */
+  readonly exit?: Exit;
+  readonly outputBytes: number;
+  /** Why the strict shell refused it or objected, empty when it did not. */
+  readonly objections: readonly string[];
+}
+
+/** Exact counts of one node since the fleet came up. */
+export interface NodeCounts {
+  readonly connections: number;
+  readonly authAttempts: number;
+  readonly channels: number;
+  readonly execs: number;
+  /** Bytes on the wire of ended connections, as the node's side saw them. */
+  readonly receivedBytes: number;
+  readonly sentBytes: number;
+}
+
+/** Counts of a node that nobody has reached yet. */
+export const noCounts: NodeCounts = {
+  connections: 0,
+  authAttempts: 0,
+  channels: 0,
+  execs: 0,
+  receivedBytes: 0,
+  sentBytes: 0,
+};
+
+/** What the server of one node writes down. */
+export interface NodeRecords {
+  readonly count: (what: keyof NodeCounts, by?: number) => void;
+  readonly counts: () => NodeCounts;
+  /** Opens a record; the returned function changes it while the command runs. */
+  readonly open: (record: ExecRecord) => (change: Partial<ExecRecord>) => void;
+  /** The newest commands, oldest first; at most {@link maxExecRecords}. */
+  readonly execs: () => readonly ExecRecord[];
+}
+
+/** How many commands per node are kept; the counts go on beyond. */
+export const maxExecRecords = 1_000;
+
+/** Starts the books of one node. */
+export function createRecords(): NodeRecords {
+  let counts = noCounts;
+  const execs: { current: ExecRecord }[] = [];
+  return {
+    count: (what, by = 1) => {
+      counts = { ...counts, [what]: counts[what] + by };
+    },
+    counts: () => counts,
+    open: (record) => {
+      const entry = { current: record };
+      execs.push(entry);
+      if (execs.length > maxExecRecords) execs.shift();
+      return (change) => {
+        entry.current = { ...entry.current, ...change };
+      };
+    },
+    execs: () => execs.map((entry) => entry.current),
+  };
+}

@@ -1,0 +1,77 @@
+import { appendFile, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { NodeView } from './fleet-model.ts';
+import { type KeyFile, loadOrCreateKey } from './host-keys.ts';
+import { createNodeRoot } from './node-root.ts';
+import type { PipeSupply } from './pipes.ts';
+import type { ProcessGroups } from './process-groups.ts';
+import { createRecords, type ExecRecord, type NodeCounts } from './records.ts';
+import type { RunNode } from './run-file.ts';
+import { startNodeServer } from './ssh-server.ts';
+import type { Objection } from './strict-shell.ts';
+
+/** What one node of a simulated fleet is made of. */
+export interface SimulatedNodeOptions {
+  readonly name: string;
+  readonly user: string;
+  /** The folder of the run. */
+  readonly folder: string;
+  readonly mark: string;
+  readonly userKey: KeyFile;
+  readonly pipes: PipeSupply;
+  readonly groups: ProcessGroups;
+  readonly look: () => NodeView;
+  readonly preferredPort?: number;
+}
+
+/** One simulated Mac that can be reached. */
+export interface SimulatedNode {
+  readonly name: string;
+  readonly run: RunNode;
+  readonly counts: () => NodeCounts;
+  readonly execs: () => readonly ExecRecord[];
+  readonly unknown: () => Promise<readonly string[]>;
+  /** Brings files and connection in line with the model. */
+  readonly render: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Puts one node on disk and on the loopback interface. */
+export async function createSimulatedNode(options: SimulatedNodeOptions): Promise<SimulatedNode> {
+  const { name, user, folder, userKey } = options;
+  const root = join(folder, 'roots', name);
+  const unknownFile = join(root, '.sim/unknown');
+  const records = createRecords();
+  const files = await createNodeRoot({ root, user, userKey: userKey.publicText, platform: process.platform });
+  let view = options.look();
+  const render = async (): Promise<void> => {
+    view = options.look();
+    await files.update(view.files);
+  };
+  await render();
+  const keys = {
+    own: await loadOrCreateKey(join(folder, 'host-keys', name), `simulated ${name}`),
+    other: await loadOrCreateKey(join(folder, 'host-keys', `${name}.other`), `simulated ${name}`),
+  };
+  const note = (objections: readonly Objection[]): void => {
+    if (objections.length === 0) return;
+    const lines = objections.map((objection) => `/bin/sh ${objection.text}\n`).join('');
+    appendFile(unknownFile, lines).catch(() => undefined);
+  };
+  const server = await startNodeServer({
+    node: { ...options, root, records, objectTo: note, now: () => Date.now() },
+    keys,
+    userKey: userKey.publicText,
+    connectionState: () => view.connection,
+    ...(options.preferredPort !== undefined && { preferredPort: options.preferredPort }),
+  });
+  return {
+    name,
+    run: { port: server.port, hostKey: keys.own.publicText, root, user },
+    counts: records.counts,
+    execs: records.execs,
+    unknown: async () => (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
+    render,
+    close: server.close,
+  };
+}

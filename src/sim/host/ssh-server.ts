@@ -1,0 +1,123 @@
+import { createServer, type Server as NetServer, type Socket } from 'node:net';
+import ssh2 from 'ssh2';
+import type { ConnectionState } from '../mac.ts';
+import { authenticate } from './authenticate.ts';
+import { dropAfter } from './drop-after.ts';
+import type { KeyFile } from './host-keys.ts';
+import { prebootBanner } from './preboot.ts';
+import type { NodeRecords } from './records.ts';
+import { type SessionNode, serveSessions } from './sessions.ts';
+
+/** What one simulated node's ssh server needs. */
+export interface NodeServerOptions {
+  readonly node: SessionNode;
+  /** Its own host key, and the one that a reinstalled or impersonated Mac would show. */
+  readonly keys: { readonly own: KeyFile; readonly other: KeyFile };
+  /** The one key that may log in, `ssh-ed25519 AAAA…`. */
+  readonly userKey: string;
+  /** Tried first; taken from an earlier run so that known_hosts entries stay true. */
+  readonly preferredPort?: number;
+  /** Asked at each new connection: what the node's ssh server does at that moment. */
+  readonly connectionState: () => ConnectionState;
+}
+
+/** A listening simulated node. */
+export interface NodeServer {
+  readonly port: number;
+  /** Refuses new connections and cuts the living ones. */
+  readonly close: () => Promise<void>;
+}
+
+const loopback = '127.0.0.1';
+/** sshd's LoginGraceTime. */
+const loginGraceMs = 120_000;
+
+/** What the sshd of a current macOS offers, as far as ssh2 can speak it. */
+const algorithms = {
+  kex: ['curve25519-sha256', 'curve25519-sha256@libssh.org', 'ecdh-sha2-nistp256', 'diffie-hellman-group14-sha256'],
+  serverHostKey: ['ssh-ed25519'],
+  cipher: ['chacha20-poly1305@openssh.com', 'aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes256-ctr'],
+  hmac: ['hmac-sha2-256-etm@openssh.com', 'hmac-sha2-512-etm@openssh.com', 'hmac-sha2-256'],
+} satisfies ssh2.ServerConfig['algorithms'];
+
+function listen(server: NetServer, port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => {
+      if (port !== 0 && (error.code === 'EADDRINUSE' || error.code === 'EACCES')) resolve(false);
+      else reject(error);
+    };
+    server.once('error', failed);
+    server.listen(port, loopback, () => {
+      server.off('error', failed);
+      resolve(true);
+    });
+  });
+}
+
+/** Speaks ssh on one socket; a server object per connection, because ssh2 fixes host key and banner per server. */
+function greet(options: NodeServerOptions, socket: Socket, connection: number): void {
+  const state = options.connectionState();
+  const { node, keys, userKey } = options;
+  const isLocked = state.filevault === 'preboot';
+  if (state.dropAfterBytes !== undefined) dropAfter(socket, state.dropAfterBytes);
+  const grace = setTimeout(() => socket.destroy(), loginGraceMs).unref();
+  socket.once('close', () => clearTimeout(grace));
+  const from = `${socket.remoteAddress} ${socket.remotePort}`;
+  const to = `${socket.localAddress} ${socket.localPort}`;
+
+  const server = new ssh2.Server({
+    hostKeys: [keys[state.hostKey].privateText],
+    ident: 'Simulated_Mac',
+    algorithms,
+    ...(isLocked && { banner: prebootBanner }),
+  });
+  server.on('connection', (client, { header }) => {
+    client.on('error', () => undefined);
+    client.once('ready', () => clearTimeout(grace));
+    authenticate(client, {
+      user: node.user,
+      acceptedKey: isLocked ? undefined : userKey,
+      methods: isLocked ? ['password'] : ['publickey', 'password', 'keyboard-interactive'],
+      onAttempt: () => node.records.count('authAttempts'),
+    });
+    if (!isLocked) serveSessions(client, node, { software: header.versions.software, connection, from, to });
+  });
+  server.injectSocket(socket);
+}
+
+function track(socket: Socket, sockets: Set<Socket>, records: NodeRecords): void {
+  sockets.add(socket);
+  records.count('connections');
+  socket.on('error', () => undefined);
+  socket.once('close', () => {
+    sockets.delete(socket);
+    records.count('receivedBytes', socket.bytesRead);
+    records.count('sentBytes', socket.bytesWritten);
+  });
+}
+
+/**
+ * Starts the ssh server of one simulated node on the loopback interface. Real SSH below, a socket of our own above:
+ * faults cut it or speak with another key on the raw connection.
+ *
+ * @throws the system's error when no port of the loopback interface can be had
+ */
+export async function startNodeServer(options: NodeServerOptions): Promise<NodeServer> {
+  const sockets = new Set<Socket>();
+  const { records } = options.node;
+  const net = createServer({ noDelay: true }, (socket) => {
+    track(socket, sockets, records);
+    greet(options, socket, records.counts().connections);
+  });
+  const isThere = options.preferredPort !== undefined && (await listen(net, options.preferredPort));
+  if (!isThere) await listen(net, 0);
+  const address = net.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    close: () =>
+      new Promise((resolve) => {
+        net.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
