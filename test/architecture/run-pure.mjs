@@ -1,8 +1,8 @@
 /**
  * Imports every module of the pure folders from a build in which clock, randomness, timers, process and console throw.
- * Prints the number of modules. Packages are loaded before: what they look at while loading is theirs.
+ * Then runs them from a file's text to what people read, and prints what came out. Packages are loaded before: what they look at while loading is theirs.
  */
-import { readdirSync, writeSync } from 'node:fs';
+import { readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -11,6 +11,7 @@ const modules = folders
   .split(',')
   .flatMap((folder) => readdirSync(join(dist, folder), { recursive: true }).map((name) => join(dist, folder, name)))
   .filter((file) => file.endsWith('.js'));
+const example = readFileSync(new URL('../../cluster.example.yaml', import.meta.url), 'utf8');
 for (const name of packages.split(',')) await import(name);
 
 const refuse = (name) => () => {
@@ -32,4 +33,21 @@ for (const name of ['process', 'console', 'performance', 'crypto']) {
 }
 
 const imported = await Promise.all(modules.map((file) => import(pathToFileURL(file).href)));
-writeSync(1, `${imported.length}\n`);
+const called = (name) => imported.find((module) => name in module)[name];
+
+const { fleet, diagnostics } = called('loadCluster')(example, 'cluster.example.yaml');
+const broken = called('loadCluster')('nodes:\n  A: [', 'broken.yaml');
+const request = { probes: called('allProbes')(), token: '0'.repeat(32), rootPrefix: '' };
+const script = called('observeScript')(request);
+const answers = called('parseFrames')(new TextEncoder().encode('rubbish'), request);
+const facts = called('parseFacts')(answers, { sentAtEpochMs: 0, receivedAtEpochMs: 1 });
+const nodes = Object.fromEntries(fleet.nodes.map(({ name }) => [name, { node: name, facts }]));
+const findings = called('diagnoseFleet')(fleet, { nodes, failures: {} });
+const shown = called('renderDiagnostics')([...broken.diagnostics, ...findings], {
+  sources: new Map([['broken.yaml', 'nodes:\n  A: [']]),
+  columns: 80,
+  color: false,
+});
+
+const counts = { modules: imported.length, nodes: fleet.nodes.length, problems: diagnostics.length };
+writeSync(1, JSON.stringify({ ...counts, scriptIsText: script.length > 0, hasShown: shown.includes('broken.yaml:') }));
