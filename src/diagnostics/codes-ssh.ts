@@ -104,6 +104,12 @@ export const sshCodes = {
     cause: '`ssh -G` ended with an error or did not answer in time.',
     hint: 'Run the named command yourself and correct what it complains about.',
   },
+  'ssh/config-unsupported': {
+    severity: 'error',
+    summary: 'Your ssh configuration asks for something that the built-in client cannot do.',
+    cause: 'RevokedHostKeys is set: ignoring it could accept a key that you have revoked.',
+    hint: 'Put the revoked keys into known_hosts as @revoked lines, or limit RevokedHostKeys to other hosts.',
+  },
   'ssh/bad-address': {
     severity: 'error',
     summary: 'This cannot be the address of a node.',

@@ -53,36 +53,64 @@ function pinsFor(target: Pick<Target, 'host' | 'port'>, lock: ClusterLock | unde
 const nearest = (seen: HostKey, keys: readonly KnownKey[]): KnownKey | undefined =>
   keys.find((key) => key.type === seen.type) ?? keys[0];
 
-function judgeKey(seen: HostKey, plain: readonly KnownKey[], entries: readonly KnownHostsEntry[]): HostKeyVerdict {
+/** Everything that is known about a node, before it has shown a key. */
+interface Knowledge {
+  /** Keys that may be accepted: pins, else plain lines of known_hosts. */
+  readonly plain: readonly KnownKey[];
+  /** Lines of known_hosts under the name of the node. */
+  readonly entries: readonly KnownHostsEntry[];
+  /** Lines under the bare host of a node at another port than 22, which count when its own name is unknown. */
+  readonly bare: readonly KnownHostsEntry[];
+}
+
+const isPlain = (entry: KnownHostsEntry): boolean => entry.marker === 'none';
+
+function judgeKey(seen: HostKey, { plain, entries, bare }: Knowledge): HostKeyVerdict {
   const isSame = (key: HostKey): boolean => key.base64 === seen.base64;
-  const revoked = entries.find((entry) => entry.marker === 'revoked' && isSame(entry));
+  const revoked = [...entries, ...bare].find((entry) => entry.marker === 'revoked' && isSame(entry));
   if (revoked !== undefined) return { kind: 'revoked', seen, known: revoked };
   const accepted = plain.find(isSame);
   if (accepted !== undefined) return { kind: 'accepted', seen, known: accepted };
+  const changed = nearest(seen, plain);
+  if (changed !== undefined) return { kind: 'changed', seen, known: changed };
+  const acceptedBare = bare.filter(isPlain).find(isSame);
+  if (acceptedBare !== undefined) return { kind: 'accepted', seen, known: acceptedBare };
   const authority = entries.find((entry) => entry.marker === 'cert-authority');
-  const known = nearest(seen, plain);
-  if (known !== undefined) return { kind: 'changed', seen, known };
   return authority === undefined
     ? { kind: 'unknown', seen }
     : { kind: 'certificate-authority', seen, known: authority };
 }
 
+/** Types of which the first plain key is not revoked: the ones that OpenSSH asks a node for first. */
+function knownTypes({ plain, entries, bare }: Knowledge): readonly string[] {
+  const firsts = plain.filter((key, index) => plain.findIndex((other) => other.type === key.type) === index);
+  const isGood = (key: KnownKey): boolean => judgeKey(key, { plain, entries, bare }).kind === 'accepted';
+  return firsts.filter(isGood).map((key) => key.type);
+}
+
 /**
  * Settles who a node must be. Pins of `cluster.lock` for its address (`host` or `[host]:port`) win over known_hosts;
- * a `@revoked` line wins over both. Otherwise the verdict is OpenSSH's own.
+ * a `@revoked` line wins over both. Otherwise the verdict is OpenSSH's own, which for a port other than 22 also looks
+ * under the bare host when `[host]:port` is unknown.
  */
 export function trustFor(target: Pick<Target, 'host' | 'port' | 'hostKeyAlias'>, sources: TrustSources): HostKeyTrust {
   const name = trustName(target);
+  const bareName = lookupName(target.host, 22);
   const entries = entriesFor(name, sources.knownHosts);
   const pins = pinsFor(target, sources.lock);
-  const plain = pins.length > 0 ? pins : entries.filter((entry) => entry.marker === 'none');
+  const hasBare = pins.length === 0 && target.hostKeyAlias === undefined && bareName !== name;
+  const knowledge = {
+    plain: pins.length > 0 ? pins : entries.filter(isPlain),
+    entries,
+    bare: hasBare ? entriesFor(bareName, sources.knownHosts) : [],
+  };
   return {
     [trusted]: true,
     name,
-    algorithms: orderHostKeyAlgorithms(plain.map((key) => key.type)),
+    algorithms: orderHostKeyAlgorithms(knownTypes(knowledge)),
     judge: (blob) => {
       const seen = parseHostKey(blob);
-      return seen === undefined ? { kind: 'unreadable' } : judgeKey(seen, plain, entries);
+      return seen === undefined ? { kind: 'unreadable' } : judgeKey(seen, knowledge);
     },
   };
 }

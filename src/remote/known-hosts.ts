@@ -18,12 +18,31 @@ export interface KnownHostsEntry extends HostKey {
   readonly marker: KnownHostsMarker;
 }
 
-/** A line whose names match. `rest` is the key type and what follows it, unread. */
-interface MatchingLine {
+/** A line whose names match and whose first word after them is a key type. `rest` is that word and what follows. */
+export interface MatchingLine {
   readonly line: number;
   readonly marker: KnownHostsMarker;
   readonly rest: string;
 }
+
+const plainTypes = new Set([
+  'ssh-ed25519',
+  'ssh-rsa',
+  'ssh-dss',
+  'ecdsa-sha2-nistp256',
+  'ecdsa-sha2-nistp384',
+  'ecdsa-sha2-nistp521',
+  'sk-ssh-ed25519@openssh.com',
+  'sk-ecdsa-sha2-nistp256@openssh.com',
+]);
+/** Signature algorithms that OpenSSH takes for the name of an RSA key. */
+const rsaWords = new Set(['rsa-sha2-256', 'rsa-sha2-512']);
+const shortNames = new Set(['ed25519', 'rsa', 'dsa', 'ecdsa', 'ed25519-sk', 'ecdsa-sk']);
+const certificate =
+  /^(?:(?:sk-)?ssh-ed25519|ssh-rsa|ssh-dss|rsa-sha2-(?:256|512)|(?:sk-)?ecdsa-sha2-nistp\d+)-cert-v01@openssh\.com$/u;
+
+const isTypeWord = (word: string): boolean =>
+  plainTypes.has(word) || rsaWords.has(word) || shortNames.has(word.toLowerCase()) || certificate.test(word);
 
 const markers: Readonly<Record<string, KnownHostsMarker>> = {
   '@cert-authority': 'cert-authority',
@@ -94,25 +113,15 @@ function matchLine(name: string, raw: string, line: number): MatchingLine | unde
   const names = /^[^ \t]*/u.exec(marked.rest)?.[0] ?? '';
   const isMatch = names.startsWith('|') ? matchesHash(name, names) : matchesList(name, names);
   const rest = marked.rest.slice(names.length).replace(/^[ \t]+/u, '');
-  return isMatch && rest !== '' && !rest.startsWith('#') ? { line, marker: marked.marker, rest } : undefined;
+  const type = /^([^ \t]+)[ \t]+[^ \t#]/u.exec(rest)?.[1];
+  return isMatch && type !== undefined && isTypeWord(type) ? { line, marker: marked.marker, rest } : undefined;
 }
 
-function matchingLines(name: string, text: string): readonly MatchingLine[] {
+/** The lines of one file that `ssh-keygen -F name` finds, keys still unread, so a broken key is among them. */
+export function matchingLines(name: string, text: string): readonly MatchingLine[] {
   const lines = text.split('\n');
   return lines.flatMap((raw, index) => matchLine(name, raw, index + 1) ?? []);
 }
-
-const typeWords = new Set([
-  'ssh-ed25519',
-  'ssh-rsa',
-  'ssh-dss',
-  'ecdsa-sha2-nistp256',
-  'ecdsa-sha2-nistp384',
-  'ecdsa-sha2-nistp521',
-  'sk-ssh-ed25519@openssh.com',
-  'sk-ecdsa-sha2-nistp256@openssh.com',
-]);
-const rsaWords = new Set(['rsa-sha2-256', 'rsa-sha2-512']);
 
 function parseKeyWords(rest: string): HostKey | undefined {
   const words = /^([^ \t]+)[ \t]+([^ \t]+)/u.exec(rest);
@@ -120,7 +129,7 @@ function parseKeyWords(rest: string): HostKey | undefined {
   const blob = strictBase64(words?.[2] ?? '');
   const key = blob === undefined ? undefined : parseHostKey(blob);
   const wanted = rsaWords.has(type) ? 'ssh-rsa' : type;
-  return typeWords.has(wanted) && key?.type === wanted ? key : undefined;
+  return plainTypes.has(wanted) && key?.type === wanted ? key : undefined;
 }
 
 /**

@@ -1,0 +1,44 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { errorCodes } from './error-text.ts';
+import { matchesPattern } from './known-hosts.ts';
+import { judgeConfigLine } from './ssh-config.ts';
+
+const maxDepth = 8;
+
+/** Text of a file; undefined when there is none. Anything else that is wrong with it is thrown. */
+export async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (errorCodes(error).some((code) => code === 'ENOENT' || code === 'ENOTDIR')) return undefined;
+    throw error;
+  }
+}
+
+async function included(pattern: string, folder: string): Promise<readonly string[] | undefined> {
+  const path = resolve(folder, pattern);
+  if (/[*?[\]]/u.test(dirname(path)) || /[[\]]/u.test(basename(path))) return undefined;
+  if (!/[*?]/u.test(basename(path))) return [path];
+  const names = await readdir(dirname(path)).catch(() => []);
+  return names.filter((name) => matchesPattern(name, basename(path))).map((name) => join(dirname(path), name));
+}
+
+/**
+ * Whether an ssh_config, with everything it includes, leaves every setting that matters at its default, so that
+ * `ssh -G` need not be asked. A file that does not exist does; one that cannot be read does not.
+ */
+export async function isPlainConfig(file: string, depth = 0): Promise<boolean> {
+  const text = await readIfThere(file).catch(() => 'unreadable');
+  if (text === undefined) return true;
+  if (depth > maxDepth) return false;
+  const lines = text.split('\n').map(judgeConfigLine);
+  if (lines.some((line) => line.kind === 'relevant')) return false;
+  const patterns = lines.flatMap((line) => (line.kind === 'include' ? line.patterns : []));
+  for (const pattern of patterns) {
+    const files = await included(pattern, dirname(file));
+    if (files === undefined) return false;
+    for (const one of files) if (!(await isPlainConfig(one, depth + 1))) return false;
+  }
+  return true;
+}

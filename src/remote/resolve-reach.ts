@@ -1,0 +1,222 @@
+import { access } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join, resolve as resolvePath, sep } from 'node:path';
+import { diagnose } from '../diagnostics/diagnose.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { ClusterLock } from '../model/cluster-lock.ts';
+import { isHost, isTcpPort, isUser } from './address.ts';
+import { askSsh, type SshCommand } from './ask-ssh.ts';
+import { type HostKeyTrust, trustFor } from './host-key-trust.ts';
+import { isPlainConfig, readIfThere } from './plain-config.ts';
+import type { Target } from './remote.ts';
+import { defaultIdentityFiles, isDefaultIdentityList, type SshConfig } from './ssh-config.ts';
+
+/** What the cluster file, or the command line before there is one, says about reaching a node. */
+export interface ReachWish {
+  readonly label: string;
+  readonly host: string;
+  readonly user?: string;
+  readonly port?: number;
+  /** Absolute, or beginning with `~/`. Then the agent may sign for this key only. */
+  readonly identityFile?: string;
+  /** See {@link Target}; empty unless given. */
+  readonly rootPrefix?: string;
+}
+
+/** How a node is reached, and which known_hosts files speak about it. */
+export interface Reach {
+  readonly target: Target;
+  readonly knownHostsFiles: readonly string[];
+}
+
+/** Answers how nodes are reached; made once per run, since it remembers what it has read. */
+export interface ReachResolver {
+  /**
+   * Settles host, port, user, keys and agent: the wish first, then the user's ssh_config, then ssh's defaults.
+   * @throws FleetError `ssh/bad-address`, `ssh/proxyjump`, `ssh/config-unsupported`, `ssh/config-unreadable`
+   */
+  readonly resolve: (wish: ReachWish) => Promise<Reach>;
+  /** Reads the known_hosts files of a reach (each file once per run) and judges keys with them and the lock. */
+  readonly trust: (reach: Reach, lock?: ClusterLock) => Promise<HostKeyTrust>;
+}
+
+/** The controller as far as reaching nodes depends on it. */
+export interface ReachEnv extends SshCommand {
+  readonly home: string;
+  readonly userName: string;
+}
+
+const parallelQuestions = 8;
+
+/** The controller as it is: the user's home and name as the system knows them, which is what ssh goes by too. */
+export function localReachEnv(): ReachEnv {
+  const { homedir, username } = userInfo();
+  return { home: homedir, userName: username, command: 'ssh', variables: process.env };
+}
+
+function machineFile(name: string): string {
+  return join(sep, 'etc', 'ssh', name);
+}
+
+function defaultConfig(wish: ReachWish, env: ReachEnv): SshConfig {
+  return {
+    hostName: wish.host.toLowerCase(),
+    port: wish.port ?? 22,
+    user: wish.user ?? env.userName,
+    identityFiles: [],
+    isIdentitiesOnly: false,
+    knownHostsFiles: [
+      join(env.home, '.ssh', 'known_hosts'),
+      join(env.home, '.ssh', 'known_hosts2'),
+      machineFile('ssh_known_hosts'),
+      machineFile('ssh_known_hosts2'),
+    ],
+  };
+}
+
+function expandPath(path: string, config: SshConfig, env: ReachEnv): string {
+  const tokens: Readonly<Record<string, string>> = {
+    d: env.home,
+    h: config.hostName,
+    i: String(process.getuid?.() ?? ''),
+    k: config.hostKeyAlias ?? config.hostName,
+    p: String(config.port),
+    r: config.user,
+    u: env.userName,
+    '%': '%',
+  };
+  const plain = path
+    .replace(/%([dhikpru%])/gu, (_, token: string) => tokens[token] ?? '')
+    .replace(/\$\{(\w+)\}/gu, (_, name: string) => env.variables[name] ?? '');
+  return resolvePath(plain.replace(/^~(?=\/|$)/u, env.home));
+}
+
+async function existing(files: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(
+    files.map((file) =>
+      access(file).then(
+        () => [file],
+        () => [],
+      ),
+    ),
+  );
+  return found.flat();
+}
+
+async function identityFilesOf(wish: ReachWish, config: SshConfig, env: ReachEnv): Promise<readonly string[]> {
+  const expand = (file: string): string => expandPath(file, config, env);
+  // A path of the cluster file means itself: only ~ is special there.
+  if (wish.identityFile !== undefined) return [resolvePath(wish.identityFile.replace(/^~(?=\/|$)/u, env.home))];
+  const isDefault = config.identityFiles.length === 0 || isDefaultIdentityList(config.identityFiles);
+  return isDefault ? existing(defaultIdentityFiles.map(expand)) : config.identityFiles.map(expand);
+}
+
+function agentSocketOf(config: SshConfig, env: ReachEnv): string | undefined {
+  const wanted = config.identityAgent ?? 'SSH_AUTH_SOCK';
+  if (wanted === 'none') return undefined;
+  const variable = wanted === 'SSH_AUTH_SOCK' ? wanted : /^\$\{?(\w+)\}?$/u.exec(wanted)?.[1];
+  const socket = variable === undefined ? expandPath(wanted, config, env) : env.variables[variable];
+  return socket === '' ? undefined : socket;
+}
+
+function refuse(
+  code: 'ssh/bad-address' | 'ssh/proxyjump' | 'ssh/config-unsupported',
+  wish: ReachWish,
+  detail: string,
+): never {
+  throw new FleetError([diagnose(code, { detail, subject: `node ${wish.label}` })]);
+}
+
+function checkWish(wish: ReachWish): void {
+  if (!isHost(wish.host))
+    refuse('ssh/bad-address', wish, `${JSON.stringify(wish.host)} is no host name and no IP address.`);
+  if (wish.user !== undefined && !isUser(wish.user)) {
+    refuse('ssh/bad-address', wish, `${JSON.stringify(wish.user)} is no user name.`);
+  }
+  if (wish.port !== undefined && !isTcpPort(wish.port)) refuse('ssh/bad-address', wish, `${wish.port} is no TCP port.`);
+}
+
+function checkConfig(wish: ReachWish, config: SshConfig): void {
+  const [name, value] =
+    config.proxyJump === undefined ? ['ProxyCommand', config.proxyCommand] : ['ProxyJump', config.proxyJump];
+  if (value !== undefined) {
+    refuse(
+      'ssh/proxyjump',
+      wish,
+      `Your ssh_config has "${name} ${value}" for ${wish.host}; the built-in client connects directly only.`,
+    );
+  }
+  if (config.revokedHostKeys !== undefined) {
+    refuse(
+      'ssh/config-unsupported',
+      wish,
+      `Your ssh_config has "RevokedHostKeys ${config.revokedHostKeys}" for ${wish.host}.`,
+    );
+  }
+}
+
+/** Lets at most a few questions run at once: each is a process of its own. */
+function limiter(places: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let free = places;
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((go) => waiting.push(go));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}
+
+async function isSshSilent(env: ReachEnv): Promise<boolean> {
+  const files =
+    env.configFile === undefined ? [join(env.home, '.ssh', 'config'), machineFile('ssh_config')] : [env.configFile];
+  const plain = await Promise.all(files.map((file) => isPlainConfig(file)));
+  return plain.every(Boolean);
+}
+
+/** Makes a resolver. `ssh -G` is left out when no ssh_config of this machine can change its answer. */
+export function createReachResolver(env: ReachEnv): ReachResolver {
+  const limited = limiter(parallelQuestions);
+  let silent: Promise<boolean> | undefined;
+  const texts = new Map<string, Promise<string | undefined>>();
+  const read = (file: string): Promise<string | undefined> => {
+    const text = texts.get(file) ?? readIfThere(file);
+    texts.set(file, text);
+    return text;
+  };
+  const ask = async (wish: ReachWish): Promise<SshConfig> => {
+    silent ??= isSshSilent(env);
+    if (await silent) return defaultConfig(wish, env);
+    return (await limited(() => askSsh(wish, env))) ?? defaultConfig(wish, env);
+  };
+  return {
+    resolve: async (wish) => {
+      checkWish(wish);
+      const config = await ask(wish);
+      checkConfig(wish, config);
+      const agentSocket = agentSocketOf(config, env);
+      const target: Target = {
+        label: wish.label,
+        host: config.hostName,
+        port: config.port,
+        user: config.user,
+        rootPrefix: wish.rootPrefix ?? '',
+        identityFiles: await identityFilesOf(wish, config, env),
+        isIdentitiesOnly: config.isIdentitiesOnly || wish.identityFile !== undefined,
+        ...(agentSocket === undefined ? {} : { agentSocket }),
+        ...(config.hostKeyAlias === undefined ? {} : { hostKeyAlias: config.hostKeyAlias }),
+      };
+      return { target, knownHostsFiles: config.knownHostsFiles.map((file) => expandPath(file, config, env)) };
+    },
+    trust: async (reach, lock) => {
+      const read2 = await Promise.all(reach.knownHostsFiles.map(async (file) => ({ file, text: await read(file) })));
+      const knownHosts = read2.flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
+      return trustFor(reach.target, lock === undefined ? { knownHosts } : { knownHosts, lock });
+    },
+  };
+}
