@@ -54,7 +54,7 @@ function peerText(peer: SeenPeer): string {
     case 'foreign':
       return `a Mac that is not in the file (${peer.model})${hub}`;
     case 'unidentified':
-      return `a Mac that no reachable node is (${peer.model})${hub}`;
+      return `an unidentified Mac (${peer.model})${hub}`;
     case 'ambiguous':
       return `a Mac that two nodes claim to be (${peer.model})${hub}`;
   }

@@ -66,3 +66,18 @@ export function bridgeLayers(facts: Facts): BridgeLayers {
 /** Whether this interface is a member of a bridge right now. */
 export const isBridged = (layers: BridgeLayers, interfaceName: string): boolean =>
   [...layers.membersByBridge.values()].some((members) => members.includes(interfaceName));
+
+/** The Thunderbolt Bridge of one node in one word; `comes-back` when only preferences or service still have it. */
+export type BridgeState = 'none' | 'active' | 'comes-back' | 'unknown';
+
+/** `none` only when all three layers could be looked at. */
+export function bridgeState(facts: Facts): BridgeState {
+  const { present, unknown } = bridgeLayers(facts);
+  if (present.includes('interface')) {
+    return 'active';
+  }
+  if (unknown.length > 0) {
+    return 'unknown';
+  }
+  return present.length > 0 ? 'comes-back' : 'none';
+}

@@ -35,9 +35,9 @@ function seenAt({ link, views }: JudgedLink): string {
   const clauses = views.flatMap((view, index) => {
     const far = index === 0 ? b : a;
     const isRight = view.peers.some((peer) => peer.kind === 'node' && isSameEnd(peer.end, far));
-    return isRight ? [] : [`${linkEndText(view.at)} sees ${viewText(view)}, the file says ${linkEndText(far)}`];
+    return isRight ? [] : [`${linkEndText(view.at)} sees ${viewText(view)}`];
   });
-  return `${clauses.join('; ')}.`;
+  return `${clauses.join(', ')}.`;
 }
 
 function oneSided({ link, views }: JudgedLink): string {

@@ -1,0 +1,30 @@
+import { columnsOf } from '../diagnostics/cells.ts';
+import { escapeText } from '../diagnostics/escape.ts';
+import { hang } from './layout.ts';
+import type { MergedFinding } from './merge-findings.ts';
+import { arrow, type Page, type Tone } from './page.ts';
+
+const tones: Readonly<Record<MergedFinding['severity'], Tone>> = { error: 'bad', warning: 'warn', notice: 'dim' };
+const narrow = 60;
+
+/** A few node names stand before what is wrong with them; ends of a cable, with their own colons, above it. */
+function paragraphs({ subjects, details }: MergedFinding): readonly string[] {
+  const about = subjects.join(', ');
+  const isShort = details.length === 1 && !about.includes(':') && about.length > 0;
+  return isShort ? [`${about}: ${details[0]}`] : [about, ...details];
+}
+
+/** One finding: how bad, about what, what is wrong, what to do. */
+export function findingLines(finding: MergedFinding, page: Page): readonly string[] {
+  const { severity } = finding;
+  const indent = page.columns < narrow ? '    ' : ' '.repeat(11);
+  const first = page.columns < narrow ? `  ${severity}  ` : `  ${severity}`.padEnd(indent.length);
+  const [head = '', ...others] = paragraphs(finding);
+  const [top = '', ...rest] = hang(first, escapeText(head), page.columns);
+  return [
+    `  ${page.paint(tones[severity], severity)}${top.slice(columnsOf(`  ${severity}`))}`,
+    ...rest,
+    ...others.flatMap((detail) => hang(indent, escapeText(detail), page.columns)),
+    ...hang(`${indent}${arrow(page)}`, escapeText(finding.hint), page.columns),
+  ];
+}

@@ -1,0 +1,80 @@
+import { columnsOf } from '../diagnostics/cells.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { countText } from '../diagnostics/severity.ts';
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import { type FleetSurvey, surveyFleet } from '../doctor/survey.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import { cableLines } from './cable-list.ts';
+import { findingLines } from './finding-lines.ts';
+import { fitLines } from './layout.ts';
+import { mergeFindings } from './merge-findings.ts';
+import { legendLines, nodeTable } from './node-table.ts';
+import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
+
+/** What `status` shows, and on what. */
+export interface StatusInput {
+  readonly desired: DesiredFleet;
+  readonly observation: FleetObservation;
+  /** As `diagnoseFleet` gives them. */
+  readonly findings: readonly Diagnostic[];
+  readonly isSimulated: boolean;
+  /** Width of the page; 80 when it is 0, NaN or endless. */
+  readonly columns: number;
+  readonly unicode: boolean;
+  /** Leaves text as it is unless given. */
+  readonly paint?: Paint;
+}
+
+const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+function headLines({ desired, isSimulated }: StatusInput, page: Page): readonly string[] {
+  const size = `${counted(desired.nodes.length, 'node')}, ${counted(desired.thunderbolt.links.length, 'link')}`;
+  const left = `${desired.name}   ${size}`;
+  const painted = `${page.paint('strong', desired.name)}   ${size}`;
+  const mark = isSimulated ? 'simulated' : '';
+  const room = page.columns - columnsOf(left) - mark.length;
+  if (room >= 3) {
+    return [`${painted}${' '.repeat(isSimulated ? room : 0)}${mark}`];
+  }
+  return [desired.name, size, ...(isSimulated ? [mark] : [])].flatMap((line) => fitLines(line, page.columns));
+}
+
+function verdictText({ desired, findings }: StatusInput, { nodes, links, notAsked }: FleetSurvey): string {
+  const unreached = nodes.filter((node) => !node.isReached).length;
+  const isBad = findings.some((one) => one.severity !== 'notice');
+  const scope =
+    notAsked.length > 0
+      ? `the ${counted(nodes.length, 'node')} looked at`
+      : `${counted(nodes.length, 'node')} and ${counted(desired.thunderbolt.links.length, 'link')}`;
+  const notices = findings.length === 0 ? '' : ` (${countText(findings)})`;
+  if (!isBad && unreached === 0) {
+    return `All is as the file says: ${scope}${notices}.`;
+  }
+  const unjudged = links.filter((link) => link.judgement === 'unknown').length;
+  const open = unjudged === 0 ? '' : ` and ${counted(unjudged, 'link')} could not be judged`;
+  const reached =
+    unreached === 0 ? '' : ` ${unreached} of ${counted(desired.nodes.length, 'node')} could not be observed${open}.`;
+  return `${upperFirst(countText(findings))}.${reached}`;
+}
+
+/**
+ * The rack on one page: the verdict, one line per node with a sign for each receptacle, the cables that are seen,
+ * and what is wrong with what to do about it. Everything that came from a node is escaped; ends with a line break.
+ */
+export function statusText(input: StatusInput): string {
+  const page = { columns: pageColumns(input.columns), unicode: input.unicode, paint: input.paint ?? plainPaint };
+  const survey = surveyFleet(input.desired, input.observation);
+  const notAsked = survey.notAsked.length === 0 ? [] : [`Not looked at: ${survey.notAsked.join(', ')}.`];
+  const said = [verdictText(input, survey), ...notAsked];
+  const blocks: readonly (readonly string[])[] = [
+    headLines(input, page),
+    said.flatMap((text) => fitLines(text, page.columns - 2)).map((line) => `  ${line}`),
+    [...nodeTable(survey.nodes, page), ...legendLines(survey.nodes, page)],
+    cableLines(survey, page),
+    ...mergeFindings(input.findings).map((finding) => findingLines(finding, page)),
+  ];
+  const shown = blocks.filter((lines) => lines.length > 0);
+  return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
