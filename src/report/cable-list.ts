@@ -2,7 +2,7 @@ import { escapeText } from '../diagnostics/escape.ts';
 import type { FleetSurvey, NodeSurvey } from '../doctor/survey.ts';
 import { speedText } from '../doctor/units.ts';
 import { type Link, linkEndText } from '../model/link.ts';
-import { hang, sideBySide } from './layout.ts';
+import { fitLines, hang, sideBySide } from './layout.ts';
 import type { Page } from './page.ts';
 import { signOf } from './sight-marks.ts';
 
@@ -42,7 +42,8 @@ function strayLines({ name, receptacles = [] }: NodeSurvey, page: Page): readonl
 /** Every cable that is seen, once, as `studio-1:2 = studio-2:2`, then what else is plugged in; empty when nothing is. */
 export function cableLines(survey: FleetSurvey, page: Page): readonly string[] {
   const usual = usualSpeed(survey);
-  const cables = sideBySide(cableTexts(survey, usual, page), page.columns - margin.length);
+  const width = page.columns - margin.length;
+  const cables = sideBySide(cableTexts(survey, usual, page), width).flatMap((line) => fitLines(line, width));
   const strays = survey.nodes.flatMap((node) => strayLines(node, page));
   if (cables.length + strays.length === 0) {
     return [];

@@ -36,10 +36,11 @@ const gap = '   ';
 const margin = '  ';
 /** More receptacles than this no Mac has; a node that claims more is not given the whole page. */
 const mostReceptacles = 16;
+const longestVersion = 16;
 
 const cellsOf = (node: NodeSurvey): readonly Word[] => [
   { text: node.name },
-  { text: node.macos === undefined ? '?' : escapeText(node.macos) },
+  { text: node.macos === undefined ? '?' : clip(escapeText(node.macos), longestVersion) },
   { text: node.memoryBytes === undefined ? '?' : memoryText(node.memoryBytes) },
   rdmaWords[node.rdma],
   bridgeWords[node.bridge],

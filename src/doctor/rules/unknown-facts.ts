@@ -4,21 +4,9 @@ import type { UnknownReason } from '../../model/known.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { groupBy } from '../group-by.ts';
 import { isTooOldForRdma } from '../macos.ts';
+import { reasonWords } from '../reason-words.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
-
-/** Each reason in words that stand after the names of the facts. */
-export const reasonWords: Readonly<Record<UnknownReason, string>> = {
-  'tool-missing': 'the tool is not there',
-  'no-privilege': 'the tool refused to answer this user',
-  'timed-out': 'no answer in time',
-  failed: 'the tool failed',
-  empty: 'the tool printed nothing',
-  garbled: 'the answer makes no sense',
-  truncated: 'the answer was cut off',
-  'not-asked': 'not asked',
-  unreachable: 'the node was not reached',
-};
 
 const rdmaFacts: readonly FactName[] = ['rdma-state', 'rdma-devices', 'rdma-ports'];
 const cutReasons: readonly UnknownReason[] = ['truncated', 'garbled', 'not-asked', 'unreachable'];

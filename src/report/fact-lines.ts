@@ -1,0 +1,80 @@
+import { reasonWords } from '../doctor/reason-words.ts';
+import { diskText, durationText, memoryText } from '../doctor/units.ts';
+import type { FactName, FactValues, LaunchdService, PowerSettings } from '../model/fact-values.ts';
+import type { Known } from '../model/known.ts';
+import type { Facts } from '../model/observation.ts';
+import { bridgePreferenceLines, interfaceLines, serviceOrderItems } from './network-lines.ts';
+import { rdmaPortLines, receptacleLines } from './thunderbolt-lines.ts';
+import { utcText } from './utc-text.ts';
+
+/** A line of text, or a list whose items stay whole when it needs several lines. */
+export type FactLine = string | readonly string[];
+
+/** `±`, or what stands for it in ASCII. */
+type PlusMinus = string;
+
+type Lines<K extends FactName> = (value: FactValues[K], plusMinus: PlusMinus) => readonly FactLine[];
+
+const orNone = (lines: readonly FactLine[]): readonly FactLine[] =>
+  lines.every((line) => line.length === 0) ? ['none'] : lines;
+
+const minutesText = (minutes: number): string => (minutes === 0 ? 'never' : `after ${minutes} min`);
+
+function powerLine({ sleepMinutes, diskSleepMinutes, restartAfterPowerLoss: restart }: PowerSettings): string {
+  const words = restart === 'unsupported' ? 'cannot restart' : restart ? 'restarts' : 'stays off';
+  return `sleeps ${minutesText(sleepMinutes)}, disk ${minutesText(diskSleepMinutes)}, ${words} after a power cut`;
+}
+
+function launchdLine({ label, state, pid, runs, lastExit }: LaunchdService): string {
+  const more = [
+    ...(pid === undefined ? [] : [`pid ${pid}`]),
+    ...(runs === undefined ? [] : [`${runs} ${runs === 1 ? 'run' : 'runs'}`]),
+    ...(lastExit === undefined ? [] : [`last exit ${lastExit}`]),
+  ];
+  return [`${label} ${state}`, ...more].join(', ');
+}
+
+const fieldsText = (fields: Readonly<Record<string, string>>): string =>
+  Object.entries(fields)
+    .map(([key, value]) => `${key} ${value}`)
+    .join(', ');
+
+const sideText = (offsetMs: number): string => (offsetMs < 0 ? 'behind' : 'ahead of');
+
+const linesByFact: { readonly [K in FactName]: Lines<K> } = {
+  'macos-version': ({ version, extra, build }) => [`${[version, extra].filter(Boolean).join(' ')}, build ${build}`],
+  hardware: ({ model, chip, memoryBytes }) => [`${model}, ${chip}, ${memoryText(memoryBytes)}`],
+  identity: ({ serial, hardwareUuid }) => [`serial ${serial}, hardware UUID ${hardwareUuid}`],
+  thunderbolt: (receptacles) => orNone(receptacleLines(receptacles)),
+  'hardware-ports': (ports) => orNone([ports.map(({ port, device }) => `${port} ${device}`)]),
+  interfaces: (interfaces) => orNone(interfaceLines(interfaces)),
+  'bridge-preferences': (bridges) => orNone(bridgePreferenceLines(bridges)),
+  'network-services': (services) => orNone([serviceOrderItems(services)]),
+  'rdma-state': (state) => [state],
+  'rdma-devices': (devices) => orNone([devices.map(({ name }) => name)]),
+  'rdma-ports': (ports) => orNone(rdmaPortLines(ports)),
+  filevault: (state) => [state],
+  power: (settings) => [powerLine(settings)],
+  'wired-limit': ({ megabytes }) => [
+    megabytes === 0 ? 'the default of macOS' : `${megabytes} MB (${memoryText(megabytes * 2 ** 20)})`,
+  ],
+  'boot-session': ({ uuid, bootedAtEpochSeconds }) => [`${uuid}, since ${utcText(bootedAtEpochSeconds)}`],
+  'disk-space': ({ freeBytes, totalBytes }) => [`${diskText(freeBytes)} of ${diskText(totalBytes)} free`],
+  services: (services) => orNone(services.map(launchdLine)),
+  jobs: (jobs) => orNone(jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`)),
+  leases: (leases) => orNone(leases.map(({ fields }) => fieldsText(fields))),
+  sudo: (answer) => [answer === 'needs-password' ? 'needs a password' : answer],
+  clock: ({ offsetMs, uncertaintyMs }, plusMinus) => [
+    `${durationText(offsetMs)} ${sideText(offsetMs)} this computer (${plusMinus}${durationText(uncertaintyMs)})`,
+  ],
+};
+
+function linesOf<K extends FactName>(name: K, fact: Known<FactValues[K]>, plusMinus: PlusMinus): readonly FactLine[] {
+  return fact.kind === 'known'
+    ? linesByFact[name](fact.value, plusMinus)
+    : [`unknown: ${reasonWords[fact.reason]}${fact.detail === '' ? '' : ` (${fact.detail})`}`];
+}
+
+/** One fact in words, most of them in one line; unescaped. */
+export const factLines = (name: FactName, facts: Facts, hasUnicode: boolean): readonly FactLine[] =>
+  linesOf(name, facts[name], hasUnicode ? '±' : '+-');

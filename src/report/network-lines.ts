@@ -1,0 +1,28 @@
+import type { BridgePreference, NetworkInterface, NetworkService } from '../model/fact-values.ts';
+
+function interfaceLine({ name, isUp, status, ipv4, members }: NetworkInterface): string {
+  const addresses = ipv4.map(({ address, prefixLength }) => `${address}/${prefixLength}`);
+  const bridged = members.length === 0 ? [] : [`bridges ${members.join(' ')}`];
+  return [`${name} ${isUp ? (status ?? 'up') : 'down'}`, ...addresses, ...bridged].join(', ');
+}
+
+/** Interfaces that carry an address or a bridge, one per line, then how many others there are. */
+export function interfaceLines(interfaces: readonly NetworkInterface[]): readonly string[] {
+  const worthALine = interfaces.filter(({ ipv4, members }) => ipv4.length > 0 || members.length > 0);
+  const others = interfaces.filter((one) => !worthALine.includes(one)).map((one) => one.name);
+  return [...worthALine.map(interfaceLine), ...(others.length === 0 ? [] : [`without address: ${others.join(' ')}`])];
+}
+
+/** One line per bridge of the network preferences. */
+export const bridgePreferenceLines = (bridges: readonly BridgePreference[]): readonly string[] =>
+  bridges.map(({ name, interfaces, auto }) => {
+    const maker = auto === undefined ? '' : `, made by macOS (${auto})`;
+    return `${name} with ${interfaces.length === 0 ? 'nothing' : interfaces.join(' ')}${maker}`;
+  });
+
+/** The network services in their order, each with its device. */
+export const serviceOrderItems = (services: readonly NetworkService[]): readonly string[] =>
+  services.map(({ name, device, isEnabled }) => {
+    const where = device === undefined ? '' : ` ${device}`;
+    return `${name}${where}${isEnabled ? '' : ' (off)'}`;
+  });

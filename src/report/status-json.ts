@@ -1,0 +1,94 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { type DiagnosticJson, diagnosticJson } from '../diagnostics/json.ts';
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import { type NodeSurvey, surveyFleet } from '../doctor/survey.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import { linkEndText } from '../model/link.ts';
+
+/** One receptacle as programs read it. */
+export interface ReceptacleJson {
+  readonly receptacle: number;
+  readonly sight: string;
+  readonly sees: string;
+  readonly bitsPerSecond?: number;
+}
+
+/** One node as programs read it; what is absent is unknown. */
+export interface NodeJson {
+  readonly reached: boolean;
+  readonly macos?: string;
+  readonly build?: string;
+  readonly model?: string;
+  readonly memoryBytes?: number;
+  readonly rdma: string;
+  readonly bridge: string;
+  readonly receptacles?: readonly ReceptacleJson[];
+}
+
+/** `status --json` (`schemas/status.schema.json`). */
+export interface StatusJson {
+  readonly formatVersion: 1;
+  readonly cluster: string;
+  /** Present and true when the nodes are simulated. */
+  readonly simulated?: true;
+  readonly nodes: Readonly<Record<string, NodeJson>>;
+  /** Nodes of the file that this run did not ask. */
+  readonly notAsked: readonly string[];
+  readonly links: readonly {
+    readonly ends: readonly [string, string];
+    readonly judgement: string;
+    readonly bitsPerSecond?: number;
+  }[];
+  /** Every cable that both its ends see, declared or not. */
+  readonly cables: readonly {
+    readonly ends: readonly [string, string];
+    readonly sight: string;
+    readonly bitsPerSecond?: number;
+  }[];
+  readonly findings: readonly DiagnosticJson[];
+}
+
+/** What `status --json` is made from. */
+export interface StatusJsonInput {
+  readonly desired: DesiredFleet;
+  readonly observation: FleetObservation;
+  /** As `diagnoseFleet` gives them. */
+  readonly findings: readonly Diagnostic[];
+  readonly isSimulated: boolean;
+}
+
+const speedOf = ({ bitsPerSecond }: { readonly bitsPerSecond?: number }): { readonly bitsPerSecond?: number } =>
+  bitsPerSecond === undefined ? {} : { bitsPerSecond };
+
+function nodeJson({ name: _name, isReached, failure: _failure, receptacles, ...rest }: NodeSurvey): NodeJson {
+  const seen = receptacles?.map((one) => ({
+    receptacle: one.receptacle,
+    sight: one.sight,
+    sees: one.sees,
+    ...speedOf(one),
+  }));
+  return { reached: isReached, ...rest, ...(seen === undefined ? {} : { receptacles: seen }) };
+}
+
+/** The machine form of `status`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
+export function statusJson({ desired, observation, findings, isSimulated }: StatusJsonInput): StatusJson {
+  const survey = surveyFleet(desired, observation);
+  return {
+    formatVersion: 1,
+    cluster: desired.name,
+    ...(isSimulated ? { simulated: true } : {}),
+    nodes: Object.fromEntries(survey.nodes.map((node) => [node.name, nodeJson(node)])),
+    notAsked: survey.notAsked,
+    links: survey.links.map((link) => ({
+      ends: [linkEndText(link.ends[0]), linkEndText(link.ends[1])],
+      judgement: link.judgement,
+      ...speedOf(link),
+    })),
+    cables: survey.cables.map((cable) => ({
+      ends: [linkEndText(cable.ends[0]), linkEndText(cable.ends[1])],
+      sight: cable.sight,
+      ...speedOf(cable),
+    })),
+    findings: findings.map(diagnosticJson),
+  };
+}

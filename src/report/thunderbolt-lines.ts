@@ -1,0 +1,36 @@
+import { speedText } from '../doctor/units.ts';
+import type { RdmaPort, ThunderboltPeer, ThunderboltReceptacle } from '../model/fact-values.ts';
+
+/** The first group of a domain UUID tells buses apart; the whole of it is in the JSON form. */
+const busText = (domainUuid: string): string => `bus ${domainUuid.split('-')[0] ?? ''}`;
+
+function peerText({ model, domainUuid, advertisesRdma, hubsBetween }: ThunderboltPeer): string {
+  const hubs = hubsBetween === 0 ? '' : ` behind ${hubsBetween} ${hubsBetween === 1 ? 'hub' : 'hubs'}`;
+  return `${model} on ${busText(domainUuid)}${hubs}${advertisesRdma ? ', RDMA' : ''}`;
+}
+
+function contentText({ state, linkBitsPerSecond, maxBitsPerSecond, peers, devices }: ThunderboltReceptacle): string {
+  if (state === 'empty') {
+    return maxBitsPerSecond === undefined ? 'empty' : `empty, up to ${speedText(maxBitsPerSecond)}`;
+  }
+  const speed = linkBitsPerSecond === undefined ? 'connected' : speedText(linkBitsPerSecond);
+  const names = devices.map(({ vendor, name }) => [vendor, name].filter(Boolean).join(' '));
+  return [speed, ...names, ...peers.map(peerText)].join(', ');
+}
+
+/** One line per receptacle: its number, its bus, what is on it. */
+export const receptacleLines = (receptacles: readonly ThunderboltReceptacle[]): readonly string[] =>
+  receptacles
+    .toSorted((a, b) => a.receptacle - b.receptacle)
+    .map((one) => `${one.receptacle}  ${busText(one.domainUuid)}  ${contentText(one)}`);
+
+/** One line per RDMA port: its state, the IPv4 addresses among its GIDs, its limits. */
+export const rdmaPortLines = (ports: readonly RdmaPort[]): readonly string[] =>
+  ports.map(({ device, state, gids, maxQueuePairs, maxProtectionDomains }) => {
+    const mapped = gids.flatMap(({ index, ipv4 }) => (ipv4 === undefined ? [] : [`GID ${index} is ${ipv4}`]));
+    const limits = [
+      ...(maxQueuePairs === undefined ? [] : [`${maxQueuePairs} queue pairs`]),
+      ...(maxProtectionDomains === undefined ? [] : [`${maxProtectionDomains} protection domains`]),
+    ];
+    return [`${device} ${state}`, ...(mapped.length === 0 ? ['no IPv4 GID'] : mapped), ...limits].join(', ');
+  });
