@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { type FaultName, faultNames } from '../../../src/sim/faults.ts';
+import { broken, filesOf, fleetOf } from './rack.ts';
+
+const answers = (tool: string, ...names: readonly string[]): readonly string[] =>
+  names.map((name) => `/.sim/answers/${tool}/${name}`);
+
+/** GIDs and limits of these devices, in every form in which they can be asked for. */
+const verbose = (...devices: readonly string[]): readonly string[] => [
+  ...answers('ibv_devinfo', '-v.out'),
+  ...devices.flatMap((name) => answers('ibv_devinfo', `-v_-d_rdma_${name}.out`, `-d_rdma_${name}_-v.out`)),
+];
+/** State, GIDs and limits of these devices. */
+const portStates = (...devices: readonly string[]): readonly string[] => [
+  ...verbose(...devices),
+  ...answers('ibv_devinfo', 'no-arguments.out'),
+  ...devices.flatMap((name) => answers('ibv_devinfo', `-d_rdma_${name}.out`)),
+];
+const thunderbolt = answers('system_profiler', '-json_SPThunderboltDataType.out', 'SPThunderboltDataType_-json.out');
+const interfaces = (...names: readonly string[]): readonly string[] =>
+  answers('ifconfig', '-a.out', ...names.map((name) => `${name}.out`));
+const gone = (paths: readonly string[]): readonly string[] => paths.map((path) => `- ${path}`);
+const allDevices = ['en2', 'en3', 'en4', 'en5', 'en6', 'en7'] as const;
+/** A neighbour of a Mac without RDMA: no second service, and the port of that cable is down. */
+const neighbour = [...thunderbolt, ...portStates('en3')];
+const neighbours = { 'studio-2': neighbour, 'studio-3': neighbour, 'studio-4': neighbour };
+const versions = answers(
+  'sw_vers',
+  'no-arguments.out',
+  ...['-', '--'].flatMap((dash) => [`${dash}productVersion.out`, `${dash}buildVersion.out`]),
+);
+
+/** Every fault with a target and all files that it changes, by node; `-` vanishes, `+` is new. */
+const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Record<string, readonly string[]>>]>> = {
+  'bridge-active': [
+    'studio-1',
+    {
+      'studio-1': [
+        ...verbose('en3', 'en4', 'en5'),
+        ...interfaces(...allDevices),
+        ...answers('ifconfig', '-l.out'),
+        '/sbin/ifconfig',
+        '+ /.sim/answers/ifconfig/bridge0.out',
+        ...answers(
+          'networksetup',
+          '-listallhardwareports.out',
+          '-listallnetworkservices.out',
+          '-listnetworkserviceorder.out',
+        ),
+        '/usr/sbin/networksetup',
+        '+ /.sim/answers/networksetup/-getinfo_Thunderbolt+Bridge.out',
+        ...answers(
+          'plutil',
+          '-extract_VirtualNetworkInterfaces.Bridge_json_-o_-_+Library+Preferences+SystemConfiguration+preferences.plist.out',
+        ),
+        '/Library/Preferences/SystemConfiguration/preferences.plist',
+      ],
+    },
+  ],
+  'cable-40g': ['studio-1:2', { 'studio-1': thunderbolt, 'studio-2': thunderbolt }],
+  'cable-missing': [
+    'studio-1:2',
+    {
+      'studio-1': [...thunderbolt, ...portStates('en3'), ...interfaces('en3')],
+      'studio-2': [...thunderbolt, ...portStates('en3'), ...interfaces('en3')],
+    },
+  ],
+  'cable-swapped': ['studio-1', { 'studio-1': thunderbolt, 'studio-2': thunderbolt, 'studio-3': thunderbolt }],
+  'clock-skew': ['studio-1', { 'studio-1': ['/.sim/clock-offset', '/usr/sbin/sysctl'] }],
+  'connection-drop': ['studio-1', {}],
+  'filevault-locked': [
+    'studio-1',
+    { 'studio-1': ['/usr/bin/fdesetup', ...answers('fdesetup', 'status.out', 'isactive.out')] },
+  ],
+  'gid-missing': ['studio-1:2', { 'studio-1': [...verbose('en3'), ...interfaces('en3')] }],
+  'macos-old': [
+    'studio-1',
+    {
+      'studio-1': [
+        ...gone(['/usr/bin/ibv_devices', '/usr/bin/ibv_devinfo', '/usr/bin/rdma_ctl']),
+        ...gone(answers('ibv_devices', 'no-arguments.out', 'usage.err')),
+        ...gone([...portStates(...allDevices), ...answers('ibv_devinfo', 'usage.err')]),
+        ...gone(answers('rdma_ctl', 'status.out', 'enable.err', 'disable.err', 'usage.err')),
+        ...versions,
+        ...answers('uname', '-a.out', '-r.out', '-v.out'),
+        '/usr/sbin/sysctl',
+      ],
+      ...neighbours,
+    },
+  ],
+  'power-wrong': ['studio-1', { 'studio-1': answers('pmset', '-g.out', '-g_custom.out') }],
+  'rdma-disabled': [
+    'studio-1',
+    {
+      'studio-1': [
+        '/usr/bin/ibv_devinfo',
+        ...gone(portStates(...allDevices)),
+        '+ /.sim/answers/ibv_devinfo/no-arguments.err',
+        '+ /.sim/answers/ibv_devinfo/-v.err',
+        ...answers('ibv_devices', 'no-arguments.out'),
+        ...answers('rdma_ctl', 'status.out'),
+      ],
+      ...neighbours,
+    },
+  ],
+  'sudo-denied': ['studio-1', { 'studio-1': ['/.sim/sudo'] }],
+  'wrong-host-key': ['studio-1', {}],
+  'wrong-mac': ['studio-1', {}],
+};
+
+const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+const healthy = fleetOf();
+
+function changedFiles(fault: FaultName, target: string, node: string): readonly string[] {
+  const before = filesOf(healthy, node);
+  const after = filesOf(broken(healthy, { fault, target }), node);
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .filter((path) => before.get(path) !== after.get(path))
+    .map((path) => (after.has(path) ? (before.has(path) ? path : `+ ${path}`) : `- ${path}`))
+    .sort();
+}
+
+describe('every fault of the simulated fleet', () => {
+  it.each(faultNames.filter((name) => name !== 'wrong-mac'))('%s changes its own answers and no others', (fault) => {
+    const [target, byNode] = changes[fault];
+    const expected = Object.fromEntries(nodes.map((node) => [node, [...(byNode[node] ?? [])].sort()]));
+    expect(Object.fromEntries(nodes.map((node) => [node, changedFiles(fault, target, node)]))).toEqual(expected);
+  });
+
+  it('wrong-mac gives a node every answer of the other one, and the others none', () => {
+    const fleet = broken(healthy, { fault: 'wrong-mac', target: 'studio-1,studio-3' });
+    expect(filesOf(fleet, 'studio-1')).toEqual(filesOf(healthy, 'studio-3'));
+    for (const node of ['studio-2', 'studio-3', 'studio-4'])
+      expect(filesOf(fleet, node)).toEqual(filesOf(healthy, node));
+  });
+});

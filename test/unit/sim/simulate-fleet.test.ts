@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet, DesiredNode } from '../../../src/model/desired.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { modelIds } from '../../../src/sim/hardware.ts';
+import type { MacState } from '../../../src/sim/mac.ts';
+import { simulateFleet } from '../../../src/sim/simulate-fleet.ts';
+import { answer, desiredRack, fleetOf, link } from './rack.ts';
+
+const { pool, ...withoutPool } = desiredRack.thunderbolt;
+
+const oneNode = (hardware: DesiredNode['hardware'], changes: Partial<DesiredFleet> = {}): DesiredFleet => ({
+  ...desiredRack,
+  nodes: [{ name: nodeName('alone'), host: 'alone.lan', hardware, labels: {} }],
+  thunderbolt: { ...desiredRack.thunderbolt, links: [] },
+  ...changes,
+});
+
+function only(desired: DesiredFleet): MacState {
+  const [mac] = fleetOf(desired).macs;
+  if (mac === undefined) throw new Error('no Mac');
+  return mac;
+}
+
+function refusals(desired: DesiredFleet): readonly string[] {
+  const result = simulateFleet(desired, 'test');
+  return result.kind === 'fleet' ? [] : result.diagnostics.map(({ code, detail }) => `${code}: ${detail}`);
+}
+
+describe('a simulated fleet', () => {
+  it('is the same for the same file and seed, and another for another seed', () => {
+    expect(simulateFleet(desiredRack, 'test')).toEqual(simulateFleet(desiredRack, 'test'));
+    const serials = (seed: string): readonly string[] => {
+      const result = simulateFleet(desiredRack, seed);
+      return result.kind === 'fleet' ? result.fleet.macs.map(({ serial }) => serial) : [];
+    };
+    expect(new Set([...serials('one'), ...serials('two')]).size).toBe(8);
+    for (const serial of serials('one')) expect(serial).toMatch(/^[A-Z0-9]{10}$/);
+  });
+
+  it('gives no two Macs the same identity', () => {
+    const { macs } = fleetOf();
+    const identities = macs.flatMap((mac) => [
+      mac.serial,
+      mac.hardwareUuid,
+      mac.bootSession.uuid,
+      mac.lan.address,
+      ...mac.ports.map(({ macAddress }) => macAddress),
+      ...mac.receptacles.flatMap((one) => [one.domainUuid, one.switchUid, one.macAddress, one.linkLocal]),
+    ]);
+    expect(new Set(identities).size).toBe(identities.length);
+  });
+
+  it('keeps the identity of a receptacle when other nodes join', () => {
+    const smaller = fleetOf({
+      ...desiredRack,
+      nodes: desiredRack.nodes.slice(2),
+      thunderbolt: { ...desiredRack.thunderbolt, links: [] },
+    });
+    const uuids = (mac: MacState | undefined): readonly string[] => mac?.receptacles.map((one) => one.domainUuid) ?? [];
+    expect(uuids(smaller.macs[0])).toEqual(uuids(fleetOf().macs[2]));
+  });
+
+  it('gives every link its /30 of the pool in declared order', () => {
+    const addresses = fleetOf().macs.map((mac) =>
+      mac.receptacles.map(({ config }) =>
+        config.kind === 'manual' ? `${config.address}/${config.prefixLength}` : '-',
+      ),
+    );
+    expect(addresses).toEqual([
+      ['-', '10.77.0.1/30', '10.77.0.5/30', '10.77.0.9/30', '-', '-'],
+      ['-', '10.77.0.2/30', '10.77.0.13/30', '10.77.0.17/30', '-', '-'],
+      ['-', '10.77.0.6/30', '10.77.0.14/30', '10.77.0.21/30', '-', '-'],
+      ['-', '10.77.0.10/30', '10.77.0.18/30', '10.77.0.22/30', '-', '-'],
+    ]);
+  });
+
+  it('lets cabled interfaces assign themselves an address when there is no pool', () => {
+    const fleet = fleetOf({ ...desiredRack, thunderbolt: withoutPool });
+    expect(answer(fleet, 'studio-1', 'ifconfig/en3.out')).toMatch(/inet 169\.254\.\d+\.\d+ netmask 0xffff0000/);
+    expect(answer(fleet, 'studio-1', 'ifconfig/en2.out')).not.toContain('inet ');
+  });
+
+  it('keeps an office address that the file names', () => {
+    const [first] = desiredRack.nodes;
+    const desired = oneNode({});
+    const named = { ...desired, nodes: desired.nodes.map((node) => ({ ...node, host: '192.168.1.20' })) };
+    expect(only(named).lan.address).toBe('192.168.1.20');
+    expect(only(desired).lan.address).toBe('198.18.0.10');
+    expect(first?.host).toBe('studio-1.lan');
+  });
+
+  it('leaves the bridge with every receptacle when the file keeps it', () => {
+    const fleet = fleetOf({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, bridge: 'keep' } });
+    expect(answer(fleet, 'studio-1', 'ifconfig/bridge0.out').match(/member: en[2-7] /g)).toHaveLength(6);
+    expect(answer(fleet, 'studio-1', 'ifconfig/en3.out')).not.toContain('inet');
+    expect(answer(fleet, 'studio-1', 'networksetup/-listallnetworkservices.out')).not.toContain('Thunderbolt 1');
+    expect(answer(fleet, 'studio-1', 'networksetup/-getinfo_Thunderbolt+Bridge.out')).toContain('169.254.');
+    expect(answer(fleet, 'studio-1', 'ibv_devinfo/-v.out')).not.toContain('::ffff:');
+  });
+});
+
+describe('one simulated Mac', () => {
+  it('is a Mac15,14 with the least memory when the file is silent', () => {
+    const mac = only(oneNode({}, { macos: {}, power: {}, system: { fileVault: 'any' } }));
+    expect([mac.model.id, mac.memoryBytes, mac.macos.version, mac.macos.build]).toEqual([
+      'Mac15,14',
+      96 * 2 ** 30,
+      '26.5',
+      '25F71',
+    ]);
+    expect([mac.isFileVaultOn, mac.wiredLimitMegabytes, mac.power.sleepMinutes]).toEqual([false, 0, 0]);
+  });
+
+  it('is what the file says', () => {
+    const mac = only(
+      oneNode(
+        { model: 'Mac16,9', memoryBytes: 2 ** 37, serial: 'ABC123' },
+        {
+          macos: { version: '26.4.1' },
+          power: { sleepMinutes: 15, restartAfterPowerLoss: true },
+          system: { fileVault: 'enabled', wiredLimit: { kind: 'bytes', bytes: 100 * 2 ** 30 } },
+        },
+      ),
+    );
+    expect(mac).toMatchObject({
+      memoryBytes: 2 ** 37,
+      serial: 'ABC123',
+      macos: { version: '26.4.1', build: '25E253' },
+      power: { sleepMinutes: 15, restartsAfterPowerLoss: true },
+      isFileVaultOn: true,
+      wiredLimitMegabytes: 102_400,
+    });
+  });
+
+  it.each([
+    [2 ** 39, 491_520],
+    [2 ** 36, 57_344],
+  ])('of %i bytes leaves the larger of 8 GiB and a sixteenth unwired by itself', (memoryBytes, megabytes) => {
+    expect(only(oneNode({ memoryBytes })).wiredLimitMegabytes).toBe(megabytes);
+  });
+
+  it('has a build of the usual form for a version that nobody published', () => {
+    expect(only(oneNode({}, { macos: { version: '28.3.2' } })).macos.build).toMatch(/^27D\d{2,3}$/);
+  });
+
+  it.each([
+    ['Mac15,14', ['en2', 'en3', 'en4', 'en5', 'en6', 'en7']],
+    ['Mac16,9', ['en2', 'en3', 'en4', 'en5']],
+    ['Mac16,11', ['en2', 'en3', 'en4']],
+    ['Mac16,10', ['en2', 'en3', 'en4']],
+    ['Mac17,6', ['en1', 'en6', 'en2']],
+    ['Mac17,7', ['en1', 'en6', 'en2']],
+  ])('of model %s has its interfaces in the order of its receptacles', (model, devices) => {
+    const mac = only(oneNode({ model }));
+    expect(mac.receptacles.map(({ device }) => device)).toEqual(devices);
+    expect(mac.receptacles.map(({ number }) => number)).toEqual(devices.map((_, index) => index + 1));
+  });
+
+  it.each(modelIds)('of model %s has no device twice', (model) => {
+    const mac = only(oneNode({ model }));
+    const devices = [...mac.ports, ...mac.receptacles].map(({ device }) => device);
+    expect(new Set(devices).size).toBe(devices.length);
+    expect(devices).toContain(mac.lan.device);
+  });
+
+  it('with Thunderbolt 4 says that RDMA is enabled and has no device', () => {
+    const fleet = fleetOf({
+      ...oneNode({ model: 'Mac16,10' }),
+      nodes: ['one', 'two'].map((name) => ({
+        name: nodeName(name),
+        host: name,
+        hardware: { model: 'Mac16,10' },
+        labels: {},
+      })),
+      thunderbolt: { ...desiredRack.thunderbolt, links: [link(0, 'one:1', 'two:1')] },
+    });
+    expect(answer(fleet, 'one', 'rdma_ctl/status.out')).toBe('enabled\n');
+    expect(answer(fleet, 'one', 'ibv_devices/no-arguments.out').split('\n')).toHaveLength(3);
+    const buses = answer(fleet, 'one', 'system_profiler/SPThunderboltDataType_-json.out');
+    expect(buses).toContain('"40 Gb/s"');
+    expect(buses).toContain('"Up to 40 Gb/s"');
+    expect(buses).not.toContain('64087');
+  });
+});
+
+describe('a file that cannot be simulated', () => {
+  it('is refused for a model that is not in the table', () => {
+    expect(refusals(oneNode({ model: 'Mac99,1' }))).toEqual([
+      'sim/unknown-model: alone is declared as Mac99,1, and nothing is known about its receptacles and interfaces.',
+    ]);
+    expect(refusals(oneNode({ model: 'constructor' }))).toHaveLength(1);
+  });
+
+  it('is refused for every cable that cannot be plugged in', () => {
+    const links = [
+      link(0, 'studio-1:2', 'studio-2:2'),
+      link(1, 'studio-1:2', 'studio-3:2'),
+      link(2, 'studio-1:7', 'studio-4:2'),
+      link(3, 'studio-1:0', 'studio-9:1'),
+    ];
+    const thunderbolt = { ...desiredRack.thunderbolt, links };
+    expect(refusals({ ...desiredRack, thunderbolt })).toEqual([
+      'sim/unusable-link: The cable studio-1:2 <-> studio-3:2 cannot be plugged in: receptacle 2 of studio-1 already carries another cable.',
+      'sim/unusable-link: The cable studio-1:7 <-> studio-4:2 cannot be plugged in: studio-1 is a Mac15,14 with receptacles 1 to 6.',
+      'sim/unusable-link: The cable studio-1:0 <-> studio-9:1 cannot be plugged in: studio-1 is a Mac15,14 with receptacles 1 to 6.',
+      'sim/unusable-link: The cable studio-1:0 <-> studio-9:1 cannot be plugged in: there is no node studio-9.',
+    ]);
+  });
+
+  it('is refused when the pool has no room for its links', () => {
+    const small = { address: '10.77.0.0', prefixLength: 28 };
+    expect(refusals({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, pool: small } })).toEqual([
+      'sim/pool-too-small: 10.77.0.0/28 has room for 4 links of four addresses; 6 are declared.',
+    ]);
+    expect(pool?.prefixLength).toBe(24);
+  });
+});
