@@ -22,7 +22,7 @@ export function aimAtNode(fleet: SimulatedFleet, target: string): Aimed<MacState
 }
 
 /** `NODE:RECEPTACLE`: one receptacle of one Mac, with or without a cable. */
-export function aimAtReceptacle(fleet: SimulatedFleet, target: string): Aimed<LinkEnd> {
+function aimAtReceptacle(fleet: SimulatedFleet, target: string): Aimed<LinkEnd> {
   const [, name = '', digits = ''] = /^(.*):(\d{1,2})$/.exec(target) ?? [];
   if (digits === '') {
     return refused(`${JSON.stringify(target)} is not of the form NODE:RECEPTACLE.`, exampleHint(fleet));
@@ -48,7 +48,7 @@ export function aimAtCable(fleet: SimulatedFleet, target: string): Aimed<LinkEnd
 }
 
 /** The receptacles of this Mac that have a cable, lowest first. */
-export const cabledEnds = (fleet: SimulatedFleet, mac: MacState): readonly LinkEnd[] =>
+const cabledEnds = (fleet: SimulatedFleet, mac: MacState): readonly LinkEnd[] =>
   mac.receptacles
     .map(({ number }) => ({ node: mac.name, receptacle: number }))
     .filter((end) => cableAt(fleet.cables, end) !== undefined);

@@ -32,7 +32,7 @@ export type FaultName = keyof typeof faults;
 export const faultNames: readonly FaultName[] = Object.keys(faults).filter(isFaultName).sort();
 
 /** Whether there is a fault of this name. */
-export function isFaultName(name: string): name is FaultName {
+function isFaultName(name: string): name is FaultName {
   return Object.hasOwn(faults, name);
 }
 

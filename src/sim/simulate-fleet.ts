@@ -16,7 +16,7 @@ export type FleetResult =
   | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
 
 /** The result for these diagnostics, or for the fleet when there are none. */
-export function fleetUnless(diagnostics: readonly Diagnostic[], fleet: () => SimulatedFleet): FleetResult {
+function fleetUnless(diagnostics: readonly Diagnostic[], fleet: () => SimulatedFleet): FleetResult {
   const [first, ...rest] = diagnostics;
   return first === undefined ? { kind: 'fleet', fleet: fleet() } : { kind: 'refused', diagnostics: [first, ...rest] };
 }
