@@ -1,5 +1,5 @@
 import type { Ipv4Address, NetworkInterface } from '../model/fact-values.ts';
-import { known } from '../model/known.ts';
+import { known, unknown } from '../model/known.ts';
 import type { Fact } from './fact.ts';
 import { ipv6Groups, isInterface, isIpv4, isMac, wholeNumber } from './grammar.ts';
 import { ifconfig } from './probes/network.ts';
@@ -26,6 +26,7 @@ export const interfaces: Fact<'interfaces'> = {
       if (one === undefined) return garbled(answer, 'printed a block that is no interface');
       found.push(one);
     }
+    if (found.length === 0) return unknown('empty', 'ifconfig listed no interface.');
     const isUnambiguous = new Set(found.map(({ name }) => name)).size === found.length;
     return isUnambiguous ? known(found) : garbled(answer, 'named one interface twice');
   },

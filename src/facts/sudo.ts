@@ -1,4 +1,4 @@
-import { type Known, known, unknown } from '../model/known.ts';
+import { known, unknown } from '../model/known.ts';
 import type { Fact } from './fact.ts';
 import { sudo as sudoProbe } from './probes/system.ts';
 import { garbled, readText } from './read-answer.ts';
@@ -12,12 +12,13 @@ export const sudo: Fact<'sudo'> = {
   from: [sudoProbe],
   parse: ([answer]) => {
     const said = readText(answer, { exits: [0, 1], isSelfEnding: true });
-    if (answer === undefined || (said.kind === 'unknown' && said.reason !== 'empty')) return said as Known<never>;
-    if (answer.exit.kind === 'exited' && answer.exit.code === 0) {
+    if (said.kind === 'unknown' && said.reason !== 'empty') return said;
+    if (answer?.exit.kind === 'exited' && answer.exit.code === 0) {
       return said.kind === 'unknown' ? known('allowed') : garbled(answer, 'ran a shell without input, which printed');
     }
-    if (denied.test(answer.stderr)) return known('denied');
-    if (needsPassword.test(answer.stderr)) return known('needs-password');
-    return unknown('failed', `sudo ended with 1 and said: ${answer.stderr.trim().slice(0, 200)}`);
+    const stderr = answer?.stderr ?? '';
+    if (denied.test(stderr)) return known('denied');
+    if (needsPassword.test(stderr)) return known('needs-password');
+    return unknown('failed', `sudo ended with 1 and said: ${stderr.trim().slice(0, 200)}`);
   },
 };

@@ -6,7 +6,7 @@
  * mktemp, the watchdog, the watchdog's sleep, wc, cat and rm.
  */
 import type { Probe } from '../model/probe.ts';
-import { pathWord, place, rootLine, scriptCommand, shellCommand, tool } from './node-paths.ts';
+import { below, pathWord, place, rootLine, scriptCommand, shellCommand, tool } from './node-paths.ts';
 
 /** What one observation asks. `token` is 32 lower-case hex digits, fresh for every observation. */
 export interface ObserveRequest {
@@ -68,14 +68,16 @@ PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
 export PATH
 umask 077
 ulimit -c 0 2>/dev/null
-d= g= t= P=
+d='' g='' t='' P=''
 k() {
+  kill -0 "$2" 2>/dev/null || return 0
   set -- "$1" "$2" $(${pathWord(tool.ps)} -o ppid= -p "$2" 2>/dev/null)
   [ "$3" = "$$" ] && kill -s "$1" "$2" 2>/dev/null
 }
 w() {
   n=0
-  while t=; do
+  while :; do
+    t=''
     wait "$1"
     c=$?
     [ -n "$t" ] || return 0
@@ -103,10 +105,12 @@ trap 'q 130' INT
 trap 'q 143' TERM
 trap 'q 141' PIPE
 trap 't=1' USR1
-d=$(${pathWord(tool.mktemp)} -d ${pathWord(place.temporary)}/meshwright.XXXXXX) && cd "$d" || {
+if ! d=$(${pathWord(tool.mktemp)} -d ${pathWord(below(place.temporary, 'meshwright.XXXXXX'))}) || ! cd "$d"; then
+  d=''
   printf '\\n%s nowhere\\n' "$T"
   exit 1
-}`;
+fi
+case $d in ("$R${place.temporary.path}/meshwright."*) ;; (*) d='' && exit 1 ;; esac`;
 
 /** Each probe in the background with its own files. The size limit follows the probe that comes next. */
 function launches(probes: readonly Probe[]): readonly string[] {
@@ -160,7 +164,7 @@ function watchdog(probes: readonly Probe[]): string {
     lines.push(`  for i in ${ids.join(' ')}; do l ${signal}; done`);
   }
   return `(
-  s= h=
+  s='' h=''
   trap 'h=1; [ -z "$s" ] || kill "$s"' HUP TERM
   z() {
     [ -z "$h" ] || exit 0
@@ -168,11 +172,12 @@ function watchdog(probes: readonly Probe[]): string {
     s=$!
     [ -z "$h" ] || kill "$s"
     wait "$s"
-    s=
+    s=''
     [ -z "$h" ] || exit 0
   }
   l() {
     eval p=\\$p$i
+    kill -0 "$p" || return 0
     set -- "$1" "$p" $(${pathWord(tool.ps)} -o ppid= -p "$p")
     [ "$3" = "$$" ] || return 0
     : >"$i.l"
@@ -203,10 +208,10 @@ function epilogue(probes: readonly Probe[]): string {
   eval c$i=\\$c
   P=\${P#* }
 done
-P=
+P=''
 kill "$g" 2>/dev/null
 wait "$g" 2>/dev/null
-g=
+g=''
 printf '\\n%s begin 1 ${ids.length}\\n' "$T"
 for i in ${ids.join(' ')}; do
   eval c=\\$c$i

@@ -19,7 +19,7 @@ r() {
 s "$R/Library" || u
 if s "$R/Library/Application Support" && s "$b"; then
   if s "$b/ops"; then
-    for j in "$b"/ops/*; do
+    for j in "$b/ops/"*; do
       [ -d "$j" ] || continue
       s "$j"
       [ -e "$j/job" ] || continue

@@ -9,7 +9,7 @@ if [ ! -d "$f" ] || [ ! -r "$f" ] || [ ! -x "$f" ]; then
   printf "unreadable\\n"
   exit 0
 fi
-for p in "$f"/dev.meshwright.*.plist; do
+for p in "$f/"dev.meshwright.*.plist; do
   [ -e "$p" ] || [ -h "$p" ] || continue
   l=\${p##*/}
   l=\${l%.plist}
