@@ -31,15 +31,20 @@ export interface LoadedCluster {
 export function loadCluster(input: string | Uint8Array, file: string): LoadedCluster {
   const document = readDocument(input, file);
   if (document.value === undefined) return { diagnostics: diagnosticsOf(document.source, document.problems) };
-  const problems = [
+  const meant = [
     ...ruleProblems(document),
     ...schemaProblems({ schema: clusterSchema, validate: validateCluster }, document),
-    ...document.problems,
   ];
-  const diagnostics = diagnosticsOf(document.source, problems);
+  const diagnostics = diagnosticsOf(document.source, bestFirst(document, meant));
   if (hasErrors(diagnostics)) return { diagnostics };
   const spec = document.value as ClusterSpec;
   return { spec, fleet: resolveFleet(spec), diagnostics };
+}
+
+/** What is wrong with the YAML explains the rest; how another reader would read a text only matters if it is right. */
+function bestFirst({ problems }: ReadDocument, meant: readonly Problem[]): readonly Problem[] {
+  const isReading = (problem: Problem): boolean => problem.code.startsWith('yaml/ambiguous-');
+  return [...problems.filter((one) => !isReading(one)), ...meant, ...problems.filter(isReading)];
 }
 
 function ruleProblems(document: ReadDocument): readonly Problem[] {

@@ -3,7 +3,7 @@ import { type SourceText, sourceText } from './line-index.ts';
 import type { Problem } from './problem.ts';
 
 /** Files above this many bytes (of UTF-16 units, when given as text) are refused before anything looks at them. */
-export const maxFileBytes = 1_048_576;
+export const maxFileBytes = 524_288;
 
 /** A text that is fit to be parsed, or the problems that forbid it. */
 export interface ReadText {
@@ -20,7 +20,8 @@ export function readText(input: string | Uint8Array, file: string): ReadText {
   return { source, problems: invisibleCharacters(source.text) };
 }
 
-const tooLarge = (length: number): string => `It has ${(length / 1_048_576).toFixed(1)} MiB; at most 1 MiB is read.`;
+const tooLarge = (length: number): string =>
+  `It has ${Math.ceil(length / 1024)} KiB; at most ${maxFileBytes / 1024} KiB are read.`;
 
 function refused(file: string, code: Problem['code'], detail: string): ReadText {
   return { source: sourceText(file, ''), problems: [{ code, span: { start: 0, end: 0 }, detail }] };

@@ -194,13 +194,16 @@ function hostAdvice(text: string): string | undefined {
   return port === null ? undefined : `Write \`host: ${port[1]}\` and \`port: ${port[2]}\`.`;
 }
 
+const singular: Readonly<Record<string, string>> = { entries: 'entry', characters: 'character' };
+
 function outOfRange(context: Context): Problem {
   const { pointer, span, description, value } = placed(context);
   const { keyword, params } = context.error;
   const limit = String(params['limit']);
   const counted = { Properties: 'entries', Items: 'entries', Length: 'characters' };
   const unit = Object.entries(counted).find(([end]) => keyword.endsWith(end))?.[1];
-  const bound = `${keyword.startsWith('max') ? 'At most' : 'At least'} ${limit}${unit === undefined ? '' : ` ${unit}`}`;
+  const noun = unit !== undefined && limit === '1' ? singular[unit] : unit;
+  const bound = `${keyword.startsWith('max') ? 'At most' : 'At least'} ${limit}${noun === undefined ? '' : ` ${noun}`}`;
   const shown = typeof value === 'number' ? `, and this is ${value}` : '';
   return {
     code: 'schema/out-of-range',

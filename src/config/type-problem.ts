@@ -27,7 +27,8 @@ export function typeProblem(place: MistypedValue, error: SchemaError, shown: str
   const wanted = String(error.params['type']);
   const is = kindOf(place.value);
   const belongs = `${kindWords[wanted] ?? wanted} belongs here`;
-  const detail = place.value === null ? `Nothing stands here; ${belongs}.` : `${capital(shown)} is ${is}; ${belongs}.`;
+  const what = typeof place.value === 'object' ? `${capital(is)} stands here` : `${capital(shown)} is ${is}`;
+  const detail = `${what}; ${belongs}.`;
   const hint = hintFor(wanted, place);
   return {
     code: 'schema/wrong-type',

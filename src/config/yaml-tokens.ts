@@ -10,14 +10,17 @@ export interface Tokens {
   readonly problems: readonly Problem[];
 }
 
-/** Splits a text into tokens (iterative, linear) and guards nesting, directives and the number of documents. */
+/** Splits a text into tokens (iterative, linear); guards nesting, directives, documents and what is left open. */
 export function readTokens(text: string): Tokens {
   const tokens = [...new Parser().parse(text)];
+  const { deep, open } = look(tokens);
   const problems = [...tokens.flatMap(directiveProblem), ...documentProblems(tokens)];
-  const deep = tooDeepAt(tokens);
   if (deep !== undefined) {
-    const span = { start: deep, end: deep + 1 };
-    problems.push({ code: 'yaml/too-deep', span, detail: `Here begins level ${maxDepth + 1}; ${maxDepth} are read.` });
+    const detail = `Here begins level ${maxDepth + 1}; ${maxDepth} are read.`;
+    problems.push({ code: 'yaml/too-deep', span: { start: deep, end: deep + 1 }, detail });
+  } else if (open !== undefined) {
+    const detail = `This ${text[open]} is never closed.`;
+    problems.push({ code: 'yaml/syntax', span: { start: open, end: open + 1 }, detail, label: 'opened here' });
   }
   return { tokens, problems };
 }
@@ -35,21 +38,33 @@ function documentProblems(tokens: readonly CST.Token[]): readonly Problem[] {
   return [{ code: 'yaml/several-documents', span, detail: 'A second document starts here, after the first one.' }];
 }
 
-interface Open {
+interface Visit {
   readonly token: CST.Token;
   readonly depth: number;
 }
 
-/** The offset of the first collection below the deepest level, found with a stack of our own. */
-function tooDeepAt(tokens: readonly CST.Token[]): number | undefined {
-  const open: Open[] = tokens.map((token) => ({ token, depth: 0 }));
-  let first: number | undefined;
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+/** Offsets of the first collection below the deepest level and of the last bracket or quote that is left open. */
+function look(tokens: readonly CST.Token[]): { readonly deep?: number; readonly open?: number } {
+  const visits: Visit[] = tokens.map((token) => ({ token, depth: 0 }));
+  let deep = Number.POSITIVE_INFINITY;
+  let open = -1;
+  for (let next = visits.pop(); next !== undefined; next = visits.pop()) {
     const { token, depth } = next;
-    if (depth > maxDepth) first = Math.min(first ?? token.offset, token.offset);
-    else for (const child of childrenOf(token)) open.push({ token: child, depth: depth + 1 });
+    if (isLeftOpen(token)) open = Math.max(open, token.offset);
+    if (depth > maxDepth) deep = Math.min(deep, token.offset);
+    else for (const child of childrenOf(token)) visits.push({ token: child, depth: depth + 1 });
   }
-  return first;
+  return { ...(deep === Number.POSITIVE_INFINITY ? {} : { deep }), ...(open === -1 ? {} : { open }) };
+}
+
+function isLeftOpen(token: CST.Token): boolean {
+  if (token.type === 'flow-collection') {
+    return !token.end.some(({ type }) => type === 'flow-map-end' || type === 'flow-seq-end');
+  }
+  if (token.type === 'single-quoted-scalar') return !/[^']'(?:'')*$|^''(?:'')*$/.test(token.source);
+  if (token.type !== 'double-quoted-scalar') return false;
+  const backslashes = token.source.length - 1 - token.source.slice(0, -1).replace(/\\+$/, '').length;
+  return token.source.length < 2 || !token.source.endsWith('"') || backslashes % 2 === 1;
 }
 
 function childrenOf(token: CST.Token): readonly CST.Token[] {

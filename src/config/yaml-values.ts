@@ -1,19 +1,9 @@
-import {
-  type Alias,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  type ParsedNode,
-  type Scalar,
-  type YAMLMap,
-  type YAMLSeq,
-} from 'yaml';
+import { type Alias, isAlias, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap, type YAMLSeq } from 'yaml';
 import type { Span } from './line-index.ts';
-import { hasLeadingZero, otherReading } from './plain-scalars.ts';
 import { pointerTo } from './pointer.ts';
 import type { Problem } from './problem.ts';
-import type { Entry, SourceMap } from './source-map.ts';
+import type { SourceMap } from './source-map.ts';
+import { foreignTag, isPlain, keyText, type Node, readScalar, spanOfNode, type Walk } from './yaml-scalars.ts';
 
 /** Plain data with the place of every value. */
 export interface ReadValues {
@@ -25,40 +15,32 @@ export interface ReadValues {
 /** More values than this, aliases unfolded, are refused; the largest sensible rack has about five thousand. */
 export const maxValues = 50_000;
 
-interface Walk {
-  readonly text: string;
-  readonly places: Map<string, Entry>;
-  readonly problems: Problem[];
-  readonly anchors: Map<string, ParsedNode>;
-  /** Anchored nodes that are being read, to notice one that contains itself. */
-  readonly open: Set<unknown>;
-  values: number;
-}
-
-type Node = ParsedNode | null;
-
 /** Reads the composed nodes of a document into plain data; maps have no prototype, so every key is only a key. */
 export function readValues(root: Node, text: string): ReadValues {
   const walk: Walk = { text, places: new Map(), problems: [], anchors: new Map(), open: new Set(), values: 0 };
   const value = readNode(walk, root, '', undefined);
   if (walk.values <= maxValues) return { value, map: walk.places, problems: walk.problems };
-  const span = { start: 0, end: 0 };
+  const span = walk.overflow ?? { start: 0, end: 0 };
   const detail = `With every alias unfolded it has more than ${maxValues} values.`;
   return { value: undefined, map: new Map(), problems: [{ code: 'yaml/too-many-values', span, detail }] };
 }
 
-const spanOfNode = (node: Node): Span | undefined =>
-  node?.range === undefined || node.range === null ? undefined : { start: node.range[0], end: node.range[1] };
-
 function readNode(walk: Walk, node: Node, pointer: string, key: Span | undefined): unknown {
   walk.values += 1;
-  if (walk.values > maxValues) return undefined;
+  if (walk.values > maxValues) {
+    walk.overflow ??= key ?? spanOfNode(node) ?? { start: 0, end: 0 };
+    return undefined;
+  }
   if (isAlias(node)) return readAlias(walk, node as Alias.Parsed, pointer, key);
   place(walk, node, pointer, key);
   if (node === null) return null;
-  refuseForeignTag(walk, node);
   if (node.anchor !== undefined) walk.anchors.set(node.anchor, node);
-  if (isScalar(node)) return readScalar(walk, node, pointer);
+  const foreign = foreignTag(walk, node);
+  if (isScalar(node)) {
+    if (foreign === undefined) return readScalar(walk, node, pointer);
+    walk.places.set(pointer, { value: foreign, isLiteral: false, ...(key === undefined ? {} : { key }) });
+    return node.source ?? '';
+  }
   walk.open.add(node);
   const value = isSeq(node) ? readList(walk, node, pointer) : readMap(walk, node as YAMLMap.Parsed, pointer);
   walk.open.delete(node);
@@ -77,45 +59,6 @@ function place(walk: Walk, node: Node, pointer: string, key: Span | undefined): 
   });
 }
 
-const plainTags = new Set(
-  ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
-);
-
-function refuseForeignTag(walk: Walk, node: ParsedNode): void {
-  if (node.tag === undefined || plainTags.has(node.tag)) return;
-  const end = node.range[0];
-  const start = walk.text.lastIndexOf('!', end) === -1 ? end : tagStart(walk.text, end);
-  const detail = 'Only plain text, numbers, true and false, lists and maps are read.';
-  walk.problems.push({ code: 'yaml/foreign-tag', span: { start, end: Math.max(end, start + 1) }, detail });
-}
-
-/** A tag stands before its value, perhaps with an anchor between: the last word there that begins with `!`. */
-function tagStart(text: string, valueStart: number): number {
-  const before = text.slice(Math.max(0, valueStart - 200), valueStart);
-  const at = before.search(/![^\s]*\s*(?:&\S+\s*)?$/);
-  return at === -1 ? valueStart : valueStart - before.length + at;
-}
-
-function readScalar(walk: Walk, node: Scalar.Parsed, pointer: string): unknown {
-  const entry = walk.places.get(pointer);
-  if (node.type !== 'PLAIN' || entry === undefined || entry.raw === undefined) return node.value;
-  const { raw } = entry;
-  if (typeof node.value === 'number' && hasLeadingZero(raw)) {
-    const detail = `${raw} is ${node.value} here, and another number to readers of YAML 1.1.`;
-    walk.problems.push({ code: 'yaml/ambiguous-number', span: entry.value, pointer, detail });
-  }
-  if (typeof node.value === 'string') warnOfOtherReading(walk, raw, entry.value);
-  return node.value;
-}
-
-function warnOfOtherReading(walk: Walk, raw: string, span: Span): void {
-  const other = otherReading(raw);
-  if (other === undefined) return;
-  const detail = `meshwright reads the text ${raw}; a reader of YAML 1.1 reads ${other}.`;
-  const hint = `Put it in quotes: "${raw}"`;
-  walk.problems.push({ code: 'yaml/ambiguous-text', severity: 'warning', span, detail, hint });
-}
-
 function readAlias(walk: Walk, alias: Alias.Parsed, pointer: string, key: Span | undefined): unknown {
   const target = walk.anchors.get(alias.source);
   const span = spanOfNode(alias) ?? { start: 0, end: 0 };
@@ -125,7 +68,10 @@ function readAlias(walk: Walk, alias: Alias.Parsed, pointer: string, key: Span |
     walk.places.set(pointer, { value: span, isLiteral: false, ...(key === undefined ? {} : { key }) });
     return null;
   }
-  return readNode(walk, target, pointer, key ?? span);
+  const hadRoom = walk.overflow === undefined;
+  const value = readNode(walk, target, pointer, key ?? span);
+  if (hadRoom && walk.overflow !== undefined) walk.overflow = span;
+  return value;
 }
 
 function readList(walk: Walk, list: YAMLSeq.Parsed, pointer: string): readonly unknown[] {
@@ -134,44 +80,20 @@ function readList(walk: Walk, list: YAMLSeq.Parsed, pointer: string): readonly u
 
 function readMap(walk: Walk, map: YAMLMap.Parsed, pointer: string): object {
   const value: Record<string, unknown> = Object.create(null);
-  const merged: Node[] = [];
+  const merged: { readonly key: Span; readonly from: Node }[] = [];
   for (const pair of map.items) {
     const name = keyText(walk, pair.key);
     if (name === undefined) continue;
     const key = spanOfNode(pair.key) ?? { start: 0, end: 0 };
     const child = pointerTo(pointer, name);
-    const first = walk.places.get(child)?.key;
-    if (name === '<<' && isPlain(pair.key)) merged.push(pair.value);
-    else if (name in value && first !== undefined) refuseDuplicate(walk, { name, pointer: child, key, first });
+    const isMerge = name === '<<' && isPlain(pair.key);
+    const first = isMerge ? merged[0]?.key : walk.places.get(child)?.key;
+    if (isMerge && first === undefined) merged.push({ key, from: pair.value });
+    else if (first !== undefined) refuseDuplicate(walk, { name, pointer: child, key, first });
     else value[name] = readNode(walk, pair.value, child, key);
   }
-  for (const source of merged) mergeInto(walk, value, source, pointer);
+  for (const { from } of merged) mergeInto(walk, value, from, pointer);
   return value;
-}
-
-const isPlain = (key: unknown): boolean => isScalar(key) && key.type === 'PLAIN';
-
-/** A key as the file writes it: `1e3` stays `1e3`. Undefined, with a problem, for a key that is no text. */
-function keyText(walk: Walk, node: Node): string | undefined {
-  const span = spanOfNode(node) ?? { start: 0, end: 0 };
-  if (!isScalar(node)) {
-    walk.problems.push({
-      code: 'yaml/bad-key',
-      span,
-      detail: 'A list, a map or an alias stands where a name belongs.',
-    });
-    return undefined;
-  }
-  refuseForeignTag(walk, node as ParsedNode);
-  if (node.type !== 'PLAIN') return String(node.value);
-  const raw = walk.text.slice(span.start, span.end);
-  if (raw === '') {
-    walk.problems.push({ code: 'yaml/bad-key', span, detail: 'There is nothing before the colon.' });
-    return undefined;
-  }
-  const isSameNumber = typeof node.value === 'number' && String(node.value) === raw;
-  if (!isSameNumber) warnOfOtherReading(walk, raw, span);
-  return raw;
 }
 
 function refuseDuplicate(
@@ -201,6 +123,7 @@ function mergeInto(walk: Walk, value: Record<string, unknown>, source: Node, poi
     const hidden: Walk = { ...walk, places: new Map(), problems: isAlias(one) ? [] : walk.problems };
     const from = readNode(hidden, target as ParsedNode, pointer, undefined) as Record<string, unknown>;
     walk.values = hidden.values;
+    if (hidden.overflow !== undefined) walk.overflow ??= hidden.overflow;
     const adopted = new Set<string>();
     for (const [name, inner] of Object.entries(from ?? {})) {
       if (name in value) continue;

@@ -5,7 +5,7 @@ export const yamlCodes = {
   'yaml/too-large': {
     severity: 'error',
     summary: 'The file is too large.',
-    cause: 'More than 1 MiB: no rack needs that much, so it is probably another file.',
+    cause: 'More than 512 KiB: no rack needs that much, so it is probably another file.',
     hint: 'Check that the right file was given.',
   },
   'yaml/not-utf8': {

@@ -2,11 +2,13 @@ import { canonicalAddress } from '../address.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding } from '../finding.ts';
 
+/** The characters of a name, or of an IPv6 address with its at least two colons; the rest is the schema's matter. */
+const hasForm = /^(?:[A-Za-z0-9][A-Za-z0-9._-]*|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(?:%[A-Za-z0-9]+)?)$/;
+
 /** A host that looks like an IP address is one, in a form that every program reads alike. */
 export function badAddress(draft: Draft): readonly Finding[] {
   return draft.nodes.flatMap(({ name, host }) => {
-    if (host === undefined || !host.isText || !/^[A-Za-z0-9:][A-Za-z0-9:._%-]*$/.test(host.text)) return [];
-    if (/^\[|^[A-Za-z][^:]*:[0-9]+$|^[^:]*\.[^:]*:[0-9]+$/.test(host.text)) return []; // a port: the form is wrong
+    if (host === undefined || !host.isText || !hasForm.test(host.text)) return [];
     if (canonicalAddress(host.text) !== undefined) return [];
     const finding: Finding = {
       code: 'topology/bad-address',
