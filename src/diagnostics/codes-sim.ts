@@ -42,7 +42,8 @@ export const simCodes = {
   'sim/run-folder': {
     severity: 'error',
     summary: 'The folder of a simulated fleet cannot be used.',
-    cause: 'The name of the folder has a colon or a line break, which PATH cannot hold, or its files cannot be written.',
+    cause:
+      'The name of the folder has a colon or a line break, which PATH cannot hold, or its files cannot be written.',
     hint: 'Choose another folder for the simulated fleet, with a plain name and with room on its disk.',
   },
   'sim/start-failed': {
@@ -56,5 +57,11 @@ export const simCodes = {
     summary: 'The simulated fleet did not answer.',
     cause: 'The control socket broke off, or its answer took longer than its deadline.',
     hint: 'Stop it and start it again: meshwright sim down, then meshwright sim up',
+  },
+  'sim/other-file': {
+    severity: 'error',
+    summary: 'The simulated fleet was made from an earlier state of this file.',
+    cause: 'A node was added or renamed after `sim up`.',
+    hint: 'Make it anew: meshwright sim down && meshwright sim up',
   },
 } as const satisfies Record<string, CodeEntry>;

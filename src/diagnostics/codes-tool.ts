@@ -2,10 +2,52 @@ import type { CodeEntry } from './code-entry.ts';
 
 /** Codes about the command line and meshwright itself. */
 export const toolCodes = {
+  'cli/usage': {
+    severity: 'error',
+    summary: 'The command line cannot be understood.',
+    cause: 'A verb, option or target that does not exist, or one that is missing.',
+    hint: 'See: meshwright --help',
+  },
   'cli/no-cluster-file': {
     severity: 'error',
     summary: 'There is no cluster file.',
     cause: 'Neither -f nor MESHWRIGHT_FILE is given, and no cluster.yaml lies in this folder or above it.',
-    hint: 'Say which one: meshwright -f path/to/cluster.yaml …',
+    hint: 'Say which one: meshwright -f path/to/cluster.yaml, or start from cluster.example.yaml.',
+  },
+  'cli/cannot-read': {
+    severity: 'error',
+    summary: 'A file cannot be read.',
+    cause: 'The path does not exist, is a folder, or this user may not read it.',
+    hint: 'Check the path and its permissions.',
+  },
+  'cli/cannot-write': {
+    severity: 'error',
+    summary: 'A file cannot be written.',
+    cause: 'The folder is missing, full or read-only for this user.',
+    hint: 'Check the folder, its free space and its permissions; nothing was changed.',
+  },
+  'cli/needs-yes': {
+    severity: 'error',
+    summary: 'Nothing was changed: nobody was there to say yes.',
+    cause: 'A verb that writes was started without a terminal and without --yes.',
+    hint: 'Add --yes once you know what it will do.',
+  },
+  'cli/declined': {
+    severity: 'notice',
+    summary: 'Nothing was changed: the answer was no.',
+    cause: 'The question was answered with no, or with nothing.',
+    hint: 'Run it again when you are sure.',
+  },
+  'run/interrupted': {
+    severity: 'error',
+    summary: 'The run was interrupted before this node was reached.',
+    cause: 'Ctrl-C, a closed terminal or a TERM signal ended the run.',
+    hint: 'Run it again.',
+  },
+  'internal/bug': {
+    severity: 'error',
+    summary: 'This is a bug in meshwright.',
+    cause: 'Something was thrown that no code path expects.',
+    hint: 'Please report it with the text above; nothing that was done is lost.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -1,11 +1,21 @@
 import { doctorCodes } from './codes-doctor.ts';
+import { enrollCodes } from './codes-enroll.ts';
+import { factCodes } from './codes-fact.ts';
 import { fileCodes } from './codes-file.ts';
 import { simCodes } from './codes-sim.ts';
 import { sshCodes } from './codes-ssh.ts';
 import { toolCodes } from './codes-tool.ts';
 
 /** Every code there is, `area/slug`; never reused, each documented and provoked by a test. */
-export const codes = { ...fileCodes, ...sshCodes, ...doctorCodes, ...simCodes, ...toolCodes };
+export const codes = {
+  ...fileCodes,
+  ...sshCodes,
+  ...enrollCodes,
+  ...factCodes,
+  ...doctorCodes,
+  ...simCodes,
+  ...toolCodes,
+};
 
 /** A code of the registry. */
 export type DiagnosticCode = keyof typeof codes;

@@ -1,0 +1,84 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import { factsWithoutAnswer, parseFacts } from '../facts/parse-facts.ts';
+import { allProbes } from '../facts/registry.ts';
+import type { NodeName } from '../model/node.ts';
+import type { NodeObservation } from '../model/observation.ts';
+import type { ExecResult, Remote } from '../remote/remote.ts';
+import { parseFrames } from '../script/frames.ts';
+import { observationMaxBytes, observeCommand } from '../script/observe-script.ts';
+import { forEachLimited } from './for-each-limited.ts';
+import { type NodeWay, withRemote } from './with-remote.ts';
+
+/** How an observation is carried out; the caller gives randomness, so that a test can repeat it. */
+export interface ObserveOptions {
+  /** How many nodes at once. */
+  readonly parallel: number;
+  /** For connecting to one node, and again for its answer, in milliseconds. */
+  readonly deadlineMs: number;
+  /** 32 hexadecimal digits, new for every call. */
+  readonly newToken: () => string;
+  readonly signal?: AbortSignal;
+  /** Called with every command line just before it is sent. */
+  readonly onCommand?: (node: NodeName, command: string) => void;
+  /** Called when a node has been observed or given up. */
+  readonly onNode?: (node: NodeName, isObserved: boolean) => void;
+}
+
+interface Sight {
+  readonly observation: NodeObservation;
+  readonly failures: readonly Diagnostic[];
+}
+
+/**
+ * Observes many nodes, each over one connection and with one exec. A node that is slow, dead or lying changes
+ * nothing for the others: every failure becomes its own diagnostics, and its facts become unknown.
+ */
+export async function observeFleet(ways: readonly NodeWay[], options: ObserveOptions): Promise<FleetObservation> {
+  const nodes: Record<string, NodeObservation> = {};
+  const failures: Record<string, readonly Diagnostic[]> = {};
+  await forEachLimited(ways, options.parallel, async (way) => {
+    const sight = await observeNode(way, options);
+    nodes[way.node] = sight.observation;
+    if (sight.failures.length > 0) failures[way.node] = sight.failures;
+    options.onNode?.(way.node, sight.failures.length === 0);
+  });
+  return { nodes, failures };
+}
+
+async function observeNode(way: NodeWay, options: ObserveOptions): Promise<Sight> {
+  const reached = await withRemote(way, options, (remote) => observeThrough(remote, way.node, options));
+  if (reached.kind === 'reached') return reached.value;
+  const facts = factsWithoutAnswer('unreachable', reached.diagnostics[0].summary);
+  return { observation: { node: way.node, facts }, failures: reached.diagnostics };
+}
+
+async function observeThrough(remote: Remote, node: NodeName, options: ObserveOptions): Promise<Sight> {
+  const probes = allProbes();
+  const token = options.newToken();
+  const command = observeCommand({ probes, token, rootPrefix: remote.rootPrefix });
+  options.onCommand?.(node, command);
+  const limits = { deadlineMs: options.deadlineMs, maxBytes: observationMaxBytes(probes) };
+  const result = await remote.exec(command, limits);
+  const answers = parseFrames(result.stdout, { probes, token });
+  const isSilent = answers.every((answer) => answer.missing !== undefined);
+  return { observation: { node, facts: parseFacts(answers, result) }, failures: brokenOff(node, result, isSilent) };
+}
+
+function brokenOff(node: NodeName, result: ExecResult, isSilent: boolean): readonly Diagnostic[] {
+  const subject = `node ${node}`;
+  const { exit, isTruncated } = result;
+  if (isTruncated) {
+    const detail = `${node} sent more than any set of probes can print; the rest was not read.`;
+    return [diagnose('fact/too-much-output', { subject, detail })];
+  }
+  if (exit.kind === 'unknown') {
+    return [diagnose('ssh/dropped', { subject, detail: `The observation of ${node} broke off: ${exit.reason}.` })];
+  }
+  if (!isSilent) return [];
+  const how = exit.kind === 'exited' ? `exit ${exit.code}` : `signal ${exit.signal}`;
+  return [
+    diagnose('fact/no-frames', { subject, detail: `The observation script gave no answer on ${node} (${how}).` }),
+  ];
+}

@@ -1,0 +1,42 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { NodeName } from '../model/node.ts';
+import type { ExecResult } from '../remote/remote.ts';
+import { forEachLimited } from './for-each-limited.ts';
+import { type NodeWay, withRemote } from './with-remote.ts';
+
+/** How one command went on one node: what it gave, or why it could not be given. */
+export type CommandOutcome =
+  | { readonly kind: 'ended'; readonly node: NodeName; readonly result: ExecResult }
+  | { readonly kind: 'unreached'; readonly node: NodeName; readonly diagnostics: readonly Diagnostic[] };
+
+/** Bounds of a command on many nodes. */
+export interface CommandOptions {
+  readonly parallel: number;
+  /** For connecting to one node, and again for the command, in milliseconds. */
+  readonly deadlineMs: number;
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal;
+  /** Called as each node ends, in the order in which they end. */
+  readonly onOutcome?: (outcome: CommandOutcome) => void;
+}
+
+/** Runs one command line on many nodes at once, each over its own connection. Never resent: it may not be idempotent. */
+export async function runCommand(
+  ways: readonly NodeWay[],
+  command: string,
+  options: CommandOptions,
+): Promise<readonly CommandOutcome[]> {
+  const outcomes = new Map<NodeName, CommandOutcome>();
+  const { deadlineMs, maxBytes } = options;
+  await forEachLimited(ways, options.parallel, async (way) => {
+    const { node } = way;
+    const reached = await withRemote(way, options, (remote) => remote.exec(command, { deadlineMs, maxBytes }));
+    const outcome: CommandOutcome =
+      reached.kind === 'reached'
+        ? { kind: 'ended', node, result: reached.value }
+        : { kind: 'unreached', node, diagnostics: reached.diagnostics };
+    outcomes.set(node, outcome);
+    options.onOutcome?.(outcome);
+  });
+  return ways.flatMap(({ node }) => outcomes.get(node) ?? []);
+}

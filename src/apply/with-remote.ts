@@ -1,0 +1,76 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { FleetError, type NonEmpty } from '../diagnostics/fleet-error.ts';
+import type { NodeName } from '../model/node.ts';
+import { connect } from '../remote/connect.ts';
+import type { HostKeyTrust } from '../remote/host-key-trust.ts';
+import type { Remote, Target } from '../remote/remote.ts';
+
+/** A way to a node and what makes its host key trustworthy, or the reasons why there is none. */
+export type Way =
+  | { readonly kind: 'way'; readonly target: Target; readonly trust: HostKeyTrust }
+  | { readonly kind: 'no-way'; readonly diagnostics: NonEmpty<Diagnostic> };
+
+/** One node with the way to it. */
+export interface NodeWay {
+  readonly node: NodeName;
+  readonly way: Way;
+}
+
+/** Bounds of one use of a connection. */
+export interface UseLimits {
+  readonly deadlineMs: number;
+  /** When aborted, the connection is ended at once. */
+  readonly signal?: AbortSignal;
+}
+
+/** What came of a use: the value of the body, or why the node was not reached. */
+export type Reached<T> =
+  | { readonly kind: 'reached'; readonly value: T }
+  | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
+
+/** Connects, hands the connection to `body`, and ends it whatever happens. Only a bug rejects. */
+export async function withRemote<T>(
+  { node, way }: NodeWay,
+  limits: UseLimits,
+  body: (remote: Remote) => Promise<T>,
+): Promise<Reached<T>> {
+  if (way.kind === 'no-way') return { kind: 'unreached', diagnostics: way.diagnostics };
+  try {
+    const remote = await connectUnlessAborted(node, way, limits);
+    const abort = (): void => remote.close();
+    limits.signal?.addEventListener('abort', abort, { once: true });
+    try {
+      return { kind: 'reached', value: await body(remote) };
+    } finally {
+      limits.signal?.removeEventListener('abort', abort);
+      remote.close();
+    }
+  } catch (error) {
+    if (error instanceof FleetError) return { kind: 'unreached', diagnostics: error.diagnostics };
+    throw error;
+  }
+}
+
+async function connectUnlessAborted(
+  node: NodeName,
+  way: Extract<Way, { kind: 'way' }>,
+  { deadlineMs, signal }: UseLimits,
+): Promise<Remote> {
+  const connecting = connect(way.target, way.trust, { deadlineMs });
+  if (!signal) return connecting;
+  const interrupted = new Promise<never>((_, reject) => {
+    const stop = (): void => reject(interruption(node));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+  // A connection that stands only after the interruption has nobody left to end it.
+  connecting.then((remote) => signal.aborted && remote.close()).catch(() => undefined);
+  interrupted.catch(() => undefined);
+  return Promise.race([connecting, interrupted]);
+}
+
+const interruption = (node: NodeName): FleetError =>
+  new FleetError([
+    diagnose('run/interrupted', { subject: `node ${node}`, detail: `${node} was not reached any more.` }),
+  ]);

@@ -1,0 +1,115 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ExitCode, exitCode } from '../exit-codes.ts';
+import { runSelf } from '../run-self.ts';
+import type { Run, VerbBody } from '../verb.ts';
+
+/** One scene: a sentence, then commands that are really typed, each with the exit code that it must give. */
+interface Scene {
+  readonly says: string;
+  readonly types: readonly { readonly words: readonly string[]; readonly exits: ExitCode }[];
+}
+
+const example = new URL('../../../cluster.example.yaml', import.meta.url);
+
+const scenes: readonly Scene[] = [
+  {
+    says: 'A text file describes the rack: the Macs, and which cable goes where. It is judged before anything is touched.',
+    types: [
+      { words: ['validate', 'cluster.yaml'], exits: exitCode.done },
+      { words: ['validate', 'with-mistakes.yaml'], exits: exitCode.fileInvalid },
+    ],
+  },
+  {
+    says: 'Four simulated Mac Studios come up, one SSH server each, cabled as the file says.',
+    types: [{ words: ['sim', 'up'], exits: exitCode.done }],
+  },
+  {
+    says: 'Every fact of a node arrives over one connection and one command.',
+    types: [
+      { words: ['facts', '--sim', 'studio-1'], exits: exitCode.done },
+      { words: ['status', '--sim'], exits: exitCode.done },
+    ],
+  },
+  {
+    says: 'Now somebody swaps two cables, one Mac never saw Recovery, and macOS has built its bridge again.',
+    types: [
+      { words: ['sim', 'fault', 'cable-swapped', 'studio-4'], exits: exitCode.done },
+      { words: ['sim', 'fault', 'rdma-disabled', 'studio-3'], exits: exitCode.done },
+      { words: ['sim', 'fault', 'bridge-active', 'studio-2'], exits: exitCode.done },
+      { words: ['status', '--sim'], exits: exitCode.failed },
+    ],
+  },
+  {
+    says: 'Mended. Then the power fails: one Mac waits for its FileVault password, and one answers with a strange host key.',
+    types: [
+      { words: ['sim', 'fault', '--clear'], exits: exitCode.done },
+      { words: ['sim', 'fault', 'filevault-locked', 'studio-1'], exits: exitCode.done },
+      { words: ['sim', 'fault', 'wrong-host-key', 'studio-2'], exits: exitCode.done },
+      { words: ['status', '--sim'], exits: exitCode.partial },
+    ],
+  },
+];
+
+/** `demo`: types real commands against a simulated fleet in a temporary folder, and checks how each one ends. */
+export const demo: VerbBody = async (run) => {
+  const folder = mkdtempSync(join(tmpdir(), 'meshwright-demo-'));
+  const env = { ...run.env, MESHWRIGHT_STATE: join(folder, 'state'), MESHWRIGHT_FILE: '' };
+  const say = (text: string): void => run.console.out(text);
+  prepare(folder);
+  say('Everything here is simulated: no Mac is needed, and none is touched.\n');
+  let code: ExitCode = exitCode.done;
+  try {
+    for (const scene of scenes) code = code || (await play(run, scene, { folder, env }));
+  } finally {
+    // Also after Ctrl-C: nothing of the demo may stay behind.
+    await runSelf(['sim', 'down'], { folder, env, isQuiet: true });
+    rmSync(folder, { recursive: true, force: true });
+  }
+  if (code === exitCode.done) say(closing);
+  return code;
+};
+
+const closing = `
+The simulated fleet is gone again. To rehearse your own rack:
+  cp cluster.example.yaml cluster.yaml      describe your Macs and cables
+  meshwright validate
+  meshwright sim up && meshwright status --sim
+  meshwright enroll --all                   then the real ones
+`;
+
+async function play(run: Run, scene: Scene, place: { folder: string; env: NodeJS.ProcessEnv }): Promise<ExitCode> {
+  run.console.out(`\n${wrap(scene.says, Math.min(run.console.columns, 80))}\n`);
+  for (const { words, exits } of scene.types) {
+    if (run.signal.aborted) return exitCode.interrupted;
+    run.console.out(`\n$ meshwright ${words.join(' ')}\n`);
+    const code = await runSelf(words, { ...place, isQuiet: false });
+    if (run.signal.aborted) return exitCode.interrupted;
+    if (code !== exits) {
+      run.console.err(`demo: this ended with ${code}, and ${exits} was expected; please report it\n`);
+      return exitCode.failed;
+    }
+  }
+  return exitCode.done;
+}
+
+function prepare(folder: string): void {
+  copyFileSync(example, join(folder, 'cluster.yaml'));
+  // The mistakes people really make: a receptacle used twice and a slip of the finger.
+  const mistaken = readFileSync(example, 'utf8')
+    .replace('studio-1:3 <-> studio-3:2', 'studio-1:2 <-> studio-3:2')
+    .replace('studio-2:4 <-> studio-4:3', 'studio-2:4 <-> studoi-4:3');
+  writeFileSync(join(folder, 'with-mistakes.yaml'), mistaken);
+}
+
+/** Breaks a text into lines of at most `columns` columns, at blanks. */
+export function wrap(text: string, columns: number): string {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines.join('\n');
+}

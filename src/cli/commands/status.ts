@@ -1,0 +1,43 @@
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { diagnoseFleet } from '../../doctor/diagnose-fleet.ts';
+import type { FleetObservation } from '../../doctor/fleet-observation.ts';
+import { statusJson } from '../../report/status-json.ts';
+import { statusText } from '../../report/status-text.ts';
+import { showJson } from '../diagnostics-output.ts';
+import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
+import { observeNodes } from '../observe-fleet.ts';
+import { openCluster, targetedNodes } from '../open-cluster.ts';
+import { paintFor } from '../paint.ts';
+import type { VerbBody } from '../verb.ts';
+import { openWays } from '../ways.ts';
+import { verdictOf } from './facts.ts';
+
+/** `status [NODE…]`: the rack in one table, and what is wrong with it. */
+export const status: VerbBody = async (run) => {
+  const cluster = openCluster(run);
+  const nodes = targetedNodes(run, cluster.fleet, run.words);
+  const ways = openWays(run, cluster);
+  const observation = await observeNodes(run, nodes, ways);
+  const desired = { ...cluster.fleet, nodes };
+  const findings = diagnoseFleet(desired, observation);
+  const { columns, hasUnicode, hasColor } = run.console;
+  const { isSimulated } = ways;
+  if (run.options.json) showJson(run.console, statusJson({ desired, observation, findings, isSimulated }));
+  else {
+    const paint = paintFor(hasColor);
+    run.console.out(statusText({ desired, observation, findings, isSimulated, columns, unicode: hasUnicode, paint }));
+  }
+  return codeForNodes(nodes.map((node) => nodeVerdict(node.name, observation, findings)));
+};
+
+function nodeVerdict(name: string, observation: FleetObservation, findings: readonly Diagnostic[]): NodeVerdict {
+  const unseen = verdictOf(observation.failures[name] ?? []);
+  if (unseen !== 'fine') return unseen;
+  const about = findings.filter((one) => one.severity === 'error' && isAbout(name, one.subject ?? ''));
+  return about.length > 0 ? 'wrong' : 'fine';
+}
+
+/** Whether a subject (`node a`, `link a:1 <-> b:2`) names the node. */
+function isAbout(name: string, subject: string): boolean {
+  return subject.split(/[\s:,]+/).includes(name);
+}

@@ -1,0 +1,27 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { jsonText } from '../diagnostics/escape.ts';
+import { diagnosticJson } from '../diagnostics/json.ts';
+import { renderDiagnostics } from '../diagnostics/render.ts';
+import type { Console } from './console.ts';
+
+/** Writes diagnostics for people to the error stream; `sources` are file texts by file name, for the underlined line. */
+export function showDiagnostics(
+  console: Console,
+  diagnostics: readonly Diagnostic[],
+  sources: Readonly<Record<string, string>> = {},
+): void {
+  if (diagnostics.length === 0) return;
+  const { columns, isErrTty, hasColor } = console;
+  console.err(
+    renderDiagnostics(diagnostics, { sources: new Map(Object.entries(sources)), columns, color: isErrTty && hasColor }),
+  );
+}
+
+/** Writes one JSON document, two blanks deep, with a line end; what a terminal would obey is escaped. */
+export function showJson(console: Console, value: unknown): void {
+  console.out(`${jsonText(value)}\n`);
+}
+
+/** Diagnostics as they stand in every JSON answer. */
+export const diagnosticsJson = (diagnostics: readonly Diagnostic[]): readonly unknown[] =>
+  diagnostics.map(diagnosticJson);

@@ -1,0 +1,145 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { type AccessCheck, checkAccess, lookAtHostKey, type ShownKey } from '../apply/enroll-node.ts';
+import { renderLock, withPin } from '../config/lock.ts';
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { ClusterLock, HostKey } from '../model/cluster-lock.ts';
+import type { DesiredNode } from '../model/desired.ts';
+import { lookupName } from '../remote/address.ts';
+import { fingerprint } from '../remote/host-key.ts';
+import { diagnoseHostKey } from '../remote/host-key-diagnostics.ts';
+import { trustFor } from '../remote/host-key-trust.ts';
+import type { Target } from '../remote/remote.ts';
+import { askYes } from './ask.ts';
+import type { Run } from './verb.ts';
+import type { Settled, Ways } from './ways.ts';
+import { replaceFile } from './write-file.ts';
+
+/** How enrolling one node ended. */
+export interface Enrolled {
+  readonly label: string;
+  /** `host`, or `[host]:port`: the name of its pins. */
+  readonly address: string;
+  readonly user: string;
+  readonly type?: string;
+  readonly fingerprint?: string;
+  readonly pin: 'kept' | 'added' | 'replaced' | 'declined' | 'refused' | 'unseen';
+  readonly login?: AccessCheck['login'];
+  readonly sudo?: AccessCheck['sudo'];
+  /** True when the node waits for its FileVault password. */
+  readonly isLocked: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The lock file of a run: what it pins now, and the writing of it. */
+export interface LockKeeper {
+  /** How its path is shown. */
+  readonly shown: string;
+  /** Keys that are pinned for a name. */
+  readonly pins: (name: string) => readonly HostKey[];
+  /** Pins a key and writes the file; `isReplacing` drops every other key of that name. */
+  readonly pin: (name: string, key: HostKey, isReplacing: boolean) => void;
+  readonly lock: () => ClusterLock;
+}
+
+/** A keeper of one lock file. Each pin is written at once: an interrupted run keeps what it was told. */
+export function createLockKeeper(at: {
+  readonly path: string;
+  readonly shown: string;
+  readonly lock: ClusterLock;
+}): LockKeeper {
+  let lock = at.lock;
+  return {
+    shown: at.shown,
+    lock: () => lock,
+    pins: (name) => (Object.hasOwn(lock.hostKeys, name) ? (lock.hostKeys[name] ?? []) : []),
+    pin: (name, key, isReplacing) => {
+      const others = Object.entries(lock.hostKeys).filter(([other]) => other !== name);
+      const base = isReplacing ? { file: lock.file, hostKeys: Object.fromEntries(others) } : lock;
+      const next = withPin(base, name, key);
+      replaceFile(at.path, renderLock(next));
+      lock = next;
+    },
+  };
+}
+
+/** What enrolling one node needs. */
+export interface EnrollOne {
+  readonly subject: DesiredNode;
+  readonly ways: Ways;
+  readonly keeper: LockKeeper;
+}
+
+/** Shows the host key of one node, pins it if that is wanted, and checks key and sudo. */
+export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
+  const limits = { deadlineMs: run.options.deadline, signal: run.signal };
+  const base = { label: one.subject.name, address: one.subject.host, user: one.subject.user ?? '', isLocked: false };
+  try {
+    const settled = await one.ways.settle(one.subject);
+    const { target } = settled;
+    const address = lookupName(target.host, target.port);
+    const shown = await lookAtHostKey({ kind: 'way', ...settled }, limits);
+    const seen = { ...base, address, user: target.user, type: shown.key.type, fingerprint: shown.fingerprint };
+    const decision = await decide(run, one, shown, target);
+    if (decision.kind === 'no') return { ...seen, pin: decision.pin, diagnostics: decision.diagnostics };
+    if (decision.pin !== 'kept') one.keeper.pin(address, shown.key, decision.pin === 'replaced');
+    const pinned: Settled = {
+      target,
+      trust: trustFor(target, { knownHosts: [], lock: onlyKey(one, address, shown.key) }),
+    };
+    const access = await checkAccess(one.subject.name, { kind: 'way', ...pinned }, limits);
+    const diagnostics = access.diagnostics.map((problem) => withKeyLine(problem, target));
+    const isLocked = diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
+    return { ...seen, pin: decision.pin, login: access.login, sudo: access.sudo, isLocked, diagnostics };
+  } catch (error) {
+    if (!(error instanceof FleetError) || !error.diagnostics[0].code.startsWith('ssh/')) throw error;
+    const isLocked = error.diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
+    return { ...base, isLocked, pin: 'unseen', diagnostics: error.diagnostics };
+  }
+}
+
+const onlyKey = (one: EnrollOne, address: string, key: HostKey): ClusterLock => ({
+  file: one.keeper.shown,
+  hostKeys: { [address]: [{ ...key, line: 1 }] },
+});
+
+type Decision =
+  | { readonly kind: 'yes'; readonly pin: 'kept' | 'added' | 'replaced' }
+  | { readonly kind: 'no'; readonly pin: 'declined' | 'refused'; readonly diagnostics: readonly Diagnostic[] };
+
+async function decide(run: Run, one: EnrollOne, shown: ShownKey, target: Target): Promise<Decision> {
+  const { verdict } = shown;
+  const expected = run.own['expect'];
+  if (typeof expected === 'string' && expected !== shown.fingerprint) {
+    const detail = `${target.host} shows ${shown.fingerprint}, and ${expected} was expected.`;
+    return refusal(diagnose('enroll/fingerprint-differs', { detail, subject: `node ${target.label}` }));
+  }
+  if (verdict.kind === 'revoked' || verdict.kind === 'unreadable') return refusal(diagnoseHostKey(target, verdict));
+  const isReplacing = verdict.kind === 'changed';
+  if (isReplacing && run.own['replace'] !== true) return refusal(diagnoseHostKey(target, verdict));
+  const address = lookupName(target.host, target.port);
+  if (one.keeper.pins(address).some((pin) => pin.base64 === shown.key.base64)) return { kind: 'yes', pin: 'kept' };
+  if (verdict.kind === 'accepted' && one.ways.isSimulated) return { kind: 'yes', pin: 'kept' };
+  const isSure = typeof expected === 'string' || (await askYes(run, question(shown, target)));
+  if (!isSure) return { kind: 'no', pin: 'declined', diagnostics: [] };
+  return { kind: 'yes', pin: isReplacing ? 'replaced' : 'added' };
+}
+
+const refusal = (problem: Diagnostic): Decision => ({ kind: 'no', pin: 'refused', diagnostics: [problem] });
+
+function question({ key, fingerprint: seen, verdict }: ShownKey, target: Target): string {
+  const known = verdict.kind === 'changed' ? `known      ${fingerprint(verdict.known)}\n` : '';
+  const also =
+    verdict.kind === 'accepted' ? `           (the same as in ${verdict.known.file}:${verdict.known.line})\n` : '';
+  return `${target.label} at ${target.host} shows\n${known}host key   ${key.type} ${seen}\n${also}Pin it?`;
+}
+
+/** A refused login says which line is missing on the node, when the public half of a key lies beside it. */
+function withKeyLine(problem: Diagnostic, target: Target): Diagnostic {
+  if (problem.code !== 'ssh/authentication-failed') return problem;
+  const file = target.identityFiles.map((path) => `${path}.pub`).find((path) => existsSync(path));
+  if (file === undefined) return problem;
+  const line = readFileSync(file, 'utf8').trim();
+  return { ...problem, hint: `On the node, as ${target.user}, add this line to ~/.ssh/authorized_keys:\n${line}` };
+}

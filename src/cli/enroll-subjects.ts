@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import { diagnose } from '../diagnostics/diagnose.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { ClusterLock } from '../model/cluster-lock.ts';
+import type { DesiredNode } from '../model/desired.ts';
+import { nodeName } from '../model/node.ts';
+import { isHost, isTcpPort, isUser } from '../remote/address.ts';
+import { createLockKeeper, type LockKeeper } from './enroll-one.ts';
+import { findClusterFile } from './find-cluster.ts';
+import { type OpenedCluster, openCluster, openLock, shownPath, targetedNodes } from './open-cluster.ts';
+import { usageError } from './options.ts';
+import { simLockPath } from './sim-lock.ts';
+import { simFolder } from './state-folder.ts';
+import { namedTargets } from './targets.ts';
+import type { Run } from './verb.ts';
+import { openWays, type Ways } from './ways.ts';
+
+/** Who is to be enrolled, how they are reached, and where their pins go. */
+export interface EnrollSubjects {
+  readonly subjects: readonly DesiredNode[];
+  readonly ways: Ways;
+  readonly keeper: LockKeeper;
+}
+
+/**
+ * Nodes of the file by name, and addresses: before there is a file, or of a Mac that is not in it yet.
+ * @throws FleetError `enroll/no-such-node` or `cli/usage`
+ */
+export function enrollSubjects(run: Run): EnrollSubjects {
+  const hasFile = findClusterFile(run.options.file, run.env, run.folder) !== undefined;
+  return hasFile ? fromFile(run, openCluster(run)) : fromAddresses(run);
+}
+
+function fromFile(run: Run, cluster: OpenedCluster): EnrollSubjects {
+  const words = namedTargets(run, cluster.fleet);
+  const isNode = (word: string): boolean => cluster.fleet.nodes.some((node) => node.name === word);
+  const addresses = words.filter((word) => !isNode(word) && /[.:]/.test(word));
+  const names = words.filter((word) => !addresses.includes(word));
+  const nodes = names.length > 0 || addresses.length === 0 ? targetedNodes(run, cluster.fleet, names) : [];
+  const folder = simFolder(run.env, cluster.path);
+  const path = run.options.sim ? simLockPath(folder) : cluster.lockPath;
+  const lock = run.options.sim ? openLock(path, path) : cluster.lock;
+  return {
+    subjects: [...nodes, ...addresses.map((word) => addressSubject(run, word))],
+    ways: openWays(run, cluster),
+    keeper: createLockKeeper({ path, shown: shownPath(run.folder, path), lock }),
+  };
+}
+
+function fromAddresses(run: Run): EnrollSubjects {
+  if (run.options.sim || run.own['all'] === true || run.options.nodes || run.options.label) {
+    throw new FleetError([
+      diagnose('cli/no-cluster-file', { detail: 'This needs a cluster file, and there is none.' }),
+    ]);
+  }
+  if (run.words.length === 0) throw usageError('No node is named.', 'Name an address: meshwright enroll studio-1.lan');
+  const path = join(run.folder, 'cluster.lock');
+  const lock: ClusterLock = openLock(path, 'cluster.lock');
+  return {
+    subjects: run.words.map((word) => addressSubject(run, word)),
+    ways: openWays(run, { path: join(run.folder, 'cluster.yaml'), lock }),
+    keeper: createLockKeeper({ path, shown: 'cluster.lock', lock }),
+  };
+}
+
+function addressSubject(run: Run, host: string): DesiredNode {
+  if (!isHost(host)) {
+    throw new FleetError([
+      diagnose('enroll/no-such-node', {
+        detail: `${JSON.stringify(host)} is neither a node of the file nor an address.`,
+      }),
+    ]);
+  }
+  const { user, port, identity } = run.own;
+  if (user !== undefined && !(typeof user === 'string' && isUser(user))) {
+    throw usageError(`${JSON.stringify(user)} is no account name.`, 'Letters, digits, dots, dashes and underscores.');
+  }
+  if (port !== undefined && !isTcpPort(Number(port))) {
+    throw usageError(`${JSON.stringify(port)} is no port.`, 'A whole number from 1 to 65535.');
+  }
+  return {
+    name: nodeName(host),
+    host,
+    hardware: {},
+    labels: {},
+    ...(typeof user === 'string' ? { user } : {}),
+    ...(port === undefined ? {} : { port: Number(port) }),
+    ...(typeof identity === 'string' ? { identityFile: identity } : {}),
+  };
+}

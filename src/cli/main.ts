@@ -1,0 +1,14 @@
+#!/usr/bin/env node
+import { argv, env, exit } from 'node:process';
+import { readVersion } from './version.ts';
+
+// Asked for by scripts in loops: answered before anything else is loaded.
+if (argv.length === 3 && argv[2] === '--version') {
+  process.stdout.write(`meshwright ${readVersion()}\n`);
+} else {
+  const { runCommandLine } = await import('./run.ts');
+  const code = await runCommandLine(argv.slice(2), env, process.cwd());
+  process.exitCode = code;
+  // Sockets are closed by now; what could still keep the process is a stray handle of a library.
+  setTimeout(() => exit(code), 2_000).unref();
+}

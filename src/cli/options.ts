@@ -1,0 +1,27 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
+
+/** What may stand on every command line. */
+export interface GlobalOptions {
+  /** `-f`: the cluster file. */
+  readonly file?: string;
+  /** `--nodes a,b`. */
+  readonly nodes?: readonly string[];
+  /** `-l key=value`, all of which must hold. */
+  readonly label?: readonly string[];
+  readonly json?: boolean;
+  readonly sim?: boolean;
+  readonly yes?: boolean;
+  /** How many nodes at once. */
+  readonly parallel: number;
+  /** `--deadline`, in milliseconds, for the whole run on one node. */
+  readonly deadline: number;
+  /** False with `--no-color`. */
+  readonly color: boolean;
+  readonly verbose?: boolean;
+}
+
+/** A problem with the command line itself: the run ends with 64 and nothing was done. */
+export function usageError(detail: string, hint: string): FleetError {
+  return new FleetError([diagnose('cli/usage', { detail, hint })]);
+}

@@ -1,0 +1,57 @@
+import type { Console } from './console.ts';
+
+/** Says what a run waits for once it takes longer than two seconds; silent before that. */
+export interface Progress {
+  /** One of the awaited things is done. */
+  readonly done: (name: string) => void;
+  readonly stop: () => void;
+}
+
+const firstWordAfterMs = 2_000;
+
+/**
+ * Shows on a terminal one line that is rewritten every second, elsewhere one line every ten seconds, always on the
+ * error stream. `what` is a present participle: `observing`.
+ */
+export function showProgress(console: Console, what: string, names: readonly string[]): Progress {
+  const waiting = new Set(names);
+  const startedAtMs = performance.now();
+  let isShown = false;
+  const say = (): void => {
+    if (waiting.size === 0) return;
+    const seconds = Math.round((performance.now() - startedAtMs) / 1_000);
+    const line = progressLine(what, { total: names.length, waiting: [...waiting], seconds, columns: console.columns });
+    console.err(console.isErrTty ? `\r\u001b[K${line}` : `${line}\n`);
+    isShown = true;
+  };
+  let every: NodeJS.Timeout | undefined;
+  const first = setTimeout(() => {
+    say();
+    every = setInterval(say, console.isErrTty ? 1_000 : 10_000);
+    every.unref();
+  }, firstWordAfterMs);
+  first.unref();
+  return {
+    done: (name) => void waiting.delete(name),
+    stop: () => {
+      clearTimeout(first);
+      clearInterval(every);
+      if (isShown && console.isErrTty) console.err('\r\u001b[K');
+    },
+  };
+}
+
+/** The text of one progress line, cut to the width of the terminal. */
+export function progressLine(
+  what: string,
+  at: {
+    readonly total: number;
+    readonly waiting: readonly string[];
+    readonly seconds: number;
+    readonly columns: number;
+  },
+): string {
+  const done = at.total - at.waiting.length;
+  const text = `${what}: ${done} of ${at.total} done after ${at.seconds} s, waiting for ${at.waiting.join(', ')}`;
+  return text.length < at.columns ? text : `${text.slice(0, Math.max(1, at.columns - 4))}...`;
+}

@@ -1,0 +1,39 @@
+import type { Console } from './console.ts';
+import { type ExitCode, exitCode } from './exit-codes.ts';
+
+/** Signals of this process while a verb runs. */
+export interface Signals {
+  /** Aborted by the first signal: verbs end their connections and return. */
+  readonly signal: AbortSignal;
+  /** The exit code that the signal asks for, once there was one. */
+  readonly received: () => ExitCode | undefined;
+  readonly stop: () => void;
+}
+
+/**
+ * Listens for Ctrl-C, TERM and HUP. The first one ends the run in order; the second one ends the process at once,
+ * with the same code.
+ */
+export function listenForSignals(console: Console): Signals {
+  const controller = new AbortController();
+  let code: ExitCode | undefined;
+  const on = (next: ExitCode, name: string) => (): void => {
+    if (code !== undefined) process.exit(code);
+    code = next;
+    console.err(`${name}: ending the connections; press again to stop at once\n`);
+    controller.abort();
+  };
+  const handlers = [
+    ['SIGINT', on(exitCode.interrupted, 'interrupted')],
+    ['SIGTERM', on(exitCode.terminated, 'terminated')],
+    ['SIGHUP', on(exitCode.terminated, 'hung up')],
+  ] as const;
+  for (const [name, handler] of handlers) process.on(name, handler);
+  return {
+    signal: controller.signal,
+    received: () => code,
+    stop: () => {
+      for (const [name, handler] of handlers) process.off(name, handler);
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import type { DesiredFleet } from '../model/desired.ts';
+import { usageError } from './options.ts';
+import type { Run } from './verb.ts';
+
+/**
+ * The words that name targets of a verb that does something: words, `--nodes`, `--label` or `--all`.
+ * @throws FleetError `cli/usage` when there is none of them, naming what could be meant.
+ */
+export function namedTargets(run: Run, fleet: DesiredFleet): readonly string[] {
+  const isNarrowed = run.options.nodes !== undefined || run.options.label !== undefined;
+  const wantsAll = run.own['all'] === true;
+  if (wantsAll && run.words.length > 0) {
+    throw usageError('Targets are named and --all is given.', 'Leave one of the two out.');
+  }
+  if (wantsAll || isNarrowed || run.words.length > 0) return run.words;
+  const names = fleet.nodes.map((node) => node.name).join(', ');
+  throw usageError('No target is named.', `Name nodes (${names}) or say --all.`);
+}

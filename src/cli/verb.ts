@@ -1,0 +1,44 @@
+import type { Console } from './console.ts';
+import type { ExitCode } from './exit-codes.ts';
+import type { GlobalOptions } from './options.ts';
+
+/** What a verb is given. */
+export interface Run {
+  readonly console: Console;
+  readonly env: NodeJS.ProcessEnv;
+  /** Current folder; relative paths start here. */
+  readonly folder: string;
+  readonly options: GlobalOptions;
+  /** The verb's own options, by the name that follows the two dashes. */
+  readonly own: Readonly<Record<string, unknown>>;
+  readonly words: readonly string[];
+  /** What stood behind `--`; undefined when there was none. */
+  readonly tail: readonly string[] | undefined;
+  /** Aborted by the first Ctrl-C, TERM or HUP. */
+  readonly signal: AbortSignal;
+}
+
+/** Does the verb's work and says how it came out. Rejects with FleetError for an expected failure. */
+export type VerbBody = (run: Run) => Promise<ExitCode>;
+
+/** One option of a verb, as it stands in the help. */
+export interface VerbOption {
+  readonly flags: string;
+  readonly text: string;
+}
+
+/** One line of the registry: all that `--help` needs; the module itself is loaded only when the verb is used. */
+export interface Verb {
+  /** One word, or two for a verb of a family (`sim up`). */
+  readonly name: string;
+  readonly group: string;
+  readonly summary: string;
+  /** Words that the verb takes, in the notation of the help: `[node...]`. */
+  readonly words: string;
+  readonly options: readonly VerbOption[];
+  /** Examples and rules, shown below the options of `VERB --help`. */
+  readonly more?: string;
+  /** Not shown in the help: for meshwright's own use. */
+  readonly isHidden?: boolean;
+  readonly load: () => Promise<VerbBody>;
+}

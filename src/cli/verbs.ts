@@ -1,0 +1,150 @@
+import type { Verb } from './verb.ts';
+
+const setUp = 'Set up:';
+const look = 'Look:';
+const act = 'Act:';
+const own = 'Own:';
+
+/** Every verb, in the order of `--help`. */
+export const verbs: readonly Verb[] = [
+  {
+    name: 'enroll',
+    group: setUp,
+    summary: 'show and pin the host key of a node, then check key and sudo',
+    words: '[node-or-address...]',
+    options: [
+      { flags: '--all', text: 'every node of the file' },
+      { flags: '--expect <fingerprint>', text: 'pin only this fingerprint (SHA256:…); needs no terminal and no --yes' },
+      { flags: '--replace', text: 'replace a pin that differs' },
+      { flags: '--user <name>', text: 'account on an address that is in no file' },
+      { flags: '--port <number>', text: 'port of an address that is in no file' },
+      { flags: '--identity <file>', text: 'private key for an address that is in no file' },
+    ],
+    more: `Works before there is a cluster file: the pin then goes into cluster.lock in this
+folder, by address. Compare the fingerprint on the Mac itself:
+  ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub
+
+Examples:
+  meshwright enroll studio-1
+  meshwright enroll --all
+  meshwright enroll studio-5.lan --user mesh`,
+    load: async () => (await import('./commands/enroll.ts')).enroll,
+  },
+  {
+    name: 'validate',
+    group: setUp,
+    summary: 'judge the cluster file; sends nothing to any node',
+    words: '[file]',
+    options: [],
+    more: `Every problem of the file comes back at once, each with its place, cause and hint.
+Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
+    load: async () => (await import('./commands/validate.ts')).validate,
+  },
+  {
+    name: 'status',
+    group: look,
+    summary: 'the rack in one table, and what is wrong with it',
+    words: '[node...]',
+    options: [],
+    more: `Exit 0: nothing is wrong. 1: every node is wrong or unreachable. 4: some are.
+3: the only thing left is for hands at the rack.`,
+    load: async () => (await import('./commands/status.ts')).status,
+  },
+  {
+    name: 'facts',
+    group: look,
+    summary: 'every fact of every node, over one connection and one exec each',
+    words: '[node...]',
+    options: [{ flags: '--fact <names>', text: 'only these facts, separated by commas' }],
+    more: `A fact is known or unknown with a reason; unknown is never no.
+Exit 0: every node was observed. 1: none. 4: some.
+
+Examples:
+  meshwright facts studio-2
+  meshwright facts --fact thunderbolt,rdma-ports
+  meshwright facts --json | jq '.nodes[]."rdma-state"'`,
+    load: async () => (await import('./commands/facts.ts')).facts,
+  },
+  {
+    name: 'exec',
+    group: act,
+    summary: 'run one command on nodes, as the ssh user',
+    words: '[node...]',
+    options: [{ flags: '--all', text: 'every node of the file' }],
+    more: `The words behind -- reach the node exactly as they are, as one command and its
+arguments; no shell looks into them. For a pipe say: -- sh -c 'a | b'
+Exit 0: it ended with 0 everywhere. 1: nowhere. 4: on some nodes.
+
+Examples:
+  meshwright exec --all -- sw_vers
+  meshwright exec studio-1 studio-2 -- sysctl iogpu.wired_limit_mb`,
+    load: async () => (await import('./commands/exec.ts')).exec,
+  },
+  {
+    name: 'sim up',
+    group: own,
+    summary: 'start a simulated fleet made from the cluster file',
+    words: '',
+    options: [],
+    more: `One simulated Mac per node, with real SSH on loopback, cabled as the file says.
+Then add --sim to any verb: meshwright facts --sim`,
+    load: async () => (await import('./commands/sim.ts')).simUp,
+  },
+  {
+    name: 'sim down',
+    group: own,
+    summary: 'stop the simulated fleet; nothing of it is left',
+    words: '',
+    options: [],
+    load: async () => (await import('./commands/sim.ts')).simDown,
+  },
+  {
+    name: 'sim status',
+    group: own,
+    summary: 'what is simulated, its ports and its faults',
+    words: '',
+    options: [],
+    load: async () => (await import('./commands/sim.ts')).simStatus,
+  },
+  {
+    name: 'sim fault',
+    group: own,
+    summary: 'break something by name, or mend it again',
+    words: '[fault] [target...]',
+    options: [
+      { flags: '--list', text: 'every fault by name' },
+      { flags: '--clear', text: 'mend the named fault, or all of them' },
+    ],
+    more: `Examples:
+  meshwright sim fault --list
+  meshwright sim fault rdma-disabled studio-3
+  meshwright sim fault cable-swapped studio-4
+  meshwright sim fault --clear`,
+    load: async () => (await import('./commands/sim.ts')).simFault,
+  },
+  {
+    name: 'sim serve',
+    group: own,
+    summary: 'the simulator itself',
+    words: '<folder>',
+    options: [],
+    isHidden: true,
+    load: async () => (await import('./commands/sim-serve.ts')).simServe,
+  },
+  {
+    name: 'demo',
+    group: own,
+    summary: 'see it all on four simulated Mac Studios; needs nothing',
+    words: '',
+    options: [],
+    load: async () => (await import('./commands/demo.ts')).demo,
+  },
+  {
+    name: 'schema',
+    group: own,
+    summary: 'print a JSON schema: cluster, facts, status, diagnostics or lock',
+    words: '[name]',
+    options: [],
+    load: async () => (await import('./commands/schema.ts')).schema,
+  },
+];

@@ -1,0 +1,126 @@
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import type { NodeWay, Way } from '../apply/with-remote.ts';
+import { diagnose } from '../diagnostics/diagnose.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { ClusterLock } from '../model/cluster-lock.ts';
+import type { DesiredNode } from '../model/desired.ts';
+import { type HostKeyTrust, trustFor } from '../remote/host-key-trust.ts';
+import type { Target } from '../remote/remote.ts';
+import { createReachResolver, localReachEnv, type ReachWish } from '../remote/resolve-reach.ts';
+import { parseRunFile, type RunFile, type RunNode, runFileName } from '../sim/host/run-file.ts';
+import type { OpenedCluster } from './open-cluster.ts';
+import { openSimLock } from './sim-lock.ts';
+import { simFolder } from './state-folder.ts';
+import type { Run } from './verb.ts';
+
+/** A node's address and who it must be. */
+export interface Settled {
+  readonly target: Target;
+  readonly trust: HostKeyTrust;
+}
+
+/** How the nodes of this run are reached: the real ones, or with `--sim` the simulated ones. */
+export interface Ways {
+  readonly isSimulated: boolean;
+  /** @throws FleetError when there is no way, such as a ProxyJump that the built-in client cannot take. */
+  readonly settle: (node: Pick<DesiredNode, 'name' | 'host'> & Partial<DesiredNode>) => Promise<Settled>;
+  /** The same for many nodes; a node without a way carries the reasons. */
+  readonly toAll: (nodes: readonly DesiredNode[]) => Promise<readonly NodeWay[]>;
+}
+
+/** The ways for one run. Nothing is read before the first question. */
+export function openWays(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>): Ways {
+  const settle = run.options.sim ? simulatedWays(run, cluster.path) : realWays(cluster.path, cluster.lock);
+  const to = async (node: DesiredNode): Promise<Way> => {
+    try {
+      return { kind: 'way', ...(await settle(node)) };
+    } catch (error) {
+      if (error instanceof FleetError && !isAboutTheRun(error)) {
+        return { kind: 'no-way', diagnostics: error.diagnostics };
+      }
+      throw error;
+    }
+  };
+  return {
+    isSimulated: run.options.sim === true,
+    settle,
+    toAll: (nodes) => Promise.all(nodes.map(async (node) => ({ node: node.name, way: await to(node) }))),
+  };
+}
+
+/** Without a simulator, or with a damaged lock, no node can be reached: the run ends instead of blaming each node. */
+const isAboutTheRun = (error: FleetError): boolean => !error.diagnostics[0].code.startsWith('ssh/');
+
+function realWays(clusterFile: string, lock: ClusterLock): Ways['settle'] {
+  const resolver = createReachResolver(localReachEnv());
+  return async (node) => {
+    const reach = await resolver.resolve(wishFor(node, clusterFile));
+    return { target: reach.target, trust: await resolver.trust(reach, lock) };
+  };
+}
+
+function wishFor(node: Parameters<Ways['settle']>[0], clusterFile: string): ReachWish {
+  return {
+    label: node.name,
+    host: node.host,
+    ...(node.user === undefined ? {} : { user: node.user }),
+    ...(node.port === undefined ? {} : { port: node.port }),
+    ...(node.identityFile === undefined ? {} : { identityFile: keyPath(node.identityFile, clusterFile) }),
+  };
+}
+
+function keyPath(path: string, clusterFile: string): string {
+  if (path.startsWith('~/')) return join(homedir(), path.slice(2));
+  return isAbsolute(path) ? path : join(dirname(clusterFile), path);
+}
+
+function simulatedWays(run: Run, clusterFile: string): Ways['settle'] {
+  const folder = simFolder(run.env, clusterFile);
+  let opened: Promise<{ runFile: RunFile; lock: ClusterLock }> | undefined;
+  const open = async (): Promise<{ runFile: RunFile; lock: ClusterLock }> => {
+    const runFile = await liveRunFile(folder);
+    return { runFile, lock: openSimLock(folder, runFile) };
+  };
+  return async (node) => {
+    opened ??= open();
+    const { runFile, lock } = await opened;
+    const one = runFile.nodes[node.name];
+    if (!one) throw changedSince(node.name);
+    const target = simulatedTarget(node.name, one, runFile);
+    return { target, trust: trustFor(target, { knownHosts: [], lock }) };
+  };
+}
+
+const simulatedTarget = (label: string, node: RunNode, runFile: RunFile): Target => ({
+  label,
+  host: '127.0.0.1',
+  port: node.port,
+  user: node.user,
+  rootPrefix: node.root,
+  identityFiles: [runFile.userKeyFile],
+  isIdentitiesOnly: true,
+});
+
+/** The run file of a simulated fleet whose process lives. @throws FleetError `sim/not-running`. */
+async function liveRunFile(folder: string): Promise<RunFile> {
+  const runFile = await parseRunFile(folder, runFileName);
+  if (runFile && isAlive(runFile.pid)) return runFile;
+  throw new FleetError([diagnose('sim/not-running', { detail: 'No simulated fleet runs for this cluster file.' })]);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const changedSince = (name: string): FleetError =>
+  new FleetError([
+    diagnose('sim/other-file', {
+      detail: `The simulated fleet has no node ${name}: the cluster file has changed since.`,
+    }),
+  ]);

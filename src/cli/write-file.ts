@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { diagnose } from '../diagnostics/diagnose.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
+
+/**
+ * Replaces a file so that a reader sees the old text or the new one, never half of either: temporary name in the
+ * same folder, fsync, rename. @throws FleetError `cli/cannot-write`; the old text is then still there.
+ */
+export function replaceFile(path: string, text: string, mode = 0o644): void {
+  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
+  try {
+    const file = openSync(temporary, 'wx', mode);
+    try {
+      writeSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    discard(temporary);
+    const why = error instanceof Error ? error.message : String(error);
+    throw new FleetError(
+      [diagnose('cli/cannot-write', { detail: `${path} cannot be written: ${why}.`, subject: path })],
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+function discard(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It was never made.
+  }
+}

@@ -1,0 +1,17 @@
+import type { CodeEntry } from './code-entry.ts';
+
+/** Codes about pinning a host key. */
+export const enrollCodes = {
+  'enroll/fingerprint-differs': {
+    severity: 'error',
+    summary: 'The host key is not the one that was expected.',
+    cause: 'The fingerprint given with --expect belongs to another key: another Mac answers, or somebody in between.',
+    hint: 'Compare on the Mac itself: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub',
+  },
+  'enroll/no-such-node': {
+    severity: 'error',
+    summary: 'This is neither a node of the file nor an address.',
+    cause: 'A word without a dot or colon names a node of the cluster file, and the file has none of that name.',
+    hint: 'Name a node of the file, or an address such as studio-5.lan.',
+  },
+} as const satisfies Record<string, CodeEntry>;
