@@ -1,0 +1,147 @@
+/**
+ * Makes `docs/cluster-yaml.md` from the schema and `docs/errors.md` from the registry of codes; with `--check` only
+ * compares. Run with tsx, since the registry is TypeScript: `tsx scripts/generate-docs.mjs [--check]`.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { codes } from '../src/diagnostics/codes.ts';
+
+const schema = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
+const pages = { 'docs/cluster-yaml.md': clusterPage(), 'docs/errors.md': errorsPage() };
+
+for (const [path, text] of Object.entries(pages)) {
+  if (!process.argv.includes('--check')) writeFileSync(path, text);
+  else if (readOr(path) !== text) {
+    process.stderr.write(`${path} is stale: npm run generate\n`);
+    process.exitCode = 1;
+  }
+}
+
+function readOr(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** A part of the schema with its reference followed; words beside the reference come before those of its target. */
+function resolved(part) {
+  if (part.$ref === undefined) return part;
+  const target = schema.$defs[part.$ref.replace('#/$defs/', '')];
+  const both = part.description === undefined ? target.description : `${part.description} ${target.description}`;
+  return { ...target, ...part, description: both };
+}
+
+function clusterPage() {
+  const rows = keyRows(schema, '');
+  const sections = Object.keys(schema.properties).map((name) => sectionText(name, rows));
+  return `<!-- Generated from schemas/cluster.schema.json by \`npm run generate\`; never edited by hand. -->
+# cluster.yaml
+
+${schema.description} The file is YAML 1.2 in UTF-8, one document, at most 512 KiB; no key is accepted and ignored.
+[cluster.example.yaml](../cluster.example.yaml) is what a person would write, [cluster.full.yaml](cluster.full.yaml) has
+every key. An editor completes the keys when the first line is
+\`# yaml-language-server: $schema=./schemas/cluster.schema.json\`.
+
+${sections.join('\n')}`;
+}
+
+/** One section per key at the top, with a row for everything below it. */
+function sectionText(name, rows) {
+  const own = rows.filter(
+    (row) => row.path === name || row.path.startsWith(`${name}.`) || row.path.startsWith(`${name}[`),
+  );
+  const [first, ...below] = own;
+  const head = `## ${name}\n\n${first.description}${first.required ? ' Required.' : ''}\n`;
+  if (below.length === 0) return `${head}\n${firstLine(first)}\n`;
+  const table = below.map((row) => `| \`${row.path}\` | ${row.value} | ${cell(row)} |`);
+  return `${head}\n| key | value | meaning |\n|---|---|---|\n${table.join('\n')}\n`;
+}
+
+function firstLine(row) {
+  return `Value: ${row.value}.`;
+}
+function cell(row) {
+  return escapeCell(`${row.required ? '**Required.** ' : ''}${row.description}${row.example}`);
+}
+function escapeCell(text) {
+  return text.replaceAll('|', '\\|');
+}
+
+function keyRows(part, path) {
+  return Object.entries(part.properties ?? {}).flatMap(([key, child]) => {
+    const here = path === '' ? key : `${path}.${key}`;
+    return rowsOf(child, here, (part.required ?? []).includes(key));
+  });
+}
+
+function rowsOf(unresolved, path, required) {
+  const part = resolved(unresolved);
+  const row = {
+    path,
+    required,
+    value: escapeCell(valueText(part)),
+    description: part.description ?? '',
+    example: exampleText(part),
+  };
+  const items = part.items === undefined ? [] : rowsOf(part.items, `${path}[]`, false);
+  const named = typeof part.additionalProperties === 'object' ? namedRows(part, path) : [];
+  return [row, ...keyRows(part, path), ...items, ...named];
+}
+
+/** Rows of a map with free names; the first says what a name looks like. */
+function namedRows(part, path) {
+  const [first, ...below] = rowsOf(part.additionalProperties, `${path}.<name>`, false);
+  const names = part.propertyNames === undefined ? '' : ` \`<name>\`: ${resolved(part.propertyNames).description}`;
+  return [{ ...first, description: `${first.description}${names}` }, ...below];
+}
+
+/** What may stand there, in a few words. */
+function valueText(unresolved) {
+  const part = resolved(unresolved);
+  if (part.const !== undefined) return `\`${part.const}\``;
+  if (part.enum !== undefined) return part.enum.map((word) => `\`${word}\``).join(' or ');
+  if (part.oneOf !== undefined) return part.oneOf.map(valueText).join(' or ');
+  if (part.type === 'integer') return `${part.minimum} to ${part.maximum}`;
+  return { string: 'text', boolean: '`true` or `false`', array: 'list', object: 'map' }[part.type] ?? part.type;
+}
+
+function exampleText(part) {
+  const example = part.examples?.[0];
+  return example === undefined
+    ? ''
+    : ` Example: \`${typeof example === 'string' ? example : JSON.stringify(example)}\``;
+}
+
+function errorsPage() {
+  const areas = [...new Set(Object.keys(codes).map((code) => code.split('/')[0]))];
+  const parts = areas.map((area) => {
+    const own = Object.entries(codes).filter(([code]) => code.startsWith(`${area}/`));
+    return `## ${area}\n\n${own.map(([code, entry]) => codeText(code, entry)).join('\n')}`;
+  });
+  return `<!-- Generated from the registry of codes by \`npm run generate\`; never edited by hand. -->
+# Errors, warnings and notices
+
+Every problem that meshwright reports has a code, \`area/slug\`, that never changes its meaning. An error stops what was
+asked for, a warning does not, a notice is only worth knowing.
+
+${parts.join('\n')}`;
+}
+
+function codeText(code, { severity, summary, cause, hint }) {
+  return `<a id="${code.replace('/', '-')}"></a>
+### \`${code}\` (${severity})
+
+${markdown(summary)} ${markdown(cause)}
+
+What to do: ${markdown(hint)}
+`;
+}
+
+/** Angle brackets outside of code would vanish as HTML. */
+function markdown(text) {
+  return text
+    .split(/(`[^`]*`)/)
+    .map((part) => (part.startsWith('`') ? part : part.replaceAll('<', '&lt;')))
+    .join('');
+}
