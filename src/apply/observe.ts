@@ -9,19 +9,14 @@ import type { ExecResult, Remote } from '../remote/remote.ts';
 import { parseFrames } from '../script/frames.ts';
 import { observationMaxBytes, observeCommand } from '../script/observe-script.ts';
 import { forEachLimited } from './for-each-limited.ts';
-import { type NodeWay, withRemote } from './with-remote.ts';
+import { type NodeWay, type UseLimits, withRemote } from './with-remote.ts';
 
 /** How an observation is carried out; the caller gives randomness, so that a test can repeat it. */
-export interface ObserveOptions {
+export interface ObserveOptions extends UseLimits {
   /** How many nodes at once. */
   readonly parallel: number;
-  /** For connecting to one node, and again for its answer, in milliseconds. */
-  readonly deadlineMs: number;
   /** 32 hexadecimal digits, new for every call. */
   readonly newToken: () => string;
-  readonly signal?: AbortSignal;
-  /** Called with every command line just before it is sent. */
-  readonly onCommand?: (node: NodeName, command: string) => void;
   /** Called when a node has been observed or given up. */
   readonly onNode?: (node: NodeName, isObserved: boolean) => void;
 }
@@ -58,7 +53,6 @@ async function observeThrough(remote: Remote, node: NodeName, options: ObserveOp
   const probes = allProbes();
   const token = options.newToken();
   const command = observeCommand({ probes, token, rootPrefix: remote.rootPrefix });
-  options.onCommand?.(node, command);
   const limits = { deadlineMs: options.deadlineMs, maxBytes: observationMaxBytes(probes) };
   const result = await remote.exec(command, limits);
   const answers = parseFrames(result.stdout, { probes, token });

@@ -2,7 +2,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { NodeName } from '../model/node.ts';
 import type { ExecResult } from '../remote/remote.ts';
 import { forEachLimited } from './for-each-limited.ts';
-import { type NodeWay, withRemote } from './with-remote.ts';
+import { type NodeWay, type UseLimits, withRemote } from './with-remote.ts';
 
 /** How one command went on one node: what it gave, or why it could not be given. */
 export type CommandOutcome =
@@ -10,12 +10,9 @@ export type CommandOutcome =
   | { readonly kind: 'unreached'; readonly node: NodeName; readonly diagnostics: readonly Diagnostic[] };
 
 /** Bounds of a command on many nodes. */
-export interface CommandOptions {
+export interface CommandOptions extends UseLimits {
   readonly parallel: number;
-  /** For connecting to one node, and again for the command, in milliseconds. */
-  readonly deadlineMs: number;
   readonly maxBytes: number;
-  readonly signal?: AbortSignal;
   /** Called as each node ends, in the order in which they end. */
   readonly onOutcome?: (outcome: CommandOutcome) => void;
 }

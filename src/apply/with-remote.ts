@@ -22,6 +22,8 @@ export interface UseLimits {
   readonly deadlineMs: number;
   /** When aborted, the connection is ended at once. */
   readonly signal?: AbortSignal;
+  /** Told of every command line just before it is sent: the controller's own record. */
+  readonly onCommand?: (node: NodeName, command: string) => void;
 }
 
 /** What came of a use: the value of the body, or why the node was not reached. */
@@ -41,7 +43,7 @@ export async function withRemote<T>(
     const abort = (): void => remote.close();
     limits.signal?.addEventListener('abort', abort, { once: true });
     try {
-      return { kind: 'reached', value: await body(remote) };
+      return { kind: 'reached', value: await body(recorded(remote, node, limits.onCommand)) };
     } finally {
       limits.signal?.removeEventListener('abort', abort);
       remote.close();
@@ -50,6 +52,18 @@ export async function withRemote<T>(
     if (error instanceof FleetError) return { kind: 'unreached', diagnostics: error.diagnostics };
     throw error;
   }
+}
+
+function recorded(remote: Remote, node: NodeName, onCommand: UseLimits['onCommand']): Remote {
+  if (!onCommand) return remote;
+  return {
+    rootPrefix: remote.rootPrefix,
+    close: () => remote.close(),
+    exec: (command, limits) => {
+      onCommand(node, command);
+      return remote.exec(command, limits);
+    },
+  };
 }
 
 async function connectUnlessAborted(

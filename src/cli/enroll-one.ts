@@ -12,6 +12,7 @@ import { diagnoseHostKey } from '../remote/host-key-diagnostics.ts';
 import { trustFor } from '../remote/host-key-trust.ts';
 import type { Target } from '../remote/remote.ts';
 import { askYes } from './ask.ts';
+import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
 import type { Settled, Ways } from './ways.ts';
 import { replaceFile } from './write-file.ts';
@@ -73,7 +74,7 @@ export interface EnrollOne {
 
 /** Shows the host key of one node, pins it if that is wanted, and checks key and sudo. */
 export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
-  const limits = { deadlineMs: run.options.deadline, signal: run.signal };
+  const limits = useLimits(run);
   const base = { label: one.subject.name, address: one.subject.host, user: one.subject.user ?? '', isLocked: false };
   try {
     const settled = await one.ways.settle(one.subject);

@@ -3,10 +3,11 @@ import { observeFleet } from '../apply/observe.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { DesiredNode } from '../model/desired.ts';
 import { showProgress } from './progress.ts';
+import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
 import type { Ways } from './ways.ts';
 
-/** Observes the given nodes with progress on the error stream, and `-v` lines when asked for. */
+/** Observes the given nodes, with progress on the error stream when it takes long. */
 export async function observeNodes(run: Run, nodes: readonly DesiredNode[], ways: Ways): Promise<FleetObservation> {
   const progress = showProgress(
     run.console,
@@ -15,14 +16,10 @@ export async function observeNodes(run: Run, nodes: readonly DesiredNode[], ways
   );
   try {
     return await observeFleet(await ways.toAll(nodes), {
+      ...useLimits(run),
       parallel: run.options.parallel,
-      deadlineMs: run.options.deadline,
       newToken: () => randomBytes(16).toString('hex'),
-      signal: run.signal,
       onNode: (node) => progress.done(node),
-      ...(run.options.verbose
-        ? { onCommand: (node, command) => run.console.err(`${node}: sends ${command.length} bytes\n`) }
-        : {}),
     });
   } finally {
     progress.stop();

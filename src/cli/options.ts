@@ -19,6 +19,8 @@ export interface GlobalOptions {
   /** False with `--no-color`. */
   readonly color: boolean;
   readonly verbose?: boolean;
+  /** `--record`: file to which every command that is sent to a node is appended. */
+  readonly record?: string;
 }
 
 /** A problem with the command line itself: the run ends with 64 and nothing was done. */

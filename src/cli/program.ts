@@ -48,6 +48,7 @@ function addGlobalOptions(program: Command): void {
       new Option('--deadline <time>', 'how long one node may take').argParser(parseDuration).default(30_000, '30s'),
     )
     .option('--no-color', 'no colour (also NO_COLOR)')
+    .option('--record <file>', 'append every command that is sent to a node, one JSON line each')
     .option('-v, --verbose', 'say what is sent to which node');
 }
 

@@ -10,6 +10,7 @@ import { openCluster, targetedNodes } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { showProgress } from '../progress.ts';
 import { namedTargets } from '../targets.ts';
+import { useLimits } from '../use-limits.ts';
 import type { VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
 
@@ -31,10 +32,9 @@ export const exec: VerbBody = async (run) => {
     nodes.map((node) => node.name),
   );
   const outcomes = await runCommand(requests, words.map(quote).join(' '), {
+    ...useLimits(run),
     parallel: run.options.parallel,
-    deadlineMs: run.options.deadline,
     maxBytes: maxOutputBytes,
-    signal: run.signal,
     onOutcome: (outcome) => progress.done(outcome.node),
   }).finally(() => progress.stop());
   if (run.options.json) showJson(run.console, execJson(outcomes, ways.isSimulated));
