@@ -1,54 +1,67 @@
-import type { AuthHandlerMiddleware, BaseAgent, ParsedKey, SignCallback, SigningRequestOptions } from 'ssh2';
+import type {
+  AnyAuthMethod,
+  AuthHandlerMiddleware,
+  BaseAgent,
+  ParsedKey,
+  SignCallback,
+  SigningRequestOptions,
+} from 'ssh2';
 import type { AttemptRecord } from './attempt-record.ts';
 import type { Offer } from './identities.ts';
 import { loadSsh2 } from './load-ssh2.ts';
 
-type Hash = string | undefined;
+const weakText = 'the node accepts RSA signatures with SHA-1 only';
 
 /** RSA keys may sign with SHA-2 only; ssh2 would fall back to SHA-1 for a server that announces nothing better. */
-const isWeak = (key: ParsedKey, hash: Hash): boolean =>
+const isWeak = (key: ParsedKey, hash: string | undefined): boolean =>
   key.type === 'ssh-rsa' && hash !== 'sha256' && hash !== 'sha512';
 
-function sign(offer: Offer, data: Buffer, hash: Hash, done: SignCallback): void {
-  if (isWeak(offer.key, hash)) {
-    done(new Error('the node accepts RSA signatures with SHA-1 only'));
-  } else if (offer.signer.kind === 'agent') {
-    const options: SigningRequestOptions = hash === 'sha256' || hash === 'sha512' ? { hash } : {};
-    offer.signer.agent.sign(offer.key, data, options, done);
-  } else {
-    const signature: unknown = offer.key.sign(data, hash);
-    if (Buffer.isBuffer(signature)) done(undefined, signature);
-    else done(new Error('the key could not sign'));
-  }
+/** A key of a file, which refuses to sign weakly. ssh2 takes an error as the answer of `sign`. */
+function strictKey(key: ParsedKey): ParsedKey {
+  const sign = key.sign.bind(key);
+  return Object.assign(key, {
+    sign: (data: Buffer | string, hash?: string) => (isWeak(key, hash) ? new Error(weakText) : sign(data, hash)),
+  });
 }
 
-/** An agent that holds exactly one key, so that file keys and agent keys are tried the same way, one attempt each. */
-async function agentOf(offer: Offer): Promise<BaseAgent> {
+/** An agent that holds exactly one key, so that the keys of an agent are tried one by one like files. */
+async function agentOf(key: ParsedKey, agent: BaseAgent): Promise<BaseAgent> {
   const { OpenSSHAgent } = await loadSsh2();
   return Object.assign(new OpenSSHAgent(''), {
-    getIdentities: (done: (error: undefined, keys: ParsedKey[]) => void): void => done(undefined, [offer.key]),
-    sign: (_key: unknown, data: Buffer, options: { readonly hash?: string }, done: SignCallback): boolean => {
-      sign(offer, data, options.hash, done);
+    getIdentities: (done: (error: undefined, keys: ParsedKey[]) => void): void => done(undefined, [key]),
+    sign: (_key: unknown, data: Buffer, options: SigningRequestOptions, done: SignCallback): boolean => {
+      if (isWeak(key, options.hash)) done(new Error(weakText));
+      else agent.sign(key, data, options, done);
       return true;
     },
   });
 }
 
+async function methodOf(username: string, { key, signer }: Offer): Promise<AnyAuthMethod> {
+  return signer.kind === 'file'
+    ? { type: 'publickey', username, key: strictKey(key) }
+    : { type: 'agent', username, agent: await agentOf(key, signer.agent) };
+}
+
 /**
  * Login by public key alone: no `none` request first (it would cost a round trip), one attempt per key, never a
- * password, never a second try.
+ * password, never a second try. Only when the agent's keys were refused is one `none` request sent, since ssh2 tells
+ * the remaining methods of a node for other requests only, and they tell a locked Mac from a wrong key.
  */
 export async function publickeyOnly(
   username: string,
   offers: readonly Offer[],
   record: Pick<AttemptRecord, 'refused'>,
 ): Promise<AuthHandlerMiddleware> {
-  const agents = await Promise.all(offers.map(agentOf));
+  const methods = await Promise.all(offers.map((offer) => methodOf(username, offer)));
+  let last: AnyAuthMethod['type'] | undefined;
   return (methodsLeft: readonly string[] | null, isPartial: boolean | null, next) => {
     if (methodsLeft !== null) record.refused(methodsLeft, isPartial === true);
     const isOver = methodsLeft !== null && (isPartial === true || !methodsLeft.includes('publickey'));
-    const agent = isOver ? undefined : agents.shift();
-    if (agent === undefined) return false;
-    return next({ type: 'agent', username, agent });
+    const following = isOver ? undefined : methods.shift();
+    const method = following ?? (last === 'agent' ? { type: 'none' as const, username } : undefined);
+    if (method === undefined) return false;
+    last = method.type;
+    return next(method);
   };
 }

@@ -1,0 +1,228 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { connect, fetchHostKey } from '../../src/remote/connect.ts';
+import { trustFor } from '../../src/remote/host-key-trust.ts';
+import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
+import { connectLimits, execLimits, makeSshCase, rejection, rejectionCode } from '../sshd/ssh-case.ts';
+import { makeKey } from '../sshd/start-sshd.ts';
+
+const ssh = makeSshCase('mesh');
+const other = makeKey(ssh.folder, 'other');
+const servers: FaultServer[] = [];
+
+async function start(faults: Faults): Promise<FaultServer> {
+  const server = await startFaultServer(ssh.host, faults);
+  servers.push(server);
+  return server;
+}
+
+const says =
+  (text: string) =>
+  (socket: Socket): void => {
+    socket.end(text);
+  };
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+afterAll(() => ssh.remove());
+
+describe('a node that cannot be talked to', () => {
+  it('is refused when nothing listens', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+    expect(await rejectionCode(ssh.connect(port))).toBe('ssh/refused');
+  });
+
+  it('is unreachable, with the name as the reason, when the name does not exist', async () => {
+    const target = ssh.target(22, { host: 'no-such-mac.invalid' });
+    const problem = await rejection(connect(target, trustFor(target, { knownHosts: [] }), connectLimits));
+    expect(problem).toMatchObject({ code: 'ssh/unreachable', subject: 'node studio-1' });
+    expect(problem.detail).toContain('no-such-mac.invalid');
+  });
+
+  it('is refused as an address before anything is sent when host or user could be an option', async () => {
+    for (const more of [{ host: '-oProxyCommand=x' }, { user: '-l' }, { host: 'a;b' }, { port: 0 }, { user: 'a\nb' }]) {
+      const target = ssh.target(22, more);
+      expect(await rejectionCode(connect(target, trustFor(target, { knownHosts: [] }), connectLimits))).toBe(
+        'ssh/bad-address',
+      );
+    }
+  });
+
+  it('has timed out when it takes the connection and says nothing', async () => {
+    const server = await start({ onSocket: () => undefined });
+    const problem = await rejection(ssh.connect(server.port, { deadlineMs: 200 }));
+    expect(problem.code).toBe('ssh/timed-out');
+    expect(problem.detail).toContain('identification');
+  });
+
+  it('has timed out when it goes silent during key exchange', async () => {
+    const server = await start({ onSocket: (socket) => socket.write('SSH-2.0-quiet\r\n') });
+    const problem = await rejection(ssh.connect(server.port, { deadlineMs: 200 }));
+    expect(problem.code).toBe('ssh/timed-out');
+    expect(problem.detail).toContain('key exchange');
+  });
+
+  it('has timed out when it goes silent during login', async () => {
+    const server = await start({ onAuth: () => undefined });
+    const problem = await rejection(ssh.connect(server.port, { deadlineMs: 500 }));
+    expect(problem.code).toBe('ssh/timed-out');
+    expect(problem.detail).toContain('authentication');
+  });
+
+  it('is dropped when it closes before, in and after key exchange', async () => {
+    const before = await start({ onSocket: (socket) => socket.destroy() });
+    const within = await start({
+      onSocket: (socket) => {
+        socket.write('SSH-2.0-short\r\n');
+        socket.once('data', () => socket.destroy());
+      },
+    });
+    const sockets: Socket[] = [];
+    const after = await start({
+      onSocket: (socket, speakSsh) => {
+        sockets.push(socket);
+        speakSsh();
+      },
+      onAuth: () => {
+        for (const socket of sockets) socket.destroy();
+      },
+    });
+    expect(await rejectionCode(ssh.connect(before.port))).toBe('ssh/dropped');
+    expect(await rejectionCode(ssh.connect(within.port))).toBe('ssh/dropped');
+    expect(await rejectionCode(ssh.connect(after.port))).toBe('ssh/dropped');
+  });
+
+  it('is no SSH server when it begins with something else, which is shown escaped', async () => {
+    const server = await start({ onSocket: says('HTTP/1.1 400 Bad\u001b[31m Request\r\n\r\n') });
+    const problem = await rejection(ssh.connect(server.port));
+    expect(problem.code).toBe('ssh/not-ssh');
+    expect(problem.detail).toContain('HTTP/1.1 400 Bad\\x1b[31m');
+    expect(problem.detail).not.toContain('\u001b');
+  });
+
+  it('is no SSH server when it sends an endless line', async () => {
+    const flood = (socket: Socket): void => {
+      const more = (): void => {
+        if (!socket.destroyed) socket.write(Buffer.alloc(65_536, 'x'), () => setImmediate(more));
+      };
+      more();
+    };
+    const server = await start({ onSocket: flood });
+    expect(await rejectionCode(ssh.connect(server.port, { deadlineMs: 2_000 }))).toBe('ssh/not-ssh');
+  });
+
+  it.each(['Exceeded MaxStartups\r\n', 'Not allowed at this time\r\n'])(
+    'turns connections away when it says %j',
+    async (text) => {
+      const server = await start({ onSocket: says(text) });
+      const problem = await rejection(ssh.connect(server.port));
+      expect(problem.code).toBe('ssh/too-many-connections');
+      expect(problem.detail).toContain(text.trim());
+    },
+  );
+
+  it('shares no algorithm when it knows only broken ones, and both sides are named', async () => {
+    const server = await start({ algorithms: { kex: ['diffie-hellman-group14-sha1'] } });
+    const problem = await rejection(ssh.connect(server.port));
+    expect(problem.code).toBe('ssh/no-common-algorithm');
+    expect(problem.detail).toContain('diffie-hellman-group14-sha1');
+    expect(problem.detail).toContain('curve25519-sha256');
+  });
+
+  it.each([
+    ['cipher', { cipher: ['aes256-cbc'] }],
+    ['cipher', { cipher: ['chacha20-poly1305@openssh.com'] }],
+    ['MAC', { cipher: ['aes128-ctr'], hmac: ['hmac-sha1'] }],
+  ] as const)('shares no %s with a node that offers only %j', async (kind, lists) => {
+    const server = await start({
+      algorithms: Object.fromEntries(Object.entries(lists).map(([key, list]) => [key, [...list]])),
+    });
+    const problem = await rejection(ssh.connect(server.port));
+    expect(problem).toMatchObject({ code: 'ssh/no-common-algorithm' });
+    expect(problem.detail).toContain(`No common ${kind}`);
+  });
+});
+
+describe('the host key of a node', () => {
+  it('is judged before any login is tried', async () => {
+    const server = await start({});
+    const target = ssh.target(server.port);
+    const unknown = await rejection(connect(target, trustFor(target, { knownHosts: [] }), connectLimits));
+    expect(unknown).toMatchObject({ code: 'ssh/host-key-unknown' });
+    expect(unknown.hint).toContain('meshwright enroll studio-1');
+    const changed = await rejection(connect(target, ssh.trust(server.port, other), connectLimits));
+    expect(changed.code).toBe('ssh/host-key-changed');
+    expect(changed.detail).toContain('known_hosts:1');
+    expect(changed.detail.match(/SHA256:[A-Za-z0-9+/]{43}/gu)).toHaveLength(2);
+    expect(changed.hint).toContain('meshwright enroll studio-1 --replace');
+    expect(server.logins).toEqual([]);
+  });
+
+  it('is fetched for a person to compare, without a login', async () => {
+    const server = await start({});
+    const key = await fetchHostKey(ssh.target(server.port), connectLimits);
+    expect(key).toMatchObject({ type: ssh.host.pair.type, base64: ssh.host.pair.base64 });
+    expect(key.fingerprint).toMatch(/^SHA256:[A-Za-z0-9+/]{43}$/u);
+    expect(server.logins).toEqual([]);
+  });
+
+  it('cannot be judged with the trust of another address', async () => {
+    await expect(connect(ssh.target(1), ssh.trust(2), connectLimits)).rejects.toThrow('trust of [127.0.0.1]:2');
+  });
+});
+
+describe('login', () => {
+  const banner = readFileSync(new URL('../sshd/filevault-banner.txt', import.meta.url), 'utf8');
+
+  it('tries public keys alone, each once, without asking for methods first', async () => {
+    const server = await start({});
+    const remote = await ssh.connect(server.port);
+    remote.close();
+    expect(server.logins).toEqual(['publickey', 'publickey:signed']);
+  });
+
+  it('fails with the names of the keys that were offered, after one attempt each', async () => {
+    const server = await start({ onAuth: (context) => context.reject(['publickey', 'password']) });
+    const problem = await rejection(ssh.connect(server.port));
+    expect(problem.code).toBe('ssh/authentication-failed');
+    expect(problem.detail).toContain(`${ssh.user.file} (ssh-ed25519 SHA256:`);
+    expect(server.logins).toEqual(['publickey']);
+    expect(server.counts.connections).toBe(1);
+  });
+
+  it('offers five keys at most and says how many were left out', async () => {
+    const files = Array.from({ length: 7 }, (_, index) => makeKey(ssh.folder, `many-${index}`).file);
+    const server = await start({ onAuth: (context) => context.reject(['publickey']) });
+    const target = ssh.target(server.port, { identityFiles: files });
+    const problem = await rejection(connect(target, ssh.trust(server.port), connectLimits));
+    expect(server.logins).toHaveLength(5);
+    expect(problem.detail).toContain('2 more keys were not tried');
+  });
+
+  it('sends no password to a Mac that is locked at FileVault', async () => {
+    const server = await start({ banner, onAuth: (context) => context.reject(['password', 'keyboard-interactive']) });
+    const problem = await rejection(ssh.connect(server.port));
+    expect(problem.code).toBe('ssh/locked-at-filevault');
+    expect(server.logins).toEqual(['publickey']);
+  });
+
+  it('says what else a node wants when a key alone is not enough', async () => {
+    const server = await start({ onAuth: (context) => context.reject(['keyboard-interactive'], true) });
+    const problem = await rejection(ssh.connect(server.port));
+    expect(problem.code).toBe('ssh/authentication-failed');
+    expect(problem.detail).toContain('keyboard-interactive');
+  });
+
+  it('keeps the connection usable afterwards', async () => {
+    const server = await start({});
+    const remote = await ssh.connect(server.port);
+    expect((await remote.exec('true', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });
+    remote.close();
+  });
+});

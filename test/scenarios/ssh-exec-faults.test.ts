@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { diagnoseExit } from '../../src/remote/exit-reasons.ts';
+import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
+import { execLimits, makeSshCase, textOf } from '../sshd/ssh-case.ts';
+
+const ssh = makeSshCase('mesh');
+const servers: FaultServer[] = [];
+
+async function start(faults: Faults): Promise<FaultServer> {
+  const server = await startFaultServer(ssh.host, faults);
+  servers.push(server);
+  return server;
+}
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+afterAll(() => ssh.remove());
+
+describe('the exit of a command', () => {
+  it('is unknown when the connection is cut after login', async () => {
+    const server = await start({ onReady: (socket) => socket.destroy() });
+    const remote = await ssh.connect(server.port);
+    const { exit } = await remote.exec('true', execLimits);
+    expect(exit.kind).toBe('unknown');
+    expect(diagnoseExit('studio-1', exit)).toMatchObject({ code: 'ssh/dropped', subject: 'node studio-1' });
+  });
+
+  it('is unknown when the connection is cut after the channel was opened', async () => {
+    const server = await start({ onExec: ({ socket }) => socket.destroy() });
+    const remote = await ssh.connect(server.port);
+    const { exit } = await remote.exec('true', execLimits);
+    expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/dropped');
+  });
+
+  it('is unknown when the connection is cut in the middle of the output, which is kept', async () => {
+    const server = await start({
+      onExec: ({ channel, socket }) => {
+        channel.write('half an ans', () => setImmediate(() => socket.destroy()));
+      },
+    });
+    const remote = await ssh.connect(server.port);
+    const result = await remote.exec('true', execLimits);
+    expect(result.exit.kind).toBe('unknown');
+    expect(textOf(result.stdout)).toBe('half an ans');
+  });
+
+  it('is unknown when the code came and the output did not end', async () => {
+    const server = await start({
+      onExec: ({ channel, socket }) => {
+        channel.write('half');
+        channel.exit(0);
+        setImmediate(() => socket.destroySoon());
+      },
+    });
+    const remote = await ssh.connect(server.port);
+    const { exit } = await remote.exec('true', execLimits);
+    expect(exit.kind).toBe('unknown');
+  });
+
+  it('is known when code and end of output came before the cut', async () => {
+    const server = await start({
+      onExec: ({ channel, socket }) => {
+        channel.write('whole');
+        channel.exit(3);
+        channel.eof();
+        setImmediate(() => socket.destroySoon());
+      },
+    });
+    const remote = await ssh.connect(server.port);
+    const result = await remote.exec('true', execLimits);
+    expect(result.exit).toEqual({ kind: 'exited', code: 3 });
+    expect(textOf(result.stdout)).toBe('whole');
+  });
+
+  it('is unknown, never success, when the channel closes without a code', async () => {
+    const server = await start({ onExec: ({ channel }) => channel.close() });
+    const remote = await ssh.connect(server.port);
+    const { exit } = await remote.exec('true', execLimits);
+    expect(exit.kind).toBe('unknown');
+    expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/exit-unknown');
+    remote.close();
+  });
+
+  it('is the signal that ended it', async () => {
+    const server = await start({
+      onExec: ({ channel }) => {
+        channel.exit('KILL');
+        channel.end();
+      },
+    });
+    const remote = await ssh.connect(server.port);
+    expect((await remote.exec('true', execLimits)).exit).toEqual({ kind: 'signalled', signal: 'KILL' });
+    remote.close();
+  });
+
+  it('is unknown when the node falls silent: three unanswered signs of life drop it', async () => {
+    const server = await start({ onExec: ({ socket }) => socket.pause() });
+    const remote = await ssh.connect(server.port, { keepaliveMs: 50 });
+    const { exit } = await remote.exec('true', execLimits);
+    expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/dropped');
+  });
+
+  it('is unknown at once when the connection is closed here, also for commands that wait', async () => {
+    const server = await start({ onExec: () => undefined });
+    const remote = await ssh.connect(server.port);
+    const all = Array.from({ length: 12 }, () => remote.exec('sleep', execLimits));
+    await sleep(20);
+    remote.close();
+    const exits = await Promise.all(all);
+    expect(new Set(exits.map(({ exit }) => exit.kind))).toEqual(new Set(['unknown']));
+    expect((await remote.exec('true', execLimits)).exit.kind).toBe('unknown');
+  });
+});
+
+describe('the bounds of a command', () => {
+  it('end it at its deadline, and the connection serves the next one', async () => {
+    const server = await start({
+      onExec: ({ channel, command }) => {
+        if (command === 'hang') return;
+        channel.exit(0);
+        channel.end();
+      },
+    });
+    const remote = await ssh.connect(server.port);
+    const { exit } = await remote.exec('hang', { ...execLimits, deadlineMs: 100 });
+    expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/timed-out');
+    expect((await remote.exec('true', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });
+    remote.close();
+  });
+
+  it('let exactly the allowed bytes through and cut at one more', async () => {
+    const server = await start({
+      onExec: ({ channel, command }) => {
+        channel.write('x'.repeat(60));
+        channel.stderr.write('y'.repeat(Number(command) - 60));
+        channel.exit(0);
+        channel.end();
+      },
+    });
+    const remote = await ssh.connect(server.port);
+    const whole = await remote.exec('100', { deadlineMs: 20_000, maxBytes: 100 });
+    expect(whole).toMatchObject({ isTruncated: false, exit: { kind: 'exited', code: 0 } });
+    const cut = await remote.exec('101', { deadlineMs: 20_000, maxBytes: 100 });
+    expect(cut).toMatchObject({ isTruncated: true, exit: { kind: 'unknown' } });
+    expect(cut.stdout.length + cut.stderr.length).toBe(100);
+    remote.close();
+  });
+
+  it('end the connection of a node that goes on sending after its channel was closed', async () => {
+    const chunk = Buffer.alloc(32_000, 'x');
+    const server = await start({
+      onExec: ({ channel, socket, connection, command }) => {
+        if (command !== 'flood') return;
+        // Past the library's own manners: window and close are ignored, as a hostile node would.
+        const protocol = Object(connection)._protocol;
+        const flood = (): void => {
+          if (socket.destroyed) return;
+          protocol.channelData(Object(channel).outgoing.id, chunk);
+          if (socket.writableLength > 1_000_000) socket.once('drain', flood);
+          else setImmediate(flood);
+        };
+        flood();
+      },
+    });
+    const remote = await ssh.connect(server.port);
+    const flooded = await remote.exec('flood', { deadlineMs: 20_000, maxBytes: 10_000 });
+    expect(flooded).toMatchObject({ isTruncated: true, exit: { kind: 'unknown' } });
+    const { exit } = await remote.exec('wait', execLimits);
+    expect(exit).toEqual({
+      kind: 'unknown',
+      reason: expect.stringContaining('the node goes on sending after the channel was closed'),
+    });
+  });
+
+  it('open eight channels at most and queue the rest', async () => {
+    let open = 0;
+    let most = 0;
+    const server = await start({
+      onExec: ({ channel }) => {
+        open += 1;
+        most = Math.max(most, open);
+        setTimeout(() => {
+          open -= 1;
+          channel.exit(0);
+          channel.end();
+        }, 10);
+      },
+    });
+    const remote = await ssh.connect(server.port);
+    const all = await Promise.all(Array.from({ length: 30 }, () => remote.exec('true', execLimits)));
+    expect(all.every(({ exit }) => exit.kind === 'exited')).toBe(true);
+    expect(server.commands).toHaveLength(30);
+    expect(most).toBe(8);
+    remote.close();
+  });
+
+  it('end the connection when every channel is held by a command that outlived its deadline', async () => {
+    const server = await start({
+      onExec: ({ channel }) => Object.assign(channel, { close: () => undefined, end: () => undefined }),
+    });
+    const remote = await ssh.connect(server.port);
+    const limits = { ...execLimits, deadlineMs: 100 };
+    const stuck = await Promise.all(Array.from({ length: 9 }, () => remote.exec('hang', limits)));
+    expect(stuck.every(({ exit }) => exit.kind === 'unknown')).toBe(true);
+    expect((await remote.exec('true', execLimits)).exit).toMatchObject({ kind: 'unknown' });
+  });
+});

@@ -1,0 +1,115 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect } from '../../src/remote/connect.ts';
+import type { Target } from '../../src/remote/remote.ts';
+import { connectLimits, execLimits, makeSshCase, rejection } from '../sshd/ssh-case.ts';
+import { hasSshd, makeKey, type Sshd, startSshd } from '../sshd/start-sshd.ts';
+
+const ssh = makeSshCase(userInfo().username);
+const passphrase = 'correct horse';
+
+function encrypted(name: string, kind: string, extra: readonly string[] = []): string {
+  const { file } = makeKey(ssh.folder, name, kind, extra);
+  execFileSync('ssh-keygen', ['-q', '-p', '-P', '', '-N', passphrase, '-f', file], { stdio: 'pipe' });
+  return file;
+}
+
+function addToAgent(socket: string, file: string): void {
+  const copy = join(ssh.folder, 'plain-copy');
+  writeFileSync(copy, readFileSync(file), { mode: 0o600 });
+  execFileSync('ssh-keygen', ['-q', '-p', '-P', passphrase, '-N', '', '-f', copy], { stdio: 'pipe' });
+  execFileSync('ssh-add', ['-q', copy], { stdio: 'pipe', env: { ...process.env, SSH_AUTH_SOCK: socket } });
+}
+
+describe.runIf(hasSshd())('the keys that are offered', () => {
+  const socket = join(ssh.folder, 'agent.sock');
+  const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' });
+  const held = encrypted('held', 'ed25519');
+  const heldRsa = encrypted('held-rsa', 'rsa', ['-b', '2048', '-m', 'PEM']);
+  const lost = encrypted('lost', 'ed25519');
+  let server: Sshd;
+
+  beforeAll(async () => {
+    while (!existsSync(socket)) await sleep(10);
+    addToAgent(socket, held);
+    addToAgent(socket, heldRsa);
+    const userKeys = [held, heldRsa, lost].map((file) => readFileSync(`${file}.pub`, 'utf8').trim());
+    server = await startSshd({ userKeys: [...userKeys, ssh.user.publicLine], hostKeys: [ssh.host.pair] });
+  }, 60_000);
+  afterAll(async () => {
+    agent.kill();
+    await server.stop();
+    ssh.remove();
+  });
+
+  const tryWith = async (more: Partial<Target>): Promise<string> => {
+    const remote = await connect(ssh.target(server.port, more), ssh.trust(server.port), connectLimits);
+    const { exit } = await remote.exec('exit 0', execLimits);
+    remote.close();
+    return exit.kind === 'exited' ? String(exit.code) : exit.kind;
+  };
+  const refusal = (more: Partial<Target>) =>
+    rejection(connect(ssh.target(server.port, more), ssh.trust(server.port), connectLimits));
+
+  it('come from the agent when no file is named', async () => {
+    expect(await tryWith({ identityFiles: [], agentSocket: socket })).toBe('0');
+  });
+
+  it('come from the agent for an encrypted file that it holds, in either format', async () => {
+    expect(await tryWith({ identityFiles: [held], agentSocket: socket, isIdentitiesOnly: true })).toBe('0');
+    expect(await tryWith({ identityFiles: [heldRsa], agentSocket: socket, isIdentitiesOnly: true })).toBe('0');
+  });
+
+  it('come from the agent for a public key file', async () => {
+    expect(await tryWith({ identityFiles: [`${held}.pub`], agentSocket: socket, isIdentitiesOnly: true })).toBe('0');
+  });
+
+  it('are refused by name when a file is encrypted and no agent holds it', async () => {
+    const problem = await refusal({ identityFiles: [lost], agentSocket: socket, isIdentitiesOnly: true });
+    expect(problem).toMatchObject({ code: 'ssh/key-encrypted', hint: `Load it once: ssh-add ${lost}` });
+    expect(await refusal({ identityFiles: [lost] })).toMatchObject({ code: 'ssh/key-encrypted' });
+  });
+
+  it('go on to the next file when one is encrypted', async () => {
+    expect(await tryWith({ identityFiles: [lost, ssh.user.file] })).toBe('0');
+  });
+
+  it('name every file that is missing, open to others, or no key', async () => {
+    const open = makeKey(ssh.folder, 'open').file;
+    chmodSync(open, 0o644);
+    const text = join(ssh.folder, 'text');
+    writeFileSync(text, 'hello\n', { mode: 0o600 });
+    const cases = [
+      [join(ssh.folder, 'missing'), 'there is no such file'],
+      [open, `other users can read it; chmod 600 ${open}`],
+      [text, 'this is not a key file'],
+      [ssh.folder, 'this is a folder'],
+      [`${ssh.user.file}.pub`, 'the ssh agent does not hold its private half'],
+    ] as const;
+    for (const [file, reason] of cases) {
+      const problem = await refusal({ identityFiles: [file] });
+      expect(problem.code).toBe('ssh/key-unusable');
+      expect(problem.detail).toContain(file);
+      expect(problem.detail).toContain(reason);
+    }
+  });
+
+  it('are none when there is neither file nor agent, which is said without connecting', async () => {
+    expect(await refusal({ identityFiles: [] })).toMatchObject({ code: 'ssh/no-key' });
+    const dead = join(ssh.folder, 'dead.sock');
+    expect(await refusal({ identityFiles: [], agentSocket: dead })).toMatchObject({ code: 'ssh/agent-unreachable' });
+  });
+
+  it('tell which login methods are left when the agent was refused', async () => {
+    const strict = await startSshd({ userKeys: [], hostKeys: [ssh.host.pair] });
+    const target = ssh.target(strict.port, { identityFiles: [], agentSocket: socket });
+    const problem = await rejection(connect(target, ssh.trust(strict.port), connectLimits));
+    expect(problem.code).toBe('ssh/authentication-failed');
+    expect(problem.detail).toContain('agent: ');
+    await strict.stop();
+  });
+});
