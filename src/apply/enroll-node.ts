@@ -1,5 +1,7 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
+import { exitText, isSuccess } from '../model/exit.ts';
 import type { NodeName } from '../model/node.ts';
 import { fetchHostKey } from '../remote/connect.ts';
 import type { HostKeyVerdict } from '../remote/host-key-trust.ts';
@@ -24,7 +26,8 @@ export async function lookAtHostKey(way: Extract<Way, { kind: 'way' }>, limits: 
 /** Whether the controller may log in and become root; what is missing, with the line to add, when it may not. */
 export interface AccessCheck {
   readonly login: 'accepted' | 'refused';
-  readonly sudo: 'allowed' | 'refused' | 'unknown';
+  /** Absent when nobody could ask. */
+  readonly sudo?: 'allowed' | 'refused' | 'unknown';
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -42,10 +45,13 @@ export async function checkAccess(
       maxBytes: 65_536,
     }),
   );
-  if (reached.kind === 'unreached') return { login: 'refused', sudo: 'unknown', diagnostics: reached.diagnostics };
-  const { exit, stderr } = reached.value;
-  const problem = diagnoseSudo(target.label, target.user, exit, new TextDecoder().decode(stderr));
+  if (reached.kind === 'unreached') return { login: 'refused', diagnostics: reached.diagnostics };
+  const { exit } = reached.value;
+  const stderr = new TextDecoder().decode(reached.value.stderr);
+  const problem = diagnoseSudo(target.label, target.user, exit, stderr);
   if (problem) return { login: 'accepted', sudo: 'refused', diagnostics: [problem] };
-  const isAllowed = exit.kind === 'exited' && exit.code === 0;
-  return { login: 'accepted', sudo: isAllowed ? 'allowed' : 'unknown', diagnostics: [] };
+  if (isSuccess(exit)) return { login: 'accepted', sudo: 'allowed', diagnostics: [] };
+  const detail = `${target.label} answered ${exitText(exit)}: ${stderr.trim().slice(0, 300) || 'without a word'}`;
+  const unheard = diagnose('enroll/sudo-unknown', { detail, subject: `node ${target.label}` });
+  return { login: 'accepted', sudo: 'unknown', diagnostics: [unheard] };
 }

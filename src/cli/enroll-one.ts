@@ -27,7 +27,7 @@ export interface Enrolled {
   readonly fingerprint?: string;
   readonly pin: 'kept' | 'added' | 'replaced' | 'declined' | 'refused' | 'unseen';
   readonly login?: AccessCheck['login'];
-  readonly sudo?: AccessCheck['sudo'];
+  readonly sudo?: 'allowed' | 'refused' | 'unknown';
   /** True when the node waits for its FileVault password. */
   readonly isLocked: boolean;
   readonly diagnostics: readonly Diagnostic[];
@@ -92,7 +92,7 @@ export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
     const access = await checkAccess(one.subject.name, { kind: 'way', ...pinned }, limits);
     const diagnostics = access.diagnostics.map((problem) => withKeyLine(problem, target));
     const isLocked = diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
-    return { ...seen, pin: decision.pin, login: access.login, sudo: access.sudo, isLocked, diagnostics };
+    return { ...seen, pin: decision.pin, ...access, isLocked, diagnostics };
   } catch (error) {
     if (!(error instanceof FleetError) || !error.diagnostics[0].code.startsWith('ssh/')) throw error;
     const isLocked = error.diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
@@ -142,5 +142,5 @@ function withKeyLine(problem: Diagnostic, target: Target): Diagnostic {
   const file = target.identityFiles.map((path) => `${path}.pub`).find((path) => existsSync(path));
   if (file === undefined) return problem;
   const line = readFileSync(file, 'utf8').trim();
-  return { ...problem, hint: `On the node, as ${target.user}, add this line to ~/.ssh/authorized_keys:\n${line}` };
+  return { ...problem, hint: `On the node, as ${target.user}, add this line to ~/.ssh/authorized_keys:\n  ${line}` };
 }

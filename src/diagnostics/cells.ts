@@ -43,8 +43,12 @@ export function cellsOf(line: string): readonly Cell[] {
   return cells;
 }
 
-/** `text` broken at spaces so that no line is wider than `columns`; a longer word keeps its own line whole. */
+/**
+ * `text` broken at spaces so that no line is wider than `columns`; a longer word keeps its own line whole. A line that
+ * begins with two blanks is something to copy (a command, a line for a file) and is never broken.
+ */
 export function wrap(text: string, columns: number): readonly string[] {
+  if (text.startsWith('  ')) return [text];
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {

@@ -8,6 +8,12 @@ export const enrollCodes = {
     cause: 'The fingerprint given with --expect belongs to another key: another Mac answers, or somebody in between.',
     hint: 'Compare on the Mac itself: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub',
   },
+  'enroll/sudo-unknown': {
+    severity: 'error',
+    summary: 'Nobody can say whether sudo works on this node.',
+    cause: '`sudo -n /bin/sh -s` neither ran nor was refused in words that sudo is known to use.',
+    hint: 'Log in and type: sudo -n /bin/sh -s </dev/null; echo $?',
+  },
   'enroll/no-such-node': {
     severity: 'error',
     summary: 'This is neither a node of the file nor an address.',

@@ -9,3 +9,15 @@ export type Exit =
 
 /** Whether the command is known to have succeeded. */
 export const isSuccess = (exit: Exit): boolean => exit.kind === 'exited' && exit.code === 0;
+
+/** An exit in words: `exit 1`, `ended by signal KILL`, `exit unknown: …`. */
+export function exitText(exit: Exit): string {
+  switch (exit.kind) {
+    case 'exited':
+      return `exit ${exit.code}`;
+    case 'signalled':
+      return `ended by signal ${exit.signal}`;
+    case 'unknown':
+      return `exit unknown: ${exit.reason}`;
+  }
+}

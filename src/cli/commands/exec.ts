@@ -1,7 +1,6 @@
 import { type CommandOutcome, runCommand } from '../../apply/run-command.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import type { Exit } from '../../model/exit.ts';
-import { isSuccess } from '../../model/exit.ts';
+import { exitText, isSuccess } from '../../model/exit.ts';
 import { quote } from '../../script/quote.ts';
 import type { Console } from '../console.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
@@ -66,17 +65,6 @@ function linesOf(bytes: Uint8Array): readonly string[] {
   if (lines.at(-1) === '') lines.pop();
   // A tab is layout that a terminal may obey; everything else it would obey is shown instead.
   return lines.map((line) => line.split('\t').map(escapeText).join('\t'));
-}
-
-function exitText(exit: Exit): string {
-  switch (exit.kind) {
-    case 'exited':
-      return `exit ${exit.code}`;
-    case 'signalled':
-      return `ended by signal ${exit.signal}`;
-    case 'unknown':
-      return `exit unknown: ${exit.reason}`;
-  }
 }
 
 function execJson(outcomes: readonly CommandOutcome[], isSimulated: boolean): unknown {
