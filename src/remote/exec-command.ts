@@ -19,8 +19,8 @@ export interface CommandHooks {
   readonly refused: () => boolean;
   /** The result is out, but the node has not closed the channel. */
   readonly abandoned: () => void;
-  /** The node goes on sending after its channel was closed: it can be stopped only by ending the connection. */
-  readonly flooding: () => void;
+  /** So many bytes of output were taken, as they were asked for. */
+  readonly received: (bytes: number) => void;
 }
 
 /** A command on its way; `lose` ends it when the connection is gone. */
@@ -28,8 +28,6 @@ export interface RunningCommand {
   readonly lose: (reason: string) => void;
 }
 
-/** ssh2 gives a node a window of 2 MiB: an honest sshd cannot send much more than that after the close. */
-const floodBytes = 16 * 1024 * 1024;
 const longestTimerMs = 2 ** 31 - 1;
 
 /** Everything that changes while a command runs. */
@@ -39,7 +37,6 @@ interface State {
   isSettled: boolean;
   isOutputWhole: boolean;
   room: number;
-  excess: number;
   isTruncated: boolean;
 }
 
@@ -53,7 +50,7 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
   const { command, limits, resolve } = request;
   const out = { stdout: createSink(), stderr: createSink() };
   const sentAtEpochMs = Date.now();
-  const state: State = { isSettled: false, isOutputWhole: false, room: limits.maxBytes, excess: 0, isTruncated: false };
+  const state: State = { isSettled: false, isOutputWhole: false, room: limits.maxBytes, isTruncated: false };
 
   const settle = (exit: Exit): void => {
     if (state.isSettled) return;
@@ -75,11 +72,8 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
   const collect =
     (stream: 'stdout' | 'stderr') =>
     (chunk: Buffer): void => {
-      if (state.isSettled) {
-        state.excess += chunk.length;
-        if (state.excess > floodBytes) hooks.flooding();
-        return;
-      }
+      if (state.isSettled) return;
+      hooks.received(chunk.length);
       out[stream].append(chunk.subarray(0, state.room));
       state.isTruncated = chunk.length > state.room;
       state.room -= Math.min(state.room, chunk.length);

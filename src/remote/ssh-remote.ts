@@ -7,6 +7,12 @@ import type { ExecLimits, ExecResult, Remote } from './remote.ts';
 /** sshd allows ten sessions on a connection (MaxSessions); eight leave room for somebody else's multiplexing. */
 const maxChannels = 8;
 const lingerMs = 1_000;
+/**
+ * Beyond this much that nobody asked for, a node is flooding us. An honest sshd sends a window of 2 MiB at most after
+ * a channel was closed; and a packet of one byte is some 40 bytes long, hence the factor.
+ */
+const unaskedBytes = 32 * 1024 * 1024;
+const bytesPerAskedByte = 64;
 
 /** A connection of the built-in client. Made by `connect` alone, after the host key was verified. */
 export class SshRemote implements Remote {
@@ -19,6 +25,7 @@ export class SshRemote implements Remote {
   #abandoned = 0;
   #limit = maxChannels;
   #lost: string | undefined;
+  #askedBytes = 0;
 
   constructor(client: Client, socket: Socket, rootPrefix: string) {
     this.rootPrefix = rootPrefix;
@@ -29,6 +36,11 @@ export class SshRemote implements Remote {
       why = error.message;
     });
     client.on('close', () => this.#lose(exitReasons.dropped(why)));
+    socket.on('data', () => {
+      const asked = unaskedBytes + this.#askedBytes * bytesPerAskedByte;
+      if (this.#lost === undefined && socket.bytesRead > asked)
+        this.#drop('the node goes on sending what nobody asked for');
+    });
   }
 
   exec(command: string, limits: ExecLimits): Promise<ExecResult> {
@@ -78,7 +90,9 @@ export class SshRemote implements Remote {
         // Every channel is held by a command that outlived its deadline: nothing can run here any more.
         if (this.#abandoned >= this.#limit) this.#drop('every channel is held by a command that does not end');
       },
-      flooding: () => this.#drop('the node goes on sending after the channel was closed'),
+      received: (bytes) => {
+        this.#askedBytes += bytes;
+      },
     });
     this.#running.add(running);
   }
