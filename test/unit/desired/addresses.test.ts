@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { canonicalAddress } from '../../../src/desired/address.ts';
+import { firstAddress, ipv4Number, ipv4Text, isInside, parseIpv4Network } from '../../../src/desired/ipv4.ts';
+
+describe('one form for one address', () => {
+  it.each([
+    ['Studio.LAN.', 'studio.lan'],
+    ['10.0.0.1', '10.0.0.1'],
+    ['::1', '0:0:0:0:0:0:0:1'],
+    ['::', '0:0:0:0:0:0:0:0'],
+    ['FE80::00aB%en0', 'fe80:0:0:0:0:0:0:ab%en0'],
+    ['::ffff:10.0.0.1', '0:0:0:0:0:ffff:a00:1'],
+    ['1:2:3:4:5:6:7::', '1:2:3:4:5:6:7:0'],
+    ['a1.b2', 'a1.b2'],
+  ])('%s is %s', (host, form) => {
+    expect(canonicalAddress(host)).toBe(form);
+  });
+
+  it.each([
+    '10.0.0.256',
+    '010.0.0.1',
+    '10.1',
+    '1000',
+    '0x7f.1',
+    '1.2.3.4.5',
+    ':::',
+    '1::2::3',
+    '1:2:3:4:5:6:7',
+    '1:2:3:4:5:6:7:8:9',
+    '1:2:3:4:5:6:7:8::',
+    'fe80::1%',
+    'fe80::1%a%b',
+    '::12345',
+    '1.2.3.4::',
+    '::1.2.3.4:5',
+  ])('%s is none', (host) => {
+    expect(canonicalAddress(host)).toBeUndefined();
+  });
+});
+
+describe('IPv4 numbers', () => {
+  it('become addresses and back', () => {
+    expect(ipv4Number('255.255.255.255')).toBe(2 ** 32 - 1);
+    expect(ipv4Text(2 ** 32 - 1)).toBe('255.255.255.255');
+    expect(ipv4Text(ipv4Number('10.77.0.4') ?? 0)).toBe('10.77.0.4');
+  });
+});
+
+describe('an IPv4 network', () => {
+  it('is read with any address of it', () => {
+    expect(parseIpv4Network('10.77.3.9/22')).toEqual({ address: '10.77.3.9', prefixLength: 22 });
+    expect(firstAddress({ address: '10.77.3.9', prefixLength: 22 })).toBe('10.77.0.0');
+    expect(firstAddress({ address: '200.1.2.3', prefixLength: 0 })).toBe('0.0.0.0');
+    expect(firstAddress({ address: '200.1.2.3', prefixLength: 32 })).toBe('200.1.2.3');
+  });
+
+  it.each(['10.0.0.0', '10.0.0.0/33', '10.0.0.0/08', '10.0.0.0/', '10.0.0/8', '10.0.0.0/8/9', '::/0'])(
+    '%s is none',
+    (text) => {
+      expect(parseIpv4Network(text)).toBeUndefined();
+    },
+  );
+
+  it('lies inside another one or not', () => {
+    const ten = { address: '10.0.0.0', prefixLength: 8 };
+    expect(isInside({ address: '10.255.0.0', prefixLength: 24 }, ten)).toBe(true);
+    expect(isInside({ address: '10.0.0.0', prefixLength: 7 }, ten)).toBe(false);
+    expect(isInside({ address: '11.0.0.0', prefixLength: 24 }, ten)).toBe(false);
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { resolveFleet } from '../../../src/desired/resolve.ts';
+import type { ClusterSpec } from '../../../src/model/cluster-spec.generated.ts';
+
+const smallest: ClusterSpec = { schema: 1, name: 'rack', nodes: { a: { host: 'a.lan' } } };
+
+describe('a resolved fleet', () => {
+  it('leaves everything alone that the file does not speak of', () => {
+    expect(resolveFleet(smallest)).toEqual({
+      name: 'rack',
+      nodes: [{ name: 'a', host: 'a.lan', hardware: {}, labels: {} }],
+      macos: {},
+      power: {},
+      system: { fileVault: 'any' },
+      thunderbolt: { bridge: 'keep', rdma: 'auto', avoid: [], links: [] },
+    });
+  });
+
+  it('removes the bridge as soon as there is a thunderbolt section', () => {
+    expect(resolveFleet({ ...smallest, thunderbolt: {} }).thunderbolt.bridge).toBe('remove');
+    expect(resolveFleet({ ...smallest, thunderbolt: { bridge: 'keep' } }).thunderbolt.bridge).toBe('keep');
+  });
+
+  it('gives a node what ssh says unless it says otherwise, and sorts nodes by name', () => {
+    const { nodes } = resolveFleet({
+      ...smallest,
+      ssh: { user: 'mesh', port: 2200, identityFile: '~/.ssh/key' },
+      nodes: { b: { host: 'b.lan', user: 'ana', port: 22 }, a: { host: 'a.lan' }, B2: { host: 'x.lan' } },
+    });
+    expect(nodes.map((node) => [node.name, node.user, node.port, node.identityFile])).toEqual([
+      ['B2', 'mesh', 2200, '~/.ssh/key'],
+      ['a', 'mesh', 2200, '~/.ssh/key'],
+      ['b', 'ana', 22, '~/.ssh/key'],
+    ]);
+  });
+
+  it('turns labels and words into numbers', () => {
+    const fleet = resolveFleet({
+      ...smallest,
+      power: { sleep: 'never', restartAfterPowerLoss: true },
+      system: { wiredLimit: '480GB', fileVault: 'disabled' },
+      nodes: { a: { host: 'a.lan', hardware: { model: 'Mac15,14', memory: '512GB', serial: 'ABC123' } } },
+    });
+    expect(fleet.nodes[0]?.hardware).toEqual({ model: 'Mac15,14', memoryBytes: 2 ** 39, serial: 'ABC123' });
+    expect(fleet.power).toEqual({ sleepMinutes: 0, restartAfterPowerLoss: true });
+    expect(fleet.system).toEqual({ wiredLimit: { kind: 'bytes', bytes: 480e9 }, fileVault: 'disabled' });
+    expect(resolveFleet({ ...smallest, power: { sleep: 30 } }).power).toEqual({ sleepMinutes: 30 });
+    expect(resolveFleet({ ...smallest, system: { wiredLimit: 'default' } }).system.wiredLimit).toEqual({
+      kind: 'default',
+    });
+  });
+
+  it('reads links and the pool', () => {
+    const { thunderbolt } = resolveFleet({
+      ...smallest,
+      thunderbolt: { addressing: { pool: '10.77.0.0/24' }, links: ['a:2 <-> b:3', 'a:4<->b:5'] },
+    });
+    expect(thunderbolt.pool).toEqual({ address: '10.77.0.0', prefixLength: 24 });
+    expect(thunderbolt.links).toEqual([
+      {
+        index: 0,
+        ends: [
+          { node: 'a', receptacle: 2 },
+          { node: 'b', receptacle: 3 },
+        ],
+      },
+      {
+        index: 1,
+        ends: [
+          { node: 'a', receptacle: 4 },
+          { node: 'b', receptacle: 5 },
+        ],
+      },
+    ]);
+  });
+
+  it('avoids what the file and the product name, each receptacle once and only where it exists', () => {
+    const { thunderbolt } = resolveFleet({
+      ...smallest,
+      nodes: {
+        studio: { host: 'a.lan', hardware: { model: 'Mac15,14' } },
+        mini: { host: 'b.lan', hardware: { model: 'Mac16,11' } },
+        other: { host: 'c.lan' },
+      },
+      thunderbolt: { avoid: [1, 4, 'mini:2', 'studio:1'] },
+    });
+    expect(thunderbolt.avoid.map((end) => `${end.node}:${end.receptacle}`)).toEqual([
+      'mini:1',
+      'mini:2',
+      'other:1',
+      'other:4',
+      'studio:1',
+      'studio:4',
+    ]);
+  });
+});

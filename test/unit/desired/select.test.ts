@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { resolveFleet } from '../../../src/desired/resolve.ts';
+import { type NodeSelector, selectNodes } from '../../../src/desired/select.ts';
+
+const fleet = resolveFleet({
+  schema: 1,
+  name: 'rack',
+  nodes: {
+    'studio-1': { host: 'a.lan', labels: { role: 'leader', shelf: 'upper' } },
+    'studio-2': { host: 'b.lan', labels: { role: 'worker', shelf: 'upper' } },
+    'studio-3': { host: 'c.lan', labels: { role: 'worker', shelf: 'lower' } },
+    mini: { host: 'd.lan' },
+  },
+});
+
+const select = (selector: Partial<NodeSelector>) => selectNodes(fleet, { names: [], labels: [], ...selector });
+const chosen = (selector: Partial<NodeSelector>) => select(selector).nodes.map((node) => node.name);
+
+describe('the choice of nodes', () => {
+  it('is every node when nothing is asked for', () => {
+    expect(chosen({})).toEqual(['mini', 'studio-1', 'studio-2', 'studio-3']);
+  });
+
+  it('follows names, labels, or both together', () => {
+    expect(chosen({ names: ['studio-3', 'mini', 'mini'] })).toEqual(['mini', 'studio-3']);
+    expect(chosen({ labels: ['role=worker'] })).toEqual(['studio-2', 'studio-3']);
+    expect(chosen({ labels: ['role=worker,shelf=upper'] })).toEqual(['studio-2']);
+    expect(chosen({ labels: ['role=worker', 'shelf=upper'] })).toEqual(['studio-2']);
+    expect(chosen({ labels: ['role!=worker'] })).toEqual(['mini', 'studio-1']);
+    expect(chosen({ names: ['studio-1', 'studio-2'], labels: ['role=worker'] })).toEqual(['studio-2']);
+  });
+
+  it('refuses every unknown name and suggests a near one', () => {
+    const { nodes, diagnostics } = select({ names: ['mimi', 'studio-1', 'rack-7'] });
+    expect(nodes).toEqual([]);
+    expect(diagnostics.map((one) => [one.code, one.hint])).toEqual([
+      ['select/unknown-node', 'Did you mean `mini`?'],
+      ['select/unknown-node', 'The nodes are mini, studio-1, studio-2 and studio-3.'],
+    ]);
+  });
+
+  it('says so when no node matches', () => {
+    const { nodes, diagnostics } = select({ labels: ['role=wroker'] });
+    expect(nodes).toEqual([]);
+    expect(diagnostics.map((one) => [one.code, one.detail, one.hint])).toEqual([
+      [
+        'select/nothing',
+        'No node has the label role=wroker.',
+        'Did you mean role=worker? The labels are role=leader, role=worker, shelf=lower and shelf=upper.',
+      ],
+    ]);
+    expect(select({ names: ['mini'], labels: ['constructor=a'] }).diagnostics[0]?.detail).toBe(
+      'None of mini has the label constructor=a.',
+    );
+  });
+
+  it.each(['role', 'role=', '=worker', 'role==worker', 'role=a b', '', 'role=worker,'])(
+    'refuses the selector %j',
+    (text) => {
+      expect(select({ labels: [text] }).diagnostics.map((one) => one.code)).toEqual(['select/bad-label']);
+    },
+  );
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { macModel, macModelIds } from '../../../src/desired/mac-models.ts';
+import { memoryLabelBytes, sizeBytes } from '../../../src/desired/size.ts';
+import { autoWiredLimitMegabytes, wiredLimitMegabytes } from '../../../src/desired/wired-limit.ts';
+
+describe('a size', () => {
+  it("is decimal GB or binary GiB, and Apple's label means GiB", () => {
+    expect(sizeBytes('480GB')).toBe(480_000_000_000);
+    expect(sizeBytes('480GiB')).toBe(515_396_075_520);
+    expect(memoryLabelBytes('512GB')).toBe(2 ** 39);
+    expect(memoryLabelBytes('512GiB')).toBe(2 ** 39);
+  });
+
+  it.each(['512', '512 GB', '0GB', '-1GB', '1.5GB', '512gb', '512TB', '1e3GB', ''])('%j is none', (text) => {
+    expect(sizeBytes(text)).toBeUndefined();
+    expect(memoryLabelBytes(text)).toBeUndefined();
+  });
+});
+
+describe('the automatic wired limit', () => {
+  it.each([
+    [512, 491_520],
+    [256, 245_760],
+    [128, 122_880],
+    [64, 57_344],
+    [16, 8_192],
+    [8, 0],
+    [4, 0],
+  ])('of %i GiB is %i MiB', (gib, megabytes) => {
+    expect(autoWiredLimitMegabytes(gib * 2 ** 30)).toBe(megabytes);
+  });
+
+  it('is rounded down to whole MiB when it is a size', () => {
+    expect(wiredLimitMegabytes(480_000_000_000)).toBe(457_763);
+  });
+});
+
+describe('a model of Mac', () => {
+  it('is known by its identifier and never guessed', () => {
+    expect(macModel('Mac15,14')).toMatchObject({ receptacles: 6, thunderbolt: 5, avoid: [1] });
+    expect(macModel('Mac16,9')).toMatchObject({ receptacles: 4, avoid: [1] });
+    expect(macModel('Mac16,10')?.thunderbolt).toBe(4);
+    expect(macModel('Mac15,15')).toBeUndefined();
+    expect(macModel('constructor')).toBeUndefined();
+    expect(macModelIds).toHaveLength(8);
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
+import { docsAnchor, renderDiagnostics } from '../../../src/diagnostics/render.ts';
+
+const file = 'cluster.yaml';
+
+/** Draws one diagnostic over one text. */
+function draw(text: string, one: Diagnostic, columns = 80, color = false): readonly string[] {
+  return renderDiagnostics([one], { sources: new Map([[file, text]]), columns, color }).split('\n');
+}
+
+const at = (line: number, column: number, endColumn: number) => ({ file, line, column, endLine: line, endColumn });
+
+describe('a diagnostic as text', () => {
+  it('shows place, line, underline, label, reason and hint', () => {
+    const text = `${'\n'.repeat(29)}    - studio-1:3 <-> studio-3:2\n    - studio-1:3 <-> studio-4:2\n`;
+    const one = diagnose('topology/receptacle-used-twice', {
+      detail: 'One receptacle holds one cable.',
+      hint: 'studio-1 has receptacles 4, 5 and 6 free; did you mean studio-1:4?',
+      label: 'receptacle 3 of studio-1 already carries line 30',
+      where: at(31, 7, 17),
+      related: [diagnose('topology/receptacle-used-twice', { detail: 'The first.', where: at(30, 7, 17) })],
+    });
+    expect(draw(text, one)).toEqual([
+      'cluster.yaml:31:7  error  topology/receptacle-used-twice',
+      '  Two links use the same receptacle.',
+      '  30 |     - studio-1:3 <-> studio-3:2',
+      '  31 |     - studio-1:3 <-> studio-4:2',
+      '     |       ^^^^^^^^^^ receptacle 3 of studio-1 already carries line 30',
+      '  One receptacle holds one cable.',
+      '  hint: studio-1 has receptacles 4, 5 and 6 free; did you mean studio-1:4?',
+      '',
+    ]);
+  });
+
+  it('leaves out the lines between two places that are far apart', () => {
+    const other = diagnose('yaml/duplicate-key', { detail: 'The first.', where: at(1, 1, 2) });
+    const one = diagnose('yaml/duplicate-key', { detail: 'Twice.', where: at(9, 1, 2), related: [other] });
+    const drawn = draw('a: 1\n2\n3\n4\n5\n6\n7\n8\na: 9\n', one);
+    expect(drawn.slice(2, 6)).toEqual(['   1 | a: 1', '   ...', '   9 | a: 9', '     | ^']);
+  });
+
+  it('sets the underline under wide characters and after tabs', () => {
+    const one = diagnose('schema/bad-form', { detail: 'No.', where: at(1, 6, 10) });
+    expect(draw('\t数 e\u0301: 机x\u001by', one).slice(2, 4)).toEqual([
+      '   1 |     数 e\u0301: 机x\\u{1b}y',
+      '     |         ^^^^^',
+    ]);
+    const far = diagnose('schema/bad-form', { detail: 'No.', where: at(1, 8, 10) });
+    expect(draw('\t数 e\u0301: 机x\u001by', far).slice(2, 4)).toEqual([
+      '   1 |     数 e\u0301: 机x\\u{1b}y',
+      '     |           ^^^',
+    ]);
+  });
+
+  it('stays within the page and keeps the underline under its text', () => {
+    const text = `${'x'.repeat(500)}NEEDLE${'y'.repeat(500)}`;
+    const one = diagnose('schema/bad-form', {
+      detail: 'word '.repeat(60).trim(),
+      label: 'some words that do not fit behind the underline on a page as narrow as this one is',
+      where: at(1, 501, 507),
+    });
+    const drawn = draw(text, one);
+    expect(drawn.filter((line) => line.length > 80)).toEqual([]);
+    const [source = '', underline = ''] = drawn.slice(2, 4);
+    expect(source.slice(underline.indexOf('^'), underline.lastIndexOf('^') + 1)).toBe('NEEDLE');
+  });
+
+  it('escapes everything that comes from a file or a node', () => {
+    const evil = '\u001b[2J\u202e';
+    const one = diagnose('schema/bad-form', {
+      detail: `a${evil}`,
+      hint: `b${evil}`,
+      label: `c${evil}`,
+      where: { ...at(1, 1, 2), file },
+    });
+    const text = draw(`x${evil}`, one).join('\n');
+    expect(text).not.toMatch(/[\u001b\u202e]/);
+    expect(text.match(/\\u\{1b\}/g)).toHaveLength(4);
+  });
+
+  it('names the subject when there is no file', () => {
+    const one = diagnose('ssh/unreachable', { detail: 'Nobody answered.', subject: 'node studio-2' });
+    expect(renderDiagnostics([one], { sources: new Map(), columns: 80, color: false }).split('\n')[0]).toBe(
+      'node studio-2  error  ssh/unreachable',
+    );
+  });
+
+  it('marks an empty file and a place at the end of a line', () => {
+    const one = diagnose('yaml/empty', { detail: 'Nothing.', where: at(1, 1, 1) });
+    expect(draw('', one).slice(2, 4)).toEqual(['   1 |', '     | ^']);
+    const end = diagnose('yaml/syntax', { detail: 'Nothing.', where: at(1, 4, 4) });
+    expect(draw('abc\r\n', end).slice(2, 4)).toEqual(['   1 | abc', '     |    ^']);
+  });
+
+  it('colours only when it is asked to, and says the same', () => {
+    const one = diagnose('schema/bad-form', { detail: 'No.', where: at(1, 1, 4) });
+    const coloured = draw('abc', one, 80, true).join('\n');
+    expect(coloured).toContain('\u001b[31merror\u001b[0m');
+    expect(coloured.replaceAll(/\u001b\[\d+m/g, '')).toBe(draw('abc', one).join('\n'));
+  });
+
+  it('is nothing for no diagnostics', () => {
+    expect(renderDiagnostics([], { sources: new Map(), columns: 80, color: false })).toBe('');
+  });
+
+  it('has an explanation in the documents', () => {
+    expect(docsAnchor('schema/bad-form')).toBe('docs/errors.md#schema-bad-form');
+  });
+});
