@@ -42,7 +42,8 @@ function saysNoDevices(answer: Answer): boolean {
   return answer.exit.code !== 127 && /^No IB devices found\n?$/.test(answer.stdout + answer.stderr);
 }
 
-const isToolsLine = (line: string): boolean => line === '' || /^\t*[A-Za-z_]+(?:\[ *\d+\])?:\t+\S.*$/.test(line);
+/** Values, and whatever the verbose form lists below one, stand behind tabs. */
+const isToolsLine = (line: string): boolean => line === '' || /^(?:hca_id:)?\t+\S/.test(line);
 
 function portOf(block: string): RdmaPort | undefined {
   const device = wordBehind(block, 'hca_id');

@@ -49,6 +49,8 @@ export function parseLaunchctlPrint(lines: readonly string[]): LaunchdPrint | un
   };
 }
 
+const readKeys: readonly string[] = ['state', 'pid', 'runs', 'last exit code'];
+
 const isExit = (text: string): boolean => /^(?:\(never exited\)|-?\d{1,10}(?:: [\w ]+)?)$/.test(text);
 
 function numberAt(fields: ReadonlyMap<string, string>, key: string): number | undefined | null {
@@ -66,7 +68,7 @@ function fieldsOf(lines: readonly string[]): ReadonlyMap<string, string> | undef
     else if (text?.endsWith(' = {')) isInBlock = true;
     else {
       const [, key = '', value = ''] = /^([a-z][a-z ()]*) = (.*)$/.exec(text ?? '') ?? [];
-      if (fields.has(key) && key !== '') return undefined;
+      if (fields.has(key) && readKeys.includes(key)) return undefined;
       fields.set(key, value);
     }
   }

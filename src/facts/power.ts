@@ -59,7 +59,7 @@ function restartOf(
   const lines = readLines(cap);
   if (lines.kind === 'unknown') return lines;
   const at = lines.value.indexOf('Capabilities for AC Power:');
-  if (at < 0 || lines.value.some((line) => !/^(?: [a-z]+|Capabilities for \S+ Power:)$/.test(line))) {
+  if (at < 0 || lines.value.some((line) => !/^(?: \S.*|Capabilities for \S+ Power:)$/.test(line))) {
     return garbled(cap, 'printed a line that is no capability');
   }
   return lines.value.includes(' autorestart')

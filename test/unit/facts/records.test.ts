@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { jobs } from '../../../src/facts/jobs.ts';
+import { parseLaunchctlPrint } from '../../../src/facts/launchctl-print.ts';
+import { leases } from '../../../src/facts/leases.ts';
+import { services } from '../../../src/facts/services.ts';
+import { answer, asked } from './fact-cases.ts';
+
+const kept = (lines: readonly string[]) => [
+  answer('kept-records', { stdout: lines.map((line) => `${line}\n`).join('') }),
+];
+const both = ['job 9f2a', '|name=blob', '|path=/opt/a=b', 'lease', '|owner=ana', '|verb=apply', 'end'];
+
+describe('jobs fact', () => {
+  it('gives each job by its key with the fields of its file', () => {
+    expect(jobs.parse(kept(both), asked)).toEqual({
+      kind: 'known',
+      value: [{ key: '9f2a', fields: { name: 'blob', path: '/opt/a=b' } }],
+    });
+    expect(jobs.parse(kept(['end']), asked)).toEqual({ kind: 'known', value: [] });
+  });
+
+  it('is unknown, never none, when the list does not end or a folder cannot be read', () => {
+    expect(jobs.parse(kept(['job 9f2a', '|name=blob']), asked)).toMatchObject({ reason: 'truncated' });
+    expect(jobs.parse(kept(['unreadable']), asked)).toMatchObject({ reason: 'no-privilege' });
+    expect(jobs.parse(kept(['job 9f2a', 'unreadable']), asked)).toMatchObject({ reason: 'no-privilege' });
+  });
+
+  it.each([
+    ['a line that is no field', ['job a', '|rubbish', 'end']],
+    ['a field twice', ['job a', '|x=1', '|x=2', 'end']],
+    ['a job twice', ['job a', 'job a', 'end']],
+    ['a key with a slash', ['job ../a', 'end']],
+    ['a line without its record', ['|x=1', 'end']],
+    ['a record of another kind', ['odd', 'end']],
+  ])('is garbled by %s', (_, lines) => {
+    expect(jobs.parse(kept(lines), asked)).toMatchObject({ reason: 'garbled' });
+  });
+});
+
+describe('leases fact', () => {
+  it('gives the one lease, with no fields when its owner died while taking it', () => {
+    expect(leases.parse(kept(both), asked)).toMatchObject({ value: [{ fields: { owner: 'ana', verb: 'apply' } }] });
+    expect(leases.parse(kept(['lease', 'end']), asked)).toMatchObject({ value: [{ fields: {} }] });
+    expect(leases.parse(kept(['lease', 'lease', 'end']), asked)).toMatchObject({ reason: 'garbled' });
+  });
+});
+
+describe('services fact', () => {
+  const said = (lines: readonly string[]) =>
+    services.parse([answer('launchd-services', { stdout: lines.map((line) => `${line}\n`).join('') })], asked);
+
+  it('tells not loaded from a launchctl that failed', () => {
+    const words = '|Could not find service "dev.meshwright.keeper" in domain for system';
+    expect(said(['service dev.meshwright.keeper 113', '|Bad request.', words, 'end'])).toEqual({
+      kind: 'known',
+      value: [{ label: 'dev.meshwright.keeper', state: 'not-loaded' }],
+    });
+    expect(said(['service dev.meshwright.keeper 113', 'end'])).toMatchObject({ reason: 'failed' });
+    expect(said(['service dev.meshwright.keeper 137', 'end'])).toMatchObject({ reason: 'failed' });
+  });
+});
+
+describe('launchctl print', () => {
+  const print = (...lines: readonly string[]) => parseLaunchctlPrint(['system/x = {', ...lines, '}']);
+
+  it('reads fields of the first depth only, whatever arguments say', () => {
+    const read = print(
+      '\tstate = running',
+      '\targuments = {',
+      '\t\tpid = 1',
+      '\t\t}',
+      'pid = 2',
+      '\tpid = 3',
+      '\t}',
+      '\tpid = 4',
+      '\tlast exit code = 78: EX_CONFIG',
+    );
+    expect(read).toEqual({ state: 'running', pid: 4, lastExit: '78: EX_CONFIG' });
+  });
+
+  it('takes a crash loop for waiting, with its runs', () => {
+    expect(print('\tstate = spawn scheduled', '\truns = 812', '\tlast exit code = 1')).toEqual({
+      state: 'waiting',
+      runs: 812,
+      lastExit: '1',
+    });
+  });
+
+  it('reads nothing from a field that comes twice, a block without end or a state that is not known', () => {
+    expect(print('\tstate = running', '\tpid = 1', '\tpid = 2')).toBeUndefined();
+    expect(print('\tstate = running', '\targuments = {')).toBeUndefined();
+    expect(print('\tstate = dreaming')).toBeUndefined();
+    expect(print('\tstate = constructor')).toBeUndefined();
+    expect(parseLaunchctlPrint(['system/x = {', '\tstate = running'])).toBeUndefined();
+  });
+});
