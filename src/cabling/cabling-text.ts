@@ -1,6 +1,6 @@
 import { type LinkEnd, linkEndText } from '../model/link.ts';
 import type { Move } from './moves.ts';
-import type { ReceptacleView, SeenPeer } from './receptacle-view.ts';
+import { compareEnds, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';
 
 /** `studio-4 receptacle 3`, as it is said at the rack. */
 export const endWords = (end: LinkEnd): string => `${end.node} receptacle ${end.receptacle}`;
@@ -20,14 +20,16 @@ function endsWords(ends: readonly LinkEnd[]): string {
 }
 
 function rotateText(ends: readonly LinkEnd[]): string {
+  const where = endsWords(ends.toSorted(compareEnds));
   if (ends.length === 2) {
-    return `exchange the cable ends in ${endsWords(ends)}`;
+    return `exchange the cable ends in ${where}`;
   }
-  const steps = ends.map((end, index) => {
-    const to = ends[(index + 1) % ends.length] ?? end;
-    return `the end from ${endWords(end)} goes into ${endWords(to)}`;
-  });
-  return `take out the cable ends in ${endsWords(ends)}: ${listWords(steps)}`;
+  const isOneNode = ends.every((end) => end.node === ends[0]?.node);
+  const place = (end: LinkEnd): string => (isOneNode ? String(end.receptacle) : endWords(end));
+  const steps = ends.map(
+    (end, index) => `the one from ${place(end)} into ${place(ends[(index + 1) % ends.length] ?? end)}`,
+  );
+  return `take out the cable ends in ${where}, then put ${listWords(steps)}`;
 }
 
 /** One act in plain words: `move the cable end in studio-4 receptacle 3 to receptacle 2`. */

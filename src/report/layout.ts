@@ -1,15 +1,19 @@
 import { columnsOf, wrap } from '../diagnostics/cells.ts';
 
-/** A word that is wider than the page (a path, an address) is cut into pieces, so that no line breaks the layout. */
+/**
+ * A word that is wider than the page (a path, an address) is cut into pieces, so that no line breaks the layout. A
+ * colon at the start of a piece is escaped: GitHub's runner would obey a line that begins with `::name::`.
+ */
 function cutWord(word: string, columns: number): readonly string[] {
   const pieces: string[] = [];
   let piece = '';
   for (const character of word) {
     if (piece !== '' && columnsOf(piece + character) > columns) {
       pieces.push(piece);
-      piece = '';
+      piece = character === ':' ? '\\u{3a}' : character;
+    } else {
+      piece += character;
     }
-    piece += character;
   }
   return [...pieces, piece];
 }

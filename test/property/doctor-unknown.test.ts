@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
+import type { FactName } from '../../src/model/fact-values.ts';
+import type { UnknownReason } from '../../src/model/known.ts';
+import type { NodeObservation } from '../../src/model/observation.ts';
+import { desiredFleet, healthyFacts, meshOfFour, observedFleet } from '../unit/doctor/fleet-builder.ts';
+
+const nodeNames = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+const factNames = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');
+const reason = fc.constantFrom<UnknownReason>(
+  'tool-missing',
+  'no-privilege',
+  'timed-out',
+  'failed',
+  'empty',
+  'garbled',
+);
+const gaps = fc.dictionary(fc.constantFrom(...nodeNames), fc.dictionary(fc.constantFrom(...factNames), reason));
+
+/** What may be wrong at random: cables, settings, RDMA. */
+const troubles = fc.record({
+  cables: fc.subarray([...meshOfFour, 'studio-1:5 <-> studio-2:6'], { minLength: 0 }),
+  values: fc.dictionary(
+    fc.constantFrom(...nodeNames),
+    fc.constantFrom(
+      { sudo: 'denied' as const },
+      { 'rdma-state': 'disabled' as const, 'rdma-devices': [] },
+      { 'macos-version': { version: '26.1', build: '25B78' } },
+      { power: { sleepMinutes: 1, diskSleepMinutes: 0, restartAfterPowerLoss: false } },
+    ),
+  ),
+});
+
+describe('diagnosis', () => {
+  it('of a healthy rack with any facts unknown says only that they are unknown', () => {
+    fc.assert(
+      fc.property(gaps, (unknown) => {
+        const codes = diagnoseFleet(desiredFleet(), observedFleet({ unknown })).map((one) => one.code);
+        expect(codes.filter((code) => code !== 'fact/unknown')).toEqual([]);
+        expect(codes).toHaveLength(Object.values(unknown).filter((facts) => Object.keys(facts).length > 0).length);
+      }),
+    );
+  });
+
+  it('depends neither on the order of nodes nor on that of their records', () => {
+    fc.assert(
+      fc.property(troubles, gaps, (changes, unknown) => {
+        const { nodes } = observedFleet({ ...changes, unknown });
+        const turned: Readonly<Record<string, NodeObservation>> = Object.fromEntries(
+          Object.entries(nodes).toReversed(),
+        );
+        const found = diagnoseFleet(desiredFleet(), { nodes, failures: {} });
+        expect(diagnoseFleet(desiredFleet(), { nodes: turned, failures: {} })).toEqual(found);
+      }),
+    );
+  });
+
+  it('gives every finding a subject and something to do, and never says one thing twice', () => {
+    fc.assert(
+      fc.property(troubles, gaps, (changes, unknown) => {
+        const found = diagnoseFleet(desiredFleet(), observedFleet({ ...changes, unknown }));
+        expect(found.filter((one) => one.hint === '' || one.subject === undefined || one.where !== undefined)).toEqual(
+          [],
+        );
+        const keys = found.map((one) => `${one.code} ${one.subject} ${one.detail}`);
+        expect(new Set(keys).size).toBe(keys.length);
+      }),
+    );
+  });
+});

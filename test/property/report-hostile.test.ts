@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { columnsOf } from '../../src/diagnostics/cells.ts';
+import { diagnose } from '../../src/diagnostics/diagnose.ts';
+import { escapeLines } from '../../src/diagnostics/escape.ts';
+import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
+import type { FactName, FactValues } from '../../src/model/fact-values.ts';
+import { factsText } from '../../src/report/facts-text.ts';
+import { statusText } from '../../src/report/status-text.ts';
+import { desiredFleet, freeReceptacle, healthyFacts, observedFleet } from '../unit/doctor/fleet-builder.ts';
+
+const factNames = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');
+/** What a node may print: escape sequences, bidirectional marks, GitHub commands, wide and endless text. */
+const hostile = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.constantFrom(
+    '\u001b[2J\u001b]0;x\u0007',
+    '\u202eevil',
+    '::error::x',
+    '漢字'.repeat(20),
+    'x'.repeat(200),
+    `x${':'.repeat(150)}`,
+    'x::error::'.repeat(20),
+    'a\nb\r\nc',
+  ),
+);
+
+const values = hostile.map(
+  (text): Partial<FactValues> => ({
+    'macos-version': { version: text, extra: text, build: text },
+    hardware: { model: text, chip: text, memoryBytes: 2 ** 37 },
+    identity: { serial: text, hardwareUuid: text },
+    thunderbolt: [
+      { ...freeReceptacle('studio-1', 1), state: 'connected', devices: [{ name: text, vendor: text, mode: text }] },
+      {
+        ...freeReceptacle('studio-1', 2),
+        state: 'connected',
+        peers: [{ domainUuid: text, model: text, name: text, advertisesRdma: true, hubsBetween: 2 }],
+      },
+    ],
+    'hardware-ports': [{ port: text, device: text }],
+    'network-services': [{ name: text, port: text, isEnabled: true }],
+    services: [{ label: text, state: 'running', lastExit: text }],
+    jobs: [{ key: text, fields: { [text]: text } }],
+    leases: [{ fields: { owner: text } }],
+  }),
+);
+
+const width = fc.integer({ min: 40, max: 200 });
+
+function check(text: string, columns: number): void {
+  expect(text).not.toContain('\t');
+  expect(escapeLines(text)).toBe(text);
+  expect(text.split('\n').filter((line) => columnsOf(line) > columns)).toEqual([]);
+}
+
+describe('report of a rack with a hostile node', () => {
+  it('shows only plain characters and breaks no line of the status', () => {
+    fc.assert(
+      fc.property(values, width, fc.boolean(), (own, columns, unicode) => {
+        const detail = String(own.identity?.serial);
+        const failures = {
+          'studio-2': [diagnose('ssh/unreachable', { detail, hint: detail, subject: 'node studio-2' })],
+        };
+        const observation = observedFleet({ values: { 'studio-1': own }, unreachable: ['studio-2'], failures });
+        const desired = desiredFleet();
+        const findings = diagnoseFleet(desired, observation);
+        check(statusText({ desired, observation, findings, isSimulated: true, columns, unicode }), columns);
+      }),
+    );
+  });
+
+  it('shows only plain characters and breaks no line of the facts', () => {
+    fc.assert(
+      fc.property(values, width, fc.boolean(), (own, columns, unicode) => {
+        const observation = observedFleet({ values: { 'studio-1': own } });
+        check(
+          factsText({ observation, order: ['studio-1'], names: factNames, isSimulated: false, columns, unicode }),
+          columns,
+        );
+      }),
+    );
+  });
+});

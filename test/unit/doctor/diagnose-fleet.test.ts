@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
+import { rules } from '../../../src/doctor/registry.ts';
+import { subjectNodes } from '../../../src/doctor/subject.ts';
+import { desiredFleet, observedFleet, unknownNode } from './fleet-builder.ts';
+import { findingsOf, told } from './told.ts';
+
+const unreachable = diagnose('ssh/unreachable', {
+  detail: 'studio-4.lan:22 did not answer.',
+  subject: 'node studio-4',
+});
+
+describe('diagnosis of a fleet', () => {
+  it('repeats why a node was not reached as it is, and says nothing else about that node', () => {
+    const found = findingsOf({ unreachable: ['studio-4'], failures: { 'studio-4': [unreachable] } });
+    expect(found).toEqual([unreachable]);
+  });
+
+  it('gives a failure without subject the node that it belongs to', () => {
+    const { subject: _, ...bare } = unreachable;
+    const found = findingsOf({ unreachable: ['studio-4'], failures: { 'studio-4': [bare] } });
+    expect(found.map((one) => one.subject)).toEqual(['node studio-4']);
+  });
+
+  it('lists unknown facts once per node with their reasons', () => {
+    const unknown = { 'studio-2': { filevault: 'timed-out', 'disk-space': 'garbled', power: 'timed-out' } } as const;
+    expect(findingsOf({ unknown }).map((one) => one.detail)).toEqual([
+      'Unknown: disk-space (the answer makes no sense); filevault, power (no answer in time).',
+    ]);
+  });
+
+  it('does not list what was cut off when the connection broke: that is told', () => {
+    const dropped = diagnose('ssh/unreachable', { detail: 'It broke off.', subject: 'node studio-2' });
+    const unknown = { 'studio-2': { filevault: 'truncated', power: 'tool-missing' } } as const;
+    const found = findingsOf({ unknown, failures: { 'studio-2': [dropped] } });
+    expect(found.map((one) => one.detail)).toEqual(['It broke off.', 'Unknown: power (the tool is not there).']);
+  });
+
+  it('judges nothing when every fact is unknown for any reason', () => {
+    const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+    const nodes = Object.fromEntries(names.map((name) => [name, unknownNode(name, 'garbled')]));
+    const found = diagnoseFleet(desiredFleet(), { nodes, failures: {} });
+    expect(found.map((one) => one.code)).toEqual(names.map(() => 'fact/unknown'));
+  });
+
+  it('says nothing about nodes that were not asked', () => {
+    const { nodes } = observedFleet();
+    const some = Object.fromEntries(Object.entries(nodes).slice(0, 2));
+    expect(diagnoseFleet(desiredFleet(), { nodes: some, failures: {} })).toEqual([]);
+  });
+
+  it('sorts by node, then severity, then code', () => {
+    const found = told({
+      cables: [],
+      values: {
+        'studio-1': { sudo: 'denied', filevault: 'on' },
+        'studio-2': {
+          sudo: 'denied',
+          'rdma-state': 'disabled',
+          'rdma-devices': [],
+          clock: { offsetMs: 9e6, uncertaintyMs: 1 },
+        },
+      },
+    });
+    expect(found).toEqual([
+      'error cabling/missing link studio-1:2 <-> studio-2:2',
+      'error cabling/missing link studio-1:3 <-> studio-3:2',
+      'error cabling/missing link studio-1:4 <-> studio-4:2',
+      'warning sudo/denied node studio-1',
+      'error cabling/missing link studio-2:3 <-> studio-3:3',
+      'error cabling/missing link studio-2:4 <-> studio-4:3',
+      'error rdma/disabled node studio-2',
+      'warning clock/offset node studio-2',
+      'warning sudo/denied node studio-2',
+      'error cabling/missing link studio-3:4 <-> studio-4:4',
+    ]);
+  });
+
+  it('has each rule once', () => {
+    expect(new Set(rules).size).toBe(rules.length);
+  });
+});
+
+describe('subject of a finding', () => {
+  it('names its nodes in every form', () => {
+    expect(subjectNodes('node studio-1')).toEqual(['studio-1']);
+    expect(subjectNodes('nodes studio-1, studio-3')).toEqual(['studio-1', 'studio-3']);
+    expect(subjectNodes('link studio-1:2 <-> studio-4:1')).toEqual(['studio-1', 'studio-4']);
+    expect(subjectNodes('receptacle studio-1:2')).toEqual(['studio-1']);
+    expect(subjectNodes('something else')).toEqual([]);
+  });
+});

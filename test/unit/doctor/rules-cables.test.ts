@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import type { ThunderboltReceptacle } from '../../../src/model/fact-values.ts';
+import {
+  cabledReceptacle,
+  desiredFleet,
+  end,
+  freeReceptacle,
+  meshOfFour,
+  type RackChanges,
+  receptacles,
+} from './fleet-builder.ts';
+import { findingsOf, hintsOf, told } from './told.ts';
+
+const withReceptacle = (name: string, one: ThunderboltReceptacle, cables = meshOfFour): RackChanges => ({
+  cables,
+  values: {
+    [name]: { thunderbolt: receptacles(name, 6, cables).map((old) => (old.receptacle === one.receptacle ? one : old)) },
+  },
+});
+const auto: Partial<DesiredFleet> = { thunderbolt: { ...desiredFleet().thunderbolt, rdma: 'auto' } };
+
+describe('cables', () => {
+  const swapped = meshOfFour.map((text) =>
+    text.includes('studio-4:2') ? text.replace('studio-4:2', 'studio-4:3') : text.replace('studio-4:3', 'studio-4:2'),
+  );
+
+  it('that are swapped have one cure for both links', () => {
+    expect(told({ cables: swapped })).toEqual([
+      'error cabling/elsewhere link studio-1:4 <-> studio-4:2',
+      'error cabling/elsewhere link studio-2:4 <-> studio-4:3',
+    ]);
+    expect(new Set(hintsOf('cabling/elsewhere', { cables: swapped }))).toEqual(
+      new Set(['Exchange the cable ends in studio-4 receptacles 2 and 3.']),
+    );
+  });
+
+  it('to a node that did not answer are not judged', () => {
+    expect(told({ cables: swapped, unreachable: ['studio-4'] })).toEqual([]);
+  });
+
+  it('that are one receptacle off say where the end belongs', () => {
+    const cables = ['studio-1:5 <-> studio-2:2', ...meshOfFour.slice(1)];
+    expect(hintsOf('cabling/elsewhere', { cables })).toEqual([
+      'Move the cable end in studio-1 receptacle 5 to receptacle 2.',
+    ]);
+  });
+
+  it('behind a dock say what to clear up first', () => {
+    const dock = {
+      ...freeReceptacle('studio-1', 2),
+      state: 'connected' as const,
+      devices: [{ name: 'Envoy Ultra', vendor: 'OWC', mode: 'usb_four_v2' }],
+    };
+    expect(hintsOf('cabling/elsewhere', withReceptacle('studio-1', dock, meshOfFour.slice(1)))).toEqual([
+      'First clear up studio-1 receptacle 2, which sees Envoy Ultra; then look again.',
+    ]);
+  });
+
+  it('below 80 Gb/s are an error where RDMA is required, else a warning', () => {
+    const slow = { ...cabledReceptacle('studio-1', 2, end('studio-2:2')), linkBitsPerSecond: 40e9 };
+    expect(told(withReceptacle('studio-1', slow))).toEqual(['error cabling/slow link studio-1:2 <-> studio-2:2']);
+    expect(told(withReceptacle('studio-1', slow), auto)).toEqual([
+      'warning cabling/slow link studio-1:2 <-> studio-2:2',
+    ]);
+  });
+
+  it('seen from one end only are not called missing', () => {
+    const found = findingsOf(withReceptacle('studio-2', freeReceptacle('studio-2', 2)));
+    expect(found.map((one) => `${one.code} ${one.detail}`)).toEqual([
+      'cabling/one-sided studio-1:2 sees studio-2:2, but studio-2:2 sees nothing.',
+    ]);
+  });
+
+  it('in a receptacle that the Mac does not have name those it has', () => {
+    const found = findingsOf({ receptacleCount: { 'studio-4': 3 } });
+    expect(found.filter((one) => one.code === 'cabling/no-receptacle').map((one) => one.detail)).toEqual([
+      'studio-4 has no receptacle 4 (macOS shows: 1, 2, 3).',
+    ]);
+  });
+
+  it('that nobody declared are a warning with the line to add', () => {
+    const cables = [...meshOfFour, 'studio-1:5 <-> studio-3:6'];
+    expect(told({ cables })).toEqual(['warning cabling/undeclared link studio-1:5 <-> studio-3:6']);
+    expect(hintsOf('cabling/undeclared', { cables })[0]).toContain('- studio-1:5 <-> studio-3:6');
+  });
+
+  it('are nobody’s business in a file without links', () => {
+    const wishes = { thunderbolt: { ...desiredFleet().thunderbolt, links: [] } };
+    expect(told({}, wishes)).toEqual([]);
+  });
+
+  it('to a Mac outside the file are told as such', () => {
+    const stranger = cabledReceptacle('studio-1', 5, end('other:1'));
+    expect(told(withReceptacle('studio-1', stranger))).toEqual(['warning cabling/foreign-mac receptacle studio-1:5']);
+  });
+
+  it('to some Mac are not called foreign while a node did not answer', () => {
+    const stranger = cabledReceptacle('studio-1', 5, end('other:1'));
+    expect(told({ ...withReceptacle('studio-1', stranger), unreachable: ['studio-4'] })).toEqual([
+      'notice cabling/unidentified-mac receptacle studio-1:5',
+    ]);
+  });
+
+  it('plugged in at both ends without an answer are told', () => {
+    const silent = (name: string): readonly ThunderboltReceptacle[] =>
+      receptacles(name, 6, meshOfFour).map((one) =>
+        one.receptacle === 2 ? { ...freeReceptacle(name, 2), state: 'connected' } : one,
+      );
+    const values = { 'studio-1': { thunderbolt: silent('studio-1') }, 'studio-2': { thunderbolt: silent('studio-2') } };
+    expect(told({ values })).toEqual(['warning cabling/no-answer link studio-1:2 <-> studio-2:2']);
+  });
+});

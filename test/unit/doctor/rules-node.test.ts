@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import type { FactValues } from '../../../src/model/fact-values.ts';
+import { desiredFleet, desiredNode, type RackChanges } from './fleet-builder.ts';
+import { findingsOf, hintsOf, told } from './told.ts';
+
+const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
+const system = (wishes: Partial<DesiredFleet['system']>): Partial<DesiredFleet> => ({
+  system: { fileVault: 'any', ...wishes },
+});
+
+describe('a healthy rack', () => {
+  it('has no findings', () => {
+    expect(told({})).toEqual([]);
+  });
+});
+
+describe('macOS', () => {
+  const macos = (version: string, extra?: string): Partial<FactValues> => ({
+    'macos-version': { version, build: '25X1', ...(extra === undefined ? {} : { extra }) },
+  });
+
+  it('is an error outside of what the file accepts, told once', () => {
+    expect(told(only(macos('26.3')))).toEqual(['error macos/outside-accept node studio-3']);
+  });
+
+  it('too old for RDMA is not told twice', () => {
+    expect(told(only(macos('26.1')))).toEqual(['error macos/outside-accept node studio-3']);
+  });
+
+  it('differing among cabled nodes is an error about those in the minority', () => {
+    expect(told(only(macos('26.4.1')))).toEqual(['error macos/versions-differ node studio-3']);
+  });
+
+  it('with another background security improvement differs', () => {
+    expect(told(only(macos('26.5', '(a)')))).toEqual(['error macos/versions-differ node studio-3']);
+  });
+
+  it('other than the wish, and equal everywhere, is a notice about all nodes together', () => {
+    const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+    const values = Object.fromEntries(names.map((name) => [name, macos('26.5.1')]));
+    expect(told({ values })).toEqual(['notice macos/not-the-wish nodes studio-1, studio-2, studio-3, studio-4']);
+  });
+
+  it('of another build on an equal Mac is a warning', () => {
+    const found = findingsOf(only(macos('26.5')));
+    expect(found.map((one) => one.code)).toEqual(['macos/builds-differ']);
+    expect(found[0]?.detail).toContain('25F71 on studio-1, studio-2, studio-4; 25X1 on studio-3');
+  });
+
+  it('of another build on another model is right', () => {
+    const hardware = { model: 'Mac16,9', chip: 'Apple M4 Max', memoryBytes: 2 ** 39 };
+    expect(told(only({ ...macos('26.5'), hardware }))).toEqual([]);
+  });
+
+  it('that is unknown is neither right nor wrong', () => {
+    expect(told({ unknown: { 'studio-3': { 'macos-version': 'garbled' } } })).toEqual([
+      'warning fact/unknown node studio-3',
+    ]);
+  });
+});
+
+describe('identity', () => {
+  const nodes = (hardware: Parameters<typeof desiredNode>[1]): Partial<DesiredFleet> => ({
+    nodes: desiredFleet().nodes.map((node) => (node.name === 'studio-3' ? desiredNode('studio-3', hardware) : node)),
+  });
+
+  it('with another serial, model and memory than in the file is one error with all three', () => {
+    const wishes = nodes({ serial: 'ABC123', model: 'Mac16,9', memoryBytes: 2 ** 38 });
+    const [only, ...others] = findingsOf({}, wishes);
+    expect(others).toEqual([]);
+    expect(only?.code).toBe('identity/wrong-mac');
+    expect(only?.detail).toContain('SERSTUDIO3, the file says ABC123');
+    expect(only?.detail).toContain('a Mac15,14, the file says Mac16,9');
+    expect(only?.detail).toContain('it has 512 GB, the file says 256 GB');
+  });
+
+  it('that is another node of the file names that node', () => {
+    const wishes = {
+      nodes: desiredFleet().nodes.map((node) =>
+        desiredNode(node.name, { serial: `SER${node.name.toUpperCase().replace('-', '')}` }),
+      ),
+    };
+    const identity = (name: string): Partial<FactValues> => ({
+      identity: { serial: `SER${name}`, hardwareUuid: name },
+    });
+    const changes = { values: { 'studio-1': identity('STUDIO2'), 'studio-2': identity('STUDIO1') } };
+    expect(hintsOf('identity/wrong-mac', changes, wishes)[0]).toBe(
+      'This is the Mac of studio-2: correct the addresses of studio-1 and studio-2 in the file.',
+    );
+  });
+
+  it('equal behind two addresses is an error about both', () => {
+    const identity = { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' };
+    expect(told(only({ identity }))).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
+  });
+});
+
+describe('power', () => {
+  const power = (changes: Partial<FactValues['power']>): Partial<FactValues> => ({
+    power: { sleepMinutes: 0, diskSleepMinutes: 0, restartAfterPowerLoss: true, ...changes },
+  });
+
+  it('hints with exactly the settings that differ', () => {
+    expect(hintsOf('power/settings', only(power({ sleepMinutes: 10 })))).toEqual([
+      'On studio-3: sudo pmset -a sleep 0',
+    ]);
+    expect(hintsOf('power/settings', only(power({ sleepMinutes: 1, restartAfterPowerLoss: false })))).toEqual([
+      'On studio-3: sudo pmset -a sleep 0 autorestart 1',
+    ]);
+  });
+
+  it('is left alone where the file says nothing', () => {
+    expect(told(only(power({ sleepMinutes: 10 })), { power: {} })).toEqual([]);
+  });
+
+  it('tells of a Mac that cannot restart by itself', () => {
+    expect(told(only(power({ restartAfterPowerLoss: 'unsupported' })))).toEqual([
+      'notice power/no-autorestart node studio-3',
+    ]);
+  });
+});
+
+describe('wired limit', () => {
+  const limit = (megabytes: number): RackChanges => only({ 'wired-limit': { megabytes } });
+
+  it('auto is the memory minus the larger of 8 GiB and 6.25 %', () => {
+    const wishes = system({ wiredLimit: { kind: 'auto' } });
+    expect(told(limit(491_520), wishes)).toEqual([]);
+    expect(hintsOf('memory/wired-limit', limit(0), wishes)[0]).toContain('iogpu.wired_limit_mb=491520');
+    const small = only({
+      hardware: { model: 'Mac16,11', chip: 'Apple M4 Pro', memoryBytes: 2 ** 36 },
+      'wired-limit': { megabytes: 57_344 },
+    });
+    expect(told(small, wishes)).toEqual([]);
+  });
+
+  it('default is 0, and a size is in MiB', () => {
+    const values = (megabytes: number): RackChanges => ({
+      values: Object.fromEntries(
+        ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map((name) => [name, { 'wired-limit': { megabytes } }]),
+      ),
+    });
+    expect(told(values(0), system({ wiredLimit: { kind: 'default' } }))).toEqual([]);
+    expect(told(values(1024), system({ wiredLimit: { kind: 'bytes', bytes: 2 ** 30 } }))).toEqual([]);
+  });
+
+  it('auto is not judged while the memory is unknown', () => {
+    const changes = { ...limit(0), unknown: { 'studio-3': { hardware: 'timed-out' as const } } };
+    expect(told(changes, system({ wiredLimit: { kind: 'auto' } }))).toEqual(['warning fact/unknown node studio-3']);
+  });
+});
+
+describe('FileVault', () => {
+  it('is judged only when the file demands a state', () => {
+    expect(told(only({ filevault: 'on' }))).toEqual([]);
+    expect(told(only({ filevault: 'on' }), system({ fileVault: 'disabled' }))).toEqual([
+      'warning filevault/differs node studio-3',
+    ]);
+  });
+
+  it('is waited for while it converts', () => {
+    expect(hintsOf('filevault/differs', only({ filevault: 'converting' }), system({ fileVault: 'disabled' }))).toEqual([
+      'Wait until it is done.',
+    ]);
+  });
+});
+
+describe('sudo', () => {
+  it('that asks for a password or is denied is a warning each', () => {
+    expect(told(only({ sudo: 'needs-password' }))).toEqual(['warning sudo/needs-password node studio-3']);
+    expect(told(only({ sudo: 'denied' }))).toEqual(['warning sudo/denied node studio-3']);
+  });
+});
+
+describe('clock', () => {
+  const clock = (offsetMs: number, uncertaintyMs: number): RackChanges => only({ clock: { offsetMs, uncertaintyMs } });
+
+  it('may be off by five seconds and what the observation can resolve', () => {
+    expect(told(clock(5_900, 1_000))).toEqual([]);
+    expect(told(clock(-6_001, 1_000))).toEqual(['warning clock/offset node studio-3']);
+  });
+
+  it('tells how far and to which side', () => {
+    expect(findingsOf(clock(-7_200_000, 10))[0]?.detail).toBe('Its clock is 2 h behind this computer.');
+  });
+});
+
+describe('disk', () => {
+  it('is told below a tenth free', () => {
+    expect(told(only({ 'disk-space': { totalBytes: 1e12, freeBytes: 1e11 } }))).toEqual([]);
+    expect(findingsOf(only({ 'disk-space': { totalBytes: 1e12, freeBytes: 99e9 } }))[0]?.detail).toBe(
+      'Only 99 GB of 1 TB are free.',
+    );
+  });
+});

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import type { FactValues, RdmaPort } from '../../../src/model/fact-values.ts';
+import { desiredFleet, healthyFacts, links, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
+import { findingsOf, hintsOf, told } from './told.ts';
+
+const own = receptacles('studio-3', 6, meshOfFour);
+const healthy = healthyFacts('studio-3', own);
+const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
+const thunderbolt = (changes: Partial<DesiredFleet['thunderbolt']>): Partial<DesiredFleet> => ({
+  thunderbolt: { ...desiredFleet().thunderbolt, ...changes },
+});
+const disabled: Partial<FactValues> = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] };
+
+/** The RDMA ports of studio-3 with the one of an interface changed. */
+const ports = (device: string, change: (port: RdmaPort) => RdmaPort): readonly RdmaPort[] =>
+  healthy['rdma-ports'].map((port) => (port.device === device ? change(port) : port));
+
+describe('RDMA ladder', () => {
+  it('stops at hardware without Thunderbolt 5, whatever rdma_ctl says, and sends nobody to Recovery', () => {
+    const hardware = { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 39 };
+    expect(told(only({ hardware, 'rdma-devices': [] }))).toEqual(['error rdma/no-thunderbolt-5 node studio-3']);
+    expect(told(only({ hardware, ...disabled }))).toEqual(['error rdma/no-thunderbolt-5 node studio-3']);
+  });
+
+  it('knows Thunderbolt 4 by what the free receptacles could do', () => {
+    const old = own.map((one) =>
+      one.state === 'empty' ? { ...one, maxBitsPerSecond: 40e9 } : { ...one, linkBitsPerSecond: 40e9 },
+    );
+    const codes = findingsOf(only({ thunderbolt: old, ...disabled })).map((one) => one.code);
+    expect(codes).toContain('rdma/no-thunderbolt-5');
+    expect(codes).not.toContain('rdma/disabled');
+  });
+
+  it('stops at a macOS before 26.2 that the file accepts, and does not list its missing tools as unknown', () => {
+    const macos = { version: '26.5', accept: '>=26.1' };
+    const values = Object.fromEntries(
+      ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map((name) => [
+        name,
+        { 'macos-version': { version: '26.1', build: '25B78' } },
+      ]),
+    );
+    const missing = {
+      'rdma-state': 'tool-missing',
+      'rdma-devices': 'tool-missing',
+      'rdma-ports': 'tool-missing',
+    } as const;
+    const changes: RackChanges = { values, unknown: { 'studio-3': missing } };
+    expect(told(changes, { macos }).filter((one) => one.includes('studio-3') && !one.startsWith('notice'))).toEqual([
+      'error rdma/macos-too-old node studio-3',
+    ]);
+  });
+
+  it('stops at disabled and gives the steps in Recovery', () => {
+    expect(told(only(disabled))).toEqual(['error rdma/disabled node studio-3']);
+    expect(hintsOf('rdma/disabled', only(disabled))[0]).toContain('rdma_ctl enable');
+  });
+
+  it('does not blame the neighbours whose ports are down because of a disabled node', () => {
+    const neighbour = healthyFacts('studio-1', receptacles('studio-1', 6, meshOfFour))['rdma-ports'];
+    const down = neighbour.map((port) => (port.device === 'rdma_en4' ? { ...port, state: 'down' as const } : port));
+    const changes = { values: { 'studio-3': disabled, 'studio-1': { 'rdma-ports': down } } };
+    expect(told(changes)).toEqual(['error rdma/disabled node studio-3']);
+  });
+
+  it('tells enabled without any device from disabled', () => {
+    expect(told(only({ 'rdma-devices': [], 'rdma-ports': [] }))).toEqual(['error rdma/no-device node studio-3']);
+  });
+
+  it('tells the receptacle whose device is missing', () => {
+    const devices = healthy['rdma-devices'].filter(({ name }) => name !== 'rdma_en4');
+    expect(findingsOf(only({ 'rdma-devices': devices })).map((one) => one.detail)).toEqual([
+      'Receptacle 3 (en4): no RDMA device, although RDMA is enabled.',
+    ]);
+  });
+
+  it('tells a port that is down although both ends are enabled', () => {
+    const changes = only({ 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'down' })) });
+    expect(told(changes)).toEqual(['error rdma/port-down node studio-3']);
+    expect(hintsOf('rdma/port-down', changes)).toEqual(['Restart both Macs: this one and studio-2.']);
+  });
+
+  it('does not blame a port whose far end cannot be seen', () => {
+    const values = { 'studio-3': { 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'down' })) } };
+    expect(told({ values, unreachable: ['studio-2'] })).toEqual([]);
+  });
+
+  it('looks at the far end first while its RDMA state is unknown', () => {
+    const values = { 'studio-3': { 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'down' })) } };
+    const changes = { values, unknown: { 'studio-2': { 'rdma-state': 'timed-out' as const } } };
+    expect(hintsOf('rdma/port-down', changes)).toEqual(['Look at the far end first: rdma_ctl status on studio-2']);
+  });
+
+  it('tells receptacles without address together, and not their missing GID', () => {
+    const interfaces = healthy.interfaces.map((one) =>
+      ['en3', 'en5'].includes(one.name) ? { ...one, ipv4: [] } : one,
+    );
+    const found = findingsOf(only({ interfaces, 'rdma-ports': ports('rdma_en3', (port) => ({ ...port, gids: [] })) }));
+    expect(found.map((one) => `${one.code} ${one.detail}`)).toEqual([
+      'rdma/no-address Receptacles 2 (en3), 4 (en5): no IPv4 address, so the RDMA device has no GID that MLX can use.',
+    ]);
+  });
+
+  it('tells a mapped GID that is missing or belongs to an address of the past', () => {
+    const without = only({ 'rdma-ports': ports('rdma_en3', (port) => ({ ...port, gids: port.gids.slice(0, 1) })) });
+    expect(told(without)).toEqual(['error rdma/no-gid node studio-3']);
+    const stale = { index: 1, gid: '::ffff:169.254.1.1', ipv4: '169.254.1.1' };
+    expect(told(only({ 'rdma-ports': ports('rdma_en3', (port) => ({ ...port, gids: [stale] })) }))).toEqual([
+      'error rdma/no-gid node studio-3',
+    ]);
+  });
+
+  it('says nothing about receptacles whose cable is not as declared: the cable is the cause', () => {
+    const found = told({ cables: meshOfFour.slice(1) });
+    expect(found).toEqual(['error cabling/missing link studio-1:2 <-> studio-2:2']);
+  });
+
+  it('is only a notice while nothing in the file needs RDMA', () => {
+    expect(told(only(disabled), thunderbolt({ rdma: 'auto' }))).toEqual(['notice rdma/disabled node studio-3']);
+  });
+
+  it('is not climbed for a node without links', () => {
+    expect(
+      told(only(disabled), thunderbolt({ links: links(['studio-1:2 <-> studio-2:2']) })).filter((one) =>
+        one.includes('rdma/'),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('Thunderbolt Bridge', () => {
+  const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
+  const interfaces = [
+    ...healthy.interfaces.map((one) => ({ ...one, ipv4: one.name === 'en0' ? one.ipv4 : [] })),
+    bridge,
+  ];
+  const preferences = [{ name: 'bridge0', interfaces: ['en3', 'en4', 'en5'], auto: 'thunderbolt-bridge' }];
+  const service = { name: 'Thunderbolt Bridge', port: 'Thunderbolt Bridge', device: 'bridge0', isEnabled: true };
+
+  it('is told once with all three layers, and the missing addresses behind it are not told', () => {
+    const found = findingsOf(only({ interfaces, 'bridge-preferences': preferences, 'network-services': [service] }));
+    expect(found.map((one) => one.code)).toEqual(['bridge/active']);
+    expect(found[0]?.detail).toBe(
+      'The Thunderbolt Bridge is active: the interface (bridge0 with en3 en4 en5) and the network preferences and an enabled service.',
+    );
+  });
+
+  it('that only the preferences still have comes back', () => {
+    expect(told(only({ 'bridge-preferences': preferences }))).toEqual(['warning bridge/comes-back node studio-3']);
+  });
+
+  it('of other interfaces is none of ours', () => {
+    const vm = { ...bridge, name: 'bridge100', members: ['vmenet0'] };
+    expect(told(only({ interfaces: [...healthy.interfaces, vm] }))).toEqual([]);
+  });
+
+  it('that the file keeps is told only where RDMA is required', () => {
+    const changes = only({ interfaces, 'bridge-preferences': preferences });
+    expect(told(changes, thunderbolt({ bridge: 'keep' }))).toEqual(['error rdma/bridged node studio-3']);
+  });
+
+  it('on Macs in a ring names the one cable that closes it', () => {
+    const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+    const values = Object.fromEntries(
+      names.map((name) => {
+        const facts = healthyFacts(name, receptacles(name, 6, meshOfFour));
+        return [name, { interfaces: [...facts.interfaces.map((one) => ({ ...one, ipv4: [] })), bridge] }];
+      }),
+    );
+    const ring = ['studio-1:2 <-> studio-2:2', 'studio-2:3 <-> studio-3:3', 'studio-1:3 <-> studio-3:2'];
+    const found = told({ values, cables: ring }, thunderbolt({ links: links(ring), rdma: 'auto', bridge: 'keep' }));
+    expect(found.filter((one) => one.includes('bridge/loop'))).toEqual([
+      'error bridge/loop link studio-2:3 <-> studio-3:3',
+    ]);
+  });
+});
+
+describe('address pool', () => {
+  const withAddress = (name: string, address: string, prefixLength: number): RackChanges =>
+    only({
+      interfaces: healthy.interfaces.map((one) =>
+        one.name === name ? { ...one, ipv4: [{ address, prefixLength }] } : one,
+      ),
+    });
+
+  it('that overlaps the office network is an error, from either side', () => {
+    expect(told(withAddress('en0', '10.77.3.4', 16))).toEqual(['error address/pool-overlap node studio-3']);
+    expect(told(withAddress('en0', '10.77.0.77', 30))).toEqual(['error address/pool-overlap node studio-3']);
+    expect(told(withAddress('en0', '10.77.1.1', 24))).toEqual([]);
+  });
+
+  it('may of course be on the receptacles themselves', () => {
+    expect(told(withAddress('en7', '10.77.0.1', 30))).toEqual([]);
+  });
+
+  it('is not judged while nobody knows which interfaces are receptacles', () => {
+    const changes = {
+      ...withAddress('en0', '10.77.3.4', 16),
+      unknown: { 'studio-3': { 'hardware-ports': 'empty' as const } },
+    };
+    expect(told(changes)).toEqual(['warning fact/unknown node studio-3']);
+  });
+});

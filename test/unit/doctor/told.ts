@@ -1,0 +1,16 @@
+import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
+import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { desiredFleet, observedFleet, type RackChanges } from './fleet-builder.ts';
+
+/** The findings about the usual rack with these changes. */
+export const findingsOf = (changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readonly Diagnostic[] =>
+  diagnoseFleet(desiredFleet(wishes), observedFleet(changes));
+
+/** The findings in short: `severity code subject`. */
+export const told = (changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readonly string[] =>
+  findingsOf(changes, wishes).map((one) => `${one.severity} ${one.code} ${one.subject}`);
+
+/** The hints of the findings with one code. */
+export const hintsOf = (code: string, changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readonly string[] =>
+  findingsOf(changes, wishes).flatMap((one) => (one.code === code ? [one.hint] : []));

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import type { FactName } from '../../../src/model/fact-values.ts';
+import { factsText } from '../../../src/report/facts-text.ts';
+import {
+  cabledReceptacle,
+  end,
+  freeReceptacle,
+  healthyFacts,
+  observedFleet,
+  type RackChanges,
+} from '../doctor/fleet-builder.ts';
+
+const every = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');
+
+const changes: RackChanges = {
+  values: {
+    'studio-1': {
+      thunderbolt: [
+        {
+          ...freeReceptacle('studio-1', 2),
+          domainUuid: '5F771049-70BD-4C30-A4AB-4E50482D82E0',
+          state: 'connected',
+          linkBitsPerSecond: 80e9,
+          devices: [{ name: 'Envoy Ultra', vendor: 'OWC', mode: 'usb_four_v2' }],
+        },
+        {
+          ...cabledReceptacle('studio-1', 1, end('studio-2:2')),
+          domainUuid: '1CF1083E-9B3C-4D21-8467-769814784F4D',
+          peers: [
+            {
+              domainUuid: '54AA5FD1-F8F9-438A-8825-7268E164186C',
+              model: 'Mac15,14',
+              name: 'Mac Studio',
+              advertisesRdma: true,
+              hubsBetween: 0,
+            },
+          ],
+        },
+        { ...freeReceptacle('studio-1', 3), domainUuid: 'C9B32174-396A-4D89-9601-E8E83285C21A' },
+      ],
+      'bridge-preferences': [{ name: 'bridge0', interfaces: ['en2', 'en3'], auto: 'thunderbolt-bridge' }],
+      services: [{ label: 'dev.meshwright.keeper', state: 'running', pid: 211, runs: 1, lastExit: '(never exited)' }],
+      jobs: [{ key: 'abc', fields: { state: 'running', model: 'kimi-k2' } }],
+      leases: [{ fields: { owner: 'ana', verb: 'apply' } }],
+      'macos-version': { version: '26.3.1', extra: '(a)', build: '25D771280a' },
+      clock: { offsetMs: -4_200, uncertaintyMs: 35 },
+    },
+  },
+  unknown: { 'studio-1': { filevault: 'timed-out', 'rdma-state': 'tool-missing' } },
+};
+
+const show = (columns: number, names: readonly FactName[] = every, unicode = false): string =>
+  factsText({ observation: observedFleet(changes), order: ['studio-1'], names, isSimulated: true, columns, unicode });
+
+describe('facts of a node in words', () => {
+  it('take one line each where they fit, in units people use', async () => {
+    await expect(show(80)).toMatchFileSnapshot('golden/facts.txt');
+  });
+
+  it('stand under their names on a phone', async () => {
+    await expect(show(40)).toMatchFileSnapshot('golden/facts-narrow.txt');
+  });
+
+  it('are only those that were asked for', () => {
+    expect(show(80, ['sudo', 'hardware']).split('\n').slice(1, 3)).toEqual([
+      '  sudo      allowed',
+      '  hardware  Mac15,14, Apple M3 Ultra, 512 GB',
+    ]);
+  });
+
+  it('use a plus-minus sign where the terminal has one', () => {
+    expect(show(80, ['clock'], true)).toContain('4.2 s behind this computer (±35 ms)');
+  });
+
+  it('are nothing for a node that was not observed', () => {
+    const nobody = { nodes: {}, failures: {} };
+    const text = factsText({
+      observation: nobody,
+      order: ['studio-1'],
+      names: every,
+      isSimulated: false,
+      columns: 80,
+      unicode: false,
+    });
+    expect(text).toBe('');
+  });
+});

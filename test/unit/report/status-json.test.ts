@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
+import { type StatusJson, statusJson } from '../../../src/report/status-json.ts';
+import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
+
+const schema: unknown = JSON.parse(
+  readFileSync(new URL('../../../schemas/status.schema.json', import.meta.url), 'utf8'),
+);
+
+function validate(document: unknown): readonly string[] {
+  const ajv = new Ajv2020({ strict: true, allErrors: true });
+  const check = ajv.compile(schema as object);
+  return check(document) ? [] : (check.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+}
+
+function show(changes: RackChanges, isSimulated = false): StatusJson {
+  const desired = desiredFleet();
+  const observation = observedFleet(changes);
+  return statusJson({ desired, observation, findings: diagnoseFleet(desired, observation), isSimulated });
+}
+
+describe('status as JSON', () => {
+  it('follows its schema for racks that are healthy, broken and out of reach', () => {
+    const failures = { 'studio-2': [diagnose('ssh/unreachable', { detail: 'No answer.', subject: 'node studio-2' })] };
+    expect(validate(show({}))).toEqual([]);
+    expect(validate(show({ cables: [], values: { 'studio-1': { sudo: 'denied' } } }, true))).toEqual([]);
+    expect(
+      validate(show({ unreachable: ['studio-2'], failures, unknown: { 'studio-1': { hardware: 'empty' } } })),
+    ).toEqual([]);
+  });
+
+  it('is refused by the schema with a key that nobody described', () => {
+    expect(validate({ ...show({}), more: 1 })).toHaveLength(1);
+  });
+
+  it('leaves out what is unknown', () => {
+    const { nodes } = show({ unreachable: ['studio-2'] });
+    expect(nodes['studio-2']).toEqual({ reached: false, rdma: 'unknown', bridge: 'unknown' });
+  });
+
+  it('gives every declared link its judgement and every seen cable its ends', () => {
+    const { links, cables } = show({ cables: meshOfFour.slice(1), unreachable: ['studio-4'] });
+    expect(links.map((link) => `${link.ends.join(' ')} ${link.judgement}`)).toEqual([
+      'studio-1:2 studio-2:2 missing',
+      'studio-1:3 studio-3:2 as-declared',
+      'studio-1:4 studio-4:2 unknown',
+      'studio-2:3 studio-3:3 as-declared',
+      'studio-2:4 studio-4:3 unknown',
+      'studio-3:4 studio-4:4 unknown',
+    ]);
+    expect(cables).toEqual([
+      { ends: ['studio-1:3', 'studio-3:2'], sight: 'as-declared', bitsPerSecond: 80e9 },
+      { ends: ['studio-2:3', 'studio-3:3'], sight: 'as-declared', bitsPerSecond: 80e9 },
+    ]);
+  });
+
+  it('says that the nodes are simulated, and only then', () => {
+    expect(show({}, true).simulated).toBe(true);
+    expect('simulated' in show({})).toBe(false);
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { type StatusInput, statusText } from '../../../src/report/status-text.ts';
+import {
+  cabledReceptacle,
+  desiredFleet,
+  desiredNode,
+  end,
+  freeReceptacle,
+  links,
+  meshOfFour,
+  observedFleet,
+  type RackChanges,
+  receptacles,
+} from '../doctor/fleet-builder.ts';
+
+interface Shown extends Partial<Pick<StatusInput, 'columns' | 'unicode' | 'isSimulated' | 'paint'>> {
+  readonly wishes?: Partial<DesiredFleet>;
+}
+
+function show(changes: RackChanges, { wishes = {}, ...page }: Shown = {}): string {
+  const desired = desiredFleet(wishes);
+  const observation = observedFleet(changes);
+  const findings = diagnoseFleet(desired, observation);
+  return statusText({ desired, observation, findings, isSimulated: true, columns: 80, unicode: false, ...page });
+}
+
+const golden = (name: string): string => `golden/status-${name}.txt`;
+
+const swapped = meshOfFour.map((text) =>
+  text.includes('studio-4:2') ? text.replace('studio-4:2', 'studio-4:3') : text.replace('studio-4:3', 'studio-4:2'),
+);
+
+const tired = { power: { sleepMinutes: 10, diskSleepMinutes: 10, restartAfterPowerLoss: false } };
+
+/** One of nearly everything. */
+const broken: RackChanges = {
+  cables: swapped.slice(1),
+  values: {
+    'studio-1': { ...tired, 'macos-version': { version: '26.1', build: '25B78' } },
+    'studio-2': tired,
+    'studio-3': { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] },
+  },
+  unknown: { 'studio-4': { filevault: 'timed-out' } },
+};
+
+const unreachable: RackChanges = {
+  unreachable: ['studio-4'],
+  failures: {
+    'studio-4': [
+      diagnose('ssh/unreachable', { subject: 'node studio-4', detail: 'studio-4.lan:22 did not answer within 10 s.' }),
+    ],
+  },
+};
+
+describe('status of a rack', () => {
+  it('says in one line that all is well', async () => {
+    await expect(show({})).toMatchFileSnapshot(golden('healthy'));
+  });
+
+  it('shows each trouble once with one thing to do', async () => {
+    await expect(show(broken)).toMatchFileSnapshot(golden('broken'));
+  });
+
+  it('says of an unreachable node why, and judges none of its links', async () => {
+    await expect(show(unreachable)).toMatchFileSnapshot(golden('unreachable'));
+  });
+
+  it('shows Macs with 3, 4 and 6 receptacles side by side, and everything that can be plugged in', async () => {
+    const declared = ['mini:1 <-> max:1', 'max:2 <-> ultra:2', 'mini:2 <-> ultra:3', 'max:3 <-> ultra:4'];
+    const dock = { name: 'Envoy Ultra', vendor: 'OWC', mode: 'usb_four_v2' };
+    const own = receptacles('ultra', 6, declared).map((one) => {
+      if (one.receptacle === 1) return { ...freeReceptacle('ultra', 1), state: 'connected' as const, devices: [dock] };
+      if (one.receptacle === 3) return { ...one, linkBitsPerSecond: 40e9 };
+      return one.receptacle === 6 ? cabledReceptacle('ultra', 6, end('office:1')) : one;
+    });
+    const changes: RackChanges = {
+      names: ['max', 'mini', 'ultra'],
+      cables: declared,
+      receptacleCount: { mini: 3, max: 4 },
+      values: {
+        ultra: { thunderbolt: own },
+        mini: {
+          hardware: { model: 'Mac16,11', chip: 'Apple M4 Pro', memoryBytes: 2 ** 36 },
+          'wired-limit': { megabytes: 57_344 },
+        },
+        max: {
+          hardware: { model: 'Mac16,9', chip: 'Apple M4 Max', memoryBytes: 2 ** 37 },
+          'wired-limit': { megabytes: 122_880 },
+        },
+      },
+    };
+    const { thunderbolt } = desiredFleet();
+    const wishes = {
+      nodes: ['max', 'mini', 'ultra'].map((name) => desiredNode(name)),
+      thunderbolt: { ...thunderbolt, links: links(declared) },
+    };
+    await expect(show(changes, { wishes, unicode: true, isSimulated: false })).toMatchFileSnapshot(golden('mixed'));
+  });
+
+  it('stacks the nodes on a phone', async () => {
+    await expect(show(broken, { columns: 40 })).toMatchFileSnapshot(golden('narrow'));
+  });
+
+  it('stacks nodes whose names leave no room for a table', async () => {
+    const long = `${'rack-room-2-'.repeat(5)}a`;
+    const names = [long, 'b'];
+    const declared = [`${long}:1 <-> b:1`];
+    const { thunderbolt } = desiredFleet();
+    const wishes = {
+      nodes: names.map((name) => desiredNode(name)),
+      thunderbolt: { ...thunderbolt, links: links(declared) },
+    };
+    await expect(show({ names, cables: declared }, { wishes })).toMatchFileSnapshot(golden('long-names'));
+  });
+});
+
+describe('width of the status', () => {
+  const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
+
+  it('is 80 columns when the terminal does not say', () => {
+    const usual = show(broken);
+    for (const columns of [0, Number.NaN, Number.POSITIVE_INFINITY, -1]) {
+      expect(show(broken, { columns })).toBe(usual);
+    }
+    expect(widest(usual)).toBe(80);
+  });
+
+  it('is never exceeded from 40 columns up', () => {
+    for (let columns = 40; columns <= 200; columns += 1) {
+      expect(widest(show({ ...broken, ...unreachable }, { columns }))).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  it('is used on a wide terminal', () => {
+    expect(widest(show(broken, { columns: 200 }))).toBe(200);
+  });
+});
+
+describe('status', () => {
+  it('means nothing by colour alone: without the paint the text is the same', () => {
+    const painted = show(broken, { paint: (tone, text) => `\u0001${tone}\u0002${text}\u0003` });
+    expect(painted).toContain('\u0001bad\u0002');
+    expect(painted.replaceAll(/\u0001\w+\u0002|\u0003/g, '')).toBe(show(broken));
+  });
+
+  it('names the nodes that were not looked at and does not count their links as wrong', () => {
+    const desired = desiredFleet();
+    const { nodes } = observedFleet();
+    const observation = { nodes: Object.fromEntries(Object.entries(nodes).slice(0, 2)), failures: {} };
+    const findings = diagnoseFleet(desired, observation);
+    const text = statusText({ desired, observation, findings, isSimulated: false, columns: 80, unicode: false });
+    expect(text).toContain('Not looked at: studio-3, studio-4.');
+    expect(text).not.toContain('error');
+    expect(text).not.toContain('simulated');
+  });
+});

@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { diskText, durationText, memoryText, speedText } from '../../../src/doctor/units.ts';
+import { fitLines, sideBySide } from '../../../src/report/layout.ts';
+import { mergeFindings } from '../../../src/report/merge-findings.ts';
+import { utcText } from '../../../src/report/utc-text.ts';
+
+describe('units', () => {
+  it('label memory as Apple does', () => {
+    expect([2 ** 39, 2 ** 36, 96 * 2 ** 30].map(memoryText)).toEqual(['512 GB', '64 GB', '96 GB']);
+    expect(memoryText(500e9)).toBe('465.7 GiB');
+  });
+
+  it('count disks in decimal', () => {
+    expect([0, 999, 494e9, 7.9e12].map(diskText)).toEqual(['0 B', '999 B', '494 GB', '7.9 TB']);
+  });
+
+  it('give speeds and amounts of time without needless digits', () => {
+    expect([80e9, 2.5e9].map(speedText)).toEqual(['80 Gb/s', '2.5 Gb/s']);
+    expect([12, -4_200, 119_000, 600_000, 7_200_000, 259_200_000].map(durationText)).toEqual([
+      '12 ms',
+      '4.2 s',
+      '119 s',
+      '10 min',
+      '2 h',
+      '3 days',
+    ]);
+  });
+});
+
+describe('time of boot', () => {
+  it('is the same as the calendar of the platform says', () => {
+    const seconds = fc.integer({ min: -62_135_596_800, max: 253_402_300_799 });
+    fc.assert(
+      fc.property(seconds, (epoch) => {
+        const iso = new Date(epoch * 1000).toISOString();
+        const [year = '', ...rest] = iso.replace('T', ' ').replace('.000Z', ' UTC').split('-');
+        expect(utcText(epoch)).toBe([String(Number(year)), ...rest].join('-'));
+      }),
+    );
+  });
+
+  it('is not invented for a number that is no time', () => {
+    expect(utcText(Number.NaN)).toBe('at no known time');
+  });
+});
+
+describe('layout', () => {
+  it('cuts a word that is wider than the page, and escapes a colon that would begin a line', () => {
+    expect(fitLines('abcdefgh', 3)).toEqual(['abc', 'def', 'gh']);
+    expect(fitLines('abcdefghij::x', 10)[1]).toBe('\\u{3a}:x');
+  });
+
+  it('reads downwards side by side', () => {
+    expect(sideBySide(['1', '2', '3', '4', '5'], 12)).toEqual(['1    3    5', '2    4']);
+    expect(sideBySide([], 12)).toEqual([]);
+  });
+});
+
+describe('findings told together', () => {
+  const low = (name: string, detail = 'Only 1 GB of 1 TB are free.') =>
+    diagnose('disk/low', { subject: `node ${name}`, detail, hint: `Make room on the data volume of ${name}.` });
+
+  it('are those with one code and one cure, with the names put back', () => {
+    const [only, ...others] = mergeFindings([low('studio-1'), low('studio-11')]);
+    expect(others).toEqual([]);
+    expect(only?.subjects).toEqual(['studio-1', 'studio-11']);
+    expect(only?.details).toEqual(['Only 1 GB of 1 TB are free.']);
+    expect(only?.hint).toBe('Make room on the data volume of studio-1, studio-11.');
+  });
+
+  it('name the node before each detail that differs', () => {
+    expect(mergeFindings([low('a', 'One.'), low('b', 'Two.')])[0]?.details).toEqual(['a: One.', 'b: Two.']);
+  });
+
+  it('give a command of ours its names as a shell takes them', () => {
+    const ask = (name: string) =>
+      diagnose('fact/unknown', {
+        subject: `node ${name}`,
+        detail: 'Unknown: power.',
+        hint: `See why: meshwright facts ${name}`,
+      });
+    expect(mergeFindings([ask('a'), ask('b')])[0]?.hint).toBe('See why: meshwright facts a b');
+  });
+
+  it('come with errors first and keep their order otherwise', () => {
+    const error = diagnose('cabling/missing', { subject: 'link a:1 <-> b:1', detail: 'None.' });
+    expect(mergeFindings([low('a'), error]).map((one) => one.severity)).toEqual(['error', 'warning']);
+  });
+});
