@@ -59,7 +59,7 @@ export function judgeCabling(links: readonly Link[], names: readonly NodeName[],
 }
 
 /** Whether the file declares a cable between exactly these two receptacles. */
-export const isDeclared = (links: readonly Link[], ends: readonly [LinkEnd, LinkEnd]): boolean =>
+const isDeclared = (links: readonly Link[], ends: readonly [LinkEnd, LinkEnd]): boolean =>
   links.some(
     ({ ends: [a, b] }) =>
       (isSameEnd(a, ends[0]) && isSameEnd(b, ends[1])) || (isSameEnd(a, ends[1]) && isSameEnd(b, ends[0])),

@@ -2,7 +2,7 @@ import type { Link, LinkEnd } from '../model/link.ts';
 import { isSameEnd, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';
 
 /** Slower than this a cable carries IP but no RDMA: a Thunderbolt 4 cable or receptacle gives 40 Gb/s. */
-export const minimumLinkBitsPerSecond = 80e9;
+const minimumLinkBitsPerSecond = 80e9;
 
 /**
  * What became of one declared link:

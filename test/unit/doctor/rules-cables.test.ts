@@ -65,6 +65,14 @@ describe('cables', () => {
     ]);
   });
 
+  it('through a hub say to plug them straight in', () => {
+    const own = cabledReceptacle('studio-1', 2, end('studio-2:2'));
+    const behind = { ...own, peers: own.peers.map((one) => ({ ...one, hubsBetween: 1 })) };
+    expect(told(withReceptacle('studio-1', behind))).toEqual([
+      'warning cabling/through-hub link studio-1:2 <-> studio-2:2',
+    ]);
+  });
+
   it('seen from one end only are not called missing', () => {
     const found = findingsOf(withReceptacle('studio-2', freeReceptacle('studio-2', 2)));
     expect(found.map((one) => `${one.code} ${one.detail}`)).toEqual([
