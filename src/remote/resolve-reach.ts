@@ -1,13 +1,14 @@
 import { access } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import { join, resolve as resolvePath, sep } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
 import { isHost, isTcpPort, isUser } from './address.ts';
-import { askSsh, type SshCommand } from './ask-ssh.ts';
+import { askSsh } from './ask-ssh.ts';
 import { type HostKeyTrust, trustFor } from './host-key-trust.ts';
+import { limiter } from './limit-parallel.ts';
 import { isPlainConfig, readIfThere } from './plain-config.ts';
+import { agentSocketOf, expandPath, type ReachEnv } from './reach-env.ts';
 import type { Target } from './remote.ts';
 import { defaultIdentityFiles, isDefaultIdentityList, type SshConfig } from './ssh-config.ts';
 
@@ -40,19 +41,7 @@ export interface ReachResolver {
   readonly trust: (reach: Reach, lock?: ClusterLock) => Promise<HostKeyTrust>;
 }
 
-/** The controller as far as reaching nodes depends on it. */
-export interface ReachEnv extends SshCommand {
-  readonly home: string;
-  readonly userName: string;
-}
-
 const parallelQuestions = 8;
-
-/** The controller as it is: the user's home and name as the system knows them, which is what ssh goes by too. */
-export function localReachEnv(): ReachEnv {
-  const { homedir, username } = userInfo();
-  return { home: homedir, userName: username, command: 'ssh', variables: process.env };
-}
 
 function machineFile(name: string): string {
   return join(sep, 'etc', 'ssh', name);
@@ -74,23 +63,6 @@ function defaultConfig(wish: ReachWish, env: ReachEnv): SshConfig {
   };
 }
 
-function expandPath(path: string, config: SshConfig, env: ReachEnv): string {
-  const tokens: Readonly<Record<string, string>> = {
-    d: env.home,
-    h: config.hostName,
-    i: String(process.getuid?.() ?? ''),
-    k: config.hostKeyAlias ?? config.hostName,
-    p: String(config.port),
-    r: config.user,
-    u: env.userName,
-    '%': '%',
-  };
-  const plain = path
-    .replace(/%([dhikpru%])/gu, (_, token: string) => tokens[token] ?? '')
-    .replace(/\$\{(\w+)\}/gu, (_, name: string) => env.variables[name] ?? '');
-  return resolvePath(plain.replace(/^~(?=\/|$)/u, env.home));
-}
-
 async function existing(files: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(
     files.map((file) =>
@@ -109,14 +81,6 @@ async function identityFilesOf(wish: ReachWish, config: SshConfig, env: ReachEnv
   if (wish.identityFile !== undefined) return [resolvePath(wish.identityFile.replace(/^~(?=\/|$)/u, env.home))];
   const isDefault = config.identityFiles.length === 0 || isDefaultIdentityList(config.identityFiles);
   return isDefault ? existing(defaultIdentityFiles.map(expand)) : config.identityFiles.map(expand);
-}
-
-function agentSocketOf(config: SshConfig, env: ReachEnv): string | undefined {
-  const wanted = config.identityAgent ?? 'SSH_AUTH_SOCK';
-  if (wanted === 'none') return undefined;
-  const variable = wanted === 'SSH_AUTH_SOCK' ? wanted : /^\$\{?(\w+)\}?$/u.exec(wanted)?.[1];
-  const socket = variable === undefined ? expandPath(wanted, config, env) : env.variables[variable];
-  return socket === '' ? undefined : socket;
 }
 
 function refuse(
@@ -155,23 +119,6 @@ function checkConfig(wish: ReachWish, config: SshConfig): void {
   }
 }
 
-/** Lets at most a few questions run at once: each is a process of its own. */
-function limiter(places: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let free = places;
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((go) => waiting.push(go));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
-  };
-}
-
 async function isSshSilent(env: ReachEnv): Promise<boolean> {
   const files =
     env.configFile === undefined ? [join(env.home, '.ssh', 'config'), machineFile('ssh_config')] : [env.configFile];
@@ -185,7 +132,8 @@ export function createReachResolver(env: ReachEnv): ReachResolver {
   let silent: Promise<boolean> | undefined;
   const texts = new Map<string, Promise<string | undefined>>();
   const read = (file: string): Promise<string | undefined> => {
-    const text = texts.get(file) ?? readIfThere(file);
+    // A known_hosts file that cannot be read counts as absent, as it does for ssh.
+    const text = texts.get(file) ?? readIfThere(file).catch(() => undefined);
     texts.set(file, text);
     return text;
   };
@@ -214,8 +162,8 @@ export function createReachResolver(env: ReachEnv): ReachResolver {
       return { target, knownHostsFiles: config.knownHostsFiles.map((file) => expandPath(file, config, env)) };
     },
     trust: async (reach, lock) => {
-      const read2 = await Promise.all(reach.knownHostsFiles.map(async (file) => ({ file, text: await read(file) })));
-      const knownHosts = read2.flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
+      const files = await Promise.all(reach.knownHostsFiles.map(async (file) => ({ file, text: await read(file) })));
+      const knownHosts = files.flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]));
       return trustFor(reach.target, lock === undefined ? { knownHosts } : { knownHosts, lock });
     },
   };

@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { type ConnectFailure, diagnoseConnect, quoteNodeText } from '../../../src/remote/connect-failure.ts';
+import type { Target } from '../../../src/remote/remote.ts';
+
+const target: Target = {
+  label: 'studio-3',
+  host: 'studio-3.lan',
+  port: 22,
+  user: 'mesh',
+  rootPrefix: '',
+  identityFiles: [],
+};
+const nothing: ConnectFailure = {
+  phase: 'tcp',
+  errors: [],
+  isLate: false,
+  deadlineMs: 10_000,
+  plaintext: { greeting: '' },
+  banner: '',
+  isPartial: false,
+  offered: ['~/.ssh/id_ed25519 (ssh-ed25519 SHA256:x)'],
+  leftOut: 0,
+  keyProblems: [],
+};
+const judge = (failure: Partial<ConnectFailure>) => diagnoseConnect(target, { ...nothing, ...failure });
+const socketError = (...codes: readonly string[]) => [
+  { level: 'client-socket', codes, message: `connect ${codes[0]}` },
+];
+const identified = { greeting: '', identification: 'SSH-2.0-OpenSSH_10.0' };
+const refused = [
+  { level: 'client-authentication', codes: [], message: 'All configured authentication methods failed' },
+];
+
+describe('a connection that failed', () => {
+  it.each([
+    ['ssh/refused', socketError('ECONNREFUSED')],
+    ['ssh/refused', socketError('EHOSTUNREACH', 'ECONNREFUSED')],
+    ['ssh/unreachable', socketError('ENOTFOUND')],
+    ['ssh/unreachable', socketError('EAI_AGAIN')],
+    ['ssh/unreachable', socketError('EHOSTUNREACH')],
+    ['ssh/unreachable', socketError('ETIMEDOUT')],
+    ['ssh/unreachable', []],
+  ] as const)('before TCP stood is %s for %j', (code, errors) => {
+    expect(judge({ errors })).toMatchObject({ code, subject: 'node studio-3' });
+  });
+
+  it('says how long it waited for a node that does not answer', () => {
+    expect(judge({ isLate: true })).toMatchObject({
+      code: 'ssh/unreachable',
+      detail: 'studio-3.lan port 22 did not answer within 10 s.',
+    });
+  });
+
+  it('says that a name does not exist, not that the node is off', () => {
+    expect(judge({ errors: socketError('ENOTFOUND') }).detail).toBe('The name studio-3.lan does not exist.');
+    expect(judge({ errors: socketError('EAI_AGAIN') }).detail).toBe(
+      'The name studio-3.lan could not be looked up now.',
+    );
+  });
+
+  it('has timed out once TCP stood', () => {
+    for (const phase of ['identification', 'key-exchange', 'authentication'] as const) {
+      expect(judge({ phase, isLate: true, plaintext: identified }).code).toBe('ssh/timed-out');
+    }
+    expect(judge({ phase: 'identification', isLate: true }).code).toBe('ssh/timed-out');
+  });
+
+  it('is no SSH server when it began otherwise, late or not', () => {
+    for (const isLate of [true, false]) {
+      expect(judge({ phase: 'identification', isLate, plaintext: { greeting: '220 mail' } }).code).toBe('ssh/not-ssh');
+    }
+  });
+
+  it('is dropped when the socket broke after it stood', () => {
+    expect(judge({ phase: 'key-exchange', plaintext: identified, errors: socketError('ECONNRESET') }).code).toBe(
+      'ssh/dropped',
+    );
+    expect(judge({ phase: 'authentication', plaintext: identified }).code).toBe('ssh/dropped');
+    expect(judge({ phase: 'identification' }).code).toBe('ssh/dropped');
+  });
+
+  it('is turned away by what sshd says before its identification, or by a disconnect of reason 12', () => {
+    for (const greeting of ['Exceeded MaxStartups\r\n', 'Not allowed at this time\r\n']) {
+      expect(judge({ phase: 'identification', plaintext: { greeting } }).code).toBe('ssh/too-many-connections');
+    }
+    const errors = [{ codes: ['12'], message: 'Too many connections' }];
+    expect(judge({ phase: 'authentication', plaintext: identified, errors }).code).toBe('ssh/too-many-connections');
+  });
+
+  it('failed to log in when keys were refused, and names them', () => {
+    const problem = judge({
+      phase: 'authentication',
+      errors: refused,
+      methodsLeft: ['publickey'],
+      plaintext: identified,
+    });
+    expect(problem.code).toBe('ssh/authentication-failed');
+    expect(problem.detail).toContain('~/.ssh/id_ed25519');
+  });
+
+  it('says that a node takes no keys at all without calling it locked', () => {
+    const problem = judge({
+      phase: 'authentication',
+      errors: refused,
+      methodsLeft: ['password'],
+      plaintext: identified,
+    });
+    expect(problem.code).toBe('ssh/authentication-failed');
+    expect(problem.detail).toContain('It offers only password');
+  });
+
+  it.each([
+    'This system is locked. To unlock it, use a local\naccount name and password. Once successfully\nunlocked, you will be able to connect normally.\n',
+    'This system\r\n is   locked.',
+  ])('is locked at FileVault when the banner says so, however it is wrapped: %j', (banner) => {
+    const problem = judge({
+      phase: 'authentication',
+      errors: refused,
+      methodsLeft: ['password'],
+      banner,
+      plaintext: identified,
+    });
+    expect(problem).toMatchObject({ code: 'ssh/locked-at-filevault' });
+    expect(problem.detail).toContain('no password was sent');
+  });
+
+  it('puts a bad host key before everything that happened after it', () => {
+    const seen = { type: 'ssh-ed25519', base64: 'AAAA' };
+    const verdicts = [
+      ['unknown', 'ssh/host-key-unknown'],
+      ['changed', 'ssh/host-key-changed'],
+      ['revoked', 'ssh/host-key-revoked'],
+      ['certificate-authority', 'ssh/certificate-authority'],
+    ] as const;
+    for (const [kind, code] of verdicts) {
+      const verdict = { kind, seen, known: { ...seen, file: '~/.ssh/known_hosts', line: 7 } };
+      expect(judge({ phase: 'key-exchange', verdict, plaintext: identified, isLate: true })).toMatchObject({ code });
+    }
+    expect(judge({ phase: 'key-exchange', verdict: { kind: 'unreadable' } }).code).toBe('ssh/host-key-unknown');
+  });
+
+  it('shows both fingerprints, the old line and where to compare when a key changed', () => {
+    const problem = judge({
+      phase: 'key-exchange',
+      verdict: {
+        kind: 'changed',
+        seen: { type: 'ecdsa-sha2-nistp256', base64: 'BBBB' },
+        known: { type: 'ssh-ed25519', base64: 'AAAA', file: 'cluster.lock', line: 14 },
+      },
+    });
+    expect(problem.detail).toContain('(cluster.lock:14)');
+    expect(problem.detail.match(/SHA256:/gu)).toHaveLength(2);
+    expect(problem.hint).toContain('ssh-keygen -lf /etc/ssh/ssh_host_ecdsa_key.pub');
+    expect(problem.hint).toContain('meshwright enroll studio-3 --replace');
+  });
+
+  it('names the algorithms of both sides', () => {
+    const offer = {
+      kex: ['mlkem768x25519-sha256'],
+      hostKey: ['ssh-ed25519'],
+      cipher: ['aes128-ctr'],
+      mac: ['hmac-sha2-256'],
+    };
+    const errors = [{ level: 'handshake', codes: [], message: 'Handshake failed: no matching key exchange algorithm' }];
+    const problem = judge({ phase: 'key-exchange', errors, plaintext: { ...identified, offer } });
+    expect(problem.code).toBe('ssh/no-common-algorithm');
+    expect(problem.detail).toContain('the node offers mlkem768x25519-sha256; meshwright speaks curve25519-sha256');
+  });
+});
+
+describe('text of a node', () => {
+  it('is shown without anything a terminal obeys, and short', () => {
+    expect(quoteNodeText('a\u001b]0;x\u0007b\r\n\u2028')).toBe('a\\x1b]0;x\\x07b\\x0d\\x0a\\x2028');
+    expect(quoteNodeText('x'.repeat(500))).toHaveLength(121);
+  });
+});

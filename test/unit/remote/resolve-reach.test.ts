@@ -1,0 +1,209 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { localReachEnv, type ReachEnv } from '../../../src/remote/reach-env.ts';
+import { createReachResolver, type ReachWish } from '../../../src/remote/resolve-reach.ts';
+import { rejection } from '../../sshd/ssh-case.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'meshwright-reach-'));
+const home = join(folder, 'home');
+mkdirSync(join(home, '.ssh'), { recursive: true });
+for (const name of ['id_rsa', 'id_ed25519', 'work']) writeFileSync(join(home, '.ssh', name), '');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let count = 0;
+function configFile(...lines: readonly string[]): string {
+  count += 1;
+  const file = join(folder, `config-${count}`);
+  writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+  return file;
+}
+
+const agent = join(folder, 'agent.sock');
+const env = (file: string, more: Partial<ReachEnv> = {}): ReachEnv => ({
+  ...localReachEnv(),
+  home,
+  variables: { PATH: process.env['PATH'], SSH_AUTH_SOCK: agent, OTHER_SOCK: '/tmp/other.sock' },
+  configFile: file,
+  ...more,
+});
+const wish: ReachWish = { label: 'studio-1', host: 'studio-1' };
+const resolve = (file: string, more: Partial<ReachWish> = {}) =>
+  createReachResolver(env(file)).resolve({ ...wish, ...more });
+
+describe('how a node is reached', () => {
+  it('comes from the Host block of ssh_config', async () => {
+    const file = configFile(
+      'Host studio-*',
+      'HostName %h.lan',
+      'User mesh',
+      'Port 2222',
+      'IdentityFile ~/.ssh/work',
+      'IdentityAgent $OTHER_SOCK',
+      'HostKeyAlias rack',
+      `UserKnownHostsFile ${folder}/kh`,
+    );
+    const { target, knownHostsFiles } = await resolve(file);
+    expect(target).toEqual({
+      label: 'studio-1',
+      host: 'studio-1.lan',
+      port: 2222,
+      user: 'mesh',
+      rootPrefix: '',
+      identityFiles: [join(home, '.ssh', 'work')],
+      isIdentitiesOnly: false,
+      agentSocket: '/tmp/other.sock',
+      hostKeyAlias: 'rack',
+    });
+    expect(knownHostsFiles[0]).toBe(`${folder}/kh`);
+  });
+
+  it('comes from the cluster file first, and Match blocks see it', async () => {
+    const file = configFile('Match user ana', 'Port 77', 'Match all', 'User mesh', 'IdentityFile ~/.ssh/other');
+    expect((await resolve(file, { user: 'ana' })).target).toMatchObject({ user: 'ana', port: 77 });
+    expect((await resolve(file, { port: 99, identityFile: '~/.ssh/work' })).target).toMatchObject({
+      user: 'mesh',
+      port: 99,
+      identityFiles: [join(home, '.ssh', 'work')],
+      isIdentitiesOnly: true,
+    });
+  });
+
+  it('leaves out default keys that do not exist, but not named ones', async () => {
+    expect((await resolve(configFile(''))).target.identityFiles).toEqual([
+      join(home, '.ssh', 'id_ed25519'),
+      join(home, '.ssh', 'id_rsa'),
+    ]);
+    const named = await resolve(configFile('IdentityFile ~/.ssh/none-%r-%h'), { user: 'ana' });
+    expect(named.target.identityFiles).toEqual([join(home, '.ssh', 'none-ana-studio-1')]);
+  });
+
+  it('asks no agent when none is wanted', async () => {
+    expect((await resolve(configFile('IdentityAgent none'))).target.agentSocket).toBeUndefined();
+    expect(await resolve(configFile(''))).toMatchObject({ target: { agentSocket: agent } });
+  });
+
+  it.each([
+    ['ProxyJump bastion', 'ProxyJump bastion'],
+    ['ProxyCommand nc %h %p', 'ProxyCommand nc'],
+  ])('refuses %j by name', async (line, shown) => {
+    const problem = await rejection(resolve(configFile(line)));
+    expect(problem).toMatchObject({ code: 'ssh/proxyjump', subject: 'node studio-1' });
+    expect(problem.detail).toContain(shown);
+  });
+
+  it('refuses revoked keys that it cannot read', async () => {
+    expect(await rejection(resolve(configFile('RevokedHostKeys /tmp/krl')))).toMatchObject({
+      code: 'ssh/config-unsupported',
+    });
+  });
+
+  it('says what ssh says about a broken configuration', async () => {
+    const problem = await rejection(resolve(configFile('Nonsense yes')));
+    expect(problem.code).toBe('ssh/config-unreadable');
+    expect(problem.detail.toLowerCase()).toContain('nonsense');
+  });
+
+  it.each([
+    { host: '-oProxyCommand=touch x' },
+    { host: 'a b' },
+    { user: '-l root' },
+    { user: 'a\u0000b' },
+    { port: 0 },
+  ])('refuses %j before ssh is run', async (more) => {
+    const marker = join(folder, 'was-run');
+    const command = join(folder, 'fake-ssh');
+    writeFileSync(command, `#!/bin/sh\n: >'${marker}'\n`);
+    chmodSync(command, 0o755);
+    const resolver = createReachResolver(env(configFile('Host x', 'Port 1'), { command }));
+    expect(await rejection(resolver.resolve({ ...wish, ...more }))).toMatchObject({ code: 'ssh/bad-address' });
+    expect(() => execFileSync('test', ['-e', marker])).toThrow();
+  });
+
+  it('falls back to the defaults on a machine without ssh', async () => {
+    const resolver = createReachResolver(
+      env(configFile('Host studio-1', 'Port 2222'), { command: 'no-such-ssh-here' }),
+    );
+    expect((await resolver.resolve({ ...wish, host: 'STUDIO-1' })).target).toMatchObject({
+      host: 'studio-1',
+      port: 22,
+      user: userInfo().username,
+    });
+  });
+});
+
+describe('ssh -G', () => {
+  const never = ['Host never-this-one', 'Port 1'];
+
+  it('gives ssh a minimal environment and ends options before the host', async () => {
+    const file = join(folder, 'seen');
+    const command = join(folder, 'spy-ssh');
+    writeFileSync(command, `#!/bin/sh\n{ printf '%s\\n' "$@"; env; } >'${file}'\nexec ssh "$@"\n`);
+    chmodSync(command, 0o755);
+    const variables = { ...env('').variables, SECRET_TOKEN: 'x' };
+    await createReachResolver(env(configFile(...never), { command, variables })).resolve({
+      ...wish,
+      user: 'ana',
+      port: 9,
+    });
+    const seen = execFileSync('cat', [file], { encoding: 'utf8' });
+    expect(seen).toContain('-l\nana\n-p\n9\n--\nstudio-1\n');
+    expect(seen).not.toContain('SECRET_TOKEN');
+  });
+
+  it.each([
+    [['']],
+    [['Host *', '    SendEnv LANG LC_*', '    HashKnownHosts yes', '    GSSAPIAuthentication yes']],
+    [['StrictHostKeyChecking no', 'ServerAliveInterval 5', '# User nobody']],
+  ])('is left out for %j, with the very answer it would have given', async (lines) => {
+    const silent = env(configFile(...lines), { command: 'no-such-ssh-here', home: userInfo().homedir });
+    const asked = env(configFile(...lines, ...never), { home: userInfo().homedir });
+    for (const more of [
+      {},
+      { host: 'STUDIO.Lan' },
+      { host: 'fe80::1%lo' },
+      { user: 'ana', port: 2222 },
+      { host: '10.0.0.7' },
+    ]) {
+      const mine = await createReachResolver(silent).resolve({ ...wish, ...more });
+      expect(mine).toEqual(await createReachResolver(asked).resolve({ ...wish, ...more }));
+    }
+  });
+
+  it('is asked when an included file says something', async () => {
+    const sub = join(folder, 'conf.d');
+    mkdirSync(sub);
+    writeFileSync(join(sub, 'a.conf'), 'Host *\n');
+    const file = configFile(`Include ${sub}/*.conf`);
+    expect((await resolve(file)).target.port).toBe(22);
+    writeFileSync(join(sub, 'b.conf'), 'Port 2200\n', { mode: 0o600 });
+    expect((await resolve(file)).target.port).toBe(2200);
+  });
+
+  it('answers for 64 nodes', async () => {
+    const resolver = createReachResolver(env(configFile('Host node-*', 'Port 2222')));
+    const all = await Promise.all(
+      Array.from({ length: 64 }, (_, index) => resolver.resolve({ label: 'n', host: `node-${index}` })),
+    );
+    expect(all.map(({ target }) => `${target.host}:${target.port}`)).toEqual(
+      Array.from({ length: 64 }, (_, index) => `node-${index}:2222`),
+    );
+  });
+});
+
+describe('the trust of a resolved node', () => {
+  it('reads the known_hosts files that ssh would read', async () => {
+    const base64 = 'AAAAC3NzaC1lZDI1NTE5AAAAIF3iYH1njxwXrlcltokMInyFXfM9UiQhdOID7dzPnmJ3';
+    writeFileSync(join(folder, 'my hosts'), `studio-1 ssh-ed25519 ${base64}\n`);
+    const resolver = createReachResolver(
+      env(configFile(`UserKnownHostsFile /nowhere "${folder}/my hosts"`, 'GlobalKnownHostsFile none')),
+    );
+    const trust = await resolver.trust(await resolver.resolve(wish));
+    expect(trust.judge(Buffer.from(base64, 'base64'))).toMatchObject({
+      kind: 'accepted',
+      known: { file: join(folder, 'my hosts'), line: 1 },
+    });
+  });
+});

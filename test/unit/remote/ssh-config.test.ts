@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { isDefaultIdentityList, judgeConfigLine, parseSshConfig } from '../../../src/remote/ssh-config.ts';
+
+// Taken from `ssh -G` of OpenSSH 9.2 for a Host block that sets all of these.
+const output = `host studio-1
+user mesh
+hostname studio-1.lan
+port 2222
+identitiesonly yes
+hostkeyalias rack
+identityagent /Users/ana/.agent.sock
+identityfile ~/.ssh/%r_key
+identityfile /tmp/with space/k
+globalknownhostsfile /etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2
+userknownhostsfile /root/.ssh/kh_mesh /tmp/with space/kh
+proxyjump none
+revokedhostkeys none
+`;
+
+describe('the output of ssh -G', () => {
+  it('gives what the built-in client needs', () => {
+    expect(parseSshConfig(output)).toEqual({
+      hostName: 'studio-1.lan',
+      port: 2222,
+      user: 'mesh',
+      identityFiles: ['~/.ssh/%r_key', '/tmp/with space/k'],
+      identityAgent: '/Users/ana/.agent.sock',
+      isIdentitiesOnly: true,
+      knownHostsFiles: [
+        '/root/.ssh/kh_mesh',
+        '/tmp/with space/kh',
+        '/etc/ssh/ssh_known_hosts',
+        '/etc/ssh/ssh_known_hosts2',
+      ],
+      hostKeyAlias: 'rack',
+    });
+  });
+
+  it('is nothing when it lacks host name, user or port', () => {
+    for (const key of ['hostname', 'user', 'port']) {
+      expect(parseSshConfig(output.replace(new RegExp(`^${key} .*$`, 'mu'), ''))).toBeUndefined();
+    }
+    expect(parseSshConfig('')).toBeUndefined();
+  });
+
+  it('names jumps and revoked keys', () => {
+    const text = output
+      .replace('proxyjump none', 'proxyjump bastion')
+      .replace('revokedhostkeys none', 'revokedhostkeys /k');
+    expect(parseSshConfig(text)).toMatchObject({ proxyJump: 'bastion', revokedHostKeys: '/k' });
+  });
+
+  it('has default key files only when every one of them is', () => {
+    const names = ['id_rsa', 'id_ecdsa', 'id_ecdsa_sk', 'id_ed25519', 'id_ed25519_sk', 'id_xmss', 'id_dsa'];
+    const files = names.map((name) => `~/.ssh/${name}`);
+    expect(isDefaultIdentityList(files)).toBe(true);
+    expect(isDefaultIdentityList([...files, '~/.ssh/work'])).toBe(false);
+    expect(isDefaultIdentityList(['~/.ssh/id_rsa'])).toBe(false);
+  });
+});
+
+describe('a line of ssh_config', () => {
+  it.each(['', '  # comment', 'Host *', '  SendEnv LANG LC_*', 'HashKnownHosts=yes', 'gssapiauthentication yes'])(
+    'changes nothing: %j',
+    (line) => {
+      expect(judgeConfigLine(line)).toEqual({ kind: 'irrelevant' });
+    },
+  );
+
+  it.each([
+    'Host studio-*',
+    'Match all',
+    'Port 2222',
+    'User x',
+    'ProxyJump b',
+    'HostName x',
+    'IdentityFile ~/k',
+    'NewKeyword 1',
+    'CanonicalizeHostname yes',
+    'Include ~/x',
+    'Include "a b"',
+    'port',
+    'Host',
+    'Host "*"',
+  ])('could change something: %j', (line) => {
+    expect(judgeConfigLine(line)).toEqual({ kind: 'relevant' });
+  });
+
+  it('includes other files', () => {
+    expect(judgeConfigLine('Include /etc/ssh/ssh_config.d/* more.conf')).toEqual({
+      kind: 'include',
+      patterns: ['/etc/ssh/ssh_config.d/*', 'more.conf'],
+    });
+  });
+});
