@@ -32,7 +32,8 @@ const shownAtMost = 100;
 export function diagnosticsOf(source: SourceText, problems: readonly Problem[]): readonly Diagnostic[] {
   const bySpan = new Map<string, Problem>();
   for (const problem of problems) {
-    const place = `${problem.span.start}:${problem.span.end}`;
+    const { line, column, endLine, endColumn } = placeOf(source, problem.span);
+    const place = `${line}:${column}-${endLine}:${endColumn}`;
     const other = bySpan.get(place);
     if (other === undefined || (severityOf(problem) === 'error' && severityOf(other) !== 'error')) {
       bySpan.set(place, problem);

@@ -44,6 +44,8 @@ const reportedAtMost = 20;
 
 /** Errors of the grammar, one for each line: what follows on the same line is nearly always the same mistake. */
 function syntaxProblems(document: Document.Parsed, text: string): readonly Problem[] {
+  const conflict = document.errors.length === 0 ? undefined : mergeConflict(text);
+  if (conflict !== undefined) return [conflict];
   const problems: Problem[] = [];
   let lineEnd = -1;
   for (const error of [...document.errors].sort((a, b) => a.pos[0] - b.pos[0])) {
@@ -53,6 +55,15 @@ function syntaxProblems(document: Document.Parsed, text: string): readonly Probl
     if (lineEnd === -1 || problems.length === reportedAtMost) break;
   }
   return problems;
+}
+
+/** The marks that version control leaves in a file explain everything that follows. */
+function mergeConflict(text: string): Problem | undefined {
+  const mark = /^<{7}(?= |$)/m.exec(text);
+  if (mark === null) return undefined;
+  const span = { start: mark.index, end: mark.index + mark[0].length };
+  const detail = 'Two versions of the file were merged, and this conflict was left.';
+  return { code: 'yaml/syntax', span, detail, hint: 'Keep one of the two sides and remove the three marks.' };
 }
 
 function syntaxProblem(error: YAMLParseError, text: string): Problem {

@@ -1,17 +1,7 @@
 import { escapeText } from '../diagnostics/escape.ts';
-import type { Span } from './line-index.ts';
 import type { Problem } from './problem.ts';
+import { capital, type PlacedValue } from './schema-context.ts';
 import type { SchemaError } from './schema-error.ts';
-
-/** A value of the wrong kind, with its place and what the schema says about it. */
-export interface MistypedValue {
-  readonly pointer: string;
-  readonly span: Span;
-  /** The text of a scalar as the file has it; empty for a list or a map. */
-  readonly raw: string;
-  readonly description: string;
-  readonly value: unknown;
-}
 
 const kindWords: Readonly<Record<string, string>> = {
   string: 'a text',
@@ -23,7 +13,7 @@ const kindWords: Readonly<Record<string, string>> = {
 };
 
 /** The problem of a value of the wrong kind, with the smallest correction that can be told from what stands there. */
-export function typeProblem(place: MistypedValue, error: SchemaError, shown: string): Problem {
+export function typeProblem(place: PlacedValue, error: SchemaError, shown: string): Problem {
   const wanted = String(error.params['type']);
   const is = kindOf(place.value);
   const belongs = `${kindWords[wanted] ?? wanted} belongs here`;
@@ -39,8 +29,6 @@ export function typeProblem(place: MistypedValue, error: SchemaError, shown: str
   };
 }
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
-
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'a map';
@@ -49,7 +37,7 @@ function kindOf(value: unknown): string {
   return typeof value === 'boolean' ? `the boolean ${value}` : 'nothing';
 }
 
-function hintFor(wanted: string, place: MistypedValue): string {
+function hintFor(wanted: string, place: PlacedValue): string {
   const { value } = place;
   const raw = escapeText(place.raw);
   if (value === null) return 'Fill it in, or remove the key.';

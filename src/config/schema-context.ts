@@ -1,0 +1,63 @@
+import { escapeText } from '../diagnostics/escape.ts';
+import type { Span } from './line-index.ts';
+import { lastKey } from './pointer.ts';
+import type { ReadDocument } from './read-document.ts';
+import type { SchemaError } from './schema-error.ts';
+import { descriptionOf, type SchemaPart } from './schema-lookup.ts';
+import { spanOf } from './source-map.ts';
+
+/** One finding of a validator with everything that explains it. */
+export interface Context {
+  readonly schema: unknown;
+  readonly document: ReadDocument;
+  readonly error: SchemaError;
+  /** What the schema has for the value that is wrong, or for the map whose key is. */
+  readonly part: SchemaPart;
+}
+
+/** A value with its place and what the schema says about it. */
+export interface PlacedValue {
+  readonly pointer: string;
+  readonly span: Span;
+  /** The text of a scalar as the file has it; empty for a list or a map. */
+  readonly raw: string;
+  readonly description: string;
+  readonly value: unknown;
+}
+
+/** Where the value stands, what it is, and what the schema says about it. */
+export function placed({ document, error, part }: Context): PlacedValue {
+  const pointer = error.instancePath;
+  const entry = document.map.get(pointer);
+  return {
+    pointer,
+    span: spanOf(document.map, { pointer, at: 'value' }),
+    raw: entry?.raw ?? '',
+    description: descriptionOf(part.node),
+    value: valueAt(document.value, pointer),
+  };
+}
+
+function valueAt(root: unknown, pointer: string): unknown {
+  let value = root;
+  for (const part of pointer.split('/').slice(1)) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = Reflect.get(value, lastKey(`/${part}`));
+  }
+  return value;
+}
+
+const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 57)}...` : text);
+/** The start of a text, safe to show, between backticks. */
+export const quoted = (text: string): string => `\`${escapeText(shorten(text))}\``;
+
+/** What stands there, in words. */
+export function shownValue(context: Context): string {
+  const { raw, value } = placed(context);
+  if (raw !== '') return quoted(raw);
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' && value !== null ? 'a map' : 'nothing';
+}
+
+/** A sentence's beginning. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { loadCluster } from '../../../src/config/load-cluster.ts';
+
+const load = (text: string | Uint8Array) => loadCluster(text, 'cluster.yaml');
+const places = (text: string) => load(text).diagnostics.map((one) => [one.code, one.where?.line, one.where?.column]);
+const head = 'schema: 1\nname: rack\n';
+
+describe('a cluster file', () => {
+  it('tells form and meaning together, sorted by place, one problem for each', () => {
+    const text = `${head}nodes:
+  studio-1: { host: studio-1.lan, hots: x, hardware: { model: "Mac16,11" } }
+  studio-2: { host: studio-1.lan }
+macos: { version: 26.10, accept: ">=27 <26" }
+thunderbolt:
+  bridge: gone
+  links:
+    - studio-1:9 <-> studio-2:1
+    - studio-1:2 <-> studio-3:1
+    - nonsense
+`;
+    expect(places(text)).toEqual([
+      ['schema/unknown-key', 4, 35],
+      ['topology/duplicate-address', 5, 21],
+      ['version/not-text', 6, 19],
+      ['version/bad-range', 6, 34],
+      ['schema/not-allowed', 8, 11],
+      ['topology/no-such-receptacle', 10, 7],
+      ['topology/unknown-node', 11, 22],
+      ['schema/bad-form', 12, 7],
+    ]);
+    expect(load(text).fleet).toBeUndefined();
+  });
+
+  it('has its places where editors count them, with a byte order mark and CRLF', () => {
+    const text = `${head}nodes: { a: { host: a.lan, prot: 1 } }\n`;
+    expect(places(`\ufeff${text.replaceAll('\n', '\r\n')}`)).toEqual([['schema/unknown-key', 3, 28]]);
+    expect(places(`\ufeffscheme: 1\n`)[0]).toEqual(['schema/missing-key', 1, 1]);
+    const bytes = new TextEncoder().encode(`\ufeff${text.replaceAll('\n', '\r\n')}`);
+    expect(load(bytes).diagnostics[0]?.where).toMatchObject({ line: 3, column: 28, endColumn: 32 });
+  });
+
+  it('keeps names and texts as they are written', () => {
+    const { fleet } = load(`${head}nodes:
+  "no": { host: "on", labels: { "y": "off", "1e3": "0755" } }
+  constructor: { host: c.lan }
+  12: { host: "1e3.lan" }
+  "007": { host: d.lan }
+`);
+    expect(fleet?.nodes.map((node) => [node.name, node.host, node.labels])).toEqual([
+      ['007', 'd.lan', {}],
+      ['12', '1e3.lan', {}],
+      ['constructor', 'c.lan', {}],
+      ['no', 'on', { y: 'off', '1e3': '0755' }],
+    ]);
+  });
+
+  it('reads plain words of YAML 1.1 as text and says so', () => {
+    const { fleet, diagnostics } = load(`${head}nodes:\n  no: { host: on }\n  1e3: { host: yes }\n`);
+    expect(fleet?.nodes.map((node) => [node.name, node.host])).toEqual([
+      ['1e3', 'yes'],
+      ['no', 'on'],
+    ]);
+    expect(diagnostics.map((one) => one.severity)).toEqual(['warning', 'warning', 'warning', 'warning']);
+  });
+
+  it('unfolds aliases and merges, what is written at the node first', () => {
+    const { spec, diagnostics } = load(`${head}nodes:
+  a: &a { host: a.lan, port: 2222, hardware: &studio { model: "Mac15,14" } }
+  b: { <<: *a, host: b.lan }
+  c: { host: c.lan, hardware: *studio, <<: [{ user: ana }, { user: eve, port: 2200 }] }
+`);
+    expect(diagnostics).toEqual([]);
+    expect(spec?.nodes).toEqual({
+      a: { host: 'a.lan', port: 2222, hardware: { model: 'Mac15,14' } },
+      b: { host: 'b.lan', port: 2222, hardware: { model: 'Mac15,14' } },
+      c: { host: 'c.lan', user: 'ana', port: 2200, hardware: { model: 'Mac15,14' } },
+    });
+  });
+
+  it('shows a mistake behind an alias once, where it is written', () => {
+    const text = `${head}nodes:
+  a: { host: a.lan, hardware: &h { model: studio } }
+  b: { host: b.lan, hardware: *h }
+`;
+    expect(places(text)).toEqual([['schema/bad-form', 4, 43]]);
+  });
+
+  it('changes no prototype', () => {
+    load(`${head}nodes: { __proto__: { polluted: 1 }, a: { <<: { __proto__: { polluted: 1 } } } }\n`);
+    expect(Reflect.get({}, 'polluted')).toBeUndefined();
+    const { spec } = load(`${head}nodes: { a: { host: a.lan } }\n`);
+    expect(Object.getPrototypeOf(spec?.nodes)).toBeNull();
+  });
+
+  it('accepts addresses of every kind', () => {
+    const hosts = ['studio-1', 'studio_1.lan.', '10.0.0.11', '::1', 'fe80::1%en0', '2001:db8::10.0.0.1'];
+    const nodes = hosts.map((host, index) => `  n${index}: { host: "${host}" }\n`).join('');
+    expect(load(`${head}nodes:\n${nodes}`).diagnostics).toEqual([]);
+  });
+
+  it('suggests a correction that can be typed', () => {
+    const hint = (line: string) => load(`${head}nodes: { a: { host: a.lan } }\n${line}\n`).diagnostics[0]?.hint;
+    expect(hint('thunderbolt: { lniks: [] }')).toBe('Did you mean `links`?');
+    expect(hint('macos: { version: 26.10 }')).toBe('Put it in quotes: "26.10"');
+    expect(hint('power: { restartAfterPowerLoss: off }')).toBe('Write false: to YAML 1.2, off is a text.');
+    expect(hint('system: { fileVault: enable }')).toBe('Did you mean `enabled`? Allowed: any, enabled or disabled.');
+    expect(hint('ssh: { port: "2222" }')).toBe('Write 2222 without quotes.');
+    expect(hint('port: 22')).toBe('`port` belongs under ssh or nodes.<name>.');
+    expect(hint('ssh:')).toBe('Fill it in, or remove the key.');
+  });
+
+  it('requires Thunderbolt 5 where the file requires RDMA', () => {
+    const text = `${head}nodes:
+  a: { host: a.lan, hardware: { model: "Mac16,10" } }
+  b: { host: b.lan }
+thunderbolt: { rdma: required, links: ["a:1 <-> b:1"] }
+`;
+    expect(load(text).diagnostics.map((one) => [one.code, one.severity])).toEqual([['topology/no-rdma', 'error']]);
+  });
+});

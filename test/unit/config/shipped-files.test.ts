@@ -1,0 +1,113 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { loadCluster } from '../../../src/config/load-cluster.ts';
+
+const yamlIn = (folder: string): readonly string[] =>
+  existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => /\.ya?ml$/.test(name))
+        .map((name) => join(folder, name))
+    : [];
+const shipped = [...yamlIn('.'), ...yamlIn('docs'), ...yamlIn('playbooks')];
+const clusters = shipped.filter((path) => basename(path).startsWith('cluster.'));
+
+type Schema = { readonly [key: string]: unknown };
+
+/** Every key and every allowed word of a schema. */
+function wordsOf(schema: unknown): readonly string[] {
+  if (Array.isArray(schema)) return schema.flatMap(wordsOf);
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties, enum: words } = schema as Schema;
+  const keys = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+  const allowed = Array.isArray(words) ? words.filter((word) => typeof word === 'string') : [];
+  return [...keys, ...allowed, ...Object.values(schema).flatMap(wordsOf)];
+}
+
+/** Every path of keys of the cluster schema, names as `*` and items as `[]`. */
+function keyPaths(root: Schema, part: unknown, path: string): readonly string[] {
+  const node = resolve(root, part);
+  const { properties, additionalProperties, items } = node;
+  const keys = typeof properties === 'object' && properties !== null ? Object.entries(properties) : [];
+  const below = keys.flatMap(([key, child]) => [`${path}/${key}`, ...keyPaths(root, child, `${path}/${key}`)]);
+  const named = typeof additionalProperties === 'object' ? keyPaths(root, additionalProperties, `${path}/*`) : [];
+  return [...below, ...named, ...(items === undefined ? [] : keyPaths(root, items, `${path}/[]`))];
+}
+
+function resolve(root: Schema, part: unknown): Schema {
+  const node = part as Schema;
+  const reference = node['$ref'];
+  if (typeof reference !== 'string') return node;
+  return (root['$defs'] as Record<string, Schema>)[reference.replace('#/$defs/', '')] ?? {};
+}
+
+/** Whether a value has something at a path with `*` for any name. */
+function hasPath(value: unknown, path: readonly string[]): boolean {
+  const [key, ...rest] = path;
+  if (key === undefined) return value !== undefined;
+  if (typeof value !== 'object' || value === null) return false;
+  if (key === '*') return Object.values(value).some((child) => hasPath(child, rest));
+  return hasPath(Reflect.get(value, key), rest);
+}
+
+describe('every shipped cluster file', () => {
+  it('is one of at least two', () => {
+    expect(clusters).toContain('cluster.example.yaml');
+    expect(clusters).toContain('docs/cluster.full.yaml');
+  });
+
+  it.each(clusters)('%s has nothing that is worth a warning', (path) => {
+    const { fleet, diagnostics } = loadCluster(readFileSync(path), path);
+    expect(diagnostics.filter((one) => one.severity !== 'notice')).toEqual([]);
+    expect(fleet?.nodes.length).toBeGreaterThan(0);
+  });
+
+  it.each(shipped)('%s means the same to a reader of YAML 1.1', (path) => {
+    const text = readFileSync(path, 'utf8');
+    const old: unknown = parse(text, { version: '1.1', merge: true });
+    expect(old).toEqual(parse(text));
+    if (clusters.includes(path)) expect(loadCluster(text, path).spec).toEqual(old);
+  });
+});
+
+describe('cluster.example.yaml', () => {
+  it('is four Macs, every pair with a cable', () => {
+    const { fleet } = loadCluster(readFileSync('cluster.example.yaml'), 'cluster.example.yaml');
+    expect(fleet?.nodes.map((node) => node.host)).toEqual([
+      'studio-1.lan',
+      'studio-2.lan',
+      'studio-3.lan',
+      'studio-4.lan',
+    ]);
+    const pairs = fleet?.thunderbolt.links.map((link) =>
+      link.ends
+        .map((end) => end.node)
+        .sort()
+        .join(),
+    );
+    expect(new Set(pairs).size).toBe(6);
+    expect(pairs).toHaveLength(6);
+  });
+});
+
+describe('docs/cluster.full.yaml', () => {
+  it('has every key of the schema', () => {
+    const schema: Schema = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
+    const value: unknown = parse(readFileSync('docs/cluster.full.yaml', 'utf8'));
+    const paths = keyPaths(schema, schema, '').filter((path) => !path.includes('[]'));
+    expect(paths.filter((path) => !hasPath(value, path.slice(1).split('/')))).toEqual([]);
+    expect(paths.length).toBeGreaterThan(25);
+  });
+});
+
+describe('every schema of a YAML file', () => {
+  it.each(['cluster.schema.json', 'lock.schema.json'])(
+    '%s has no word that YAML 1.1 takes for anything but text',
+    (name) => {
+      const words = wordsOf(JSON.parse(readFileSync(join('schemas', name), 'utf8')));
+      expect(words.filter((word) => parse(word, { version: '1.1' }) !== word)).toEqual([]);
+      expect(words.length).toBeGreaterThan(0);
+    },
+  );
+});
