@@ -50,7 +50,7 @@ export function quoteNodeText(text: string): string {
 const words = (text: string): string => text.replace(/\s+/gu, ' ').trim().toLowerCase();
 
 /** Whether a banner is that of macOS before FileVault is unlocked. @see apple_ssh_and_filevault(7), macOS 26 */
-export const isFileVaultBanner = (banner: string): boolean => words(banner).includes('system is locked');
+const isFileVaultBanner = (banner: string): boolean => words(banner).includes('system is locked');
 
 function unreachable(target: Target, failure: ConnectFailure): Diagnostic {
   const codes = failure.errors.flatMap((error) => error.codes);

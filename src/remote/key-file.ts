@@ -15,7 +15,7 @@ const maxBytes = 64 * 1024;
 const magic = 'openssh-key-v1\0';
 
 /** The public half of an OpenSSH private key file, which is readable even when the file is encrypted. */
-export function publicHalf(pem: string): string | undefined {
+function publicHalf(pem: string): string | undefined {
   const body = /-----BEGIN OPENSSH PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END/u.exec(pem)?.[1];
   const bytes = Buffer.from(body ?? '', 'base64');
   if (bytes.subarray(0, magic.length).toString('latin1') !== magic) return undefined;

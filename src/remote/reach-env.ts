@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { resolve as resolvePath } from 'node:path';
 import type { SshCommand } from './ask-ssh.ts';
 import type { SshConfig } from './ssh-config.ts';
@@ -7,12 +6,6 @@ import type { SshConfig } from './ssh-config.ts';
 export interface ReachEnv extends SshCommand {
   readonly home: string;
   readonly userName: string;
-}
-
-/** The controller as it is: the user's home and name as the system knows them, which is what ssh goes by too. */
-export function localReachEnv(): ReachEnv {
-  const { homedir, username } = userInfo();
-  return { home: homedir, userName: username, command: 'ssh', variables: process.env };
 }
 
 /** Fills in `~`, `%` tokens and `${NAME}` of a path of ssh_config, and makes it absolute. @see ssh_config(5), TOKENS */

@@ -1,4 +1,5 @@
 import { access } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { join, resolve as resolvePath, sep } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
@@ -42,6 +43,12 @@ export interface ReachResolver {
 }
 
 const parallelQuestions = 8;
+
+/** The controller as it is: the user's home and name as the system knows them, which is what ssh goes by too. */
+export function localReachEnv(): ReachEnv {
+  const { homedir, username } = userInfo();
+  return { home: homedir, userName: username, command: 'ssh', variables: process.env };
+}
 
 function machineFile(name: string): string {
   return join(sep, 'etc', 'ssh', name);

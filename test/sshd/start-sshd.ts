@@ -5,8 +5,8 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Where OpenSSH's server lies on Linux and macOS. */
-export const sshdPath = '/usr/sbin/sshd';
+// Where OpenSSH's server lies on Linux and macOS.
+const sshdPath = '/usr/sbin/sshd';
 const startDeadlineMs = 15_000;
 
 /**

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { localReachEnv, type ReachEnv } from '../../../src/remote/reach-env.ts';
-import { createReachResolver, type ReachWish } from '../../../src/remote/resolve-reach.ts';
+import type { ReachEnv } from '../../../src/remote/reach-env.ts';
+import { createReachResolver, localReachEnv, type ReachWish } from '../../../src/remote/resolve-reach.ts';
 import { rejection } from '../../sshd/ssh-case.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-reach-'));
