@@ -33,7 +33,9 @@ function findOwners(names: readonly NodeName[], nodes: ObservedNodes): Owners {
       byDomain.set(key, [...(byDomain.get(key) ?? []), { node, receptacle }]);
     }
   }
-  return { byDomain, isComplete };
+  // Two nodes that answer as one Mac leave the Mac of one of them unseen.
+  const isEachMacOnce = [...byDomain.values()].every((owners) => owners.length === 1);
+  return { byDomain, isComplete: isComplete && isEachMacOnce };
 }
 
 interface Sighting {

@@ -1,5 +1,6 @@
 import type { Severity } from '../diagnostics/code-entry.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { escapeText } from '../diagnostics/escape.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { examine } from './examination.ts';
 import type { FleetObservation } from './fleet-observation.ts';
@@ -32,13 +33,20 @@ function failuresOf(observation: FleetObservation): readonly Diagnostic[] {
   );
 }
 
+/** What rules say is one line each; a name that a node made up must not add another. */
+const escapeFinding = (one: Diagnostic): Diagnostic => ({
+  ...one,
+  detail: escapeText(one.detail),
+  hint: escapeText(one.hint),
+});
+
 /**
  * Everything that is known to be wrong with the fleet, each with its one cause and one thing to do, and the reasons
  * why nodes could not be observed. Facts that are unknown are listed once per node and never judged.
  */
 export function diagnoseFleet(desired: DesiredFleet, observation: FleetObservation): readonly Diagnostic[] {
   const examination = examine(desired, observation);
-  const found = rules.flatMap((rule) => rule(examination));
+  const found = rules.flatMap((rule) => rule(examination)).map(escapeFinding);
   const order = desired.nodes.map((node) => node.name);
   return sortFindings([...failuresOf(observation), ...found], order);
 }

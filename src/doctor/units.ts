@@ -1,7 +1,6 @@
 const gibibyte = 2 ** 30;
 
-const decimals = (value: number): string =>
-  value < 10 && !Number.isInteger(value) ? value.toFixed(1) : value.toFixed(0);
+const decimals = (value: number): string => String(Number(value.toFixed(value < 10 ? 1 : 0)));
 
 /** Memory as Apple labels it: 2^39 bytes are `512 GB`; a size that is no whole number of GiB is given in `GiB`. */
 export function memoryText(bytes: number): string {

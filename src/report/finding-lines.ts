@@ -14,17 +14,25 @@ function paragraphs({ subjects, details }: MergedFinding): readonly string[] {
   return isShort ? [`${about}: ${details[0]}`] : [about, ...details];
 }
 
+/** Some details and hints have several lines, such as a known and a seen host key; each is escaped by itself. */
+function hangLines(first: string, text: string, page: Page): readonly string[] {
+  const indent = ' '.repeat(columnsOf(first));
+  return text
+    .split('\n')
+    .flatMap((line, index) => hang(index === 0 ? first : indent, escapeText(line.trim()), page.columns));
+}
+
 /** One finding: how bad, about what, what is wrong, what to do. */
 export function findingLines(finding: MergedFinding, page: Page): readonly string[] {
   const { severity } = finding;
   const indent = page.columns < narrow ? '    ' : ' '.repeat(11);
   const first = page.columns < narrow ? `  ${severity}  ` : `  ${severity}`.padEnd(indent.length);
   const [head = '', ...others] = paragraphs(finding);
-  const [top = '', ...rest] = hang(first, escapeText(head), page.columns);
+  const [top = '', ...rest] = hangLines(first, head, page);
   return [
     `  ${page.paint(tones[severity], severity)}${top.slice(columnsOf(`  ${severity}`))}`,
-    ...rest,
-    ...others.flatMap((detail) => hang(indent, escapeText(detail), page.columns)),
-    ...hang(`${indent}${arrow(page)}`, escapeText(finding.hint), page.columns),
+    ...rest.map((line) => line.trimEnd()),
+    ...others.flatMap((detail) => hangLines(indent, detail, page)),
+    ...hangLines(`${indent}${arrow(page)}`, finding.hint, page),
   ];
 }

@@ -92,9 +92,9 @@ function row(node: NodeSurvey, { widths, numbers, title, page }: Grid): string {
   if (node.isReached) {
     return `${margin}${[name, ...others, marks].join(gap)}`;
   }
-  const width = widths.slice(1).reduce((sum, one) => sum + one + gap.length, -gap.length);
+  const width = widths.slice(1).reduce((sum, one) => sum + one + gap.length, title.length - gap.length);
   const reason = clip(reasonText(node), width);
-  return `${margin}${[name, paintWord({ text: reason, tone: 'bad' }, width, page), marks].join(gap)}`;
+  return `${margin}${[name, paintWord({ text: reason, tone: 'bad' }, width, page), marksText(node, numbers, page)].join(gap)}`;
 }
 
 function tableLines(nodes: readonly NodeSurvey[], grid: Grid): readonly string[] {

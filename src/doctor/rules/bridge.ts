@@ -5,18 +5,18 @@ import type { ExaminedNode } from '../examination.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
-const preferencesFile = '"/Library/Preferences/SystemConfiguration/preferences.plist"';
+const preferencesFile = '/Library/Preferences/SystemConfiguration/preferences.plist';
 
 function layerWords(layers: BridgeLayers, layer: BridgeLayer): string {
   switch (layer) {
     case 'interface': {
-      const bridges = [...layers.membersByBridge].map(([name, members]) => `${name} with ${members.join(' ')}`);
-      return `the interface (${bridges.join('; ')})`;
+      const bridges = [...layers.membersByBridge].map(([name, members]) => `${name} (${members.join(' ')})`);
+      return `interface ${bridges.join(', ')}`;
     }
     case 'preferences':
-      return 'the network preferences';
+      return 'network preferences';
     case 'service':
-      return 'an enabled service';
+      return 'enabled service';
   }
 }
 
@@ -42,14 +42,14 @@ function judge({ name, facts }: ExaminedNode): readonly Diagnostic[] {
   if (layers.present.length === 0) {
     return [];
   }
-  const where = layers.present.map((layer) => layerWords(layers, layer)).join(' and ');
+  const where = layers.present.map((layer) => layerWords(layers, layer)).join(', ');
   const isActive = layers.present.includes('interface');
   return [
     diagnose(isActive ? 'bridge/active' : 'bridge/comes-back', {
       subject: nodeSubject(name),
       detail: isActive
         ? `The Thunderbolt Bridge is active: ${where}.`
-        : `The Thunderbolt Bridge will come back: ${where} still ${layers.present.length > 1 ? 'have' : 'has'} it.`,
+        : `The Thunderbolt Bridge is gone for now and will come back: ${where}.`,
       hint: `On ${name}: ${cure(layers, facts)}`,
     }),
   ];

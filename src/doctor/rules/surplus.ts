@@ -1,7 +1,7 @@
 import { viewText } from '../../cabling/cabling-text.ts';
 import { linkAt, undeclaredCables } from '../../cabling/judge-cabling.ts';
 import type { LinkJudgement } from '../../cabling/judge-link.ts';
-import { isSameEnd, type ReceptacleView } from '../../cabling/receptacle-view.ts';
+import type { ReceptacleView } from '../../cabling/receptacle-view.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type LinkEnd, linkEndText } from '../../model/link.ts';
@@ -29,11 +29,9 @@ function undeclared(examination: Examination): readonly Diagnostic[] {
     );
 }
 
-/** A stranger at a link whose declared far end was not looked at is most likely just that node. */
-function isExpected({ cabling }: Examination, view: ReceptacleView): boolean {
-  const views = linkAt(cabling.links, view.at)?.views ?? [];
-  return views.some((one) => !isSameEnd(one.at, view.at) && one.kind === 'unknown');
-}
+/** A stranger at a link that cannot be judged is most likely just the node that could not be looked at. */
+const isExpected = ({ cabling }: Examination, view: ReceptacleView): boolean =>
+  linkAt(cabling.links, view.at)?.judgement.kind === 'unknown';
 
 function stranger(examination: Examination, view: ReceptacleView): readonly Diagnostic[] {
   const subject = receptacleSubject(view.at);

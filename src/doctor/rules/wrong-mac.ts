@@ -1,27 +1,8 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
+import { hardwareDifferences, nodesOfOneMac } from '../identity.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
-import { memoryText } from '../units.ts';
-
-function differences({ desired, facts }: ExaminedNode): readonly string[] {
-  const { model, memoryBytes, serial } = desired.hardware;
-  const { hardware, identity } = facts;
-  const found: string[] = [];
-  if (serial !== undefined && identity.kind === 'known' && identity.value.serial !== serial) {
-    found.push(`its serial number is ${identity.value.serial}, the file says ${serial}`);
-  }
-  if (hardware.kind === 'unknown') {
-    return found;
-  }
-  if (model !== undefined && hardware.value.model !== model) {
-    found.push(`it is a ${hardware.value.model}, the file says ${model}`);
-  }
-  if (memoryBytes !== undefined && hardware.value.memoryBytes !== memoryBytes) {
-    found.push(`it has ${memoryText(hardware.value.memoryBytes)}, the file says ${memoryText(memoryBytes)}`);
-  }
-  return found;
-}
 
 function hint({ desired }: Examination, { name, desired: own, facts }: ExaminedNode): string {
   const serial = facts.identity.kind === 'known' ? facts.identity.value.serial : undefined;
@@ -31,10 +12,11 @@ function hint({ desired }: Examination, { name, desired: own, facts }: ExaminedN
     : `Correct the address (${own.host}) or the hardware section of ${name} in the file.`;
 }
 
-/** Nodes behind whose address another Mac answers than the file describes. */
-export const wrongMac: Rule = (examination) =>
-  examination.nodes.flatMap((node) => {
-    const found = differences(node);
+/** Nodes behind whose address another Mac answers than the file describes; one that is also another node is told as that. */
+export const wrongMac: Rule = (examination) => {
+  const twins = new Set(nodesOfOneMac(examination).flat());
+  return examination.nodes.flatMap((node) => {
+    const found = twins.has(node) ? [] : hardwareDifferences(node);
     return found.length === 0
       ? []
       : [
@@ -45,3 +27,4 @@ export const wrongMac: Rule = (examination) =>
           }),
         ];
   });
+};

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
-import { desiredFleet, desiredNode, type RackChanges } from './fleet-builder.ts';
+import { desiredFleet, desiredNode, healthyFacts, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
 const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
@@ -88,6 +88,20 @@ describe('identity', () => {
     expect(hintsOf('identity/wrong-mac', changes, wishes)[0]).toBe(
       'This is the Mac of studio-2: correct the addresses of studio-1 and studio-2 in the file.',
     );
+  });
+
+  it('equal behind two addresses names the address that does not fit the file', () => {
+    const identity = { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' };
+    const wishes = nodes({ serial: 'SERSTUDIO3' });
+    expect(told(only({ identity }), wishes)).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
+    expect(hintsOf('identity/same-mac', only({ identity }), wishes)).toEqual([
+      'Correct the address of studio-3 in the file: by its hardware the Mac is studio-1.',
+    ]);
+  });
+
+  it('equal behind two addresses is told once, and nothing of their cables', () => {
+    const twin = healthyFacts('studio-1', receptacles('studio-1', 6, meshOfFour));
+    expect(told(only(twin))).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
   });
 
   it('equal behind two addresses is an error about both', () => {

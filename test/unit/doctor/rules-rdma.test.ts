@@ -141,7 +141,7 @@ describe('Thunderbolt Bridge', () => {
     const found = findingsOf(only({ interfaces, 'bridge-preferences': preferences, 'network-services': [service] }));
     expect(found.map((one) => one.code)).toEqual(['bridge/active']);
     expect(found[0]?.detail).toBe(
-      'The Thunderbolt Bridge is active: the interface (bridge0 with en3 en4 en5) and the network preferences and an enabled service.',
+      'The Thunderbolt Bridge is active: interface bridge0 (en3 en4 en5), network preferences, enabled service.',
     );
   });
 

@@ -117,6 +117,26 @@ describe('status of a rack', () => {
   });
 });
 
+describe('finding of several lines', () => {
+  it('keeps its lines, each escaped by itself', () => {
+    const detail = 'The host key changed:\nknown SHA256:a\nseen SHA256:b\u001b[2J';
+    const one = diagnose('ssh/unreachable', { subject: 'node studio-4', detail, hint: 'Compare:\nssh-keygen -lf' });
+    const text = show({ unreachable: ['studio-4'], failures: { 'studio-4': [one] } });
+    expect(text).toContain('  error    studio-4: The host key changed:\n           known SHA256:a\n');
+    expect(text).toContain('SHA256:b\\u{1b}[2J\n           -> Compare:\n              ssh-keygen -lf\n');
+  });
+
+  it('cannot be made by a name that a node invents', () => {
+    const dock = { name: 'dock\n  error    studio-9: gone', vendor: 'x', mode: 'usb_four' };
+    const own = receptacles('studio-1', 6, []).map((one) =>
+      one.receptacle === 2 ? { ...one, state: 'connected' as const, devices: [dock] } : one,
+    );
+    const text = show({ cables: [], values: { 'studio-1': { thunderbolt: own } } });
+    expect(text).toContain('studio-9');
+    expect(text).not.toMatch(/^ *error +studio-9/m);
+  });
+});
+
 describe('width of the status', () => {
   const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
 

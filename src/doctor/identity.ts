@@ -1,0 +1,31 @@
+import type { Examination, ExaminedNode } from './examination.ts';
+import { groupBy } from './group-by.ts';
+import { memoryText } from './units.ts';
+
+/** In what the Mac that answered differs from the hardware section of the file, in words; empty when in nothing known. */
+export function hardwareDifferences({ desired, facts }: ExaminedNode): readonly string[] {
+  const { model, memoryBytes, serial } = desired.hardware;
+  const { hardware, identity } = facts;
+  const found: string[] = [];
+  if (serial !== undefined && identity.kind === 'known' && identity.value.serial !== serial) {
+    found.push(`its serial number is ${identity.value.serial}, the file says ${serial}`);
+  }
+  if (hardware.kind === 'unknown') {
+    return found;
+  }
+  if (model !== undefined && hardware.value.model !== model) {
+    found.push(`it is a ${hardware.value.model}, the file says ${model}`);
+  }
+  if (memoryBytes !== undefined && hardware.value.memoryBytes !== memoryBytes) {
+    found.push(`it has ${memoryText(hardware.value.memoryBytes)}, the file says ${memoryText(memoryBytes)}`);
+  }
+  return found;
+}
+
+/** Groups of two or more nodes that answered with one hardware UUID. */
+export function nodesOfOneMac({ nodes }: Examination): readonly (readonly ExaminedNode[])[] {
+  const macs = groupBy(nodes, ({ facts: { identity } }) =>
+    identity.kind === 'known' ? identity.value.hardwareUuid.toUpperCase() : undefined,
+  );
+  return [...macs.values()].filter((same) => same.length > 1);
+}
