@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { codes } from '../src/diagnostics/codes.ts';
+import { docsAnchor } from '../src/diagnostics/render.ts';
 
 const schema = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
 const pages = { 'docs/cluster-yaml.md': clusterPage(), 'docs/errors.md': errorsPage() };
@@ -129,7 +130,7 @@ ${parts.join('\n')}`;
 }
 
 function codeText(code, { severity, summary, cause, hint }) {
-  return `<a id="${code.replace('/', '-')}"></a>
+  return `<a id="${docsAnchor(code).split('#')[1]}"></a>
 ### \`${code}\` (${severity})
 
 ${markdown(summary)} ${markdown(cause)}

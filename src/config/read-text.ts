@@ -3,7 +3,7 @@ import { type SourceText, sourceText } from './line-index.ts';
 import type { Problem } from './problem.ts';
 
 /** Files above this many bytes (of UTF-16 units, when given as text) are refused before anything looks at them. */
-export const maxFileBytes = 524_288;
+const maxFileBytes = 524_288;
 
 /** A text that is fit to be parsed, or the problems that forbid it. */
 export interface ReadText {
@@ -14,10 +14,12 @@ export interface ReadText {
 /** Decodes and guards the text of a file: its size, its encoding, and characters that nobody can see. */
 export function readText(input: string | Uint8Array, file: string): ReadText {
   if (input.length > maxFileBytes) return refused(file, 'yaml/too-large', tooLarge(input.length));
-  const text = typeof input === 'string' ? input : decode(input);
-  if (text === undefined) return notUtf8(file, input as Uint8Array);
+  if (typeof input !== 'string' && isUtf16(input)) return refused(file, 'yaml/not-utf8', 'It begins like UTF-16.');
+  const text = typeof input === 'string' ? input : new TextDecoder('utf-8', { ignoreBOM: true }).decode(input);
   const source = sourceText(file, text);
-  return { source, problems: invisibleCharacters(source.text) };
+  const at = source.text.indexOf('\ufffd');
+  const problems = at === -1 ? invisibleCharacters(source.text) : [notUtf8(at)];
+  return { source, problems };
 }
 
 const tooLarge = (length: number): string =>
@@ -27,38 +29,15 @@ function refused(file: string, code: Problem['code'], detail: string): ReadText 
   return { source: sourceText(file, ''), problems: [{ code, span: { start: 0, end: 0 }, detail }] };
 }
 
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
+const isUtf16 = ([first, second]: Uint8Array): boolean =>
+  (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 
-function notUtf8(file: string, bytes: Uint8Array): ReadText {
-  const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-  if (isUtf16) return refused(file, 'yaml/not-utf8', 'It begins like a UTF-16 file.');
-  const source = sourceText(file, new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
-  const at = firstForeignByte(source.text, bytes);
-  const detail = 'Here stands a byte that no UTF-8 text has at this place.';
-  return { source, problems: [{ code: 'yaml/not-utf8', span: { start: at, end: at + 1 }, detail }] };
-}
-
-/** The first replacement character of a loosely decoded text that does not stand in the bytes themselves. */
-function firstForeignByte(text: string, bytes: Uint8Array): number {
-  const encoder = new TextEncoder();
-  const skipsMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  let byte = skipsMark ? 3 : 0;
-  let from = 0;
-  for (let at = text.indexOf('\ufffd'); at !== -1; at = text.indexOf('\ufffd', at + 1)) {
-    byte += encoder.encode(text.slice(from, at)).length;
-    const isWritten = bytes[byte] === 0xef && bytes[byte + 1] === 0xbf && bytes[byte + 2] === 0xbd;
-    if (!isWritten) return at;
-    byte += 3;
-    from = at + 1;
-  }
-  return 0;
-}
+/** A decoder puts U+FFFD where bytes are no UTF-8; nobody writes that character on purpose. */
+const notUtf8 = (at: number): Problem => ({
+  code: 'yaml/not-utf8',
+  span: { start: at, end: at + 1 },
+  detail: 'Here stand bytes that no UTF-8 text has.',
+});
 
 const invisible =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff]|\r(?!\n)|\p{Cs}/gu;

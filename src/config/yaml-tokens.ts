@@ -2,7 +2,7 @@ import { type CST, Parser } from 'yaml';
 import type { Problem } from './problem.ts';
 
 /** Deeper files are refused: the library that composes the values would run out of stack. */
-export const maxDepth = 64;
+const maxDepth = 64;
 
 /** The tokens of a text, with what must be refused before values are made of them. */
 export interface Tokens {

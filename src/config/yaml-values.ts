@@ -13,7 +13,7 @@ export interface ReadValues {
 }
 
 /** More values than this, aliases unfolded, are refused; the largest sensible rack has about five thousand. */
-export const maxValues = 50_000;
+const maxValues = 50_000;
 
 /** Reads the composed nodes of a document into plain data; maps have no prototype, so every key is only a key. */
 export function readValues(root: Node, text: string): ReadValues {

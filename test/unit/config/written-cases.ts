@@ -34,6 +34,7 @@ export const writtenCases: readonly WrittenCase[] = [
     column: 100_000,
   },
   { name: 'Latin-1', input: bytes(`${nodes}# caf\u00e9\n`), code: 'yaml/not-utf8', line: 4, column: 6 },
+  { name: 'text decoded from other bytes', input: `${nodes}# \ufffd\n`, code: 'yaml/not-utf8', line: 4, column: 3 },
   { name: 'UTF-16', input: bytes('\u00ff\u00fea\u0000'), code: 'yaml/not-utf8', line: 1, column: 1 },
   { name: 'NUL', input: `${nodes}# \u0000\n`, code: 'yaml/control-character', line: 4, column: 3 },
   { name: 'a terminal command', input: `${nodes}# \u001b[2J\n`, code: 'yaml/control-character', line: 4, column: 3 },

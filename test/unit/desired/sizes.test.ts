@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { macModel, macModelIds } from '../../../src/desired/mac-models.ts';
 import { memoryLabelBytes, sizeBytes } from '../../../src/desired/size.ts';
-import { autoWiredLimitMegabytes, wiredLimitMegabytes } from '../../../src/desired/wired-limit.ts';
 
 describe('a size', () => {
   it("is decimal GB or binary GiB, and Apple's label means GiB", () => {
@@ -14,24 +13,6 @@ describe('a size', () => {
   it.each(['512', '512 GB', '0GB', '-1GB', '1.5GB', '512gb', '512TB', '1e3GB', ''])('%j is none', (text) => {
     expect(sizeBytes(text)).toBeUndefined();
     expect(memoryLabelBytes(text)).toBeUndefined();
-  });
-});
-
-describe('the automatic wired limit', () => {
-  it.each([
-    [512, 491_520],
-    [256, 245_760],
-    [128, 122_880],
-    [64, 57_344],
-    [16, 8_192],
-    [8, 0],
-    [4, 0],
-  ])('of %i GiB is %i MiB', (gib, megabytes) => {
-    expect(autoWiredLimitMegabytes(gib * 2 ** 30)).toBe(megabytes);
-  });
-
-  it('is rounded down to whole MiB when it is a size', () => {
-    expect(wiredLimitMegabytes(480_000_000_000)).toBe(457_763);
   });
 });
 
