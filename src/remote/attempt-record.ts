@@ -38,62 +38,73 @@ function connectError(error: Error): ConnectError {
   return { ...level, codes: errorCodes(error), message: error.message };
 }
 
+/** Notes of an attempt while it goes on. */
+interface Notes {
+  readonly errors: ConnectError[];
+  readonly plaintext: () => Buffer;
+  isConnected: boolean;
+  isEncrypted: boolean;
+  isLate: boolean;
+  banner: string;
+  verdict?: HostKeyVerdict;
+  login?: { readonly methodsLeft: readonly string[]; readonly isPartial: boolean };
+}
+
+function watch(client: Client, socket: Socket): Notes {
+  const plaintext = listenToPlaintext(socket);
+  const notes: Notes = { errors: [], plaintext, isConnected: false, isEncrypted: false, isLate: false, banner: '' };
+  socket.once('connect', () => {
+    notes.isConnected = true;
+  });
+  client.once('handshake', () => {
+    notes.isEncrypted = true;
+  });
+  client.on('banner', (text) => {
+    notes.banner = `${notes.banner}${text}`.slice(0, maxBannerChars);
+  });
+  client.on('error', (error) => {
+    const noted = connectError(error);
+    if (notes.errors.length < maxErrors) notes.errors.push(noted);
+    // An agent that cannot sign with one key may be able to with the next; every other error is final.
+    if (noted.level !== 'agent') socket.destroy();
+  });
+  return notes;
+}
+
+function phaseOf(notes: Notes): ConnectPhase {
+  if (!notes.isConnected) return 'tcp';
+  if (notes.isEncrypted) return 'authentication';
+  return parsePlaintext(notes.plaintext()).identification === undefined ? 'identification' : 'key-exchange';
+}
+
 /** Starts to take notes on an attempt; fatal errors also end its socket, so that no node can drag the end out. */
 export function recordAttempt(
   client: Client,
   socket: Socket,
   context: { readonly deadlineMs: number; readonly identities: Identities },
 ): AttemptRecord {
-  const plaintext = listenToPlaintext(socket);
-  const errors: ConnectError[] = [];
-  const seen: { isConnected: boolean; isEncrypted: boolean; isLate: boolean; banner: string } = {
-    isConnected: false,
-    isEncrypted: false,
-    isLate: false,
-    banner: '',
-  };
-  let verdict: HostKeyVerdict | undefined;
-  let login: { readonly methodsLeft: readonly string[]; readonly isPartial: boolean } | undefined;
-  socket.once('connect', () => {
-    seen.isConnected = true;
-  });
-  client.once('handshake', () => {
-    seen.isEncrypted = true;
-  });
-  client.on('banner', (text) => {
-    seen.banner = `${seen.banner}${text}`.slice(0, maxBannerChars);
-  });
-  client.on('error', (error) => {
-    const noted = connectError(error);
-    if (errors.length < maxErrors) errors.push(noted);
-    if (noted.level !== 'agent') socket.destroy();
-  });
-  const phase = (): ConnectPhase => {
-    if (!seen.isConnected) return 'tcp';
-    if (seen.isEncrypted) return 'authentication';
-    return parsePlaintext(plaintext()).identification === undefined ? 'identification' : 'key-exchange';
-  };
+  const notes = watch(client, socket);
   return {
-    judged: (given) => {
-      verdict = given;
-      return given.kind === 'accepted';
+    judged: (verdict) => {
+      notes.verdict = verdict;
+      return verdict.kind === 'accepted';
     },
     refused: (methodsLeft, isPartial) => {
-      login = { methodsLeft, isPartial };
+      notes.login = { methodsLeft, isPartial };
     },
     late: () => {
-      seen.isLate = true;
+      notes.isLate = true;
     },
     failure: () => ({
-      phase: phase(),
-      errors,
-      isLate: seen.isLate,
+      phase: phaseOf(notes),
+      errors: notes.errors,
+      isLate: notes.isLate,
       deadlineMs: context.deadlineMs,
-      plaintext: parsePlaintext(plaintext()),
-      ...(verdict === undefined ? {} : { verdict }),
-      banner: seen.banner,
-      ...(login === undefined ? {} : { methodsLeft: login.methodsLeft }),
-      isPartial: login?.isPartial ?? false,
+      plaintext: parsePlaintext(notes.plaintext()),
+      ...(notes.verdict === undefined ? {} : { verdict: notes.verdict }),
+      banner: notes.banner,
+      ...(notes.login === undefined ? {} : { methodsLeft: notes.login.methodsLeft }),
+      isPartial: notes.login?.isPartial ?? false,
       offered: context.identities.offers.map((offer) => offer.label),
       leftOut: context.identities.leftOut,
       keyProblems: context.identities.problems,

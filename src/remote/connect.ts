@@ -44,22 +44,28 @@ async function attempt(target: Target, limits: ConnectLimits, identities: Identi
 }
 
 /** Waits for `ready`, or for the end of the attempt; true when the connection stands. */
-function outcome({ client, socket }: Attempt, late: () => void, deadlineMs: number): Promise<boolean> {
+function outcome({ client, socket, record }: Attempt, { deadlineMs, signal }: ConnectLimits): Promise<boolean> {
   return new Promise((resolve) => {
+    const abort = (): void => {
+      socket.destroy();
+    };
     const done = (isReady: boolean) => (): void => {
       clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
       resolve(isReady);
     };
     const timer = setTimeout(() => {
-      late();
+      record.late();
       socket.destroy();
-      resolve(false);
+      done(false)();
     }, deadlineMs);
     client.once('ready', done(true)).once('close', done(false));
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted === true) abort();
   });
 }
 
-async function noKeys(target: Target, identities: Identities): Promise<void> {
+function refuseWithoutKeys(target: Target, identities: Identities): void {
   if (identities.offers.length > 0) return;
   const subject = `node ${target.label}`;
   const [first, ...rest] = identities.problems.map((one) => ({ ...one, subject }));
@@ -77,7 +83,7 @@ export async function connect(target: Target, trust: HostKeyTrust, limits: Conne
   checkAddress(target);
   if (trust.name !== trustName(target)) throw new Error(`trust of ${trust.name} used for ${trustName(target)}`);
   const identities = await collectIdentities(target);
-  await noKeys(target, identities);
+  refuseWithoutKeys(target, identities);
   const tried = await attempt(target, limits, identities);
   const { client, socket, record } = tried;
   client.connect({
@@ -90,7 +96,7 @@ export async function connect(target: Target, trust: HostKeyTrust, limits: Conne
     keepaliveInterval: limits.keepaliveMs ?? keepaliveMs,
     keepaliveCountMax,
   });
-  if (await outcome(tried, record.late, limits.deadlineMs)) return new SshRemote(client, socket, target.rootPrefix);
+  if (await outcome(tried, limits)) return new SshRemote(client, socket, target.rootPrefix);
   socket.destroy();
   throw new FleetError([diagnoseConnect(target, record.failure())]);
 }
@@ -118,7 +124,7 @@ export async function fetchHostKey(target: Target, limits: ConnectLimits): Promi
     authHandler: [],
     readyTimeout: 0,
   });
-  await outcome(tried, record.late, limits.deadlineMs);
+  await outcome(tried, limits);
   socket.destroy();
   const [key] = seen;
   if (key === undefined) throw new FleetError([diagnoseConnect(target, record.failure())]);

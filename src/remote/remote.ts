@@ -53,4 +53,6 @@ export interface ConnectLimits {
   readonly deadlineMs: number;
   /** Between two signs of life asked of the node; 5 s unless given. After three unanswered ones it is dropped. */
   readonly keepaliveMs?: number;
+  /** When aborted, an attempt that is still going on is ended at once. */
+  readonly signal?: AbortSignal;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { connect, fetchHostKey } from '../../src/remote/connect.ts';
 import { trustFor } from '../../src/remote/host-key-trust.ts';
@@ -73,6 +74,16 @@ describe('a node that cannot be talked to', () => {
     const problem = await rejection(ssh.connect(server.port, { deadlineMs: 500 }));
     expect(problem.code).toBe('ssh/timed-out');
     expect(problem.detail).toContain('authentication');
+  });
+
+  it('is let go at once when the run is interrupted', async () => {
+    const server = await start({ onSocket: () => undefined });
+    const controller = new AbortController();
+    const trying = rejectionCode(ssh.connect(server.port, { signal: controller.signal }));
+    while (server.counts.connections === 0) await sleep(5);
+    controller.abort();
+    expect(await trying).toBe('ssh/dropped');
+    expect(await rejectionCode(ssh.connect(server.port, { signal: AbortSignal.abort() }))).toBe('ssh/unreachable');
   });
 
   it('is dropped when it closes before, in and after key exchange', async () => {
