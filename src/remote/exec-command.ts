@@ -84,18 +84,18 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
     hooks.released();
   };
 
-  client.exec(command, (error, channel) => {
-    if (error) {
-      const isUnopened = 'reason' in error;
-      if (!(isUnopened && !state.isSettled && hooks.refused()))
-        settle({ kind: 'unknown', reason: exitReasons.noChannel });
-      else clearTimeout(timer);
-      return hooks.released();
-    }
-    state.channel = channel;
-    listen(channel, state, { stdout: collect('stdout'), stderr: collect('stderr'), closed });
-    if (state.isSettled) return channel.close();
-    return channel.end(limits.stdin === undefined ? undefined : Buffer.from(limits.stdin));
+  openChannel(client, command, {
+    opened: (channel) => {
+      state.channel = channel;
+      listen(channel, state, { stdout: collect('stdout'), stderr: collect('stderr'), closed });
+      if (state.isSettled) channel.close();
+      else channel.end(limits.stdin === undefined ? undefined : Buffer.from(limits.stdin));
+    },
+    failed: (reason, isRefused) => {
+      if (isRefused && !state.isSettled && hooks.refused()) clearTimeout(timer);
+      else settle({ kind: 'unknown', reason });
+      hooks.released();
+    },
   });
   return {
     lose: (reason) => {
@@ -103,6 +103,25 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
       settle(isKnown && state.exit !== undefined ? state.exit : { kind: 'unknown', reason });
     },
   };
+}
+
+interface Opening {
+  readonly opened: (channel: ClientChannel) => void;
+  /** `isRefused` when the node said no to the channel itself, so that nothing ran. */
+  readonly failed: (reason: string, isRefused: boolean) => void;
+}
+
+function openChannel(client: Client, command: string, { opened, failed }: Opening): void {
+  try {
+    client.exec(command, (error, channel) => {
+      if (error) failed(exitReasons.noChannel, 'reason' in error);
+      else opened(channel);
+    });
+  } catch (error) {
+    // The socket is half closed and its end not yet announced: ssh2 throws instead of calling back.
+    const why = error instanceof Error ? error.message : String(error);
+    queueMicrotask(() => failed(exitReasons.dropped(why), false));
+  }
 }
 
 interface Listeners {
