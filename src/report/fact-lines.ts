@@ -44,7 +44,7 @@ const sideText = (offsetMs: number): string => (offsetMs < 0 ? 'behind' : 'ahead
 const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   'macos-version': ({ version, extra, build }) => [`${[version, extra].filter(Boolean).join(' ')}, build ${build}`],
   hardware: ({ model, chip, memoryBytes }) => [`${model}, ${chip}, ${memoryText(memoryBytes)}`],
-  identity: ({ serial, hardwareUuid }) => [`serial ${serial}, hardware UUID ${hardwareUuid}`],
+  identity: ({ serial, hardwareUuid }) => [`serial ${serial}`, `hardware UUID ${hardwareUuid}`],
   thunderbolt: (receptacles) => orNone(receptacleLines(receptacles)),
   'hardware-ports': (ports) => orNone([ports.map(({ port, device }) => `${port} ${device}`)]),
   interfaces: (interfaces) => orNone(interfaceLines(interfaces)),
@@ -58,7 +58,7 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   'wired-limit': ({ megabytes }) => [
     megabytes === 0 ? 'the default of macOS' : `${megabytes} MB (${memoryText(megabytes * 2 ** 20)})`,
   ],
-  'boot-session': ({ uuid, bootedAtEpochSeconds }) => [`${uuid}, since ${utcText(bootedAtEpochSeconds)}`],
+  'boot-session': ({ uuid, bootedAtEpochSeconds }) => [`since ${utcText(bootedAtEpochSeconds)}`, uuid],
   'disk-space': ({ freeBytes, totalBytes }) => [`${diskText(freeBytes)} of ${diskText(totalBytes)} free`],
   services: (services) => orNone(services.map(launchdLine)),
   jobs: (jobs) => orNone(jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`)),

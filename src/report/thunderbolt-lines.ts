@@ -24,13 +24,13 @@ export const receptacleLines = (receptacles: readonly ThunderboltReceptacle[]): 
     .toSorted((a, b) => a.receptacle - b.receptacle)
     .map((one) => `${one.receptacle}  ${busText(one.domainUuid)}  ${contentText(one)}`);
 
-/** One line per RDMA port: its state, the IPv4 addresses among its GIDs, its limits. */
+/** One line per RDMA port: its state, the IPv4 addresses among its GIDs, its limits (queue pairs, protection domains). */
 export const rdmaPortLines = (ports: readonly RdmaPort[]): readonly string[] =>
   ports.map(({ device, state, gids, maxQueuePairs, maxProtectionDomains }) => {
     const mapped = gids.flatMap(({ index, ipv4 }) => (ipv4 === undefined ? [] : [`GID ${index} is ${ipv4}`]));
     const limits = [
-      ...(maxQueuePairs === undefined ? [] : [`${maxQueuePairs} queue pairs`]),
-      ...(maxProtectionDomains === undefined ? [] : [`${maxProtectionDomains} protection domains`]),
+      ...(maxQueuePairs === undefined ? [] : [`QP ${maxQueuePairs}`]),
+      ...(maxProtectionDomains === undefined ? [] : [`PD ${maxProtectionDomains}`]),
     ];
     return [`${device} ${state}`, ...(mapped.length === 0 ? ['no IPv4 GID'] : mapped), ...limits].join(', ');
   });
