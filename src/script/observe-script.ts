@@ -90,7 +90,7 @@ w() {
 q() {
   trap '' HUP INT TERM PIPE USR1
   trap - EXIT
-  [ -z "$g" ] || kill "$g" 2>/dev/null
+  [ -z "$g" ] || { true >e; kill "$g"; } 2>/dev/null
   if [ -n "$P" ]; then
     for p in $P; do k TERM "$p"; done
     ${pathWord(tool.sleep)} ${graceSeconds}
@@ -152,8 +152,10 @@ function moments(probes: readonly Probe[]): readonly Moment[] {
 
 /**
  * One process for all deadlines. Its streams are its own, so that it never keeps the ssh channel open, and its sleep
- * dies with it. At the end it interrupts a `wait` of the main shell again and again, so that a probe which not even
- * KILL ends cannot hold back the others' answers; if the main shell was itself killed, it removes the folder.
+ * dies with it: by KILL, since a TERM is lost on a child that has been forked and has not yet put back the signals of
+ * its parent. The same may happen to the watchdog itself, so the file `e` (or the folder gone) tells it the end as
+ * well. When all deadlines have passed it interrupts a `wait` of the main shell again and again, so that a probe which
+ * not even KILL ends cannot hold back the others' answers; if the main shell was itself killed, it removes the folder.
  */
 function watchdog(probes: readonly Probe[]): string {
   const lines: string[] = [];
@@ -165,22 +167,22 @@ function watchdog(probes: readonly Probe[]): string {
   }
   return `(
   s='' h=''
-  trap 'h=1; [ -z "$s" ] || kill "$s"' HUP TERM
+  trap 'h=1; [ -z "$s" ] || kill -s KILL "$s"' HUP TERM
   z() {
-    [ -z "$h" ] || exit 0
+    [ -z "$h" ] && [ -d "$d" ] && [ ! -e e ] || exit 0
     ${pathWord(tool.sleep)} "$1" &
     s=$!
-    [ -z "$h" ] || kill "$s"
+    [ -z "$h" ] || kill -s KILL "$s"
     wait "$s"
+    [ -z "$h" ] || { wait "$s"; exit 0; }
     s=''
-    [ -z "$h" ] || exit 0
   }
   l() {
     eval p=\\$p$i
     kill -0 "$p" || return 0
     set -- "$1" "$p" $(${pathWord(tool.ps)} -o ppid= -p "$p")
     [ "$3" = "$$" ] || return 0
-    : >"$i.l"
+    true >"$i.l"
     kill -s "$1" "$2"
   }
 ${lines.join('\n')}
@@ -209,6 +211,7 @@ function epilogue(probes: readonly Probe[]): string {
   P=\${P#* }
 done
 P=''
+true 2>/dev/null >e
 kill "$g" 2>/dev/null
 wait "$g" 2>/dev/null
 g=''
