@@ -1,0 +1,177 @@
+import { existsSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { factNames } from '../../src/facts/registry.ts';
+import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
+import { type ExampleRack, observe, startExampleRack, timelessFacts, treesOf, unknownFacts } from './observe-rack.ts';
+import { eventually, markedProcesses } from './sim-fixture.ts';
+
+let rack: ExampleRack;
+beforeAll(async () => {
+  rack = await startExampleRack();
+});
+afterAll(() => rack.stop());
+
+const ways = () => rack.names.map((name) => rack.way(name));
+const rootOf = (node: string): string => rack.fleet.nodes[node]?.root ?? '';
+const none = () => Object.fromEntries(rack.names.map((name) => [name, []]));
+
+/** Waits until no process of a node command lives any more. */
+async function nothingRuns(): Promise<boolean> {
+  const { fleet } = rack;
+  return eventually(
+    async () =>
+      fleet.groupCount() === 0 && (process.platform !== 'linux' || (await markedProcesses(fleet.runId)).length === 0),
+  );
+}
+
+/** Puts another program in the place of a tool of a node while `body` runs. */
+async function withTool(node: string, path: string, text: string, body: () => Promise<void>): Promise<void> {
+  const file = join(rootOf(node), path);
+  const before = await readFile(file, 'utf8');
+  await writeFile(file, text);
+  try {
+    await body();
+  } finally {
+    await writeFile(file, before);
+  }
+}
+
+/** A tool that says that it has been started and goes on when it is let go. */
+const waitingTool = (gate: string): string => `#!/bin/sh
+: >'${gate}.entered'
+n=0
+while [ ! -e '${gate}.open' ] && [ "$n" -lt 600 ]; do n=$((n + 1)); /bin/sleep 0.05; done
+printf 'enabled\\n'
+`;
+
+describe('an observation of the simulated rack', () => {
+  it('costs each node one connection, one login, one channel and one exec', async () => {
+    const observed = await observe(ways());
+    const counted = Object.values(rack.fleet.counts()).map(({ connections, channels, execs }) => ({
+      connections,
+      channels,
+      execs,
+    }));
+    expect(counted).toEqual(rack.names.map(() => ({ connections: 1, channels: 1, execs: 1 })));
+    expect(
+      rack.fleet
+        .execs()
+        .map(({ node, exit }) => [node, exit])
+        .sort(),
+    ).toEqual(rack.names.map((name) => [name, { kind: 'exited', code: 0 }]));
+    expect(observed.failures).toEqual({});
+  });
+
+  it('knows every fact of every node', async () => {
+    const observed = await observe(ways());
+    expect(rack.names.map((name) => unknownFacts(observed, name))).toEqual(rack.names.map(() => ({})));
+    expect(Object.keys(timelessFacts(observed, 'studio-1'))).toHaveLength(factNames.length - 1);
+  });
+
+  it('asks for nothing that a Mac would not know', async () => {
+    await observe(ways());
+    expect(await rack.fleet.unknown()).toEqual(none());
+    expect(rack.fleet.execs().flatMap(({ objections }) => objections)).toEqual([]);
+  });
+
+  it('leaves paths, sizes, modes, times and contents of every node as they were', async () => {
+    const before = await treesOf(rack);
+    const observed = await observe(ways());
+    expect(await nothingRuns()).toBe(true);
+    expect(await treesOf(rack)).toEqual(before);
+    expect(observed.failures).toEqual({});
+  });
+
+  it('gives the same facts a second time', async () => {
+    const [first, second] = [await observe(ways()), await observe(ways())];
+    for (const name of rack.names) expect(timelessFacts(second, name)).toEqual(timelessFacts(first, name));
+  });
+});
+
+describe('the tree comparison', () => {
+  it('sees a new file, other contents of the same length, a mode and a time', async () => {
+    const file = join(rootOf('studio-1'), 'Users/Shared/left-behind');
+    const without = await treesOf(rack);
+    await writeFile(file, 'one', { mode: 0o644 });
+    const withOne = await treesOf(rack);
+    await writeFile(file, 'two');
+    const withTwo = await treesOf(rack);
+    await rm(file);
+    expect(withOne).not.toEqual(without);
+    expect(withTwo).not.toEqual(withOne);
+    expect(await treesOf(rack)).not.toEqual(without);
+  });
+});
+
+describe('an observation with a tool that hangs', () => {
+  it('ends it at its deadline, keeps the other facts, and leaves no file and no process', async () => {
+    // TERM is ignored, also by the sleep, so that only KILL ends it.
+    const hanging = "#!/bin/sh\ntrap '' TERM\nexec /bin/sleep 600\n";
+    const usual = await observe([rack.way('studio-2')]);
+    await withTool('studio-2', 'usr/bin/rdma_ctl', hanging, async () => {
+      const before = await treesOf(rack);
+      const observed = await observe([rack.way('studio-2')]);
+      expect(unknownFacts(observed, 'studio-2')).toEqual({ 'rdma-state': 'timed-out' });
+      const { 'rdma-state': _late, ...others } = timelessFacts(observed, 'studio-2');
+      expect(timelessFacts(usual, 'studio-2')).toMatchObject(others);
+      expect(observed.failures).toEqual({});
+      expect(await nothingRuns()).toBe(true);
+      expect(await treesOf(rack)).toEqual(before);
+    });
+  });
+});
+
+describe('the watchdog of an observation', () => {
+  it('takes its sleep with it, even one on which TERM is lost', async () => {
+    const deaf = "#!/bin/sh\ntrap '' TERM\nexec /bin/sleep 600\n";
+    await withTool('studio-4', 'bin/sleep', deaf, async () => {
+      const observed = await observe([rack.way('studio-4')]);
+      expect(observed.failures).toEqual({});
+      expect(await nothingRuns()).toBe(true);
+    });
+  });
+});
+
+describe('an observation whose connection is cut', () => {
+  it('while the tools run: the node is dropped, and the script ends by itself and clears up', async () => {
+    const gate = join(rack.folder, 'gate');
+    await withTool('studio-3', 'usr/bin/rdma_ctl', waitingTool(gate), async () => {
+      const before = await treesOf(rack);
+      const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-3']?.port ?? 0 });
+      const observing = observe([rack.way('studio-3', { port: proxy.port })]);
+      expect(await eventually(() => existsSync(`${gate}.entered`))).toBe(true);
+      proxy.cut();
+      const observed = await observing;
+      expect(observed.failures['studio-3']?.map(({ code }) => code)).toEqual(['ssh/dropped']);
+      // As with a real sshd, a command without a terminal outlives its connection until it writes.
+      expect(rack.fleet.groupCount()).toBe(1);
+      await writeFile(`${gate}.open`, '');
+      expect(await nothingRuns()).toBe(true);
+      expect(await treesOf(rack)).toEqual(before);
+      await proxy.stop();
+    });
+  });
+
+  it('in the middle of its answer: no fact is wrong, and nothing is left on the node', async () => {
+    const before = await treesOf(rack);
+    const whole = timelessFacts(await observe([rack.way('studio-1')]), 'studio-1');
+    const measure = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-1']?.port ?? 0 });
+    await observe([rack.way('studio-1', { port: measure.port })]);
+    const { serverBytes } = measure.counts();
+    await measure.stop();
+    const targetPort = rack.fleet.nodes['studio-1']?.port ?? 0;
+    const proxy = await startDelayingProxy({ targetPort, cutAfterServerBytes: serverBytes - 20_000 });
+    const observed = await observe([rack.way('studio-1', { port: proxy.port })]);
+    await proxy.stop();
+    expect(observed.failures['studio-1']?.map(({ code }) => code)).toEqual(['ssh/dropped']);
+    const unknown = unknownFacts(observed, 'studio-1');
+    const known = Object.entries(timelessFacts(observed, 'studio-1')).filter(([name]) => !(name in unknown));
+    expect(whole).toMatchObject(Object.fromEntries(known));
+    expect(Object.keys(unknown).length).toBeGreaterThan(0);
+    expect(new Set(Object.values(unknown))).toEqual(new Set(['truncated']));
+    expect(await nothingRuns()).toBe(true);
+    expect(await treesOf(rack)).toEqual(before);
+  });
+});

@@ -1,0 +1,141 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { lstat, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ObserveOptions, observeFleet } from '../../src/apply/observe.ts';
+import type { NodeWay, Way } from '../../src/apply/with-remote.ts';
+import { loadCluster } from '../../src/config/load-cluster.ts';
+import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
+import { factsJson } from '../../src/facts/json.ts';
+import type { DesiredFleet } from '../../src/model/desired.ts';
+import { nodeName } from '../../src/model/node.ts';
+import { trustFor } from '../../src/remote/host-key-trust.ts';
+import type { Target } from '../../src/remote/remote.ts';
+import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
+import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
+import { root, textOf } from '../architecture/sources.ts';
+
+/** The rack of `cluster.example.yaml`, simulated in this process. */
+export interface ExampleRack {
+  /** Private to the test; removed at the end. */
+  readonly folder: string;
+  readonly fleet: Fleet;
+  readonly desired: DesiredFleet;
+  readonly names: readonly string[];
+  /** The way to a node, if wanted through another port (a proxy, an sshd) or with another key behind it. */
+  readonly way: (node: string, change?: WayChange) => NodeWay;
+  readonly stop: () => Promise<void>;
+}
+
+/** How a way differs from the straight one. */
+export interface WayChange {
+  readonly port?: number;
+  readonly user?: string;
+  /** `type base64` of the host key that will be shown there. */
+  readonly hostKey?: string;
+  readonly rootPrefix?: string;
+}
+
+/** The absolute path of the example file. */
+export const exampleFile = `${root}cluster.example.yaml`;
+
+/** The example file, resolved. */
+export function exampleFleet(): DesiredFleet {
+  const { fleet } = loadCluster(textOf('cluster.example.yaml'), 'cluster.example.yaml');
+  if (!fleet) throw new Error('the example file gives no fleet');
+  return fleet;
+}
+
+/** Brings the rack up. The seed is fixed, so two racks hold the same Macs. */
+export async function startExampleRack(): Promise<ExampleRack> {
+  const folder = await mkdtemp(join(tmpdir(), 'mw-observe-'));
+  const desired = exampleFleet();
+  const fleet = await startFleet({ folder: join(folder, 'run'), model: modelledFleet(desired, 'observe') });
+  const names = desired.nodes.map((node) => node.name);
+  return {
+    folder,
+    fleet,
+    desired,
+    names,
+    way: (node, change = {}) => ({ node: nodeName(node), way: wayTo(fleet, node, change) }),
+    stop: async () => {
+      await fleet.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function wayTo(fleet: Fleet, node: string, change: WayChange): Way {
+  const straight = fleet.nodes[node];
+  if (straight === undefined) throw new Error(`no simulated ${node}`);
+  const target: Target = {
+    label: node,
+    host: '127.0.0.1',
+    port: change.port ?? straight.port,
+    user: change.user ?? straight.user,
+    rootPrefix: change.rootPrefix ?? straight.root,
+    identityFiles: [fleet.userKey.path],
+    isIdentitiesOnly: true,
+  };
+  const [type = '', base64 = ''] = (change.hostKey ?? straight.hostKey).split(' ');
+  const lock = {
+    file: 'cluster.lock',
+    hostKeys: { [`[127.0.0.1]:${target.port}`]: [{ type, base64, line: 1 }] },
+  };
+  return { kind: 'way', target, trust: trustFor(target, { knownHosts: [], lock }) };
+}
+
+/** Observes as the command line does, with bounds that a loaded machine does not reach. */
+export const observe = (ways: readonly NodeWay[], options: Partial<ObserveOptions> = {}): Promise<FleetObservation> =>
+  observeFleet(ways, {
+    parallel: 32,
+    deadlineMs: 60_000,
+    newToken: () => randomBytes(16).toString('hex'),
+    ...options,
+  });
+
+/** The facts of one node as `facts --json` has them, without the clock, which differs from second to second. */
+export function timelessFacts(observation: FleetObservation, node: string): Readonly<Record<string, unknown>> {
+  const seen = observation.nodes[node];
+  if (seen === undefined) throw new Error(`${node} was not observed`);
+  const { clock: _, ...facts } = factsJson(seen.facts);
+  return facts;
+}
+
+/** Names of the facts of a node that are unknown, with the reason. */
+export function unknownFacts(observation: FleetObservation, node: string): Readonly<Record<string, string>> {
+  const facts = Object.entries(observation.nodes[node]?.facts ?? {});
+  return Object.fromEntries(facts.flatMap(([name, fact]) => (fact.kind === 'unknown' ? [[name, fact.reason]] : [])));
+}
+
+/** One line per path below a folder: type, mode, size, time of change, digest or link target. */
+export type Tree = Readonly<Record<string, string>>;
+
+/** Takes down everything about a tree but the access times, which reading changes. */
+export async function treeOf(folder: string): Promise<Tree> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = ['', ...entries.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))].sort();
+  const lines = await Promise.all(
+    paths.map(async (path): Promise<readonly [string, string]> => {
+      const whole = join(folder, path);
+      const stat = await lstat(whole, { bigint: true });
+      const mode = stat.mode.toString(8);
+      if (stat.isSymbolicLink()) return [path, `${mode} -> ${await readlink(whole)}`];
+      if (stat.isDirectory()) return [path, `${mode} folder ${isScratch(path) ? '' : stat.mtimeNs}`];
+      const digest = createHash('sha256')
+        .update(await readFile(whole))
+        .digest('hex');
+      return [path, `${mode} ${stat.size} ${stat.mtimeNs} ${digest}`];
+    }),
+  );
+  return Object.fromEntries(lines);
+}
+
+/** Making and removing the one private folder of an observation changes the time of the folder around it. */
+const isScratch = (path: string): boolean => path === 'private/tmp';
+
+/** The trees of all nodes of a rack. */
+export async function treesOf(rack: ExampleRack): Promise<Readonly<Record<string, Tree>>> {
+  const all = rack.names.map(async (name) => [name, await treeOf(rack.fleet.nodes[name]?.root ?? '')] as const);
+  return Object.fromEntries(await Promise.all(all));
+}
