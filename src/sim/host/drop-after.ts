@@ -15,6 +15,9 @@ export function dropAfter(socket: Socket, bytes: number): void {
     setTimeout(() => socket.destroy(), lingerMs).unref();
   };
   Object.defineProperty(socket, 'write', {
+    // Node itself replaces `write` when the client ends its side; a fixed property would end the simulator.
+    configurable: true,
+    writable: true,
     value: (chunk: Uint8Array): boolean => {
       if (left <= 0) return false;
       const part = chunk.subarray(0, left);

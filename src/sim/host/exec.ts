@@ -96,9 +96,7 @@ async function whenEnded(child: ChildProcess | Error, channel: ServerChannel): P
     const [code, signal] = await once(child, 'exit');
     return exitOf(code, signal);
   } catch (error) {
-    const isTooLong = error instanceof Error && 'code' in error && error.code === 'E2BIG';
-    const reason = error instanceof Error ? error.message : String(error);
-    channel.stderr.write(`/bin/sh: ${isTooLong ? 'Argument list too long' : reason}\n`);
+    channel.stderr.write(`/bin/sh: ${error instanceof Error ? error.message : String(error)}\n`);
     return { kind: 'exited', code: 1 };
   }
 }

@@ -63,8 +63,8 @@ function openStdio(paths: readonly [string, string, string]): StdioPipes {
 }
 
 /**
- * Makes pipes out of FIFOs in `folder`. Node itself gives children socket pairs, on which `cat /dev/stdin` and
- * `>/dev/stderr` fail on Linux although they are fine under sshd. One `mkfifo` makes a batch, so that a command
+ * Makes pipes out of FIFOs in `folder`. Node itself gives children socket pairs, on which `>/dev/stderr` and
+ * `[ -p /dev/stdout ]` fail on Linux although they are fine under sshd. One `mkfifo` makes a batch, so that a command
  * costs no extra process.
  */
 export async function createPipeSupply(folder: string): Promise<PipeSupply> {

@@ -5,4 +5,4 @@
  * @see apple_ssh_and_filevault(7): password only, no keys, wired network only
  */
 export const prebootBanner =
-  'This system is locked. To unlock it, use a local account\nname and password. Once successfully\nunlocked, you will be able to connect normally.\n';
+  'This system is locked. To unlock it, use a local account\nname and password. Once successfully\nunlocked, you will be able to connect normally.';

@@ -28,15 +28,19 @@ export interface RunFile {
   readonly nodes: Readonly<Record<string, RunNode>>;
 }
 
-const runFilePath = (folder: string): string => join(folder, 'run.json');
+/** The file of a running fleet, in the folder of the run. */
+export const runFileName = 'run.json';
+
+/** The same file after the fleet was stopped: the next one takes its ports. */
+export const stoppedFileName = 'stopped.json';
 
 /** Writes the file for its owner only, by a temporary name and a rename. */
 export async function writeRunFile(folder: string, run: RunFile): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await chmod(folder, 0o700);
-  const temporary = `${runFilePath(folder)}.new`;
+  const temporary = join(folder, `${runFileName}.new`);
   await writeFile(temporary, `${JSON.stringify(run, null, 2)}\n`, { mode: 0o600 });
-  await rename(temporary, runFilePath(folder));
+  await rename(temporary, join(folder, runFileName));
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
@@ -61,10 +65,10 @@ function isRunFile(value: unknown): value is RunFile {
   );
 }
 
-/** The run file of a folder, or undefined when there is none or it is not one of ours. */
-export async function parseRunFile(folder: string): Promise<RunFile | undefined> {
+/** The run file of this name in a folder, or undefined when there is none or it is not one of ours. */
+export async function parseRunFile(folder: string, name: string): Promise<RunFile | undefined> {
   try {
-    const value: unknown = JSON.parse(await readFile(runFilePath(folder), 'utf8'));
+    const value: unknown = JSON.parse(await readFile(join(folder, name), 'utf8'));
     return isRunFile(value) ? value : undefined;
   } catch {
     return undefined;

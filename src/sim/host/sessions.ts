@@ -101,8 +101,6 @@ function answer(session: Session, one: OneSession): void {
     one.running?.signal(name.replace(/^SIG/, ''));
     refuse(reject);
   });
-  // After the client's end of file ssh2 would refuse signals; sshd does not.
-  session.on('eof', () => Reflect.set(session, '_ending', false));
   session.once('close', () => close(one));
   session.once('exec', (accept, _reject, { command }) => {
     const channel = accept();

@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import ssh2, { type Client, type ConnectConfig } from 'ssh2';
+import type { FleetModel } from '../../src/sim/host/fleet-model.ts';
+import type { Fleet } from '../../src/sim/host/start-fleet.ts';
+import type { ConnectionState } from '../../src/sim/mac.ts';
+import type { NodeFile } from '../../src/sim/node-files.ts';
+
+/** A model without a Mac: nodes whose connection and files a test changes at will. */
+export function bareModel(names: readonly string[], connection: Partial<ConnectionState> = {}): FleetModel {
+  const files: readonly NodeFile[] = [
+    { path: '/.sim/sudo', text: 'allowed\n', isExecutable: false },
+    { path: '/.sim/clock-offset', text: '0\n', isExecutable: false },
+  ];
+  return {
+    name: 'bare',
+    nodes: names.map((name) => ({ name, user: 'mesh' })),
+    look: () => ({ connection: { hostKey: 'own', filevault: 'unlocked', ...connection }, files }),
+    faults: () => [],
+    setFault: () => ({ kind: 'done', faults: [] }),
+    clearFault: () => ({ kind: 'done', faults: [] }),
+  };
+}
+
+/** A fresh folder that the caller removes. */
+export const freshFolder = (name = 'mw-test-'): Promise<string> => mkdtemp(join(tmpdir(), name));
+
+/** What a command gave. */
+export interface Ran {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Collects a child process; killed after 20 s. */
+export function collect(child: ChildProcess, input?: string): Promise<Ran> {
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => err.push(chunk));
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(input);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      clearTimeout(timer);
+      resolve({ code, signal, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() });
+    });
+  });
+}
+
+/** Arguments for the `ssh` command that use nothing of the person who runs the tests. */
+export function sshArguments(fleet: Fleet, node: string, knownHosts: string): readonly string[] {
+  const { port, user } = fleet.nodes[node] ?? { port: 0, user: '' };
+  const options = [
+    'IdentitiesOnly=yes',
+    'IdentityAgent=none',
+    `UserKnownHostsFile="${knownHosts}"`,
+    'GlobalKnownHostsFile=/dev/null',
+    'StrictHostKeyChecking=accept-new',
+    'BatchMode=yes',
+    'LogLevel=ERROR',
+  ];
+  const flags = options.flatMap((option) => ['-o', option]);
+  return ['-F', '/dev/null', '-i', fleet.userKey.path, ...flags, '-p', String(port), `${user}@127.0.0.1`];
+}
+
+/** One command through the `ssh` command. */
+export function openSsh(fleet: Fleet, node: string, words: readonly string[], input?: string): Promise<Ran> {
+  const args = sshArguments(fleet, node, join(fleet.userKey.path, '..', 'test-known-hosts'));
+  const before = words.filter((word) => word.startsWith('-'));
+  const command = words.filter((word) => !word.startsWith('-'));
+  return collect(spawn('ssh', [...before, ...args, ...command], { stdio: 'pipe' }), input);
+}
+
+/** A logged-in ssh2 client. */
+export function connect(fleet: Fleet, node: string, more: Partial<ConnectConfig> = {}): Promise<Client> {
+  const client = new ssh2.Client();
+  const { port, user } = fleet.nodes[node] ?? { port: 0, user: '' };
+  return new Promise((resolve, reject) => {
+    client.on('error', reject);
+    client.once('ready', () => resolve(client));
+    const { privateText } = fleet.userKey;
+    client.connect({ host: '127.0.0.1', port, username: user, privateKey: privateText, readyTimeout: 10_000, ...more });
+  });
+}
+
+/** One command over a logged-in client. */
+export function run(client: Client, command: string, input?: string): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    client.exec(command, (error, channel) => {
+      if (error) {
+        reject(error);
+        return;
+      }
+      let stdout = '';
+      let stderr = '';
+      let exit: { readonly code: number | null; readonly signal: string | null } = { code: null, signal: null };
+      channel.on('data', (chunk: Buffer) => {
+        stdout += chunk.toString();
+      });
+      channel.stderr.on('data', (chunk: Buffer) => {
+        stderr += chunk.toString();
+      });
+      channel.on('exit', (code: number | null, signal?: string) => {
+        exit = { code, signal: signal ?? null };
+      });
+      channel.once('close', () => resolve({ ...exit, stdout, stderr }));
+      if (input !== undefined) channel.end(input);
+    });
+  });
+}
+
+/** Waits until `isTrue` holds; false when it did not within ten seconds. */
+export async function eventually(isTrue: () => Promise<boolean> | boolean): Promise<boolean> {
+  const end = Date.now() + 10_000;
+  while (Date.now() < end) {
+    if (await isTrue()) return true;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return false;
+}
+
+/** Numbers of the living processes whose environment carries the mark of a run; Linux only. */
+export async function markedProcesses(runId: string): Promise<readonly number[]> {
+  const numbers = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name));
+  const found = await Promise.all(
+    numbers.map(async (name) => {
+      const environment = await readFile(`/proc/${name}/environ`, 'latin1').catch(() => '');
+      return environment.includes(`MW_SIM=${runId}.`) ? [Number(name)] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** The command that runs a supervisor for two nodes in `folder`. */
+export function supervisorEntry(folder: string): readonly [string, ...string[]] {
+  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+  const entry = fileURLToPath(new URL('./sim-supervisor-entry.ts', import.meta.url));
+  return [process.execPath, '--import', tsx, entry, folder];
+}
+
+/** Removes a folder of a test. */
+export const removeFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });

@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
+import {
+  bareModel,
+  connect,
+  eventually,
+  freshFolder,
+  markedProcesses,
+  openSsh,
+  removeFolder,
+  run,
+} from './sim-fixture.ts';
+
+let folder = '';
+let fleet: Fleet;
+beforeAll(async () => {
+  folder = await freshFolder('mw test ');
+  fleet = await startFleet({ folder, model: bareModel(['studio-1', 'studio-2']) });
+});
+afterAll(async () => {
+  await fleet.stop();
+  await removeFolder(folder);
+});
+
+const root = (node: string): string => fleet.nodes[node]?.root ?? '';
+const isLinux = process.platform === 'linux';
+
+describe('a simulated node behind the ssh command', () => {
+  it('runs a command in the home of the user with the environment of a Mac', async () => {
+    const ran = await openSsh(fleet, 'studio-1', ['pwd; env']);
+    const [home, ...rest] = ran.stdout.trim().split('\n');
+    const names = rest
+      .map((line) => line.split('=')[0])
+      .filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name ?? ''));
+    expect(home).toBe(`${root('studio-1')}/Users/mesh`);
+    expect(rest).toContain(
+      `PATH=${['/usr/bin', '/bin', '/usr/sbin', '/sbin'].map((one) => root('studio-1') + one).join(':')}`,
+    );
+    expect(names.sort()).toEqual(
+      ['HOME', 'LOGNAME', 'MW_SIM', 'PATH', 'SHELL', 'SSH_CLIENT', 'SSH_CONNECTION', 'USER'].sort(),
+    );
+  });
+
+  it('keeps the two streams apart and returns the exit code', async () => {
+    expect(await openSsh(fleet, 'studio-1', ['echo out; echo err >&2; exit 7'])).toEqual({
+      code: 7,
+      signal: null,
+      stdout: 'out\n',
+      stderr: 'err\n',
+    });
+  });
+
+  it('hands standard input to the command as a real pipe', async () => {
+    const ran = await openSsh(
+      fleet,
+      'studio-1',
+      ['cat; [ -p /dev/stdout ] && echo late >/dev/stderr'],
+      'from the client\n',
+    );
+    expect(ran.stdout + ran.stderr).toBe('from the client\nlate\n');
+  });
+
+  it('refuses a terminal, a shell and a subsystem and goes on', async () => {
+    const terminal = await openSsh(fleet, 'studio-1', ['-t', 'echo on']);
+    const shell = await openSsh(fleet, 'studio-1', []);
+    const subsystem = await openSsh(fleet, 'studio-1', ['-s', 'sftp']);
+    expect([terminal.stdout, shell.code, subsystem.code]).toEqual(['on\n', 255, 255]);
+  });
+
+  it('takes LANG and LC_ variables and no others', async () => {
+    const ran = await openSsh(fleet, 'studio-1', [
+      '-oSetEnv=LC_ALL=C LANG=de_DE.UTF-8 SECRET=x PATH=/tmp',
+      'echo "$LC_ALL $LANG [$SECRET]"; cat </dev/null',
+    ]);
+    expect(ran).toEqual({ code: 0, signal: null, stdout: 'C de_DE.UTF-8 []\n', stderr: '' });
+  });
+
+  it('ends with 255 for the OpenSSH client when a signal killed the command', async () => {
+    expect((await openSsh(fleet, 'studio-1', ['kill -9 $$'])).code).toBe(255);
+  });
+
+  it('forwards no port', async () => {
+    const ran = await openSsh(fleet, 'studio-1', ['-W127.0.0.1:22']);
+    expect(ran.code).toBe(255);
+  });
+});
+
+describe('a simulated node behind an ssh2 client', () => {
+  it('names the signal that killed a command', async () => {
+    const client = await connect(fleet, 'studio-1');
+    expect(await run(client, 'kill -TERM $$')).toMatchObject({ code: null, signal: 'SIGTERM' });
+    client.end();
+  });
+
+  it('delivers a signal of the client to the whole group', async () => {
+    const client = await connect(fleet, 'studio-1');
+    const ended = new Promise((resolve, reject) => {
+      client.exec('sleep 60 & sleep 60', (error, channel) => {
+        if (error) reject(error);
+        channel.on('exit', (...exit: unknown[]) => resolve(exit.slice(0, 2)));
+        setTimeout(() => channel.signal('TERM'), 100);
+      });
+    });
+    expect(await ended).toEqual([null, 'SIGTERM']);
+    client.end();
+  });
+
+  it('refuses the eleventh channel and takes another when one has ended', async () => {
+    const client = await connect(fleet, 'studio-2');
+    const before = fleet.counts()['studio-2']?.channels ?? 0;
+    const held = Array.from({ length: 10 }, () => run(client, 'cat', undefined));
+    expect(await eventually(() => (fleet.counts()['studio-2']?.channels ?? 0) === before + 10)).toBe(true);
+    await expect(run(client, 'true')).rejects.toMatchObject({ reason: 2 });
+    client.end();
+    await Promise.all(held);
+    const next = await connect(fleet, 'studio-2');
+    expect((await run(next, 'echo again')).stdout).toBe('again\n');
+    next.end();
+  });
+
+  it('carries large output on both streams unchanged', async () => {
+    const client = await connect(fleet, 'studio-1');
+    const script = 'i=0; while [ $i -lt 60000 ]; do printf "%0100d\\n" $i; printf "%0100d\\n" $i >&2; i=$((i+1)); done';
+    const { stdout, stderr, code } = await run(client, script);
+    const expected = Array.from({ length: 60_000 }, (_, index) => `${String(index).padStart(100, '0')}\n`).join('');
+    expect([code, stdout === expected, stderr === expected]).toEqual([0, true, true]);
+    client.end();
+  });
+
+  it('lets a silent command finish when its client is gone, and ends a chatty one', async () => {
+    const client = await connect(fleet, 'studio-1');
+    const silent = run(client, 'sleep 0.5; echo done >"$HOME/finished"; echo').catch(() => undefined);
+    const chatty = run(client, 'trap "" HUP; while :; do echo y; done').catch(() => undefined);
+    expect(await eventually(() => fleet.groupCount() === 2)).toBe(true);
+    client.end();
+    await Promise.all([silent, chatty]);
+    expect(await eventually(() => fleet.groupCount() === 0)).toBe(true);
+    const next = await connect(fleet, 'studio-1');
+    expect((await run(next, 'cat "$HOME/finished"')).stdout).toBe('done\n');
+    next.end();
+    const chattyRecord = fleet.execs().find((one) => one.command.includes('echo y'));
+    expect(chattyRecord?.exit).not.toMatchObject({ kind: 'exited', code: 0 });
+  });
+});
+
+describe('logging in to a simulated node', () => {
+  it('lets in the key of the run for the user of the node only', async () => {
+    const { createKeyText } = await import('../../src/sim/host/host-keys.ts');
+    await expect(connect(fleet, 'studio-1', { privateKey: createKeyText('x').privateText })).rejects.toThrow(/auth/i);
+    await expect(connect(fleet, 'studio-1', { username: 'root' })).rejects.toThrow(/auth/i);
+    await expect(connect(fleet, 'studio-1', { privateKey: '', password: 'mesh' })).rejects.toThrow(/auth/i);
+  });
+
+  it('shows the host key that the run names', async () => {
+    let seen = '';
+    const client = await connect(fleet, 'studio-2', {
+      hostVerifier: (key: Buffer) => {
+        seen = `ssh-ed25519 ${key.toString('base64')}`;
+        return true;
+      },
+    });
+    client.end();
+    expect(seen).toBe(fleet.nodes['studio-2']?.hostKey);
+  });
+});
+
+describe('the records of a simulated fleet', () => {
+  it('count one connection and one command for one call', async () => {
+    const before = fleet.counts()['studio-2'];
+    await openSsh(fleet, 'studio-2', ['echo counted']);
+    expect(
+      await eventually(() => fleet.execs().some((one) => one.command === 'echo counted' && one.exit !== undefined)),
+    ).toBe(true);
+    const after = fleet.counts()['studio-2'];
+    expect([
+      (after?.connections ?? 0) - (before?.connections ?? 0),
+      (after?.execs ?? 0) - (before?.execs ?? 0),
+    ]).toEqual([1, 1]);
+    expect(fleet.execs().at(-1)).toMatchObject({
+      node: 'studio-2',
+      command: 'echo counted',
+      exit: { kind: 'exited', code: 0 },
+      outputBytes: 8,
+      client: expect.stringMatching(/^OpenSSH_/),
+    });
+  });
+
+  it('keep what a Mac would refuse, which is not run', async () => {
+    const ran = await openSsh(fleet, 'studio-2', ['echo ran; /usr/bin/stat -c %s x']);
+    expect(ran).toMatchObject({ code: 127, stdout: '' });
+    expect((await fleet.unknown())['studio-2']?.join('\n')).toContain('/usr/bin/stat');
+  });
+});
+
+describe('stopping a simulated fleet', () => {
+  it.runIf(isLinux)('ends background jobs and one that left its group', async () => {
+    const other = await freshFolder();
+    const second = await startFleet({ folder: other, model: bareModel(['studio-1']) });
+    const client = await connect(second, 'studio-1');
+    await run(
+      client,
+      'sleep 300 >/dev/null 2>&1 </dev/null & perl -MPOSIX -e \'POSIX::setsid(); exec "sleep", "301"\' >/dev/null 2>&1 </dev/null & echo',
+    );
+    client.end();
+    expect(await eventually(async () => (await markedProcesses(second.runId)).length === 2)).toBe(true);
+    await second.stop();
+    expect(await markedProcesses(second.runId)).toEqual([]);
+    await second.stop();
+    await removeFolder(other);
+  });
+});

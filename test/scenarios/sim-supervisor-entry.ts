@@ -1,0 +1,14 @@
+/** The process that the supervisor tests start: two nodes without a Mac behind them. */
+import { superviseUntilStopped } from '../../src/sim/host/supervisor.ts';
+import { bareModel } from './sim-fixture.ts';
+
+const folder = process.argv[2] ?? '';
+await superviseUntilStopped({
+  folder,
+  clusterFile: 'cluster.yaml',
+  load: async () => {
+    if (folder.endsWith('broken')) throw new Error('the cluster file of this test is broken');
+    return bareModel(['studio-1', 'studio-2']);
+  },
+  log: (line) => process.stderr.write(`${line}\n`),
+});

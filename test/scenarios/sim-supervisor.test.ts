@@ -1,0 +1,143 @@
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { askControl } from '../../src/sim/host/control.ts';
+import type { RunFile } from '../../src/sim/host/run-file.ts';
+import { readRun } from '../../src/sim/host/run-state.ts';
+import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
+import { startSupervisor, stopSupervisor } from '../../src/sim/host/supervisor.ts';
+import {
+  bareModel,
+  connect,
+  eventually,
+  freshFolder,
+  markedProcesses,
+  removeFolder,
+  run,
+  supervisorEntry,
+} from './sim-fixture.ts';
+
+const folders: string[] = [];
+afterEach(async () => {
+  for (const folder of folders.splice(0)) {
+    await stopSupervisor(folder);
+    await removeFolder(folder);
+  }
+});
+
+async function fresh(...below: readonly string[]): Promise<string> {
+  const folder = await freshFolder();
+  folders.push(folder, ...(below.length > 0 ? [join(folder, ...below)] : []));
+  const whole = join(folder, ...below);
+  await mkdir(whole, { recursive: true });
+  return whole;
+}
+
+const up = (folder: string) => startSupervisor({ entry: supervisorEntry(folder), folder });
+
+/** What the client helpers need of a fleet that runs elsewhere. */
+async function reach(run: RunFile): Promise<Fleet> {
+  const privateText = await readFile(run.userKeyFile, 'utf8');
+  const model = await startFleet({ folder: await fresh(), model: bareModel([]) });
+  await model.stop();
+  return { ...model, nodes: run.nodes, userKey: { path: run.userKeyFile, privateText, publicText: '' } };
+}
+
+const isLinux = process.platform === 'linux';
+const background = 'sleep 300 >/dev/null 2>&1 </dev/null & sleep 301';
+
+describe('a supervisor', () => {
+  it('comes up once, is found, and goes down once', async () => {
+    const folder = await fresh();
+    const first = await up(folder);
+    const second = await up(folder);
+    expect([first.kind, second.kind, second.run.pid]).toEqual(['started', 'already', first.run.pid]);
+    expect((await readRun(folder)).kind).toBe('live');
+    expect((await stopSupervisor(folder)).kind).toBe('stopped');
+    expect((await stopSupervisor(folder)).kind).toBe('none');
+    expect(await readdir(folder)).not.toContain('run.json');
+  });
+
+  it('keeps what it writes from other users', async () => {
+    const folder = await fresh();
+    const { run: file } = await up(folder);
+    const modes = await Promise.all(
+      [folder, join(folder, 'run.json'), file.userKeyFile].map(async (path) => (await stat(path)).mode & 0o777),
+    );
+    expect(modes).toEqual([0o700, 0o600, 0o600]);
+  });
+
+  it('has the same ports and host keys after it went down and up', async () => {
+    const folder = await fresh();
+    const { run: before } = await up(folder);
+    await stopSupervisor(folder);
+    const { run: after } = await up(folder);
+    const pick = (file: RunFile) => Object.values(file.nodes).map(({ port, hostKey }) => [port, hostKey]);
+    expect(pick(after)).toEqual(pick(before));
+    expect(after.runId).not.toBe(before.runId);
+  });
+
+  it.runIf(isLinux)('leaves no process behind when it is killed, and the next one takes over', async () => {
+    const folder = await fresh();
+    const { run: file } = await up(folder);
+    const client = await connect(await reach(file), 'studio-1');
+    const running = run(client, background).catch(() => undefined);
+    expect(await eventually(async () => (await markedProcesses(file.runId)).length >= 3)).toBe(true);
+    process.kill(file.pid, 'SIGKILL');
+    await running;
+    expect(await eventually(async () => (await markedProcesses(file.runId)).length === 0)).toBe(true);
+    expect((await readRun(folder)).kind).toBe('dead');
+    expect((await up(folder)).kind).toBe('started');
+    expect((await stopSupervisor(folder)).kind).toBe('stopped');
+  });
+
+  it('cleans up after a crash without another start', async () => {
+    const folder = await fresh();
+    const { run: file } = await up(folder);
+    process.kill(file.pid, 'SIGKILL');
+    expect(await eventually(async () => (await readRun(folder)).kind === 'dead')).toBe(true);
+    expect((await stopSupervisor(folder)).kind).toBe('cleaned');
+    expect((await readRun(folder)).kind).toBe('none');
+  });
+
+  it('says from its log why it did not come up', async () => {
+    const folder = await fresh('broken');
+    await expect(up(folder)).rejects.toThrow(/the cluster file of this test is broken/);
+  });
+
+  it('answers on its socket, also from a folder with a long path', async () => {
+    const folder = await fresh('a-rather-long-name-of-a-folder'.repeat(4), 'run');
+    const { run: file } = await up(folder);
+    expect(Buffer.byteLength(file.controlSocket)).toBeLessThan(104);
+    const answer = await askControl(file.controlSocket, { ask: 'status' }, 2_000);
+    expect(answer).toMatchObject({ simulated: true, ok: true, value: { run: { runId: file.runId }, faults: [] } });
+  });
+
+  it('lets its log of commands be read from outside', async () => {
+    const folder = await fresh();
+    const { run: file } = await up(folder);
+    const client = await connect(await reach(file), 'studio-2');
+    await run(client, 'echo seen');
+    client.end();
+    const answer = await askControl(file.controlSocket, { ask: 'log' }, 2_000);
+    expect(answer).toMatchObject({
+      value: { counts: { 'studio-2': { connections: 1, execs: 1 } }, execs: [{ command: 'echo seen' }] },
+    });
+  });
+
+  it('starts only one of two that are started at once', async () => {
+    const folder = await fresh();
+    const both = await Promise.all([up(folder), up(folder)]);
+    expect(both[0].run.pid).toBe(both[1].run.pid);
+    expect(both.map((one) => one.kind).sort()).toEqual(['already', 'started']);
+  });
+
+  it('runs beside another one with the same nodes', async () => {
+    const [one, two] = [await up(await fresh()), await up(await fresh())];
+    const client = await connect(await reach(two.run), 'studio-1');
+    const { stdout } = await run(client, 'pwd');
+    client.end();
+    expect(stdout.trim()).toBe(`${two.run.nodes['studio-1']?.root}/Users/mesh`);
+    expect(one.run.nodes['studio-1']?.port).not.toBe(two.run.nodes['studio-1']?.port);
+  });
+});
