@@ -12,6 +12,8 @@ export interface BridgeLayers {
   readonly unknown: readonly BridgeLayer[];
   /** The interfaces that are bridged right now, by name of their bridge. */
   readonly membersByBridge: ReadonlyMap<string, readonly string[]>;
+  /** The Thunderbolt Bridges of the network preferences, by name. */
+  readonly preferredBridges: readonly string[];
 }
 
 type Judged = boolean | undefined;
@@ -32,13 +34,16 @@ function membersByBridge(facts: Facts): ReadonlyMap<string, readonly string[]> |
   return new Map(bridges.filter(([, members]) => members.length > 0));
 }
 
-function hasPreference(facts: Facts): Judged {
+/** Only Thunderbolt Bridges: a bridge that somebody made for other interfaces is none of ours. */
+function preferredBridges(facts: Facts): readonly string[] | undefined {
   const preferences = facts['bridge-preferences'];
   return preferences.kind === 'unknown'
     ? undefined
-    : preferences.value.some(
-        ({ auto, interfaces }) => auto === 'thunderbolt-bridge' || thunderboltMembers(facts, interfaces).length > 0,
-      );
+    : preferences.value
+        .filter(
+          ({ auto, interfaces }) => auto === 'thunderbolt-bridge' || thunderboltMembers(facts, interfaces).length > 0,
+        )
+        .map(({ name }) => name);
 }
 
 function hasService(facts: Facts): Judged {
@@ -51,15 +56,17 @@ function hasService(facts: Facts): Judged {
 /** Looks at the three layers of the Thunderbolt Bridge: interface, preferences, enabled service. */
 export function bridgeLayers(facts: Facts): BridgeLayers {
   const members = membersByBridge(facts);
+  const preferred = preferredBridges(facts);
   const layers: readonly (readonly [BridgeLayer, Judged])[] = [
     ['interface', members === undefined ? undefined : members.size > 0],
-    ['preferences', hasPreference(facts)],
+    ['preferences', preferred === undefined ? undefined : preferred.length > 0],
     ['service', hasService(facts)],
   ];
   return {
     present: layers.flatMap(([layer, judged]) => (judged === true ? [layer] : [])),
     unknown: layers.flatMap(([layer, judged]) => (judged === undefined ? [layer] : [])),
     membersByBridge: members ?? new Map(),
+    preferredBridges: preferred ?? [],
   };
 }
 

@@ -1,6 +1,9 @@
 import type { NetworkInterface } from '../model/fact-values.ts';
 import type { Facts } from '../model/observation.ts';
 
+/** The name comes into commands that people type as root, so a node may not make one up. */
+const interfaceName = /^en\d{1,4}$/;
+
 /**
  * The interface of each receptacle on this boot, joined on the hardware port `Thunderbolt N`. On an M5 Max
  * receptacles 1, 2, 3 are en1, en6, en2: it can neither be computed nor sorted.
@@ -14,7 +17,7 @@ export function thunderboltInterfaces(facts: Facts): ReadonlyMap<number, string>
   return new Map(
     ports.value.flatMap(({ port, device }): [number, string][] => {
       const receptacle = /^Thunderbolt (\d{1,3})$/.exec(port)?.[1];
-      return receptacle === undefined ? [] : [[Number(receptacle), device]];
+      return receptacle === undefined || !interfaceName.test(device) ? [] : [[Number(receptacle), device]];
     }),
   );
 }

@@ -5,8 +5,6 @@ import type { ExaminedNode } from '../examination.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
-const preferencesFile = '/Library/Preferences/SystemConfiguration/preferences.plist';
-
 function layerWords(layers: BridgeLayers, layer: BridgeLayer): string {
   switch (layer) {
     case 'interface': {
@@ -20,19 +18,19 @@ function layerWords(layers: BridgeLayers, layer: BridgeLayer): string {
   }
 }
 
-function cure(layers: BridgeLayers, facts: ExaminedNode['facts']): string {
-  const preferences = facts['bridge-preferences'];
-  const [bridge] = preferences.kind === 'known' ? preferences.value : [];
+const bySettings = 'remove the Thunderbolt Bridge in System Settings > Network > Manage Virtual Interfaces';
+
+/** What a person types. A name that is none of macOS's own is a node's invention and comes into no root command. */
+const deletePreference = (bridge: string): string =>
+  /^bridge\d{1,4}$/.test(bridge)
+    ? `sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:${bridge}" /Library/Preferences/SystemConfiguration/preferences.plist`
+    : bySettings;
+
+function cure({ present, preferredBridges }: BridgeLayers): string {
   const steps = [
-    ...(layers.present.includes('service')
-      ? ['sudo networksetup -setnetworkserviceenabled "Thunderbolt Bridge" off']
-      : []),
-    ...(layers.present.includes('preferences')
-      ? [
-          `sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:${bridge?.name ?? 'bridge0'}" ${preferencesFile}`,
-        ]
-      : []),
-    ...(layers.present.includes('interface') ? ['restart it'] : []),
+    ...(present.includes('service') ? ['sudo networksetup -setnetworkserviceenabled "Thunderbolt Bridge" off'] : []),
+    ...new Set(preferredBridges.map(deletePreference)),
+    ...(present.includes('interface') ? ['restart it'] : []),
   ];
   return steps.join(', then ');
 }
@@ -50,7 +48,7 @@ function judge({ name, facts }: ExaminedNode): readonly Diagnostic[] {
       detail: isActive
         ? `The Thunderbolt Bridge is active: ${where}.`
         : `The Thunderbolt Bridge is gone for now and will come back: ${where}.`,
-      hint: `On ${name}: ${cure(layers, facts)}`,
+      hint: `On ${name}: ${cure(layers)}`,
     }),
   ];
 }

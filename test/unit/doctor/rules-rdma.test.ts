@@ -149,6 +149,23 @@ describe('Thunderbolt Bridge', () => {
     expect(told(only({ 'bridge-preferences': preferences }))).toEqual(['warning bridge/comes-back node studio-3']);
   });
 
+  it('is removed by its own name, and a bridge that somebody made is left alone', () => {
+    const others = [
+      { name: 'bridge3', interfaces: ['en0'] },
+      { name: 'bridge1', interfaces: ['en4'] },
+    ];
+    const [hint] = hintsOf('bridge/comes-back', only({ 'bridge-preferences': others }));
+    expect(hint).toContain('VirtualNetworkInterfaces:Bridge:bridge1"');
+    expect(hint).not.toContain('bridge3');
+  });
+
+  it('with a name that a node invented comes into no command', () => {
+    const hostile = [{ name: 'bridge0"; reboot; "', interfaces: ['en4'], auto: 'thunderbolt-bridge' }];
+    const [hint] = hintsOf('bridge/comes-back', only({ 'bridge-preferences': hostile }));
+    expect(hint).toContain('System Settings');
+    expect(hint).not.toContain('reboot');
+  });
+
   it('of other interfaces is none of ours', () => {
     const vm = { ...bridge, name: 'bridge100', members: ['vmenet0'] };
     expect(told(only({ interfaces: [...healthy.interfaces, vm] }))).toEqual([]);
