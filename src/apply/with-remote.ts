@@ -39,18 +39,22 @@ export async function withRemote<T>(
 ): Promise<Reached<T>> {
   if (way.kind === 'no-way') return { kind: 'unreached', diagnostics: way.diagnostics };
   try {
-    const remote = await connectUnlessAborted(node, way, limits);
+    const { deadlineMs, signal } = limits;
+    const remote = await connect(way.target, way.trust, { deadlineMs, ...(signal ? { signal } : {}) });
     const abort = (): void => remote.close();
-    limits.signal?.addEventListener('abort', abort, { once: true });
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted) abort();
     try {
       return { kind: 'reached', value: await body(recorded(remote, node, limits.onCommand)) };
     } finally {
-      limits.signal?.removeEventListener('abort', abort);
+      signal?.removeEventListener('abort', abort);
       remote.close();
     }
   } catch (error) {
-    if (error instanceof FleetError) return { kind: 'unreached', diagnostics: error.diagnostics };
-    throw error;
+    if (!(error instanceof FleetError)) throw error;
+    // An interrupted attempt says nothing about the node.
+    const isOurDoing = limits.signal?.aborted === true;
+    return { kind: 'unreached', diagnostics: isOurDoing ? [interruption(node)] : error.diagnostics };
   }
 }
 
@@ -66,25 +70,5 @@ function recorded(remote: Remote, node: NodeName, onCommand: UseLimits['onComman
   };
 }
 
-async function connectUnlessAborted(
-  node: NodeName,
-  way: Extract<Way, { kind: 'way' }>,
-  { deadlineMs, signal }: UseLimits,
-): Promise<Remote> {
-  const connecting = connect(way.target, way.trust, { deadlineMs });
-  if (!signal) return connecting;
-  const interrupted = new Promise<never>((_, reject) => {
-    const stop = (): void => reject(interruption(node));
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
-  // A connection that stands only after the interruption has nobody left to end it.
-  connecting.then((remote) => signal.aborted && remote.close()).catch(() => undefined);
-  interrupted.catch(() => undefined);
-  return Promise.race([connecting, interrupted]);
-}
-
-const interruption = (node: NodeName): FleetError =>
-  new FleetError([
-    diagnose('run/interrupted', { subject: `node ${node}`, detail: `${node} was not reached any more.` }),
-  ]);
+const interruption = (node: NodeName): Diagnostic =>
+  diagnose('run/interrupted', { subject: `node ${node}`, detail: `${node} was not reached any more.` });
