@@ -1,0 +1,89 @@
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { NodeWay } from '../../src/apply/with-remote.ts';
+import { execEnvironment } from '../../src/sim/host/exec-environment.ts';
+import { type Sshd, startSshd } from '../sshd/start-sshd.ts';
+import type { ExampleRack } from './observe-rack.ts';
+
+/** OpenSSH servers in front of the roots of a simulated rack, one per node. */
+export interface SshdRack {
+  readonly servers: Readonly<Record<string, Sshd>>;
+  readonly way: (node: string, port?: number) => NodeWay;
+  /** Every command that the node's own sshd was asked to run, byte for byte, in order. */
+  readonly commands: (node: string) => Promise<readonly string[]>;
+  /** What the server's log says: connections accepted and sessions begun since the rack was up. */
+  readonly counts: (node: string) => { readonly connections: number; readonly sessions: number };
+  readonly stop: () => Promise<void>;
+}
+
+/** What is unusual about the servers. */
+export interface SshdRackOptions {
+  /** Lines of sshd_config. */
+  readonly config?: readonly string[];
+  /** Printed before and after every command on both streams, as rc files and logout files do. */
+  readonly noise?: string;
+}
+
+const word = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const countOf = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
+
+/** The forced command: writes down what the client asked for, then runs it as the simulated node would. */
+function wrapper(rack: ExampleRack, node: string, record: string, noise: string | undefined): string {
+  const { root = '', user = '' } = rack.fleet.nodes[node] ?? {};
+  const environment = execEnvironment({ root, user, mark: `${rack.fleet.runId}.${node}` });
+  const variables = Object.entries(environment).map(([name, value]) => word(`${name}=${value}`));
+  const say = noise === undefined ? '' : `printf '%s' ${word(noise)}; printf '%s' ${word(noise)} >&2`;
+  return [
+    '#!/bin/sh',
+    `printf '%s\\0' "$SSH_ORIGINAL_COMMAND" >>${word(record)}`,
+    say,
+    `cd ${word(environment['HOME'] ?? '/')} || exit 99`,
+    `env -i ${variables.join(' ')} /bin/sh -c "$SSH_ORIGINAL_COMMAND"`,
+    'c=$?',
+    say,
+    'exit $c',
+    '',
+  ].join('\n');
+}
+
+/** Starts one sshd per node of the rack. */
+export async function startSshdRack(rack: ExampleRack, options: SshdRackOptions = {}): Promise<SshdRack> {
+  const recordOf = (node: string): string => join(rack.folder, `${node}.commands`);
+  const start = async (node: string): Promise<readonly [string, Sshd]> => {
+    const script = join(rack.folder, `${node}.forced`);
+    await writeFile(recordOf(node), '');
+    await writeFile(script, wrapper(rack, node, recordOf(node), options.noise));
+    await chmod(script, 0o755);
+    const config = [`ForceCommand ${script}`, ...(options.config ?? [])];
+    return [node, await startSshd({ userKeys: [rack.fleet.userKey.publicText], config })];
+  };
+  const servers = Object.fromEntries(await Promise.all(rack.names.map(start)));
+  const read = (node: string) => {
+    const log = servers[node]?.log() ?? '';
+    return {
+      connections: countOf(log, /Connection from 127\.0\.0\.1 port/g),
+      sessions: countOf(log, /Starting session:/g),
+    };
+  };
+  const before = Object.fromEntries(rack.names.map((node) => [node, read(node)]));
+  return {
+    servers,
+    way: (node, port) => {
+      const server = servers[node];
+      if (server === undefined) throw new Error(`no sshd for ${node}`);
+      return rack.way(node, { port: port ?? server.port, user: server.user, hostKey: server.hostKey.publicLine });
+    },
+    commands: async (node) => (await readFile(recordOf(node), 'utf8')).split('\0').slice(0, -1),
+    counts: (node) => {
+      const now = read(node);
+      return {
+        connections: now.connections - (before[node]?.connections ?? 0),
+        sessions: now.sessions - (before[node]?.sessions ?? 0),
+      };
+    },
+    stop: async () => {
+      await Promise.all(Object.values(servers).map((server) => server.stop()));
+    },
+  };
+}
