@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { diagnoseFleet } from '../../doctor/diagnose-fleet.ts';
 import type { FleetObservation } from '../../doctor/fleet-observation.ts';
+import { subjectNodes } from '../../doctor/subject.ts';
 import { statusJson } from '../../report/status-json.ts';
 import { statusText } from '../../report/status-text.ts';
 import { showJson } from '../diagnostics-output.ts';
@@ -18,7 +19,7 @@ export const status: VerbBody = async (run) => {
   const nodes = targetedNodes(run, cluster.fleet, run.words);
   const ways = openWays(run, cluster);
   const observation = await observeNodes(run, nodes, ways);
-  const desired = { ...cluster.fleet, nodes };
+  const desired = cluster.fleet;
   const findings = diagnoseFleet(desired, observation);
   const { columns, hasUnicode, hasColor } = run.console;
   const { isSimulated } = ways;
@@ -33,11 +34,6 @@ export const status: VerbBody = async (run) => {
 function nodeVerdict(name: string, observation: FleetObservation, findings: readonly Diagnostic[]): NodeVerdict {
   const unseen = verdictOf(observation.failures[name] ?? []);
   if (unseen !== 'fine') return unseen;
-  const about = findings.filter((one) => one.severity === 'error' && isAbout(name, one.subject ?? ''));
+  const about = findings.filter((one) => one.severity === 'error' && subjectNodes(one.subject ?? '').includes(name));
   return about.length > 0 ? 'wrong' : 'fine';
-}
-
-/** Whether a subject (`node a`, `link a:1 <-> b:2`) names the node. */
-function isAbout(name: string, subject: string): boolean {
-  return subject.split(/[\s:,]+/).includes(name);
 }
