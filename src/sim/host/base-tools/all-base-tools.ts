@@ -2,13 +2,14 @@ import { accessSync, constants } from 'node:fs';
 import type { NodeFile } from '../../node-files.ts';
 import { toolFile } from '../../node-files.ts';
 import { fileTools } from './files.ts';
+import { plainTools } from './plain.ts';
 import { systemTools } from './system.ts';
 import { textTools } from './texts.ts';
 import { type BaseTool, wrapperText } from './wrapper.ts';
 
 /** Every wrapper there is, sorted by path. */
-export const baseTools: readonly BaseTool[] = [...fileTools, ...textTools, ...systemTools].sort((a, b) =>
-  a.path < b.path ? -1 : 1,
+export const baseTools: readonly BaseTool[] = [...fileTools, ...plainTools, ...systemTools, ...textTools].sort(
+  (a, b) => (a.path < b.path ? -1 : 1),
 );
 
 /** Programs of the machine that stand in the node's root as they are: a link, without a check of arguments. */

@@ -138,6 +138,29 @@ esac; done
 ${isBsd ? `exec ${shellQuote(host)} $L -f "$b" -- "$@"` : `exec ${shellQuote(host)} $L -c "$g" -- "$@"`}`,
   },
   {
+    path: '/usr/bin/readlink',
+    source: manual('readlink'),
+    forms: '[-n] file, one link only',
+    usage: { text: 'usage: readlink [-fn] [file ...]', code: 1 },
+    body: passOptions('n'),
+  },
+  {
+    path: '/usr/bin/tar',
+    source: apple('tar(1) of macOS: bsdtar'),
+    forms: '-c, -t or -x with f and any of jvzJ, file, [-C folder] [name ...]',
+    usage: {
+      text: 'Usage:\n  List:    tar -tf <archive-filename>\n  Extract: tar -xf <archive-filename>\n  Create:  tar -cf <archive-filename> [filenames...]\n  Help:    tar --help',
+      code: 1,
+    },
+    body: ({ host }) => `m=\${1-}
+case $m in (-[ctx]*f) ;; (*) refused 'Must specify one of -c, -r, -t, -u, -x' ;; esac
+m=\${m#-?}
+case \${m%f} in (*[!jvzJ]*) refused "Option $1 is not supported" ;; esac
+for o; do case $o in ("$1" | -C) ;; (-?*) refused "Option $o is not supported" ;; esac; done
+# GNU tar calls gzip by name; bsdtar has it inside.
+PATH=/usr/bin:/bin exec ${shellQuote(host)} "$@"`,
+  },
+  {
     path: '/usr/bin/find',
     source: manual('find'),
     forms:

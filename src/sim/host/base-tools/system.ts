@@ -1,6 +1,6 @@
 import { apple, published } from '../../commands/source.ts';
 import { markVariable } from '../exec-environment.ts';
-import { type BaseTool, checkOptions, passOptions, shellQuote } from './wrapper.ts';
+import { type BaseTool, shellQuote } from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);
 
@@ -108,11 +108,11 @@ esac
 [ "\${1-}" != -- ] || shift
 [ $# -gt 0 ] || refused ''
 for o; do case \${o#-} in ('' | 0 | 1 | *[!0-9]*) refused "illegal process id: $o" ;; esac; done
-kill "-$s" -- "$@"`;
+kill -s "$s" -- "$@"`;
 
 const usageOf = (text: string, code: number) => ({ text, code });
 
-/** Tools about the user, the clock and processes, and those that a shell has built in anyway. */
+/** Tools about the user, the clock and processes. */
 export const systemTools: readonly BaseTool[] = [
   {
     path: '/usr/bin/sudo',
@@ -174,76 +174,5 @@ export const systemTools: readonly BaseTool[] = [
       1,
     ),
     body: () => killBody,
-  },
-  {
-    path: '/bin/sleep',
-    source: manual('sleep'),
-    forms: 'seconds, with a fraction or without; no unit',
-    usage: usageOf('usage: sleep seconds', 64),
-    body: ({ host }) =>
-      `case $#:$1 in (1:*[!0-9.]* | 1:) refused '' ;; (1:*) exec ${shellQuote(host)} "$1" ;; esac\nrefused ''`,
-  },
-  {
-    path: '/bin/test',
-    source: manual('test'),
-    forms: 'as the shell has it',
-    host: 'none',
-    usage: usageOf('usage: test expression', 2),
-    body: () => 'test "$@"',
-  },
-  {
-    path: '/usr/bin/true',
-    source: manual('true'),
-    forms: 'any',
-    host: 'none',
-    usage: usageOf('usage: true', 0),
-    body: () => 'exit 0',
-  },
-  {
-    path: '/usr/bin/false',
-    source: manual('false'),
-    forms: 'any',
-    host: 'none',
-    usage: usageOf('usage: false', 1),
-    body: () => 'exit 1',
-  },
-  {
-    path: '/usr/bin/printf',
-    source: manual('printf'),
-    forms: 'as the shell has it',
-    host: 'none',
-    usage: usageOf('usage: printf format [arguments ...]', 1),
-    body: () => '[ $# -gt 0 ] || refused \'\'\nprintf "$@"',
-  },
-  {
-    path: '/usr/bin/env',
-    source: manual('env'),
-    forms: '[-i] [-u name] [name=value ...] [utility ...]',
-    usage: usageOf(
-      'usage: env [-0iv] [-u name] [name=value ...]\n       env [-iv] [-P altpath] [-u name] [name=value ...] utility [argument ...]',
-      1,
-    ),
-    body: ({ host }) => `${checkOptions('iu:')}\nexec ${shellQuote(host)} "$@"`,
-  },
-  {
-    path: '/usr/bin/nohup',
-    source: manual('nohup'),
-    forms: 'utility ...',
-    usage: usageOf('usage: nohup [--] utility [arguments]', 127),
-    body: ({ host }) => `case \${1--} in (-*) refused '' ;; esac\nexec ${shellQuote(host)} "$@"`,
-  },
-  {
-    path: '/usr/bin/basename',
-    source: manual('basename'),
-    forms: 'string [suffix]',
-    usage: usageOf('usage: basename string [suffix]\n       basename [-a] [-s suffix] string [...]', 1),
-    body: passOptions('', "[ $# -le 2 ] || refused ''\n"),
-  },
-  {
-    path: '/usr/bin/dirname',
-    source: manual('dirname'),
-    forms: 'string ...',
-    usage: usageOf('usage: dirname string [...]', 1),
-    body: passOptions(''),
   },
 ];

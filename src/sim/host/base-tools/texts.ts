@@ -131,6 +131,20 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
     body: ({ host, isBsd }) => `${checkOptions('0tn:I:L:P:')}\nexec ${shellQuote(host)} ${isBsd ? '' : '-r '}"$@"`,
   },
   {
+    path: '/usr/bin/tee',
+    source: manual('tee'),
+    forms: '[-a] [file ...]',
+    usage: { text: 'usage: tee [-ai] [file ...]', code: 1 },
+    body: passOptions('a'),
+  },
+  {
+    path: '/usr/bin/cmp',
+    source: manual('cmp'),
+    forms: '[-s] file1 file2',
+    usage: { text: 'usage: cmp [-l | -s | -x] [-bhz] file1 file2 [skip1 [skip2]]', code: 2 },
+    body: passOptions('s'),
+  },
+  {
     path: '/usr/bin/base64',
     source: apple('base64(1) of macOS: one line, decoding by -d or -D'),
     forms: 'standard input only: no argument, -d or -D',
@@ -138,7 +152,7 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
     body: ({ host, isBsd }) => `case $#:$* in
   (0:) ${shellQuote(host)} ${isBsd ? '' : '-w 0 '}${isBsd ? '' : '&& echo'} ;;
   (1:-d | 1:-D) exec ${shellQuote(host)} -d ;;
-  (*) refused "unrecognized option \`$1'" ;;
+  (*) refused "unrecognized option "'\`'"$1'" ;;
 esac`,
   },
   {

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DesiredFleet, DesiredNode } from '../../src/model/desired.ts';
+import { nodeName } from '../../src/model/node.ts';
+import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
+import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
+import { connect, freshFolder, openSsh, removeFolder, run } from './sim-fixture.ts';
+
+const node = (name: string, more: Partial<DesiredNode> = {}): DesiredNode => ({
+  name: nodeName(name),
+  host: `${name}.lan`,
+  hardware: {},
+  labels: {},
+  ...more,
+});
+
+const desired: DesiredFleet = {
+  name: 'rehearsal',
+  nodes: [node('studio-1'), node('studio-2', { user: 'ana' })],
+  macos: { version: '26.5' },
+  power: {},
+  system: { fileVault: 'any' },
+  thunderbolt: { bridge: 'remove', rdma: 'auto', avoid: [], links: [] },
+};
+
+let folder = '';
+let fleet: Fleet;
+beforeAll(async () => {
+  folder = await freshFolder();
+  fleet = await startFleet({ folder, model: modelledFleet(desired, 'a seed') });
+});
+afterAll(async () => {
+  await fleet.stop();
+  await removeFolder(folder);
+});
+
+async function ask(name: string, command: string) {
+  const client = await connect(fleet, name);
+  const ran = await run(client, command);
+  client.end();
+  return ran;
+}
+
+describe('a modelled fleet behind its host', () => {
+  it('answers with the tools of a Mac, and logs in the user of each node', async () => {
+    expect((await ask('studio-1', 'sw_vers -productVersion; whoami')).stdout).toBe('26.5\nmesh\n');
+    expect((await ask('studio-2', 'whoami; sudo -n whoami')).stdout).toBe('ana\nroot\n');
+  });
+
+  it('shows a fault in the very next command, and nothing of it once it is cleared', async () => {
+    const before = await ask('studio-1', 'sudo -n true; date -u +%Y');
+    expect((await fleet.setFault(['sudo-denied', 'studio-1'])).kind).toBe('done');
+    const during = await ask('studio-1', 'sudo -n true');
+    expect([during.code, during.stderr]).toEqual([1, expect.stringMatching(/^sudo: a password is required|sudoers/)]);
+    expect((await ask('studio-2', 'sudo -n true')).code).toBe(0);
+    await fleet.clearFault(['sudo-denied']);
+    expect(await ask('studio-1', 'sudo -n true; date -u +%Y')).toEqual(before);
+  });
+
+  it('locks a node at FileVault and lets it in again', async () => {
+    await fleet.setFault(['filevault-locked', 'studio-1']);
+    const locked = await openSsh(fleet, 'studio-1', ['-oLogLevel=INFO', 'true']);
+    expect([locked.code, /This system is locked/.test(locked.stderr)]).toEqual([255, true]);
+    await fleet.clearFault([]);
+    expect((await openSsh(fleet, 'studio-1', ['true'])).code).toBe(0);
+  });
+
+  it('refuses a fault that does not exist or is not in force, and changes nothing', async () => {
+    const unknownName = await fleet.setFault(['no-such-thing', 'studio-1']);
+    const notSet = await fleet.clearFault(['clock-skew', 'studio-1']);
+    const codes = [unknownName, notSet].map((one) => (one.kind === 'refused' ? one.diagnostics[0].code : one.kind));
+    expect(codes).toEqual(['sim/unknown-fault', 'sim/bad-fault-target']);
+  });
+
+  it('writes down a command line that a Mac does not know, with the code of the tool', async () => {
+    const ran = await ask('studio-2', 'sw_vers --everything; stat -c %s x');
+    expect(ran.code).not.toBe(0);
+    expect((await fleet.unknown())['studio-2']).toEqual([
+      expect.stringMatching(/^\/usr\/bin\/sw_vers /),
+      expect.stringMatching(/^\/usr\/bin\/stat /),
+    ]);
+  });
+});

@@ -1,0 +1,199 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { baseToolFiles, baseTools } from '../../../src/sim/host/base-tools/all-base-tools.ts';
+import { wrapperText } from '../../../src/sim/host/base-tools/wrapper.ts';
+import { execEnvironment, homeOf } from '../../../src/sim/host/exec-environment.ts';
+import { createNodeRoot, type NodeRoot } from '../../../src/sim/host/node-root.ts';
+
+let folder = '';
+let root = '';
+let node: NodeRoot;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "mw it's "));
+  root = join(folder, 'node 1');
+  node = await createNodeRoot({ root, user: 'mesh', userKey: 'ssh-ed25519 AAAA', platform: process.platform });
+  await state('allowed', 0);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+beforeEach(() => writeFile(join(root, '.sim/unknown'), ''));
+
+const state = (sudo: string, clockOffset: number): Promise<void> =>
+  node.update([
+    { path: '/.sim/sudo', text: `${sudo}\n`, isExecutable: false },
+    { path: '/.sim/clock-offset', text: `${clockOffset}\n`, isExecutable: false },
+  ]);
+
+/** Runs a script as a command over SSH would be, and says what it printed and what was written down as unknown. */
+async function sh(script: string, input = '') {
+  const ran = spawnSync('/bin/sh', ['-c', script], {
+    cwd: homeOf(root, 'mesh'),
+    env: { ...execEnvironment({ root, user: 'mesh', mark: 'test.node' }), R: root },
+    encoding: 'utf8',
+    input,
+    timeout: 20_000,
+  });
+  const unknown = (await readFile(join(root, '.sim/unknown'), 'utf8')).trimEnd();
+  return { code: ran.status, out: ran.stdout, err: ran.stderr, unknown };
+}
+
+describe('base tools of a simulated node', () => {
+  it.each([
+    ['printf "a\\nb\\n" | wc -l', '       2\n'],
+    ['printf "a b\\n" | wc', '       1       2       4\n'],
+    ['printf x >f1; printf yy >f2; wc -c f1 f2', '       1 f1\n       2 f2\n       3 total\n'],
+    ['printf hello | cut -c 1-2', 'he\n'],
+    ['printf "b\\na\\n" | sort', 'a\nb\n'],
+    ['printf "1\\n2\\n3\\n" | head -n 2', '1\n2\n'],
+    ['printf "1\\n2\\n3\\n" | tail -n +3', '3\n'],
+    ['printf "axb\\n" | sed -e "s/x/-/"', 'a-b\n'],
+    ['printf "ab\\n" | sed -E "s/(a)(b)/\\2\\1/"', 'ba\n'],
+    ['printf "a 1\\n" | awk "{ print \\$2 }"', '1\n'],
+    ['printf "one\\n" | grep -c one', '1\n'],
+    ['printf abc | tr -d b', 'ac'],
+    ['printf "" | xargs echo ran', ''],
+    ['printf "a b" | xargs -n 1 echo', 'a\nb\n'],
+    ['printf hi | base64', 'aGk=\n'],
+    ['printf aGk= | base64 -D', 'hi'],
+    ['printf abcd >f3; chmod 640 f3; stat -f "%z %Lp" f3', '4 640\n'],
+    ['mkdir -p d/e; touch d/e/x; find d -name x -exec basename {} \\;', 'x\n'],
+    ['mkdir -p q; ln -sfh q l; ln -sfh d l; readlink l', 'd\n'],
+    ['d=$(mktemp -d "$R/tmp/x.XXXXXX"); [ -d "$d" ] && rm -rf "$d" && [ ! -e "$d" ] && echo gone', 'gone\n'],
+    ['case $(mktemp -d) in ("$R/tmp/tmp."*) echo there ;; esac', 'there\n'],
+    ['case $(mktemp -t name) in ("$R/tmp/name."*) echo there ;; esac', 'there\n'],
+    ['ps -o ppid= -p $$ >/dev/null && echo seen', 'seen\n'],
+    ['sleep 60 & "$R/bin/kill" -TERM $!; wait $! 2>/dev/null; echo $?', '143\n'],
+    ['"$R/bin/echo" -n \'a\\nb\'', 'a\\nb'],
+    ['mkdir t1 t2; printf in >t1/f; tar -czf a.tgz -C t1 f; tar -xzf a.tgz -C t2; cat t2/f', 'in'],
+    ['ln -s to some-link; readlink some-link', 'to\n'],
+    ['printf x | tee t3 >t4; cmp -s t3 t4 && echo same', 'same\n'],
+    ['id -un; id -u; whoami', 'mesh\n501\nmesh\n'],
+    ['dirname /a/b; basename /a/b.c .c', '/a\nb\n'],
+    ['env -i A=1 "$R/bin/sh" -c "echo \\$A"', '1\n'],
+    ['test -d "$HOME" && true && echo yes', 'yes\n'],
+    ['date -u -r 0 "+%Y-%m-%d %H:%M:%S"', '1970-01-01 00:00:00\n'],
+    ['date -u -r 0', 'Thu Jan  1 00:00:00 UTC 1970\n'],
+    ['printf x | shasum -a 256', '2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881  -\n'],
+  ])('%s', async (script, out) => {
+    expect(await sh(script)).toEqual({ code: 0, out, err: '', unknown: '' });
+  });
+
+  it.each([
+    ['stat -c %s f', 1, 'stat: illegal option -- c'],
+    ['stat -f %Sa f', 1, 'stat: the format %Sa'],
+    ['sed -i s/a/b/ f', 1, 'sed: illegal option -- i'],
+    ["sed 's/a\\+/b/' f", 1, 'sed: an escape that only GNU knows'],
+    ['date -d yesterday', 1, 'date: illegal option -- d'],
+    ['date +%N', 1, 'date: a format that only GNU knows: +%N'],
+    ['date -Iseconds', 1, 'date: illegal option -- Iseconds'],
+    ['base64 -w0', 64, "base64: unrecognized option `-w0'"],
+    ['find -name x', 1, ''],
+    ['find . -printf %p', 1, 'find: -printf: unknown primary or operator'],
+    ['mktemp --suffix=.x', 1, 'mktemp: illegal option -- -'],
+    ['mktemp plain', 1, 'mktemp: the template needs X at its end'],
+    ['ps aux', 1, 'ps: illegal argument'],
+    ['ps -e -o cmd', 1, 'ps: cmd: keyword not found'],
+    ['xargs -d , echo', 1, 'xargs: illegal option -- d'],
+    ['head -n -1 f', 1, 'head: illegal count -- -1'],
+    ['head -c 1K f', 1, 'head: illegal count -- 1K'],
+    ['grep -P x f', 2, 'grep: illegal option -- P'],
+    ['cp --reflink a b', 64, 'cp: illegal option -- -'],
+    ['mv -T a b', 64, 'mv: illegal option -- T'],
+    ['rm --one-file-system f', 64, 'rm: illegal option -- -'],
+    ['sleep 1m', 64, ''],
+    ['ls --color', 1, 'ls: illegal option -- -'],
+    ['chmod --reference=a b', 1, 'chmod: illegal option -- -'],
+    ['awk "BEGIN { print systime() }"', 2, 'awk: a function that only gawk knows'],
+    ['sort -V f', 2, 'sort: illegal option -- V'],
+    ['"$R/bin/kill" -9 -1', 1, 'kill: illegal process id: -1'],
+    ['readlink -f f', 1, 'readlink: illegal option -- f'],
+    ['tar --zstd -xf f', 1, 'tar: Must specify one of'],
+    ['tar -xzf f --strip-components=1', 1, 'tar: Option --strip-components=1 is not supported'],
+    ['env --chdir=x true', 1, 'env: illegal option -- -'],
+  ])('%s is refused as on a Mac and written down', async (script, code, complaint) => {
+    const ran = await sh(`: >f; ${script}`);
+    expect([ran.code, ran.out]).toEqual([code, '']);
+    expect(ran.err.split('\n')[0]).toMatch(complaint === '' ? /^usage: / : complaint);
+    expect(ran.unknown).toMatch(/^\/(usr\/)?bin\/[a-z0-9]+ \d+:/);
+  });
+
+  it.each(['timeout 1 true', 'sha256sum f', 'ip link', 'systemctl status', 'nproc', 'setsid true'])(
+    '%s is not there',
+    async (script) => {
+      expect((await sh(script)).code).toBe(127);
+    },
+  );
+
+  it('options behind the operands are operands, as getopt of a Mac has it', async () => {
+    const ran = await sh(': >keep; rm keep -f');
+    expect([ran.code, ran.unknown]).toEqual([1, '']);
+    expect(ran.err).toMatch(/-f/);
+  });
+
+  it('ps without a process number shows the processes of the node only', async () => {
+    const ran = await sh('ps -axo pid= | { n=0; while read -r p; do n=$((n + 1)); done; [ "$n" -lt 8 ] && echo few; }');
+    expect(ran.out).toBe('few\n');
+  });
+
+  it('each name their source and the forms they take', () => {
+    for (const tool of baseTools) {
+      expect([tool.path, tool.source.text.length > 5, tool.forms.length > 2]).toEqual([tool.path, true, true]);
+    }
+  });
+
+  it('are written for both systems in a form that a shell can read', () => {
+    for (const tool of baseTools) {
+      for (const isBsd of [true, false]) {
+        const text = wrapperText(tool, { host: `/bin/${tool.path.slice(-3)}`, isBsd, user: 'mesh' });
+        const read = spawnSync('/bin/sh', ['-n'], { input: text, encoding: 'utf8' });
+        expect([tool.path, read.status, read.stderr]).toEqual([tool.path, 0, '']);
+      }
+    }
+  });
+
+  it('leave out what the machine itself lacks', () => {
+    const paths = baseToolFiles('mesh', 'linux').map((file) => file.path);
+    expect(paths).toContain('/bin/rm');
+    expect(paths).not.toContain('/usr/bin/timeout');
+  });
+});
+
+describe('the simulated sudo', () => {
+  it('runs a command and a script from standard input as root', async () => {
+    await state('allowed', 0);
+    const script = '"$R/usr/bin/sudo" -n "$R/bin/sh" -s; sudo -n -u root -- whoami; echo $?';
+    const ran = await sh(script, 'id -u; echo "$SECRET-$SUDO_USER"');
+    expect(ran).toEqual({ code: 0, out: '0\n-mesh\nroot\n0\n', err: '', unknown: '' });
+  });
+
+  it('drops what the caller exported, but keeps LC_ALL', async () => {
+    const ran = await sh('export LC_ALL=C OTHER=x; sudo -n env');
+    expect(ran.out).toMatch(/^LC_ALL=C$/m);
+    expect(ran.out).not.toMatch(/OTHER/);
+  });
+
+  it('asks for a password that nobody can give', async () => {
+    await state('needs-password', 0);
+    expect(await sh('sudo -n true')).toEqual({ code: 1, out: '', err: 'sudo: a password is required\n', unknown: '' });
+    expect((await sh('sudo true')).unknown).toMatch(/^\/usr\/bin\/sudo 1:true$/);
+  });
+
+  it('refuses a user who is not in sudoers', async () => {
+    await state('denied', 0);
+    const ran = await sh('sudo -n true');
+    expect([ran.code, ran.err.split('\n')[0]]).toEqual([1, 'mesh is not in the sudoers file.']);
+  });
+});
+
+describe('the simulated clock', () => {
+  it('runs ahead by the offset of the node', async () => {
+    await state('allowed', 86_400 * 400);
+    const ran = await sh('date -u +%s; date -u +%Y');
+    const [seconds, year] = ran.out.trim().split('\n').map(Number);
+    const ahead = (seconds ?? 0) - Date.now() / 1000;
+    expect(Math.round(ahead / 86_400)).toBe(400);
+    expect(year).toBe(new Date(Date.now() + 86_400_000 * 400).getUTCFullYear());
+  });
+});
