@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { simFolder } from '../../src/cli/state-folder.ts';
+import { processStart } from '../../src/sim/host/process-identity.ts';
+import { type RunNode, writeRunFile } from '../../src/sim/host/run-file.ts';
+import { root } from '../architecture/sources.ts';
+import { exampleFile } from './observe-rack.ts';
+
+const entry = join(root, 'dist/cli/main.js');
+const longestMs = 120_000;
+
+/** What the command printed and how it ended. */
+export interface Printed {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The most memory that the process ever had, in bytes. */
+  readonly peakBytes: number;
+}
+
+/** The real command, with a state folder of its own in which a simulated fleet is said to run. */
+export interface CommandPlace {
+  readonly folder: string;
+  /** `meshwright --sim -f cluster.example.yaml WORDS`. */
+  readonly run: (...words: readonly string[]) => Promise<Printed>;
+  readonly remove: () => Promise<void>;
+}
+
+/** Makes `--sim` lead to these addresses, whatever answers there, for the nodes of the example file. */
+export async function commandPlace(
+  nodes: Readonly<Record<string, RunNode>>,
+  userKeyFile: string,
+): Promise<CommandPlace> {
+  const folder = await mkdtemp(join(tmpdir(), 'mw-command-'));
+  const env = { PATH: '/usr/bin:/bin', HOME: folder, LC_ALL: 'C.UTF-8', MESHWRIGHT_STATE: join(folder, 'state') };
+  await writeRunFile(simFolder(env, exampleFile), {
+    simulated: true,
+    pid: process.pid,
+    pidStart: (await processStart(process.pid)) ?? '',
+    startedAtEpochMs: Date.now(),
+    runId: 'hostile',
+    cluster: 'studio-rack',
+    clusterFile: exampleFile,
+    controlSocket: join(folder, 'control'),
+    userKeyFile,
+    nodes,
+  });
+  return {
+    folder,
+    run: (...words) => run(['--sim', '-f', exampleFile, ...words], folder, env),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Runs in the process itself and tells its peak memory over a pipe of its own, so that the streams stay as they are. */
+const memoryReport = `data:text/javascript,${encodeURIComponent(
+  "import { writeSync } from 'node:fs'; process.on('exit', () => writeSync(3, String(process.resourceUsage().maxRSS)));",
+)}`;
+
+function gather(child: ChildProcess, index: number): () => string {
+  const pieces: Buffer[] = [];
+  child.stdio[index]?.on('data', (piece: Buffer) => pieces.push(piece));
+  return () => Buffer.concat(pieces).toString('utf8');
+}
+
+function run(words: readonly string[], cwd: string, env: Readonly<Record<string, string>>): Promise<Printed> {
+  const child = spawn(process.execPath, ['--import', memoryReport, entry, ...words], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    timeout: longestMs,
+    killSignal: 'SIGKILL',
+  });
+  const [stdout, stderr, memory] = [gather(child, 1), gather(child, 2), gather(child, 3)];
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      resolve({ code, stdout: stdout(), stderr: stderr(), peakBytes: Number(memory()) * 1024 });
+    });
+  });
+}

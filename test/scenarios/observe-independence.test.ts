@@ -1,0 +1,163 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { NodeWay } from '../../src/apply/with-remote.ts';
+import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
+import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
+import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
+import { type ExampleRack, observe, startExampleRack, timelessFacts } from './observe-rack.ts';
+import { eventually } from './sim-fixture.ts';
+
+const odd = 'studio-3';
+let rack: ExampleRack;
+let keys: SshCase;
+let healthy: Readonly<Record<string, unknown>>;
+beforeAll(async () => {
+  rack = await startExampleRack();
+  keys = makeSshCase('mesh');
+  const observed = await observe(rack.names.map((name) => rack.way(name)));
+  healthy = Object.fromEntries(rack.names.map((name) => [name, timelessFacts(observed, name)]));
+});
+afterAll(async () => {
+  keys.remove();
+  await rack.stop();
+});
+
+/** Something that stands in the place of one node and can be let go. */
+interface Stand {
+  readonly way: NodeWay;
+  /** Ends the wait of the client, so that the observation can end. */
+  readonly release: () => void | Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+async function listen(onSocket: (socket: Socket) => void): Promise<{ readonly server: Server; readonly port: number }> {
+  const server = createServer(onSocket);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return { server, port: typeof address === 'object' && address !== null ? address.port : 0 };
+}
+
+const close = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
+
+/** Accepts, writes `first` and then nothing more. */
+async function silentAfter(first: string): Promise<Stand> {
+  const sockets = new Set<Socket>();
+  const { server, port } = await listen((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).resume();
+    if (first !== '') socket.write(first);
+  });
+  const release = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return { way: rack.way(odd, { port }), release, stop: () => close(server) };
+}
+
+/** A server of our own with faults; the way knows its key. */
+async function faulty(faults: Faults): Promise<Stand & { readonly server: FaultServer }> {
+  const server = await startFaultServer(keys.host, faults);
+  const way = rack.way(odd, { port: server.port, hostKey: keys.host.pair.publicLine });
+  return { server, way, release: server.stop, stop: () => Promise.resolve() };
+}
+
+/** The node itself behind a line that goes dead in the middle of the key exchange. */
+async function blackHole(): Promise<Stand> {
+  const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes[odd]?.port ?? 0, oneWayMs: 50 });
+  const watch = setInterval(() => {
+    if (proxy.counts().serverBytes > 0) proxy.freeze();
+  }, 5);
+  return {
+    way: rack.way(odd, { port: proxy.port }),
+    release: proxy.cut,
+    stop: async () => {
+      clearInterval(watch);
+      await proxy.stop();
+    },
+  };
+}
+
+const slow: Readonly<Record<string, () => Promise<Stand>>> = {
+  'says nothing after the connection': () => silentAfter(''),
+  'hangs in the key exchange': () => silentAfter('SSH-2.0-OpenSSH_9.8\r\n'),
+  'becomes a black hole': blackHole,
+  'hangs in the login': () => faulty({ onAuth: () => undefined }),
+  'never ends the command': () => faulty({ onExec: ({ channel }) => channel.write('wait ...\n') }),
+};
+
+describe('a node that is slow', () => {
+  it.each(Object.entries(slow))('and %s: the others are observed while it is still held', async (_, make) => {
+    const stand = await make();
+    const order: string[] = [];
+    const ways = rack.names.map((name) => (name === odd ? stand.way : rack.way(name)));
+    let isOver = false;
+    const observing = observe(ways, { onNode: (node) => order.push(node) }).finally(() => {
+      isOver = true;
+    });
+    const others = rack.names.filter((name) => name !== odd);
+    expect(await eventually(() => order.length >= others.length)).toBe(true);
+    expect([...order].sort()).toEqual(others);
+    expect(isOver).toBe(false);
+    await stand.release();
+    const observed = await observing;
+    await stand.stop();
+    expect(order.at(-1)).toBe(odd);
+    expect(Object.keys(observed.failures)).toEqual([odd]);
+    for (const name of others) expect(timelessFacts(observed, name)).toEqual(healthy[name]);
+  });
+});
+
+/** A port on which nobody listens: the connection is refused at once. */
+async function refused(): Promise<NodeWay> {
+  const { server, port } = await listen(() => undefined);
+  await close(server);
+  return rack.way(odd, { port });
+}
+
+describe('a node that is dead', () => {
+  it('is its own failure and changes nothing about the others', async () => {
+    const way = await refused();
+    const observed = await observe(rack.names.map((name) => (name === odd ? way : rack.way(name))));
+    expect(observed.failures[odd]?.map(({ code }) => code)).toEqual(['ssh/refused']);
+    expect(Object.keys(observed.failures)).toEqual([odd]);
+    for (const name of rack.names.filter((one) => one !== odd)) {
+      expect(timelessFacts(observed, name)).toEqual(healthy[name]);
+    }
+  });
+});
+
+describe('a node that lies', () => {
+  it('can claim to be another node and changes the facts of nobody else', async () => {
+    // The impostor is studio-1 itself, under the name of studio-3: everything it says is well formed.
+    const impostor = rack.fleet.nodes['studio-1'];
+    const way = rack.way(odd, {
+      port: impostor?.port ?? 0,
+      hostKey: impostor?.hostKey ?? '',
+      rootPrefix: impostor?.root ?? '',
+    });
+    const observed = await observe(rack.names.map((name) => (name === odd ? way : rack.way(name))));
+    expect(observed.failures).toEqual({});
+    expect(timelessFacts(observed, odd)).toEqual(healthy['studio-1']);
+    for (const name of rack.names.filter((one) => one !== odd)) {
+      expect(timelessFacts(observed, name)).toEqual(healthy[name]);
+    }
+  });
+
+  it('can flood its connection and changes the facts of nobody else', async () => {
+    const flood = Buffer.alloc(65_536, 'x');
+    const stand = await faulty({
+      onExec: ({ channel }) => {
+        const pour = (): void => {
+          while (channel.writable && channel.write(flood));
+          if (channel.writable) channel.once('drain', pour);
+        };
+        pour();
+      },
+    });
+    const observed = await observe(rack.names.map((name) => (name === odd ? stand.way : rack.way(name))));
+    await stand.release();
+    expect(observed.failures[odd]?.map(({ code }) => code)).toEqual(['fact/too-much-output']);
+    for (const name of rack.names.filter((one) => one !== odd)) {
+      expect(timelessFacts(observed, name)).toEqual(healthy[name]);
+    }
+  });
+});
