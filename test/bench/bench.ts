@@ -1,0 +1,116 @@
+/**
+ * `npm run bench`: observation of real `sshd` processes beside the system's own ssh, memory, and start-up. Ends with 1
+ * only when something could not be measured; a missed bar is printed, not an error.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { observationMemory, type Pair, timePair } from './observation.ts';
+import { type SshdRack, startSshdRack } from './sshd-rack.ts';
+import { type StartUpRound, timeStartUp } from './start-up.ts';
+import { barsOf, barsText, type Measured, timesText } from './summary.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    json: { type: 'string' },
+    nodes: { type: 'string', default: '4,16,64' },
+    pairs: { type: 'string', default: '5' },
+  },
+});
+const startUpRounds = 15;
+const memoryRuns = 3;
+const largestNodes = 64;
+
+const running = new Set<SshdRack>();
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.once(signal, () => {
+    void Promise.all([...running].map((rack) => rack.stop())).finally(() => process.exit(code));
+  });
+}
+
+const say = (text: string): void => void process.stderr.write(text);
+
+async function repeat<T>(times: number, act: () => Promise<T>): Promise<readonly T[]> {
+  const results: T[] = [];
+  for (let at = 0; at < times; at += 1) results.push(await act());
+  return results;
+}
+
+interface Size {
+  readonly nodes: number;
+  readonly pairs: readonly Pair[];
+  readonly peakBytes: readonly number[];
+}
+
+/** The first pair is thrown away: it fills the caches for both. */
+async function measureSize(nodes: number, pairs: number): Promise<Size> {
+  say(`${nodes} nodes: starting sshd `);
+  const rack = await startSshdRack(nodes);
+  running.add(rack);
+  try {
+    await timePair(rack);
+    const timed = await repeat(pairs, async () => {
+      say('.');
+      return timePair(rack);
+    });
+    const peaks = nodes === largestNodes ? await repeat(memoryRuns, () => observationMemory(rack)) : [];
+    return { nodes, pairs: timed, peakBytes: peaks.filter((peak) => peak !== undefined) };
+  } finally {
+    say('\n');
+    await rack.stop();
+    running.delete(rack);
+  }
+}
+
+async function measureStartUp(): Promise<readonly StartUpRound[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'meshwright-bench-'));
+  try {
+    await timeStartUp(folder);
+    return await repeat(startUpRounds, () => timeStartUp(folder));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(): Promise<Measured> {
+  const startUp = await measureStartUp();
+  const sizes: Size[] = [];
+  for (const nodes of options.nodes.split(',').map(Number)) {
+    sizes.push(await measureSize(nodes, Number(options.pairs)));
+  }
+  const largest = sizes.find((size) => size.peakBytes.length > 0);
+  return {
+    observation: sizes.map(({ nodes, pairs }) => ({ nodes, pairs })),
+    ...(largest === undefined ? {} : { memory: { nodes: largest.nodes, peakBytes: largest.peakBytes } }),
+    startUp,
+  };
+}
+
+const machine = {
+  date: new Date().toISOString().slice(0, 10),
+  platform: `${process.platform} ${process.arch}`,
+  cores: availableParallelism(),
+  loadBefore: loadavg()[0] ?? 0,
+  node: process.versions.node,
+  ssh: spawnSync('ssh', ['-V'], { encoding: 'utf8' }).stderr.trim().split(',')[0] ?? '',
+};
+
+try {
+  const measured = await measure();
+  const bars = barsOf(measured);
+  const { date, platform, cores, node, ssh, loadBefore } = machine;
+  process.stdout.write(`${date}  ${platform}, ${cores} cores, Node ${node}, ${ssh}\n`);
+  process.stdout.write(`load of the machine before the run: ${loadBefore.toFixed(1)}\n\n`);
+  process.stdout.write(`${timesText(measured)}\n${barsText(bars)}`);
+  if (options.json !== undefined) {
+    writeFileSync(options.json, `${JSON.stringify({ formatVersion: 1, machine, ...measured, bars }, null, 2)}\n`);
+  }
+} catch (error) {
+  say(`\nbench: could not be measured: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

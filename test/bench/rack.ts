@@ -1,0 +1,74 @@
+import { rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadCluster } from '../../src/config/load-cluster.ts';
+import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
+import { createNodeRoot } from '../../src/sim/host/node-root.ts';
+
+const islandSize = 4;
+
+const nameOf = (index: number): string => `studio-${index + 1}`;
+
+/** Every pair of an island of four, each end on the next free receptacle from 2 on. */
+function islandLinks(first: number, size: number): readonly string[] {
+  const free = Array.from({ length: size }, () => 2);
+  const end = (at: number): string => {
+    const receptacle = free[at] ?? 2;
+    free[at] = receptacle + 1;
+    return `${nameOf(first + at)}:${receptacle}`;
+  };
+  const pairs = free.flatMap((_, one) => free.flatMap((_, other) => (one < other ? [[one, other] as const] : [])));
+  return pairs.map(([one, other]) => `${end(one)} <-> ${end(other)}`);
+}
+
+/** A cluster file of that many Macs, in islands of four whose every pair is cabled. */
+export function rackText(nodes: number): string {
+  const names = Array.from({ length: nodes }, (_, index) => nameOf(index));
+  const islands = Array.from({ length: Math.ceil(nodes / islandSize) }, (_, island) => island * islandSize);
+  const links = islands.flatMap((first) => islandLinks(first, Math.min(islandSize, nodes - first)));
+  return [
+    'schema: 1',
+    `name: bench-${nodes}`,
+    'macos: { version: "26.5", accept: ">=26.4 <26.6" }',
+    'nodes:',
+    ...names.map((name) => `  ${name}: { host: ${name}.lan, hardware: { model: "Mac15,14", memory: 512GB } }`),
+    'thunderbolt:',
+    '  addressing: { pool: 10.77.0.0/16 }',
+    '  links:',
+    ...links.map((link) => `    - ${link}`),
+    '',
+  ].join('\n');
+}
+
+/** Tools that are the machine's own here: the flag checks of the simulator would only make the floor slower. */
+const ownTools = ['/bin/cat', '/bin/date', '/bin/ps', '/bin/rm', '/bin/sleep', '/usr/bin/mktemp', '/usr/bin/wc'];
+
+/** `sudo -n` that allows everything and does nothing. */
+const lightSudo = '#!/bin/sh\nexit 0\n';
+
+async function lighten(root: string): Promise<void> {
+  for (const path of ownTools) {
+    await rm(join(root, path), { force: true });
+    await symlink(path, join(root, path));
+  }
+  await writeFile(join(root, '/usr/bin/sudo'), lightSudo, { mode: 0o755 });
+}
+
+/**
+ * Puts the file tree of each Mac of a cluster file below `folder` and gives the root of each by node. Tools of macOS
+ * answer as the simulated Mac does, each a few lines of plain `sh` that end in `exec cat`; base tools are the
+ * machine's own.
+ */
+export async function placeRoots(text: string, folder: string, user: string): Promise<ReadonlyMap<string, string>> {
+  const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
+  if (fleet === undefined) throw new Error(`the bench wrote a wrong cluster file: ${JSON.stringify(diagnostics)}`);
+  const model = modelledFleet(fleet, 'bench');
+  const roots = new Map<string, string>();
+  for (const { name } of model.nodes) {
+    const root = join(folder, name);
+    const made = await createNodeRoot({ root, user, userKey: 'unused', platform: process.platform });
+    await made.update(model.look(name).files);
+    await lighten(root);
+    roots.set(name, root);
+  }
+  return roots;
+}

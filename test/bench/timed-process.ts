@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The built command that is measured. */
+export const builtCommand = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+
+/** One process to start, with its output going to files, so that nobody here has to read while time is taken. */
+export interface Start {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Files for the two output streams. */
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** How a process went. */
+export interface Run {
+  /** From just before the start until its exit was seen. */
+  readonly ms: number;
+  readonly exitCode: number | null;
+}
+
+const deadlineMs = 120_000;
+
+function start({ file, args, folder, env, stdout, stderr }: Start) {
+  const files = [openSync(stdout, 'w'), openSync(stderr, 'w')] as const;
+  const startedAt = performance.now();
+  const child = spawn(file, args, { cwd: folder, env, stdio: ['ignore', ...files], timeout: deadlineMs });
+  for (const one of files) closeSync(one);
+  const ended = new Promise<Run>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (exitCode) => resolve({ ms: performance.now() - startedAt, exitCode }));
+  });
+  return { pid: child.pid ?? 0, ended };
+}
+
+/** Runs a process and says how long it took. @throws Error when it could not be started. */
+export const timeRun = (what: Start): Promise<Run> => start(what).ended;
+
+function peakKilobytes(pid: number): number {
+  try {
+    return Number(/^VmHWM:\s+(\d+) kB$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+/**
+ * Runs a process and reads its peak of resident memory from outside, as the kernel counts it (`VmHWM`, which never
+ * falls), until the process is gone. Undefined where there is no /proc.
+ */
+export async function watchMemory(what: Start): Promise<Run & { readonly peakBytes: number | undefined }> {
+  const { pid, ended } = start(what);
+  let isOver = false;
+  const over = ended.finally(() => {
+    isOver = true;
+  });
+  over.catch(() => undefined);
+  let peak = 0;
+  while (!isOver) {
+    peak = Math.max(peak, peakKilobytes(pid));
+    await sleep(2);
+  }
+  return { ...(await over), peakBytes: peak === 0 ? undefined : peak * 1024 };
+}
