@@ -1,0 +1,44 @@
+/**
+ * The library behind the command: judge a cluster file, reach its nodes, observe them, say what is wrong.
+ *
+ * ```ts
+ * const { fleet, diagnostics } = loadCluster(text, 'cluster.yaml');
+ * if (fleet === undefined) throw new Error(renderDiagnostics(diagnostics, { sources, columns: 80, color: false }));
+ * const resolver = createReachResolver(localReachEnv());
+ * const ways = await Promise.all(
+ *   fleet.nodes.map(async ({ name, ...node }) => {
+ *     const reach = await resolver.resolve({ label: name, ...node });
+ *     const trust = await resolver.trust(reach, lock);
+ *     return { node: name, way: { kind: 'way', target: reach.target, trust } } as const;
+ *   }),
+ * );
+ * const newToken = () => randomBytes(16).toString('hex');
+ * const observation = await observeFleet(ways, { parallel: 16, deadlineMs: 30_000, newToken });
+ * const findings = diagnoseFleet(fleet, observation);
+ * ```
+ *
+ * @module
+ */
+export { type ObserveOptions, observeFleet } from './apply/observe.ts';
+export type { NodeWay, Way } from './apply/with-remote.ts';
+export { type LoadedCluster, loadCluster } from './config/load-cluster.ts';
+export { type LoadedLock, parseLock } from './config/lock.ts';
+export { codes, type DiagnosticCode } from './diagnostics/codes.ts';
+export type { Diagnostic } from './diagnostics/diagnostic.ts';
+export { FleetError } from './diagnostics/fleet-error.ts';
+export { type RenderOptions, renderDiagnostics } from './diagnostics/render.ts';
+export { diagnoseFleet } from './doctor/diagnose-fleet.ts';
+export type { FleetObservation } from './doctor/fleet-observation.ts';
+export type { ClusterLock } from './model/cluster-lock.ts';
+export type { ClusterSpec } from './model/cluster-spec.generated.ts';
+export type { DesiredFleet, DesiredNode } from './model/desired.ts';
+export type { FactName, FactValues } from './model/fact-values.ts';
+export type { Known, UnknownReason } from './model/known.ts';
+export type { Facts, NodeObservation } from './model/observation.ts';
+export {
+  createReachResolver,
+  localReachEnv,
+  type Reach,
+  type ReachResolver,
+  type ReachWish,
+} from './remote/resolve-reach.ts';
