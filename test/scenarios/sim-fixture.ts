@@ -38,7 +38,7 @@ export interface Ran {
 }
 
 /** Collects a child process; killed after 20 s. */
-export function collect(child: ChildProcess, input?: string): Promise<Ran> {
+function collect(child: ChildProcess, input?: string): Promise<Ran> {
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
@@ -56,7 +56,7 @@ export function collect(child: ChildProcess, input?: string): Promise<Ran> {
 }
 
 /** Arguments for the `ssh` command that use nothing of the person who runs the tests. */
-export function sshArguments(fleet: Fleet, node: string, knownHosts: string): readonly string[] {
+function sshArguments(fleet: Fleet, node: string, knownHosts: string): readonly string[] {
   const { port, user } = fleet.nodes[node] ?? { port: 0, user: '' };
   const options = [
     'IdentitiesOnly=yes',

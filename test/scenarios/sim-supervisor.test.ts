@@ -100,9 +100,28 @@ describe('a supervisor', () => {
     expect((await readRun(folder)).kind).toBe('none');
   });
 
+  it('is told from a healthy one when it does not answer, and ended all the same', async () => {
+    const folder = await fresh();
+    const { run: file } = await up(folder);
+    process.kill(file.pid, 'SIGSTOP');
+    expect((await readRun(folder)).kind).toBe('silent');
+    expect((await stopSupervisor(folder)).kind).toBe('stopped');
+    expect((await readRun(folder)).kind).toBe('none');
+  });
+
   it('says from its log why it did not come up', async () => {
     const folder = await fresh('broken');
-    await expect(up(folder)).rejects.toThrow(/the cluster file of this test is broken/);
+    await expect(up(folder)).rejects.toThrow('sim/start-failed: the cluster file of this test is broken');
+  });
+
+  it('says when its process is none at all', async () => {
+    const folder = await fresh();
+    const entry = ['/no/such/program'] as const;
+    await expect(startSupervisor({ entry, folder })).rejects.toThrow(/sim\/start-failed: It did not come up.*ENOENT/);
+  });
+
+  it('refuses a folder that PATH cannot hold', async () => {
+    await expect(startFleet({ folder: await fresh('a:b'), model: bareModel([]) })).rejects.toThrow(/sim\/run-folder/);
   });
 
   it('answers on its socket, also from a folder with a long path', async () => {

@@ -9,7 +9,7 @@ import { simulateFleet } from '../simulate-fleet.ts';
 import type { FaultAnswer, FleetModel, NodeView } from './fleet-model.ts';
 
 /** Logs in where the file names nobody. */
-export const defaultUser = 'mesh';
+const defaultUser = 'mesh';
 
 const faultText = ({ fault, target }: ActiveFault): string => (target === '' ? fault : `${fault} ${target}`);
 

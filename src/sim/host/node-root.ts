@@ -59,12 +59,13 @@ function checkedPath(path: string): string {
   return path;
 }
 
-async function place(root: string, file: NodeFile): Promise<void> {
-  const path = join(root, checkedPath(file.path));
-  await mkdir(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.sim-new-${file.path.slice(file.path.lastIndexOf('/') + 1)}`);
-  await writeFile(temporary, file.text, { mode: file.isExecutable ? 0o755 : 0o644 });
-  await rename(temporary, path);
+/** A file that was there before is replaced by a rename; a new one that nobody can be reading is written in place. */
+async function place(root: string, file: NodeFile, isNew: boolean): Promise<void> {
+  const path = join(root, file.path);
+  const name = file.path.slice(file.path.lastIndexOf('/') + 1);
+  const written = isNew ? path : join(dirname(path), `.sim-new-${name}`);
+  await writeFile(written, file.text, { mode: file.isExecutable ? 0o755 : 0o644 });
+  if (!isNew) await rename(written, path);
 }
 
 const isSame = (a: NodeFile | undefined, b: NodeFile): boolean =>
@@ -90,13 +91,16 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
   await createHome(options);
   await writeFile(join(root, '/.sim/unknown'), '');
   const base = baseToolFiles(user, platform);
-  let present = new Map<string, NodeFile>();
+  let present: ReadonlyMap<string, NodeFile> | undefined;
   return {
     update: async (files) => {
       const wanted = new Map([...base, ...files].map((file) => [file.path, file]));
-      const changed = [...wanted.values()].filter((file) => !isSame(present.get(file.path), file));
-      const gone = [...present.keys()].filter((path) => !wanted.has(path));
-      await Promise.all(changed.map((file) => place(root, file)));
+      const before = present;
+      const changed = [...wanted.values()].filter((file) => !isSame(before?.get(file.path), file));
+      const gone = [...(before?.keys() ?? [])].filter((path) => !wanted.has(path));
+      const parents = new Set(changed.map((file) => dirname(join(root, checkedPath(file.path)))));
+      await Promise.all([...parents].map((parent) => mkdir(parent, { recursive: true })));
+      await Promise.all(changed.map((file) => place(root, file, before === undefined)));
       await Promise.all(gone.map((path) => rm(join(root, path), { force: true })));
       present = wanted;
     },

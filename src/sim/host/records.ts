@@ -28,7 +28,7 @@ export interface NodeCounts {
 }
 
 /** Counts of a node that nobody has reached yet. */
-export const noCounts: NodeCounts = {
+const noCounts: NodeCounts = {
   connections: 0,
   authAttempts: 0,
   channels: 0,
@@ -43,12 +43,12 @@ export interface NodeRecords {
   readonly counts: () => NodeCounts;
   /** Opens a record; the returned function changes it while the command runs. */
   readonly open: (record: ExecRecord) => (change: Partial<ExecRecord>) => void;
-  /** The newest commands, oldest first; at most {@link maxExecRecords}. */
+  /** The newest commands, oldest first; at most a thousand. */
   readonly execs: () => readonly ExecRecord[];
 }
 
 /** How many commands per node are kept; the counts go on beyond. */
-export const maxExecRecords = 1_000;
+const maxExecRecords = 1_000;
 
 /** Starts the books of one node. */
 export function createRecords(): NodeRecords {
