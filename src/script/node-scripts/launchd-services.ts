@@ -1,9 +1,9 @@
 /**
  * Prints what launchd says of each of our plists: a line `service LABEL EXIT`, then the tool's lines each behind `|`,
- * and `end` at the end. Names of files on the node are only ever expanded inside quotes. TERM of the watchdog ends the
+ * and `end` at the end. Names of files on the node are only ever expanded inside quotes. ALRM of the watchdog ends the
  * `launchctl` that hangs, too. Runs in the private folder of the observation, whose `print` file it uses.
  */
-export const launchdServicesScript = `trap "kill -9 \\$! 2>/dev/null; exit 143" TERM
+export const launchdServicesScript = `trap "kill -9 \\$! 2>/dev/null; wait; exit 142" ALRM HUP TERM
 f="$R/Library/LaunchDaemons"
 if [ ! -d "$f" ] || [ ! -r "$f" ] || [ ! -x "$f" ]; then
   printf "unreadable\\n"

@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { allProbes } from '../../src/facts/registry.ts';
+import { observeCommand, observeScript } from '../../src/script/observe-script.ts';
+import { lintNodeScript } from '../lint/node-script-lint.ts';
+import { scriptShells } from '../unit/script/shells.ts';
+
+const token = '0123456789abcdef0123456789abcdef';
+const folder = fileURLToPath(new URL('../../src/script/node-scripts/', import.meta.url));
+
+/** Every text that a module of node-scripts gives. */
+async function nodeScripts(): Promise<readonly (readonly [string, string])[]> {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.ts'));
+  const modules = await Promise.all(files.map((name) => import(pathToFileURL(folder + name).href)));
+  return modules.flatMap((exports: object, at) =>
+    Object.entries(exports).flatMap(([name, value]): [string, string][] =>
+      typeof value === 'string' ? [[`${files[at]} ${name}`, value]] : [],
+    ),
+  );
+}
+
+const observation = observeScript({ probes: allProbes(), token, rootPrefix: '' });
+const scripts: readonly (readonly [string, string])[] = [
+  ['the observation', observation],
+  ['an observation in a root folder', observeScript({ probes: allProbes(), token, rootPrefix: '/srv/node 1' })],
+  ...(await nodeScripts()),
+];
+
+/** The words of a script that stand for themselves: quoted snippets are other scripts and are judged by themselves. */
+const withoutRoot = (script: string): string => script.replace(/^R='.*'$/m, 'R=');
+
+const hasShellcheck = spawnSync('shellcheck', ['--version']).status === 0;
+const isShellcheckRequired = process.env['MESHWRIGHT_SHELLCHECK'] === 'required';
+
+/**
+ * What is not taken over: SC2016 and SC2034 (snippets in quotes and `eval` are what the script is made of), SC2046
+ * (the output of ps is split on purpose), SC2317 (traps), SC2094 (a file is
+ * written, waited for and then read), SC3045 (`ulimit -S` is there in dash and bash alike).
+ */
+const notTakenOver = 'SC2016,SC2034,SC2046,SC2094,SC2317,SC3045';
+
+describe('node scripts', () => {
+  it('are all found', () => {
+    expect(scripts.length).toBe(2 + readdirSync(folder).filter((name) => name.endsWith('.ts')).length);
+  });
+
+  it.each(scripts)('%s has nothing that a Mac would refuse', (_, script) => {
+    expect(lintNodeScript(withoutRoot(script))).toEqual([]);
+  });
+
+  it.each(scripts.flatMap(([name, script]) => scriptShells.map((shell) => [name, shell.name, shell, script] as const)))(
+    '%s can be read by %s',
+    (_, __, { argv: [command, ...options] }, script) => {
+      const read = spawnSync(command, [...options.slice(0, -1), '-n'], { input: script, timeout: 20_000 });
+      expect([read.status, read.stderr.toString()]).toEqual([0, '']);
+    },
+  );
+
+  it.each(hasShellcheck || isShellcheckRequired ? scripts : [])('%s passes shellcheck', (_, script) => {
+    const checked = spawnSync('shellcheck', ['-s', 'sh', '-e', notTakenOver, '-'], { input: script, timeout: 20_000 });
+    expect([checked.status, checked.stdout?.toString()]).toEqual([0, '']);
+  });
+
+  it('fit into the smallest packet that every SSH server must take, and a shell argument', () => {
+    const command = observeCommand({ probes: allProbes(), token, rootPrefix: `/${'x'.repeat(1_000)}` });
+    expect(Buffer.byteLength(command)).toBeLessThan(24_000);
+  });
+
+  it('carry the token and no other value of a run', () => {
+    const other = observeScript({ probes: allProbes(), token: 'f'.repeat(32), rootPrefix: '' });
+    expect(other.replaceAll('f'.repeat(32), token)).toBe(observation);
+  });
+});
+
+describe('the lint of node scripts', () => {
+  it.each([
+    ['path-without-root', 'cat /etc/hosts'],
+    ['path-without-root', 'x="/Library/LaunchDaemons"'],
+    ['path-without-root', '"$R/bin/cat" >/tmp/x'],
+    ['path-without-root', "exec '/usr/bin/true'"],
+    ['path-without-root', 'PATH=$R/usr/bin:/usr/local/bin'],
+    ['echo', 'echo "$x"'],
+    ['echo', 'if true; then echo x; fi'],
+    ['bare-case-pattern', 'y=$(case $a in a) printf x ;; esac)'],
+    ['bare-case-pattern', 'case $a in (a) : ;; b) : ;; esac'],
+    ['bare-case-pattern', 'case $a in\n  a | b) : ;;\nesac'],
+    ['double-brackets', 'if [[ -n $x ]]; then :; fi'],
+    ['local', 'f() { local x; }'],
+    ['array', 'x=(1 2)'],
+    ['here-string', 'cat <<<"$x"'],
+    ['both-streams', 'cmd &>file'],
+    ['process-substitution', 'cat <(true)'],
+    ['dollar-quote', "printf $'a'"],
+    ['brace-range', 'for i in {1..3}; do :; done'],
+    ['test-equals', '[ "$a" == b ]'],
+    ['substring', 'x=${y:1:2}'],
+    ['pipefail', 'set -o pipefail'],
+    ['read-option', 'read -t 1 x'],
+    ['source', 'source x'],
+    ['function-word', 'function f { :; }'],
+    ['trap-err', 'trap x ERR'],
+    ['printf-q', 'printf %q x'],
+    ['case-change', 'x=${y^^}'],
+    ['gnu-form:stat', '"$R/usr/bin/stat" -c %s x'],
+    ['gnu-form:sed', '"$R/usr/bin/sed" -i s/a/b/ x'],
+    ['gnu-form:sed', 'x=$("$R/usr/bin/sed" "s/a/\\n/")'],
+    ['gnu-form:date', '"$R/bin/date" -d @0'],
+    ['gnu-form:date', '"$R/bin/date" -u +%s%N'],
+    ['gnu-form:readlink', '"$R/usr/bin/readlink" -f x'],
+    ['gnu-form:base64', '"$R/usr/bin/base64" -w0'],
+    ['gnu-form:df', '"$R/bin/df" --output=avail'],
+    ['gnu-form:find', '"$R/usr/bin/find" "$d" -printf %p'],
+    ['gnu-form:mktemp', 'd=$("$R/usr/bin/mktemp" -d)'],
+    ['gnu-form:ps', '"$R/bin/ps" --ppid 1'],
+    ['gnu-form:xargs', '"$R/usr/bin/xargs" -d x'],
+    ['gnu-form:head', '"$R/usr/bin/head" -n -1'],
+    ['gnu-form:cp', '"$R/bin/cp" -t x y'],
+    ['gnu-form:du', '"$R/usr/bin/du" -b x'],
+    ['gnu-form:ls', '"$R/bin/ls" --time-style=iso'],
+    ['gnu-form:sort', '"$R/usr/bin/sort" -V'],
+    ['gnu-form:grep', '"$R/usr/bin/grep" -P x'],
+    ['gnu-form:tar', '"$R/usr/bin/tar" --zstd -xf x'],
+    ['gnu-form:sleep', '"$R/bin/sleep" 1m'],
+    ['absent-tool:timeout', 'timeout 5 x'],
+    ['absent-tool:sha256sum', 'x | "$R/usr/bin/sha256sum"'],
+    ['absent-tool:python3', '"$R/usr/bin/python3" -c pass'],
+  ])('finds %s in: %s', (rule, script) => {
+    expect(lintNodeScript(`R=''\n${script}\n`).map((one) => one.rule)).toContain(rule);
+    expect(lintNodeScript(`R=''\n${script}\n`)[0]?.line).toBe(2);
+  });
+
+  it('has nothing against the forms that mean the same on both', () => {
+    const fine = [
+      '"$R/bin/date" -u +%s',
+      'd=$("$R/usr/bin/mktemp" -d "$R/tmp/x.XXXXXX")',
+      '"$R/bin/ps" -o ppid= -p "$1" 2>/dev/null',
+      '"$R/usr/bin/sed" -i \'\' s/a/b/ x',
+      'case $a in (a) : ;; (*) : ;; esac',
+      '# echo /etc',
+      '"$b/ops/"*',
+      'x=${y##*/}',
+      `"$R"'/odd $ path'`,
+      'while IFS= read -r x; do :; done',
+    ];
+    expect(lintNodeScript(fine.join('\n'))).toEqual([]);
+  });
+});

@@ -1,0 +1,128 @@
+/**
+ * A lint for scripts that run on a Mac: what works in dash with GNU tools and fails there, which neither shellcheck
+ * nor checkbashisms knows. The tools' differences are general knowledge of BSD and GNU userlands; see the table.
+ */
+
+/** One complaint. */
+export interface Finding {
+  readonly rule: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+/** A form of a tool that macOS refuses or understands as something else. */
+interface ToolRule {
+  readonly tool: string;
+  readonly options: RegExp;
+}
+
+/** Each row: the tool, and what must not stand among its words. */
+const gnuForms: readonly ToolRule[] = [
+  { tool: 'stat', options: /(?:^| )(?:-c|--format|--printf|-L?c)\b/ },
+  { tool: 'sed', options: /(?:^| )-i(?! '')|\\\+|\\\?|0,\// },
+  { tool: 'sed', options: /s(.).*\1.*\\[nt].*\1/ },
+  { tool: 'date', options: /(?:^| )(?:-d|-I|--date|--iso-8601|-u?d)\b|%\d?N/ },
+  { tool: 'readlink', options: /(?:^| )-[fem]\b/ },
+  { tool: 'realpath', options: /(?:^| )-/ },
+  { tool: 'base64', options: /(?:^| )-w/ },
+  { tool: 'df', options: /--output|-B|(?:^| )-h?T/ },
+  { tool: 'find', options: /-printf|^ *-|-regextype/ },
+  { tool: 'mktemp', options: /--|(?:^| )-p\b|^ *(?:-d)? *$/ },
+  { tool: 'ps', options: /--|(?:^|[ ,])cmd\b|etimes/ },
+  { tool: 'xargs', options: /(?:^| )-d/ },
+  { tool: 'head', options: /-[nc] *-\d|-c *\d+[KMG]/ },
+  { tool: 'tail', options: /-c *\+?\d+[KMG]|--pid|--retry/ },
+  { tool: 'cp', options: /(?:^| )-[a-z]*[tT]|--/ },
+  { tool: 'mv', options: /(?:^| )-[a-z]*[tT]|--/ },
+  { tool: 'ln', options: /(?:^| )-[a-z]*[tT]|--/ },
+  { tool: 'du', options: /(?:^| )-[a-z]*b|--/ },
+  { tool: 'ls', options: /--/ },
+  { tool: 'sort', options: /--|(?:^| )-[a-z]*V/ },
+  { tool: 'grep', options: /(?:^| )-[a-zA-Z]*P/ },
+  { tool: 'tar', options: /--zstd|--transform/ },
+  { tool: 'wc', options: /--|-L/ },
+  { tool: 'rm', options: /--/ },
+  { tool: 'sleep', options: /\d[smhd]\b|infinity/ },
+];
+
+/** Tools that stock macOS does not have, or that meshwright never asks of a node. */
+const absentTools =
+  'timeout flock setsid sha256sum sha1sum md5sum nproc tac numfmt ip ss free getent systemctl service apt-get yum brew ' +
+  'python python3 node realpath gsed gdate greadlink';
+
+/** Forms of bash or ksh that dash refuses, and the ones in which the shells disagree. */
+const shellForms: readonly (readonly [string, RegExp])[] = [
+  ['echo', /(?:^|[;&|({]|\b(?:then|do|else)\b)\s*echo\b/],
+  ['double-brackets', /(?:^|\s)\[\[\s/],
+  ['local', /(?:^|[;{]|\bdo\b)\s*(?:local|declare|typeset)\s/],
+  ['array', /\b[a-zA-Z_]\w*=\(/],
+  ['function-word', /(?:^|;)\s*function\s+\w/],
+  ['source', /(?:^|;)\s*source\s/],
+  ['here-string', /<<</],
+  ['both-streams', /&>|>&\s*[a-z./"]/],
+  ['process-substitution', /[<>]\(/],
+  ['dollar-quote', /\$'/],
+  ['brace-range', /\{\d+\.\.\d+\}/],
+  ['test-equals', /\[ [^\]]*==/],
+  ['substring', /\$\{\w+:\d/],
+  ['case-change', /\$\{\w+(?:\^\^?|,,?)\}/],
+  ['pipefail', /\bpipefail\b/],
+  ['read-option', /\bread\s+-[a-qs-z]/],
+  ['trap-err', /\btrap\b.*\b(?:ERR|DEBUG|RETURN)\b/],
+  ['printf-q', /\bprintf\s+(?:-v|['"]?%q)/],
+];
+
+/** Everything in a script that would fail on a Mac, in the order of its lines. */
+export function lintNodeScript(script: string): readonly Finding[] {
+  const lines = script.split('\n').flatMap((text, at) => (/^\s*#/.test(text) ? [] : [{ text, line: at + 1 }]));
+  const findings = lines.flatMap(({ text, line }) =>
+    rulesBroken(text).map((rule) => ({ rule, line, text: text.trim() })),
+  );
+  return [...findings, ...barePatterns(script)].sort((a, b) => a.line - b.line);
+}
+
+function rulesBroken(text: string): readonly string[] {
+  return [
+    ...shellForms.filter(([, form]) => form.test(text)).map(([rule]) => rule),
+    ...(barePath(text) ? ['path-without-root'] : []),
+    ...gnuForms.filter(({ tool, options }) => wordsOf(text, tool).some((words) => options.test(words))).map(gnuRule),
+    ...absentTools
+      .split(' ')
+      .filter((tool) => wordsOf(text, tool).length > 0)
+      .map((tool) => `absent-tool:${tool}`),
+  ];
+}
+
+const gnuRule = ({ tool }: ToolRule): string => `gnu-form:${tool}`;
+
+/**
+ * An absolute path whose first slash does not follow `$R`, another variable or a name. /dev/null is the one path
+ * that is the same for every node, in the portable simulator as well.
+ */
+function barePath(text: string): boolean {
+  const paths = text.replaceAll('/dev/null', '').matchAll(/(["']?)\/(?=[A-Za-z])/g);
+  return [...paths].some((match) => {
+    const before = text.replaceAll('/dev/null', '').slice(0, match.index);
+    if (match[1] !== '') return !/\$\{?\w+\}?"?$/.test(before);
+    return !/[\w}*.$%)\]-]$/.test(before);
+  });
+}
+
+/** The words behind each call of a tool on the line, up to where the command ends. */
+function wordsOf(text: string, tool: string): readonly string[] {
+  const call = new RegExp(
+    `(?:^|[;&|({!]|\\$\\(|\\b(?:then|do|else|exec|if|while)\\b)\\s*(?:"[^"]*/|[^\\s"'=]*/)?${tool}"?(?=\\s|$|\\))`,
+    'g',
+  );
+  return [...text.matchAll(call)].map((match) => text.slice(match.index + match[0].length).split(/[;|&)]/)[0] ?? '');
+}
+
+/** Patterns of a `case` without their opening parenthesis: bash 3.2 refuses them inside `$( )`. */
+function barePatterns(script: string): readonly Finding[] {
+  const form = /(?:\bcase\s+\S+\s+in|;;)\s*(?!\(|esac\b|\s)[^\s;][^\n;]*?\)/g;
+  return [...script.matchAll(form)].map((match) => ({
+    rule: 'bare-case-pattern',
+    line: script.slice(0, match.index).split('\n').length,
+    text: match[0].trim(),
+  }));
+}

@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { observeScript } from '../../src/script/observe-script.ts';
+import { quote } from '../../src/script/quote.ts';
+import { loginShells, type Shell, scriptShells } from '../unit/script/shells.ts';
+
+/** Words that a shell would like to read as something else, among any other text. */
+const hostile = fc.oneof(
+  fc.constantFrom('', "'", '\\', "\\'", "'\\''", '"', '$(id)', '`id`', '$HOME', '!!', '~', '*', '-n', '\n', '\\n'),
+  fc.constantFrom(
+    'a\\',
+    '\\\\',
+    "'; touch /tmp/owned; '",
+    '${IFS}',
+    '{1..3}',
+    '#',
+    '=ls',
+    '%s',
+    '\u001b]0;x\u0007',
+    '\u2028',
+  ),
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'grapheme' }),
+);
+const word = fc
+  .array(hostile, { maxLength: 4 })
+  .map((parts) => Buffer.from(parts.join(''), 'utf8').toString('utf8').replaceAll('\0', ''));
+
+/** What the shell hands on as words, one after another. */
+function echoed({ argv: [command, ...options] }: Shell, words: readonly string[]): readonly string[] {
+  const script = `exec /usr/bin/env printf '%s\\0' ${words.map(quote).join(' ')}`;
+  const result = spawnSync(command, [...options, script], { timeout: 20_000 });
+  return result.stdout.toString('utf8').split('\0').slice(0, -1);
+}
+
+describe('quote', () => {
+  it.each(loginShells)('makes one word that $name hands on byte for byte', (shell) => {
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1, maxLength: 30 }), (words) => {
+        expect(echoed(shell, words)).toEqual(words);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('refuses a NUL, which no command line can carry', () => {
+    expect(() => quote('a\0b')).toThrow(/NUL/);
+  });
+});
+
+describe('the observation script', () => {
+  const token = '0123456789abcdef0123456789abcdef';
+
+  it.each(scriptShells)('takes any root prefix as data under $name', ({ argv: [command, ...options] }) => {
+    const check = (rootPrefix: string) => {
+      const [first = ''] = observeScript({ probes: [], token, rootPrefix }).split(`\nT=${token}\n`);
+      const result = spawnSync(command, [...options, `${first}\nprintf %s "$R"`], { timeout: 20_000 });
+      expect(result.stdout.toString('utf8')).toBe(rootPrefix);
+      expect(result.stderr.toString('utf8')).toBe('');
+    };
+    check('');
+    fc.assert(
+      fc.property(word, (text) => check(`/${text}`)),
+      { numRuns: 60 },
+    );
+  });
+
+  it('refuses a token that is not 32 hex digits and a prefix that is not absolute', () => {
+    fc.assert(
+      fc.property(word, (text) => {
+        fc.pre(!/^[0-9a-f]{32}$/.test(text));
+        expect(() => observeScript({ probes: [], token: text, rootPrefix: '' })).toThrow(/token/);
+      }),
+    );
+    for (const bad of [token.toUpperCase(), `${token}\n`, `${token}0`, `${token.slice(1)}$`]) {
+      expect(() => observeScript({ probes: [], token: bad, rootPrefix: '' })).toThrow(/token/);
+    }
+    expect(() => observeScript({ probes: [], token, rootPrefix: 'relative' })).toThrow(/prefix/);
+    expect(() => observeScript({ probes: [], token, rootPrefix: '-rf' })).toThrow(/prefix/);
+  });
+});

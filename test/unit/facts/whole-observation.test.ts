@@ -1,0 +1,144 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { parseFacts } from '../../../src/facts/parse-facts.ts';
+import { allProbes, factNames } from '../../../src/facts/registry.ts';
+import type { Facts } from '../../../src/model/observation.ts';
+import { parseFrames } from '../../../src/script/frames.ts';
+import { observeScript } from '../../../src/script/observe-script.ts';
+import { makeNodeRoot, type NodeRoot, startScript } from '../script/node-root.ts';
+import { type Shell, scriptShells } from '../script/shells.ts';
+import { loadFactCases } from './fact-cases.ts';
+
+const token = 'fedcba9876543210fedcba9876543210';
+const published = (title: string): string => {
+  const one = loadFactCases().find((other) => other.title === title);
+  return [...(one?.printed.values() ?? [])][0]?.stdout ?? '';
+};
+
+/** Which published output each tool prints, for which arguments. */
+const outputs: readonly (readonly [string, string, string])[] = [
+  ['usr/bin/sw_vers', '', 'macos-version/macos-27'],
+  ['usr/sbin/sysctl', '*', 'hardware/m3ultra-512'],
+  ['usr/sbin/system_profiler', 'SPHardwareDataType -json', 'identity/macbook-air-m2'],
+  ['usr/sbin/system_profiler', 'SPThunderboltDataType -json', 'thunderbolt/m3ultra-pair-a'],
+  ['usr/sbin/networksetup', '-listallhardwareports', 'hardware-ports/m3ultra-no-bridge'],
+  ['usr/sbin/networksetup', '-listnetworkserviceorder', 'network-services/m3ultra-no-bridge'],
+  ['sbin/ifconfig', '-a', 'interfaces/m3ultra-en7-own-address'],
+  [
+    'usr/bin/plutil',
+    '-extract VirtualNetworkInterfaces.Bridge json -o - *',
+    'bridge-preferences/macbook-bridge-present',
+  ],
+  ['usr/bin/rdma_ctl', 'status', 'rdma-state/m3ultra-enabled'],
+  ['usr/bin/ibv_devices', '', 'rdma-devices/m3ultra-six-ports'],
+  ['usr/bin/ibv_devinfo', '-v', 'rdma-ports/m3ultra-en7-active'],
+  ['usr/bin/fdesetup', 'status', 'filevault/macbook-on'],
+  ['usr/bin/pmset', '-g custom', 'power/studio'],
+  ['bin/df', '-k *', 'disk-space/m3ultra-8tb'],
+];
+
+const roots: NodeRoot[] = [];
+afterAll(() => {
+  for (const root of roots) root.remove();
+});
+
+function macRoot(shell: Shell): NodeRoot {
+  const root = makeNodeRoot(shell);
+  roots.push(root);
+  for (const tool of new Set(outputs.map(([path]) => path))) {
+    const rows = outputs.filter(([path]) => path === tool);
+    const cases = rows.map(([, argv, title], at) => {
+      root.file(`outputs/${tool}.${at}`, published(title));
+      const pattern = argv.replaceAll(' ', '\\ ');
+      return `(${pattern === '' ? "''" : pattern}) exec /bin/cat "$R/outputs/${tool}.${at}" ;;`;
+    });
+    root.tool(tool, `case "$*" in ${cases.join('\n')} esac\nexit 64`);
+  }
+  root.tool('usr/bin/sudo', 'printf "sudo: a password is required\\n" >&2; exit 1');
+  root.tool(
+    'bin/launchctl',
+    'case $2 in (system/dev.meshwright.keeper) printf "%s = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n" "$2" ;;\n' +
+      '(*) printf "Bad request.\\nCould not find service \\"%s\\" in domain for system\\n" "$2" >&2; exit 113 ;; esac',
+  );
+  root.file('Library/LaunchDaemons/com.example.other.plist', '');
+  return root;
+}
+
+async function observe(shell: Shell, root: NodeRoot): Promise<Facts> {
+  const request = { probes: allProbes(), token, rootPrefix: root.folder };
+  const { end } = startScript(shell, observeScript(request));
+  const now = Date.now();
+  return parseFacts(parseFrames((await end).stdout, request), {
+    sentAtEpochMs: now - 5_000,
+    receivedAtEpochMs: now + 60_000,
+  });
+}
+
+const keep = 'Library/Application Support/meshwright';
+
+describe.each(scriptShells)('a whole observation under $name', (shell) => {
+  it('knows every fact of a node whose tools print published outputs, and changes nothing on it', async () => {
+    const root = macRoot(shell);
+    root.file('Library/LaunchDaemons/dev.meshwright.keeper.plist', '');
+    root.file('Library/LaunchDaemons/dev.meshwright.rank.0.plist', '');
+    root.file(`${keep}/ops/9f2a/job`, 'name=blob\npath=/opt/a=b $(id) \\n\nlast=no line end');
+    root.file(`${keep}/ops/empty/job`, '');
+    root.file(`${keep}/ops/stray`, 'no folder');
+    root.file(`${keep}/lease/owner`, 'owner=ana\n');
+    const before = root.tree();
+    const facts = await observe(shell, root);
+    expect(factNames.filter((name) => facts[name].kind === 'unknown').map((name) => [name, facts[name]])).toEqual([]);
+    expect(facts.services).toMatchObject({
+      value: [
+        { label: 'dev.meshwright.keeper', state: 'running', pid: 7 },
+        { label: 'dev.meshwright.rank.0', state: 'not-loaded' },
+      ],
+    });
+    expect(facts.jobs).toMatchObject({
+      value: [
+        { key: '9f2a', fields: { name: 'blob', path: '/opt/a=b $(id) \\n', last: 'no line end' } },
+        { key: 'empty', fields: {} },
+      ],
+    });
+    expect(facts.leases).toMatchObject({ value: [{ fields: { owner: 'ana' } }] });
+    expect(facts.sudo).toMatchObject({ value: 'needs-password' });
+    expect(facts.clock).toMatchObject({ value: { uncertaintyMs: 33_000 } });
+    expect(root.tree()).toEqual(before);
+  });
+
+  it('knows of no jobs, leases and services where the folders could be read', async () => {
+    const root = macRoot(shell);
+    root.file('Library/Application Support/other/file', '');
+    const facts = await observe(shell, root);
+    expect([facts.services, facts.jobs, facts.leases]).toMatchObject([{ value: [] }, { value: [] }, { value: [] }]);
+  });
+
+  it('does not take folders that are not what they should be for empty ones', async () => {
+    const root = macRoot(shell);
+    root.file(`${keep}/ops`, 'a file');
+    const facts = await observe(shell, root);
+    expect([facts.jobs, facts.leases]).toMatchObject([{ reason: 'no-privilege' }, { reason: 'no-privilege' }]);
+  });
+
+  it('takes names of files on the node for text only', async () => {
+    const root = macRoot(shell);
+    root.file('Library/LaunchDaemons/dev.meshwright.$(touch owned).plist', '');
+    root.file(`${keep}/ops/\`touch owned\`\njob x/job`, 'a=1\n');
+    const before = root.tree();
+    const facts = await observe(shell, root);
+    expect([facts.services, facts.jobs]).toMatchObject([{ reason: 'garbled' }, { reason: 'garbled' }]);
+    expect(root.tree()).toEqual(before);
+  });
+
+  it('ends a launchctl that hangs with the probe that asked it', async () => {
+    const root = macRoot(shell);
+    root.file('Library/LaunchDaemons/dev.meshwright.keeper.plist', '');
+    root.tool('bin/launchctl', 'exec "$R/bin/sleep" 600');
+    const probes = allProbes()
+      .filter(({ name }) => name === 'launchd-services')
+      .map((probe) => ({ ...probe, deadlineMs: 1_000 }));
+    const { end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder }));
+    expect(parseFrames((await end).stdout, { probes, token })[0]).toMatchObject({ isLate: true });
+    const launchctl = root.started().find(({ tool }) => tool === 'bin/launchctl');
+    expect(() => process.kill(launchctl?.pid ?? 0, 0)).toThrow(/ESRCH/);
+  });
+});

@@ -1,0 +1,56 @@
+/** Builds what an observation script prints, by hand, so that tests can spoil it. */
+
+import type { Answer, Probe } from '../../../src/model/probe.ts';
+import { nodePath } from '../../../src/script/node-paths.ts';
+
+/** The token of every stream here. */
+export const token = '0123456789abcdef0123456789abcdef';
+
+/** What one probe did. */
+export interface Ran {
+  readonly code?: string;
+  readonly isLate?: boolean;
+  readonly stdout?: string | Uint8Array;
+  readonly stderr?: string | Uint8Array;
+}
+
+/** As many probes as there are results. */
+export const probesFor = (all: readonly Ran[]): readonly Probe[] =>
+  all.map((_, at) => ({ name: `probe-${at + 1}`, ask: [nodePath('/bin/date')], deadlineMs: 1_000, maxBytes: 1_000 }));
+
+const bytes = (text: string | Uint8Array | undefined): Buffer => Buffer.from(text ?? '');
+
+/** The line of each probe, and the sizes as `wc` of macOS pads them. */
+export function head(all: readonly Ran[]): string {
+  const lines = all.map(({ code, isLate }, at) => `${token} ${at + 1} ${code ?? '0'} ${isLate === true ? 1 : 0}\n`);
+  const sizes = all.flatMap(({ stdout, stderr }, at) => [
+    `${String(bytes(stdout).length).padStart(8)} ${at + 1}.o\n`,
+    `${String(bytes(stderr).length).padStart(8)} ${at + 1}.e\n`,
+  ]);
+  return `\n${token} begin 1 ${all.length}\n${lines.join('')}${token} sizes\n${sizes.join('')}      99 total\n`;
+}
+
+/** The files below their separators. */
+export function bodies(all: readonly Ran[]): Buffer {
+  const parts = all.flatMap(({ stdout, stderr }, at) => [
+    Buffer.from(`\n${token} ${at + 1} out\n`),
+    bytes(stdout),
+    Buffer.from(`\n${token} ${at + 1} err\n`),
+    bytes(stderr),
+  ]);
+  return Buffer.concat([...parts, Buffer.from(`\n${token} end\n`)]);
+}
+
+/** The whole stream. */
+export const stream = (all: readonly Ran[]): Buffer => Buffer.concat([Buffer.from(head(all)), bodies(all)]);
+
+/** What is right for a result that arrived whole. */
+export const rightAnswer = (ran: Ran, at: number): Partial<Answer> => ({
+  probe: `probe-${at + 1}`,
+  exit: { kind: 'exited', code: Number(ran.code ?? '0') },
+  stdout: bytes(ran.stdout).toString('utf8'),
+  stderr: bytes(ran.stderr).toString('utf8'),
+  isTruncated: false,
+  isLate: ran.isLate ?? false,
+  isUtf8: true,
+});

@@ -1,0 +1,120 @@
+/** A node's folder with light fake tools, and scripts run in it by a real shell. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Shell, scriptShells } from './shells.ts';
+
+/** The base tools that an observation uses, each handing on to this computer's own. */
+const baseTools = ['bin/cat', 'bin/date', 'bin/ps', 'bin/rm', 'bin/sh', 'bin/sleep', 'usr/bin/mktemp', 'usr/bin/wc'];
+
+/** One node's folder. */
+export interface NodeRoot {
+  readonly folder: string;
+  /** Puts a tool there; `body` is plain sh. */
+  tool(path: string, body: string): void;
+  file(path: string, content: string): void;
+  /** Names of all tools that were started so far, in order, with their pids. */
+  started(): readonly { readonly tool: string; readonly pid: number }[];
+  /** Every file and folder with its content; the record of started tools is not part of it. */
+  tree(): readonly string[];
+  remove(): void;
+}
+
+const hostTool = (name: string): string => (existsSync(`/bin/${name}`) ? `/bin/${name}` : `/usr/bin/${name}`);
+
+/** A new folder. `shell` is what stands at its `/bin/sh`; each tool notes its name and pid when it starts. */
+export function makeNodeRoot(shell: Shell | undefined = scriptShells[0], name = 'node'): NodeRoot {
+  const parent = mkdtempSync(join(tmpdir(), 'script-test-'));
+  const folder = join(parent, name);
+  const record = join(parent, 'started');
+  const write = (path: string, content: string): void => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  };
+  const tool = (path: string, body: string): void => {
+    write(path, `#!/bin/sh\nprintf '%s %s\\n' '${path}' "$$" >>'${record.replaceAll("'", "'\\''")}'\n${body}\n`);
+    chmodSync(join(folder, path), 0o755);
+  };
+  for (const path of baseTools) tool(path, `exec ${hostTool(path.replace(/.*\//, ''))} "$@"`);
+  if (shell !== undefined) tool('bin/sh', `exec ${shell.argv.slice(0, -1).join(' ')} "$@"`);
+  mkdirSync(join(folder, 'tmp'), { recursive: true });
+  writeFileSync(record, '');
+  return {
+    folder,
+    tool,
+    file: write,
+    started: () =>
+      readFileSync(record, 'utf8')
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => ({ tool: line.split(' ')[0] ?? '', pid: Number(line.split(' ')[1]) })),
+    tree: () => treeOf(folder, '.'),
+    remove: () => rmSync(parent, { recursive: true, force: true }),
+  };
+}
+
+function treeOf(root: string, path: string): readonly string[] {
+  const full = join(root, path);
+  const { mode } = statSync(full);
+  if (!statSync(full).isDirectory()) return [`${path} ${mode.toString(8)} ${readFileSync(full, 'utf8')}`];
+  const names = readdirSync(full).sort();
+  return [`${path}/ ${mode.toString(8)}`, ...names.flatMap((name) => treeOf(root, join(path, name)))];
+}
+
+/** How a script ended. */
+export interface ScriptEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+/** Starts a script; `end` is settled when it has ended and nobody holds its streams any more. */
+export function startScript(
+  shell: Shell,
+  script: string,
+): { readonly child: ChildProcess; readonly end: Promise<ScriptEnd> } {
+  const [command, ...options] = shell.argv;
+  const child = spawn(command, [...options, script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => err.push(chunk));
+  const end = new Promise<ScriptEnd>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) =>
+      resolve({ code, signal, stdout: Buffer.concat(out), stderr: Buffer.concat(err).toString('utf8') }),
+    );
+  });
+  return { child, end };
+}
+
+/** Whether a process is there. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until a condition holds, at most ten seconds. @throws Error when it never does. */
+export async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    if (condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('the condition never held');
+}
