@@ -28,11 +28,14 @@ export function escapeLines(text: string): string {
 
 /**
  * JSON without any raw control, format or bidirectional character: they stand as JSON's own `\uXXXX`, so that the
- * text is lossless for programs and harmless on a terminal.
+ * text is lossless for programs and harmless on a terminal. The same is done to `##[`, which GitHub's runner obeys
+ * anywhere in a line; its other form needs the start of a line, where JSON has a quote.
  */
 export function jsonText(value: unknown, indent = 2): string {
   const text = JSON.stringify(value, null, indent) ?? 'null';
-  return text.replace(unprintable, (found) => (found === '\n' ? found : asJsonEscapes(found)));
+  return text
+    .replace(unprintable, (found) => (found === '\n' ? found : asJsonEscapes(found)))
+    .replaceAll('##[', '#\\u0023[');
 }
 
 function asJsonEscapes(found: string): string {

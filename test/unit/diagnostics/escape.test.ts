@@ -45,4 +45,11 @@ describe('printed JSON', () => {
     expect(text).toBe('{\n  "text": "a\\u009b\\u202e\\u2028\\ud800\\udb40\\udc41\\u007f\\n\\t\\""\n}');
     expect(JSON.parse(text)).toEqual(value);
   });
+
+  it('holds nothing that a GitHub runner obeys, at the start of a line or inside one, and loses nothing', () => {
+    const value = { 'key ##[group]': ['::error::a', '##[error]b', '\\##[command]c', '###[d'] };
+    const text = jsonText(value);
+    expect(text).not.toMatch(/##\[|^\s*::/m);
+    expect(JSON.parse(text)).toEqual(value);
+  });
 });
