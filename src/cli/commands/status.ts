@@ -1,3 +1,4 @@
+import type { DiagnosticCode } from '../../diagnostics/codes.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { diagnoseFleet } from '../../doctor/diagnose-fleet.ts';
 import type { FleetObservation } from '../../doctor/fleet-observation.ts';
@@ -9,6 +10,7 @@ import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
 import { observeNodes } from '../observe-fleet.ts';
 import { openCluster, targetedNodes } from '../open-cluster.ts';
 import { paintFor } from '../paint.ts';
+import { simulatedHints } from '../simulated-hints.ts';
 import type { VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
 import { verdictOf } from './facts.ts';
@@ -20,9 +22,10 @@ export const status: VerbBody = async (run) => {
   const ways = openWays(run, cluster);
   const observation = await observeNodes(run, nodes, ways);
   const desired = cluster.fleet;
-  const findings = diagnoseFleet(desired, observation);
-  const { columns, hasUnicode, hasColor } = run.console;
   const { isSimulated } = ways;
+  const found = diagnoseFleet(desired, observation);
+  const findings = isSimulated ? simulatedHints(found) : found;
+  const { columns, hasUnicode, hasColor } = run.console;
   if (run.options.json) showJson(run.console, statusJson({ desired, observation, findings, isSimulated }));
   else {
     const paint = paintFor(hasColor);
@@ -31,9 +34,13 @@ export const status: VerbBody = async (run) => {
   return codeForNodes(nodes.map((node) => nodeVerdict(node.name, observation, findings)));
 };
 
+/** Errors that no program can mend: someone must walk to the rack. */
+const workForHands: ReadonlySet<DiagnosticCode> = new Set(['rdma/disabled', 'cabling/missing', 'cabling/elsewhere']);
+
 function nodeVerdict(name: string, observation: FleetObservation, findings: readonly Diagnostic[]): NodeVerdict {
   const unseen = verdictOf(observation.failures[name] ?? []);
   if (unseen !== 'fine') return unseen;
   const about = findings.filter((one) => one.severity === 'error' && subjectNodes(one.subject ?? '').includes(name));
-  return about.length > 0 ? 'wrong' : 'fine';
+  if (about.length === 0) return 'fine';
+  return about.every((one) => workForHands.has(one.code)) ? 'hands' : 'wrong';
 }
