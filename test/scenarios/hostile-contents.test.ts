@@ -1,0 +1,208 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allProbes, factNames } from '../../src/facts/registry.ts';
+import { factsText } from '../../src/report/facts-text.ts';
+import { parseFrames } from '../../src/script/frames.ts';
+import { type HostileNode, saying, startHostileNode } from '../hostile/hostile-node.ts';
+import { everyPoison, harmIn, markFile, poisons } from '../hostile/poison.ts';
+import { recordFrames, type Said, saidBy } from '../hostile/recorded-frames.ts';
+import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
+import { observedFleet } from '../unit/doctor/fleet-builder.ts';
+import { commandPlace, type Printed } from './observe-command.ts';
+import { type ExampleRack, observe, startExampleRack, unknownFacts } from './observe-rack.ts';
+
+const token = '0123456789abcdef0123456789abcdef';
+const probes = allProbes();
+let rack: ExampleRack;
+let keys: SshCase;
+let honest: readonly Said[];
+beforeAll(async () => {
+  rack = await startExampleRack();
+  keys = makeSshCase('mesh');
+  const { bytes } = await recordFrames(rack.way('studio-1'), token);
+  honest = saidBy(parseFrames(bytes, { probes, token }));
+});
+afterAll(async () => {
+  keys.remove();
+  await rack.stop();
+});
+
+const textOf = ({ out }: Said): string => out.toString();
+
+/** The honest answers with some of them changed, by the name of the probe. */
+const but = (changes: Readonly<Record<string, (text: string) => string>>): readonly Said[] =>
+  honest.map((said, index) => {
+    const change = changes[probes[index]?.name ?? ''];
+    return change === undefined ? said : { ...said, out: change(textOf(said)) };
+  });
+
+/** Every string in every place of a JSON text replaced, keys left as they are. */
+function poisonJson(text: string, poison: string): string {
+  return JSON.stringify(JSON.parse(text), (_, value: unknown) => (typeof value === 'string' ? poison : value));
+}
+
+const isJson = (text: string): boolean => text.trimStart().startsWith('{') || text.trimStart().startsWith('[');
+const oneLine = (text: string): string => text.replaceAll(/[\n\r]+/g, ' ').trim();
+
+/** What a hostile node says, and what must become of it. */
+interface Row {
+  readonly say: () => readonly Said[];
+  /** Facts that are unknown in the end, and why; all others are known. `every`: all but those. */
+  readonly unknown: Readonly<Record<string, string>> | 'every';
+  /** Exit codes of `facts` and `status` for this node alone. */
+  readonly exits: readonly [facts: number, status: number];
+}
+
+/** The documented result of everything that can stand inside well-formed frames. */
+const table: Readonly<Record<string, Row>> = {
+  'poison as the whole output of every tool': {
+    say: () => honest.map(() => ({ out: everyPoison })),
+    unknown: 'every',
+    exits: [0, 1],
+  },
+  'poison on stderr of every tool, which fails': {
+    say: () => honest.map(() => ({ out: '', err: everyPoison, code: 1 })),
+    unknown: 'every',
+    exits: [0, 1],
+  },
+  'printable poison on stderr of every tool, which fails': {
+    say: () => honest.map((_, index) => ({ out: '', err: `${poisonAt(index)}\n`, code: 1 })),
+    unknown: 'every',
+    exits: [0, 1],
+  },
+  'poison in every string of every JSON answer': {
+    say: () =>
+      honest.map((said) => (isJson(textOf(said)) ? { ...said, out: poisonJson(textOf(said), everyPoison) } : said)),
+    unknown: { identity: 'garbled', thunderbolt: 'garbled' },
+    exits: [0, 1],
+  },
+  'bytes that are no UTF-8 in every answer': {
+    say: () =>
+      honest.map((said) => ({
+        ...said,
+        out: Buffer.concat([Buffer.from(said.out), Buffer.from([0xff, 0xfe, 0xc0, 0xaf])]),
+      })),
+    unknown: 'every',
+    exits: [0, 1],
+  },
+  'JSON that is cut, nested without end, or has keys of JavaScript itself': {
+    say: () => {
+      const json = [
+        '{"SPHardwareDataType":[{"serial',
+        `${'['.repeat(200_000)}`,
+        '{"__proto__":{"serial_number":"ABCDEFGH12"}}',
+      ];
+      let next = 0;
+      return honest.map((said) => (isJson(textOf(said)) ? { ...said, out: json[next++ % json.length] ?? '' } : said));
+    },
+    unknown: { identity: 'garbled', thunderbolt: 'garbled', 'bridge-preferences': 'garbled' },
+    exits: [0, 1],
+  },
+  'numbers that no Mac can have': {
+    say: () =>
+      but({
+        sysctl: (text) =>
+          text
+            .replace(/^hw\.memsize: .*$/m, 'hw.memsize: 99999999999999999999999')
+            .replace(/^iogpu\.wired_limit_mb: .*$/m, 'iogpu.wired_limit_mb: -1')
+            .replace(/sec = \d+/, 'sec = 1e400'),
+        'data-volume': (text) => text.replaceAll(/ \d{6,}/g, ' 18446744073709551616'),
+        'pmset-custom': (text) => text.replaceAll(/ \d+$/gm, ' NaN'),
+        date: () => '-99999999999\n',
+      }),
+    unknown: {
+      hardware: 'garbled',
+      'wired-limit': 'garbled',
+      'boot-session': 'garbled',
+      'disk-space': 'garbled',
+      power: 'garbled',
+      clock: 'garbled',
+    },
+    exits: [0, 1],
+  },
+  'a serial number with a line break and a command': {
+    say: () =>
+      but({
+        'hardware-profile': (text) => text.replace(/"serial_number" *: *"[^"]*"/, '"serial_number":"ABC\\n::error::x"'),
+      }),
+    unknown: { identity: 'garbled' },
+    exits: [0, 1],
+  },
+};
+
+const printable = Object.values(poisons).map(oneLine);
+const poisonAt = (index: number): string => printable[index % printable.length] ?? '';
+
+async function withRow(row: Row, body: (node: HostileNode) => Promise<void>): Promise<void> {
+  const node = await startHostileNode(keys.host, { onExec: saying(row.say()) });
+  try {
+    await body(node);
+  } finally {
+    await node.stop();
+  }
+}
+
+/** How many facts a node has. */
+const factCount = factNames.length;
+
+/** What was printed can be obeyed by nobody. */
+function expectHarmless({ stdout, stderr }: Printed): void {
+  expect(harmIn(stdout)).toEqual([]);
+  expect(harmIn(stderr)).toEqual([]);
+}
+
+describe('a node whose tools are hostile', () => {
+  it.each(Object.entries(table))('%s', async (_, row) => {
+    await withRow(row, async (node) => {
+      const observed = await observe([node.way(rack, 'studio-1')]);
+      expect(observed.failures).toEqual({});
+      const unknown = unknownFacts(observed, 'studio-1');
+      if (row.unknown === 'every') expect(Object.keys(unknown)).toHaveLength(factCount);
+      else expect(unknown).toEqual(row.unknown);
+
+      const place = await commandPlace({ 'studio-1': node.run }, rack.fleet.userKey.path);
+      const verbs = ['facts', 'status'].flatMap((verb) => [[verb], [verb, '--json']]);
+      const printed = await Promise.all(verbs.map((words) => place.run(...words, 'studio-1')));
+      for (const one of printed) expectHarmless(one);
+      const [facts, status] = row.exits;
+      expect(printed.map(({ code }) => code)).toEqual([facts, facts, status, status]);
+      const json = JSON.parse(printed[1]?.stdout ?? '') as { readonly nodes: Readonly<Record<string, object>> };
+      expect(Object.keys(json.nodes['studio-1'] ?? {})).toHaveLength(factCount);
+      expect(existsSync(join(place.folder, markFile))).toBe(false);
+      await place.remove();
+    });
+  });
+});
+
+describe('the search for harm', () => {
+  it.each(Object.entries(poisons))('finds %s, or there is nothing in it to be obeyed raw', (name, text) => {
+    const isForEvaluators = ['template', 'shell', 'javascript', 'markup', 'lookup'].includes(name);
+    expect(harmIn(text).length > 0).toBe(!isForEvaluators);
+  });
+});
+
+describe('a text of a node in the page of facts', () => {
+  const withName = (chip: string) =>
+    observedFleet({ names: ['studio-1'], values: { 'studio-1': { hardware: { model: chip, chip, memoryBytes: 1 } } } });
+  const page = (text: string, columns: number): string =>
+    factsText({
+      observation: withName(text),
+      order: ['studio-1'],
+      names: factNames,
+      isSimulated: true,
+      columns,
+      unicode: true,
+    });
+
+  it.each(Object.entries(poisons))('shows %s so that nobody obeys it', (_, text) => {
+    for (const columns of [20, 40, 80, 200]) expect(harmIn(page(text, columns))).toEqual([]);
+  });
+
+  it('never breaks a long word so that a command stands at the start of a line', () => {
+    for (let before = 0; before < 200; before += 1) {
+      expect(harmIn(page(`${'x'.repeat(before)}::error file=a::${'y'.repeat(50)}##[error]`, 80))).toEqual([]);
+      expect(harmIn(page(`${'x'.repeat(before)}::error::boom`, 37))).toEqual([]);
+    }
+  });
+});
