@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { askControl } from '../../src/sim/host/control.ts';
+import { isSameProcess } from '../../src/sim/host/process-identity.ts';
 import type { RunFile } from '../../src/sim/host/run-file.ts';
 import { readRun } from '../../src/sim/host/run-state.ts';
 import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
@@ -19,10 +20,9 @@ import {
 
 const folders: string[] = [];
 afterEach(async () => {
-  for (const folder of folders.splice(0)) {
-    await stopSupervisor(folder);
-    await removeFolder(folder);
-  }
+  const used = folders.splice(0);
+  for (const folder of used) await stopSupervisor(folder);
+  for (const folder of used) await removeFolder(folder);
 });
 
 async function fresh(...below: readonly string[]): Promise<string> {
@@ -107,6 +107,13 @@ describe('a supervisor', () => {
     expect((await readRun(folder)).kind).toBe('silent');
     expect((await stopSupervisor(folder)).kind).toBe('stopped');
     expect((await readRun(folder)).kind).toBe('none');
+  });
+
+  it('ends when somebody removes its folder', async () => {
+    const folder = await fresh();
+    const { run: file } = await up(folder);
+    await removeFolder(folder);
+    expect(await eventually(async () => !(await isSameProcess(file.pid, file.pidStart)))).toBe(true);
   });
 
   it('says from its log why it did not come up', async () => {

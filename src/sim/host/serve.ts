@@ -28,6 +28,9 @@ export interface Serving {
   readonly stop: () => Promise<void>;
 }
 
+/** How often a supervisor looks whether its folder is still there: whoever removes it wants the fleet gone. */
+const watchMs = 1_000;
+
 const claimPath = (folder: string): string => join(folder, 'claim');
 
 /** Whether a living process runs, or is starting, a fleet in this folder. */
@@ -136,11 +139,13 @@ async function startServing(options: ServeOptions, pidStart: string): Promise<Se
     nodes: fleet.nodes,
   };
   let stopping: Promise<void> | undefined;
+  let watch: NodeJS.Timeout | undefined;
   let tellEnded: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {
     tellEnded = resolve;
   });
   const stop = (): Promise<void> => {
+    clearInterval(watch);
     stopping ??= fleet
       .stop()
       .then(() => control.close())
@@ -154,6 +159,12 @@ async function startServing(options: ServeOptions, pidStart: string): Promise<Se
     answerTo({ fleet, model, run, stop: () => void stop().catch((error: unknown) => log(String(error))) }, request),
   );
   await writeRunFile(folder, run);
+  watch = setInterval(() => {
+    parseRunFile(folder, runFileName)
+      .then((file) => (file?.runId === run.runId ? undefined : stop()))
+      .catch((error: unknown) => log(String(error)));
+  }, watchMs);
+  watch.unref();
   log(`simulated fleet ${model.name} is up: ${Object.keys(run.nodes).length} nodes on 127.0.0.1`);
   return { run, fleet, ended, stop };
 }
