@@ -9,5 +9,6 @@ import type { Answer, Asked, Probe } from '../model/probe.ts';
 export interface Fact<K extends FactName> {
   readonly name: K;
   readonly from: readonly Probe[];
+  /** Judges the answers, one for each of `from`; `undefined` where a probe was not asked. */
   readonly parse: (answers: readonly (Answer | undefined)[], asked: Asked) => Known<FactValues[K]>;
 }

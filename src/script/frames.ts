@@ -39,7 +39,7 @@ export function parseFrames(output: Uint8Array, request: FramesRequest): readonl
 type Missing = NonNullable<Answer['missing']>;
 
 /** An answer that did not arrive. */
-export const missing = (probe: Probe, reason: Missing): Answer => ({
+const missing = (probe: Probe, reason: Missing): Answer => ({
   probe: probe.name,
   exit: { kind: 'unknown', reason: 'no answer arrived' },
   stdout: '',
