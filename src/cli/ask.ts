@@ -16,6 +16,8 @@ export async function askYes(run: Run, question: string): Promise<boolean> {
   try {
     return await new Promise<boolean>((resolve) => {
       lines.once('close', () => resolve(false));
+      // readline takes Ctrl-C from the terminal for itself; it means the run here as everywhere.
+      lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
       lines.question(`${question} [y/N] `, (answer) => resolve(/^y(es)?$/i.test(answer.trim())));
     });
   } finally {

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { jsonText } from '../diagnostics/escape.ts';
 import { diagnosticJson } from '../diagnostics/json.ts';
 import { renderDiagnostics } from '../diagnostics/render.ts';
+import { asciiJson } from './ascii.ts';
 import type { Console } from './console.ts';
 
 /** Writes diagnostics for people to the error stream; `sources` are file texts by file name, for the underlined line. */
@@ -11,15 +12,18 @@ export function showDiagnostics(
   sources: Readonly<Record<string, string>> = {},
 ): void {
   if (diagnostics.length === 0) return;
-  const { columns, isErrTty, hasColor } = console;
-  console.err(
-    renderDiagnostics(diagnostics, { sources: new Map(Object.entries(sources)), columns, color: isErrTty && hasColor }),
-  );
+  const { columns, hasErrColor: color } = console;
+  console.err(renderDiagnostics(diagnostics, { sources: new Map(Object.entries(sources)), columns, color }));
 }
 
 /** Writes one JSON document, two blanks deep, with a line end; what a terminal would obey is escaped. */
 export function showJson(console: Console, value: unknown): void {
-  console.out(`${jsonText(value)}\n`);
+  showJsonText(console, `${jsonText(value)}\n`);
+}
+
+/** Writes a text that is JSON already. */
+export function showJsonText(console: Console, text: string): void {
+  console.out(console.hasUnicode ? text : asciiJson(text));
 }
 
 /** Diagnostics as they stand in every JSON answer. */

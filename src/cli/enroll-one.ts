@@ -35,7 +35,9 @@ export interface Enrolled {
 
 /** The lock file of a run: what it pins now, and the writing of it. */
 export interface LockKeeper {
-  /** How its path is shown. */
+  /** Its absolute path. */
+  readonly path: string;
+  /** How it is called in text. */
   readonly shown: string;
   /** Keys that are pinned for a name. */
   readonly pins: (name: string) => readonly HostKey[];
@@ -52,6 +54,7 @@ export function createLockKeeper(at: {
 }): LockKeeper {
   let lock = at.lock;
   return {
+    path: at.path,
     shown: at.shown,
     lock: () => lock,
     pins: (name) => (Object.hasOwn(lock.hostKeys, name) ? (lock.hostKeys[name] ?? []) : []),
@@ -82,7 +85,7 @@ export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
     const address = lookupName(target.host, target.port);
     const shown = await lookAtHostKey({ kind: 'way', ...settled }, limits);
     const seen = { ...base, address, user: target.user, type: shown.key.type, fingerprint: shown.fingerprint };
-    const decision = await decide(run, one, shown, target);
+    const decision = await decide(run, one, shown, target).catch(unlessNobodyThere(shown, target));
     if (decision.kind === 'no') return { ...seen, pin: decision.pin, diagnostics: decision.diagnostics };
     if (decision.pin !== 'kept') one.keeper.pin(address, shown.key, decision.pin === 'replaced');
     const pinned: Settled = {
@@ -116,9 +119,12 @@ async function decide(run: Run, one: EnrollOne, shown: ShownKey, target: Target)
     const detail = `${target.host} shows ${shown.fingerprint}, and ${expected} was expected.`;
     return refusal(diagnose('enroll/fingerprint-differs', { detail, subject: `node ${target.label}` }));
   }
-  if (verdict.kind === 'revoked' || verdict.kind === 'unreadable') return refusal(diagnoseHostKey(target, verdict));
+  const subject = `node ${target.label}`;
+  if (verdict.kind === 'revoked' || verdict.kind === 'unreadable') {
+    return refusal({ ...diagnoseHostKey(target, verdict), subject });
+  }
   const isReplacing = verdict.kind === 'changed';
-  if (isReplacing && run.own['replace'] !== true) return refusal(diagnoseHostKey(target, verdict));
+  if (isReplacing && run.own['replace'] !== true) return refusal({ ...diagnoseHostKey(target, verdict), subject });
   const address = lookupName(target.host, target.port);
   if (one.keeper.pins(address).some((pin) => pin.base64 === shown.key.base64)) return { kind: 'yes', pin: 'kept' };
   if (verdict.kind === 'accepted' && one.ways.isSimulated) return { kind: 'yes', pin: 'kept' };
@@ -129,11 +135,39 @@ async function decide(run: Run, one: EnrollOne, shown: ShownKey, target: Target)
 
 const refusal = (problem: Diagnostic): Decision => ({ kind: 'no', pin: 'refused', diagnostics: [problem] });
 
+/** Without a terminal nobody says yes; the way out is to say which key is the right one. */
+const unlessNobodyThere =
+  (shown: ShownKey, target: Target) =>
+  (error: unknown): Decision => {
+    if (!(error instanceof FleetError) || error.diagnostics[0].code !== 'cli/needs-yes') throw error;
+    const { fingerprint: seen } = shown;
+    const replace = shown.verdict.kind === 'changed' ? ' --replace' : '';
+    return refusal(
+      diagnose('cli/needs-yes', {
+        subject: `node ${target.label}`,
+        detail: `The host key of ${target.label} is not pinned, and pinning it needs a yes.`,
+        hint: [
+          'Compare the fingerprint on the Mac itself, then say which one is right:',
+          `  meshwright enroll ${target.label} --expect ${seen}${replace}`,
+          'or say --yes to trust what answers now.',
+        ].join('\n'),
+      }),
+    );
+  };
+
 function question({ key, fingerprint: seen, verdict }: ShownKey, target: Target): string {
-  const known = verdict.kind === 'changed' ? `known      ${fingerprint(verdict.known)}\n` : '';
+  const known = verdict.kind === 'changed' ? [`  known      ${verdict.known.type} ${fingerprint(verdict.known)}`] : [];
   const also =
-    verdict.kind === 'accepted' ? `           (the same as in ${verdict.known.file}:${verdict.known.line})\n` : '';
-  return `${target.label} at ${target.host} shows\n${known}host key   ${key.type} ${seen}\n${also}Pin it?`;
+    verdict.kind === 'accepted' ? [`             the same as in ${verdict.known.file}:${verdict.known.line}`] : [];
+  const kind = /ed25519|ecdsa|rsa/.exec(key.type)?.[0] ?? '*';
+  return [
+    `${target.label} at ${lookupName(target.host, target.port)} shows`,
+    ...known,
+    `  host key   ${key.type} ${seen}`,
+    ...also,
+    `  compare    ssh-keygen -lf /etc/ssh/ssh_host_${kind}_key.pub (on the Mac itself)`,
+    'Pin it?',
+  ].join('\n');
 }
 
 /** A refused login says which line is missing on the node, when the public half of a key lies beside it. */

@@ -7,9 +7,10 @@ import { nodeName } from '../model/node.ts';
 import { isHost, isTcpPort, isUser } from '../remote/address.ts';
 import { createLockKeeper, type LockKeeper } from './enroll-one.ts';
 import { findClusterFile } from './find-cluster.ts';
-import { type OpenedCluster, openCluster, openLock, shownPath, targetedNodes } from './open-cluster.ts';
+import { type OpenedCluster, openCluster, openLock, targetedNodes } from './open-cluster.ts';
 import { usageError } from './options.ts';
-import { simLockPath } from './sim-lock.ts';
+import { shownPath } from './read-file.ts';
+import { simLockName, simLockPath } from './sim-lock.ts';
 import { simFolder } from './state-folder.ts';
 import { namedTargets } from './targets.ts';
 import type { Run } from './verb.ts';
@@ -39,12 +40,24 @@ function fromFile(run: Run, cluster: OpenedCluster): EnrollSubjects {
   const nodes = names.length > 0 || addresses.length === 0 ? targetedNodes(run, cluster.fleet, names) : [];
   const folder = simFolder(run.env, cluster.path);
   const path = run.options.sim ? simLockPath(folder) : cluster.lockPath;
-  const lock = run.options.sim ? openLock(path, path) : cluster.lock;
+  const shown = run.options.sim ? simLockName : shownPath(run.folder, path);
+  const lock = run.options.sim ? openLock(path, shown) : cluster.lock;
+  if (addresses.length === 0) refuseAddressOptions(run);
   return {
     subjects: [...nodes, ...addresses.map((word) => addressSubject(run, word))],
     ways: openWays(run, cluster),
-    keeper: createLockKeeper({ path, shown: shownPath(run.folder, path), lock }),
+    keeper: createLockKeeper({ path, shown, lock }),
   };
+}
+
+/** What the file says of a node is not overruled in silence. */
+function refuseAddressOptions(run: Run): void {
+  const given = ['user', 'port', 'identity'].find((name) => run.own[name] !== undefined);
+  if (given === undefined) return;
+  throw usageError(
+    `--${given} is for an address that is in no file.`,
+    'Correct the cluster file, or name an address instead of a node.',
+  );
 }
 
 function fromAddresses(run: Run): EnrollSubjects {

@@ -1,3 +1,5 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+
 /** Every exit code there is, by what it means (docs: the table in README). When several hold, {@link firstOf} decides. */
 export const exitCode = {
   done: 0,
@@ -34,4 +36,24 @@ export function codeForNodes(verdicts: readonly NodeVerdict[]): ExitCode {
   if (bad.every((verdict) => verdict === 'hands')) return exitCode.handsNeeded;
   const none = verdicts.every((verdict) => verdict === 'wrong' || verdict === 'unjudged');
   return none ? exitCode.failed : exitCode.partial;
+}
+
+const usageCodes: ReadonlySet<string> = new Set([
+  'cli/usage',
+  'cli/no-cluster-file',
+  'enroll/no-such-node',
+  'sim/unknown-fault',
+  'sim/bad-fault-target',
+]);
+const nothingChangedCodes: ReadonlySet<string> = new Set(['cli/needs-yes', 'cli/declined']);
+const fileCodes: ReadonlySet<string> = new Set(['cli/cannot-read', 'cli/file-open-to-others']);
+const fileAreas: ReadonlySet<string> = new Set(['yaml', 'schema', 'topology', 'version', 'node', 'lock']);
+
+/** The exit code that a diagnostic stands for when it ends the run. */
+export function codeFor({ code }: Pick<Diagnostic, 'code'>): ExitCode {
+  const [area = ''] = code.split('/');
+  if (usageCodes.has(code) || area === 'select') return exitCode.usage;
+  if (nothingChangedCodes.has(code)) return exitCode.nothingChanged;
+  if (fileCodes.has(code) || fileAreas.has(area)) return exitCode.fileInvalid;
+  return code === 'internal/bug' ? exitCode.bug : exitCode.failed;
 }

@@ -7,8 +7,11 @@ if (argv.length === 3 && argv[2] === '--version') {
   process.stdout.write(`meshwright ${readVersion()}\n`);
 } else {
   const { runCommandLine } = await import('./run.ts');
+  const { outputWritten } = await import('./console.ts');
   const code = await runCommandLine(argv.slice(2), env, process.cwd());
   process.exitCode = code;
+  // A pipe takes 64 KiB at once and its reader may be slow: what is not written yet would be lost by an exit.
+  await outputWritten();
   // Sockets are closed by now; what could still keep the process is a stray handle of a library.
   setTimeout(() => exit(code), 2_000).unref();
 }

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { relative } from 'node:path';
 import { loadCluster } from '../config/load-cluster.ts';
 import { parseLock } from '../config/lock.ts';
 import { selectNodes } from '../desired/select.ts';
@@ -10,6 +8,7 @@ import type { ClusterLock } from '../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import { showDiagnostics } from './diagnostics-output.ts';
 import { findClusterFile, lockFileFor } from './find-cluster.ts';
+import { openToOthers, readFile, readIfThere, shownPath, thisReader } from './read-file.ts';
 import type { Run } from './verb.ts';
 
 /** A cluster file that has been read and judged, with its lock. */
@@ -19,24 +18,23 @@ export interface OpenedCluster {
   readonly lockPath: string;
   readonly fleet: DesiredFleet;
   readonly lock: ClusterLock;
+  /** Warnings about both files; they have been shown unless `--json` was given. */
+  readonly warnings: readonly Diagnostic[];
 }
 
-/** Text of a file. @throws FleetError `cli/cannot-read`. */
-export function readText(path: string, shown: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new FleetError(
-      [diagnose('cli/cannot-read', { detail: `${shown} cannot be read: ${why}.`, subject: shown })],
-      {
-        cause: error,
-      },
-    );
-  }
+/** Both files as they were read and judged, with every problem of either. */
+export interface JudgedFiles {
+  readonly path: string;
+  readonly shown: string;
+  readonly lockPath: string;
+  readonly fleet: DesiredFleet | undefined;
+  readonly lock: ClusterLock;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Texts by shown name, for the marked lines. */
+  readonly sources: Readonly<Record<string, string>>;
 }
 
-/** The path of the cluster file, or a FleetError `cli/no-cluster-file`. */
+/** The path of the cluster file. @throws FleetError `cli/no-cluster-file` */
 export function requireClusterFile(run: Run): string {
   const path = findClusterFile(run.options.file, run.env, run.folder);
   if (path !== undefined) return path;
@@ -47,50 +45,57 @@ export function requireClusterFile(run: Run): string {
   ]);
 }
 
-/** How a path is shown: relative to the current folder when that is shorter to read. */
-export function shownPath(folder: string, path: string): string {
-  const near = relative(folder, path);
-  return near === '' || near.startsWith('..') ? path : near;
+/** Reads and judges the cluster file and its lock; every problem is a value. @throws FleetError `cli/cannot-read`. */
+export function judgeFiles(run: Run): JudgedFiles {
+  const path = requireClusterFile(run);
+  const lockPath = lockFileFor(path);
+  const shown = shownPath(run.folder, path);
+  const shownLock = shownPath(run.folder, lockPath);
+  const reader = thisReader(run.env);
+  const file = readFile(path, shown);
+  const loaded = loadCluster(file.bytes, shown);
+  const lockFile = readIfThere(lockPath, shownLock);
+  const locked = lockFile === undefined ? undefined : parseLock(lockFile.text, shownLock);
+  return {
+    path,
+    shown,
+    lockPath,
+    fleet: loaded.fleet,
+    lock: locked?.lock ?? { file: shownLock, hostKeys: {} },
+    diagnostics: [
+      ...loaded.diagnostics,
+      ...(locked?.diagnostics ?? []),
+      ...openToOthers(shown, file, reader),
+      ...(lockFile === undefined ? [] : openToOthers(shownLock, lockFile, reader)),
+    ],
+    sources: { [shown]: file.text, ...(lockFile === undefined ? {} : { [shownLock]: lockFile.text }) },
+  };
 }
 
 /**
  * Reads, judges and resolves the cluster file and its lock; warnings are shown.
- * @throws FleetError with every problem of the file (exit 65), after their source lines have been shown.
+ * @throws FleetError with every error of the files (exit 65), with their source lines.
  */
 export function openCluster(run: Run): OpenedCluster {
-  const path = requireClusterFile(run);
-  const shown = shownPath(run.folder, path);
-  const text = readText(path, shown);
-  const loaded = loadCluster(text, shown);
-  const [first, ...others] = loaded.diagnostics.filter((one) => one.severity === 'error');
-  if (first || !loaded.fleet) {
+  const { path, shown, lockPath, fleet, lock, diagnostics, sources } = judgeFiles(run);
+  const [first, ...others] = diagnostics.filter((one) => one.severity === 'error');
+  if (first || !fleet) {
     throw new FleetError([first ?? diagnose('yaml/syntax', { detail: `${shown} gives no cluster.` }), ...others], {
-      sources: { [shown]: text },
+      sources,
     });
   }
-  if (!run.options.json) showDiagnostics(run.console, loaded.diagnostics, { [shown]: text });
-  const lockPath = lockFileFor(path);
-  return { path, lockPath, fleet: loaded.fleet, lock: openLock(lockPath, shownPath(run.folder, lockPath)) };
+  if (!run.options.json) showDiagnostics(run.console, diagnostics, sources);
+  return { path, lockPath, fleet, lock, warnings: diagnostics };
 }
 
 /** The lock file, or an empty one when there is none yet. @throws FleetError when it is damaged. */
 export function openLock(path: string, shown: string): ClusterLock {
-  const text = readIfThere(path, shown);
-  if (text === undefined) return { file: shown, hostKeys: {} };
-  const { lock, diagnostics } = parseLock(text, shown);
+  const file = readIfThere(path, shown);
+  if (file === undefined) return { file: shown, hostKeys: {} };
+  const { lock, diagnostics } = parseLock(file.text, shown);
   const [first, ...others] = diagnostics.filter((one) => one.severity === 'error');
-  if (first) throw new FleetError([first, ...others], { sources: { [shown]: text } });
+  if (first) throw new FleetError([first, ...others], { sources: { [shown]: file.text } });
   return lock ?? { file: shown, hostKeys: {} };
-}
-
-/** Text of a file, or undefined when it does not exist. @throws FleetError `cli/cannot-read`. */
-export function readIfThere(path: string, shown: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    return readText(path, shown);
-  }
 }
 
 /** The nodes that the words, `--nodes` and `--label` select; all of them when nothing selects. */

@@ -1,6 +1,6 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { usageError } from './options.ts';
-import type { Verb } from './verb.ts';
+import { Command, Help, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from './parse-duration.ts';
+import type { GlobalUse, Verb } from './verb.ts';
 
 /** What the command line said: a verb with its words and options. */
 export interface Invocation {
@@ -17,39 +17,70 @@ export interface ProgramOutput {
   readonly columns: number;
 }
 
-const durations: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
-/** `30s`, `500ms`, `2m`, `1h` as milliseconds. */
-function parseDuration(text: string): number {
-  const match = /^([1-9][0-9]{0,6})(ms|s|m|h)$/.exec(text);
-  if (!match) throw new InvalidArgumentError('Say a number with ms, s, m or h, such as 30s.');
-  return Number(match[1]) * (durations[match[2] ?? ''] ?? 1);
+/** A global option, and what a verb must do for it to mean something; without `use` every verb heeds it. */
+interface GlobalOption {
+  readonly use?: GlobalUse;
+  readonly option: Option;
 }
 
-function parseCount(text: string): number {
+function readDuration(text: string): number {
+  const durationMs = parseDuration(text);
+  if (durationMs === undefined) throw new InvalidArgumentError('Say up to a day in ms, s, m or h, such as 30s.');
+  return durationMs;
+}
+
+function readCount(text: string): number {
   if (!/^[1-9][0-9]{0,3}$/.test(text)) throw new InvalidArgumentError('Say a whole number from 1 to 9999.');
   return Number(text);
 }
 
-const parseList = (text: string): readonly string[] => text.split(',').filter((word) => word !== '');
+function readList(text: string): readonly string[] {
+  const words = text.split(',').map((word) => word.trim());
+  if (words.includes('')) throw new InvalidArgumentError('Say names with commas between them.');
+  return words;
+}
 
 const collect = (text: string, earlier: readonly string[] | undefined): readonly string[] => [...(earlier ?? []), text];
 
-function addGlobalOptions(program: Command): void {
-  program
-    .option('-f, --file <path>', 'the cluster file (else MESHWRIGHT_FILE, else cluster.yaml here or above)')
-    .addOption(new Option('--nodes <names>', 'only these nodes, separated by commas').argParser(parseList))
-    .addOption(new Option('-l, --label <key=value>', 'only nodes with this label; repeat for more').argParser(collect))
-    .option('--json', 'one JSON document instead of text')
-    .option('--sim', 'the simulated fleet of this file instead of the real one')
-    .option('--yes', 'do not ask')
-    .addOption(new Option('--parallel <count>', 'nodes at once').argParser(parseCount).default(32))
-    .addOption(
-      new Option('--deadline <time>', 'how long one node may take').argParser(parseDuration).default(30_000, '30s'),
-    )
-    .option('--no-color', 'no colour (also NO_COLOR)')
-    .option('--record <file>', 'append every command that is sent to a node, one JSON line each')
-    .option('-v, --verbose', 'say what is sent to which node');
+function globalOptions(): readonly GlobalOption[] {
+  return [
+    {
+      use: 'file',
+      option: new Option(
+        '-f, --file <path>',
+        'the cluster file (else MESHWRIGHT_FILE, else cluster.yaml here or above)',
+      ),
+    },
+    { use: 'nodes', option: new Option('--nodes <names>', 'only these nodes, with commas').argParser(readList) },
+    {
+      use: 'nodes',
+      option: new Option('-l, --label <key=value>', 'only nodes with this label; repeat for more').argParser(collect),
+    },
+    { use: 'json', option: new Option('--json', 'one JSON document instead of text') },
+    { use: 'reach', option: new Option('--sim', 'the simulated fleet of this file instead of the real nodes') },
+    { use: 'consent', option: new Option('--yes', 'do not ask') },
+    { use: 'reach', option: new Option('--parallel <count>', 'nodes at once').argParser(readCount).default(32) },
+    {
+      use: 'reach',
+      option: new Option('--deadline <time>', 'how long one node may take')
+        .argParser(readDuration)
+        .default(30_000, '30s'),
+    },
+    { option: new Option('--no-color', 'no colour (also NO_COLOR)') },
+    { use: 'reach', option: new Option('--record <file>', 'append every command sent to a node, as JSON lines') },
+    { use: 'reach', option: new Option('-v, --verbose', 'say what is sent to which node') },
+  ];
+}
+
+/** What scripts add to every line: true of a verb that reaches nothing, so never refused. */
+const harmless: ReadonlySet<string> = new Set(['sim', 'yes', 'verbose']);
+
+/** The global options that were typed and mean nothing to the verb, as they are typed. */
+export function unusableOptions(verb: Verb, typed: readonly string[]): readonly string[] {
+  return globalOptions()
+    .filter(({ use }) => use !== undefined && !verb.uses.includes(use))
+    .filter(({ option }) => typed.includes(option.attributeName()) && !harmless.has(option.attributeName()))
+    .map(({ option }) => option.long ?? option.flags);
 }
 
 /** The whole command line as commander knows it; `onVerb` receives what was typed. */
@@ -58,6 +89,7 @@ export function buildProgram(
   output: ProgramOutput,
   onVerb: (invocation: Invocation) => void,
 ): Command {
+  const verbOf = new Map<Command, Verb>();
   const program = new Command('meshwright');
   program
     .description(
@@ -67,27 +99,51 @@ export function buildProgram(
     .version('', '--version', 'print the version')
     .helpOption('-h, --help', 'this text; VERB --help for one verb')
     .helpCommand(false)
-    .configureHelp({ helpWidth: Math.min(output.columns, 100), showGlobalOptions: true })
-    .configureOutput({ writeOut: output.out, writeErr: () => undefined })
+    .configureHelp(helpLook(output.columns, verbOf))
+    .configureOutput({ writeOut: output.out, writeErr: output.err, outputError: () => undefined })
     .exitOverride()
     .showSuggestionAfterError(true);
-  addGlobalOptions(program);
-  const families = new Map<string, Command>();
-  for (const verb of verbs) addVerb(program, families, verb, onVerb);
+  for (const { option } of globalOptions()) program.addOption(option);
+  for (const verb of verbs) addVerb(program, verbOf, verb, onVerb);
   return program;
+}
+
+/** Help that fits the page and names, at a verb, only the global options that the verb heeds. */
+function helpLook(columns: number, verbOf: ReadonlyMap<Command, Verb>): Partial<Help> {
+  const uses = new Map(globalOptions().map(({ option, use }) => [option.attributeName(), use]));
+  const plain = new Help();
+  plain.showGlobalOptions = true;
+  return {
+    helpWidth: Math.max(40, Math.min(columns, 100)),
+    minWidthToWrap: 20,
+    showGlobalOptions: true,
+    subcommandTerm: (command) => `${command.name()} ${verbOf.get(command)?.words ?? ''}`.trimEnd(),
+    visibleGlobalOptions: (command) => {
+      const verb = verbOf.get(command);
+      if (verb === undefined) return [];
+      return plain.visibleGlobalOptions(command).filter((option) => {
+        const use = uses.get(option.attributeName());
+        return option.long !== '--version' && (use === undefined || verb.uses.includes(use));
+      });
+    },
+  };
 }
 
 function addVerb(
   program: Command,
-  families: Map<string, Command>,
+  verbOf: Map<Command, Verb>,
   verb: Verb,
   onVerb: (invocation: Invocation) => void,
 ): void {
   const [first = '', second] = verb.name.split(' ');
-  const parent = second === undefined ? program : familyOf(program, families, first, verb.group);
+  const parent = second === undefined ? program : familyOf(program, first, verb.group);
   const command = parent.command(second ?? first, verb.isHidden ? { hidden: true } : {});
-  command.description(verb.summary).helpGroup(verb.group).copyInheritedSettings(program);
+  verbOf.set(command, verb);
+  command.summary(verb.summary).description(sentence(verb.summary));
+  if (second === undefined) command.helpGroup(verb.group);
+  command.copyInheritedSettings(program).helpOption('-h, --help', 'this text');
   if (verb.words !== '') command.arguments(verb.words);
+  command.usage(['[options]', verb.words, verb.tail ?? ''].filter((part) => part !== '').join(' '));
   for (const option of verb.options) command.option(option.flags, option.text);
   if (verb.more !== undefined) command.addHelpText('after', `\n${verb.more}`);
   command.action(() => {
@@ -95,48 +151,17 @@ function addVerb(
   });
 }
 
-function familyOf(program: Command, families: Map<string, Command>, name: string, group: string): Command {
-  const known = families.get(name);
+/** The command that carries a family of verbs, such as `sim`; made at its first verb. */
+function familyOf(program: Command, name: string, group: string): Command {
+  const known = program.commands.find((command) => command.name() === name);
   if (known) return known;
   const family = program.command(name).copyInheritedSettings(program).helpGroup(group);
-  family.description('the simulated fleet: up, down, status, fault');
-  families.set(name, family);
-  return family;
+  family.summary('the simulated fleet: up, down, status, fault').usage('VERB').helpCommand(false);
+  family.helpOption('-h, --help', 'this text; VERB --help for one verb').commandsGroup('Verbs:');
+  return family.description('A simulated fleet made from the cluster file, with real SSH and no Mac.');
 }
 
-/**
- * Parses the words of the command line.
- * @returns what to do, or undefined when help was asked for and printed.
- * @throws FleetError `cli/usage` with commander's reason.
- */
-export function parseCommandLine(
-  verbs: readonly Verb[],
-  output: ProgramOutput,
-  argv: readonly string[],
-): Invocation | undefined {
-  let invocation: Invocation | undefined;
-  const program = buildProgram(verbs, output, (found) => {
-    invocation = found;
-  });
-  try {
-    program.parse([...argv], { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return undefined;
-    if (error.code === 'commander.help') throw usageError('A verb is missing.', 'See: meshwright --help');
-    throw usageError(sentence(error.message), `See: meshwright ${helpTarget(verbs, argv)}--help`);
-  }
-  return invocation;
-}
-
-function sentence(message: string): string {
-  const text = message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+/** A text as a sentence: capital letter, full stop. */
+export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?)]$/.test(text) ? '' : '.'}`;
-}
-
-function helpTarget(verbs: readonly Verb[], argv: readonly string[]): string {
-  const words = argv.filter((word) => !word.startsWith('-'));
-  const two = words.slice(0, 2).join(' ');
-  const found = verbs.find((verb) => verb.name === two) ?? verbs.find((verb) => verb.name === words[0]);
-  return found ? `${found.name} ` : '';
 }

@@ -21,13 +21,13 @@ export function showProgress(console: Console, what: string, names: readonly str
     if (waiting.size === 0) return;
     const seconds = Math.round((performance.now() - startedAtMs) / 1_000);
     const line = progressLine(what, { total: names.length, waiting: [...waiting], seconds, columns: console.columns });
-    console.err(console.isErrTty ? `\r\u001b[K${line}` : `${line}\n`);
+    console.err(console.canRewrite ? `\r\u001b[K${line}` : `${line}\n`);
     isShown = true;
   };
   let every: NodeJS.Timeout | undefined;
   const first = setTimeout(() => {
     say();
-    every = setInterval(say, console.isErrTty ? 1_000 : 10_000);
+    every = setInterval(say, console.canRewrite ? 1_000 : 10_000);
     every.unref();
   }, firstWordAfterMs);
   first.unref();
@@ -36,7 +36,7 @@ export function showProgress(console: Console, what: string, names: readonly str
     stop: () => {
       clearTimeout(first);
       clearInterval(every);
-      if (isShown && console.isErrTty) console.err('\r\u001b[K');
+      if (isShown && console.canRewrite) console.err('\r\u001b[K');
     },
   };
 }
@@ -53,5 +53,5 @@ export function progressLine(
 ): string {
   const done = at.total - at.waiting.length;
   const text = `${what}: ${done} of ${at.total} done after ${at.seconds} s, waiting for ${at.waiting.join(', ')}`;
-  return text.length < at.columns ? text : `${text.slice(0, Math.max(1, at.columns - 4))}...`;
+  return text.length < at.columns ? text : `${text.slice(0, Math.max(0, at.columns - 4))}...`;
 }

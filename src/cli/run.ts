@@ -1,11 +1,12 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { type Console, processConsole } from './console.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from './diagnostics-output.ts';
-import { type ExitCode, exitCode, firstOf } from './exit-codes.ts';
-import type { GlobalOptions } from './options.ts';
-import { type Invocation, parseCommandLine } from './program.ts';
+import { codeFor, type ExitCode, exitCode, firstOf } from './exit-codes.ts';
+import { type GlobalOptions, usageError } from './options.ts';
+import type { Invocation } from './program.ts';
 import { listenForSignals } from './signals.ts';
 import { verbs } from './verbs.ts';
 import { readVersion } from './version.ts';
@@ -24,9 +25,9 @@ export async function runCommandLine(
   const signals = listenForSignals(console);
   try {
     if (head.includes('--version')) return showVersion(console, wantsJson);
-    const invocation = parseCommandLine(verbs, console, head);
-    if (!invocation) return exitCode.done;
-    const code = await runVerb(invocation, { console, env, folder, tail, signal: signals.signal });
+    const line = parseCommandLine(verbs, console, head);
+    if (line.kind !== 'verb') return withoutVerb(console, line, wantsJson);
+    const code = await runVerb(line.invocation, { console, env, folder, tail, signal: signals.signal });
     return signals.received() ?? code;
   } catch (error) {
     return signals.received() ?? report(console, error, wantsJson);
@@ -41,6 +42,14 @@ function showVersion(console: Console, wantsJson: boolean): ExitCode {
   return exitCode.done;
 }
 
+/** Help that was asked for is an answer; a missing verb is an error, and the help stands where errors stand. */
+function withoutVerb(console: Console, line: Exclude<CommandLine, { kind: 'verb' }>, wantsJson: boolean): ExitCode {
+  if (line.kind === 'helped') return exitCode.done;
+  if (wantsJson) throw usageError('A verb is missing.', 'See: meshwright --help');
+  console.err(line.help);
+  return exitCode.usage;
+}
+
 interface Surroundings {
   readonly console: Console;
   readonly env: NodeJS.ProcessEnv;
@@ -50,21 +59,13 @@ interface Surroundings {
 }
 
 async function runVerb(invocation: Invocation, surroundings: Surroundings): Promise<ExitCode> {
-  const body = await invocation.verb.load();
+  const { verb, own, words } = invocation;
+  if (surroundings.tail !== undefined && verb.tail === undefined) {
+    throw usageError(`Nothing stands behind -- at ${verb.name}.`, `See: meshwright ${verb.name} --help`);
+  }
+  const body = await verb.load();
   const options = invocation.global as unknown as GlobalOptions;
-  return body({ ...surroundings, options, own: invocation.own, words: invocation.words });
-}
-
-const fileAreas = new Set(['yaml', 'schema', 'topology', 'version', 'node', 'lock']);
-
-/** The exit code that a diagnostic, thrown as a failure, stands for. */
-export function codeFor(diagnostic: Diagnostic): ExitCode {
-  const [area = ''] = diagnostic.code.split('/');
-  if (diagnostic.code === 'cli/usage' || diagnostic.code === 'cli/no-cluster-file') return exitCode.usage;
-  if (diagnostic.code === 'cli/needs-yes' || diagnostic.code === 'cli/declined') return exitCode.nothingChanged;
-  if (diagnostic.code === 'cli/cannot-read' || fileAreas.has(area)) return exitCode.fileInvalid;
-  if (diagnostic.code === 'internal/bug') return exitCode.bug;
-  return exitCode.failed;
+  return body({ ...surroundings, options, own, words });
 }
 
 function report(console: Console, error: unknown, wantsJson: boolean): ExitCode {

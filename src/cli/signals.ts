@@ -17,16 +17,16 @@ export interface Signals {
 export function listenForSignals(console: Console): Signals {
   const controller = new AbortController();
   let code: ExitCode | undefined;
-  const on = (next: ExitCode, name: string) => (): void => {
+  const on = (next: ExitCode, text: string) => (): void => {
     if (code !== undefined) process.exit(code);
     code = next;
-    console.err(`${name}: ending the connections; press again to stop at once\n`);
+    console.err(`${console.isErrTty ? '\n' : ''}${text}\n`);
     controller.abort();
   };
   const handlers = [
-    ['SIGINT', on(exitCode.interrupted, 'interrupted')],
-    ['SIGTERM', on(exitCode.terminated, 'terminated')],
-    ['SIGHUP', on(exitCode.terminated, 'hung up')],
+    ['SIGINT', on(exitCode.interrupted, 'interrupted: stopping in order; press again to stop at once')],
+    ['SIGTERM', on(exitCode.terminated, 'terminated: stopping in order')],
+    ['SIGHUP', on(exitCode.terminated, 'hung up: stopping in order')],
   ] as const;
   for (const [name, handler] of handlers) process.on(name, handler);
   return {

@@ -6,10 +6,13 @@ import { openLock } from './open-cluster.ts';
 /** Where pins of a simulated fleet lie: beside its run file, never in the cluster's own lock. */
 export const simLockPath = (folder: string): string => join(folder, 'cluster.lock');
 
+/** How that lock is called: its path says nothing to a person. */
+export const simLockName = 'the simulated cluster.lock';
+
 /** Pins of a simulated fleet: the keys that its run file names, and over them what `enroll --sim` has pinned. */
 export function openSimLock(folder: string, runFile: RunFile): ClusterLock {
   const path = simLockPath(folder);
-  const pinned = openLock(path, path);
+  const pinned = openLock(path, simLockName);
   const own = Object.values(runFile.nodes).map((node): readonly [string, readonly PinnedKey[]] => {
     const [type = '', base64 = ''] = node.hostKey.split(' ');
     return [`[127.0.0.1]:${node.port}`, [{ type, base64, line: 1 }]];

@@ -1,12 +1,21 @@
 import { createHash } from 'node:crypto';
-import { homedir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { homedir, userInfo } from 'node:os';
+import { basename, isAbsolute, join, resolve } from 'node:path';
 
-/** Where journals, caches and simulated fleets lie: `$MESHWRIGHT_STATE`, else the XDG state folder. */
+/**
+ * Where journals, caches and simulated fleets lie: `$MESHWRIGHT_STATE`, else the XDG state folder. A relative
+ * `XDG_STATE_HOME` counts for nothing, as its specification says.
+ */
 export function stateFolder(env: NodeJS.ProcessEnv): string {
   if (env['MESHWRIGHT_STATE']) return resolve(env['MESHWRIGHT_STATE']);
-  const base = env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state');
+  const xdg = env['XDG_STATE_HOME'];
+  const base = xdg && isAbsolute(xdg) ? xdg : join(homeFolder(env), '.local', 'state');
   return join(base, 'meshwright');
+}
+
+/** `HOME`, or what the system knows when it is unset or empty. */
+function homeFolder(env: NodeJS.ProcessEnv): string {
+  return env['HOME'] || userInfo().homedir || homedir();
 }
 
 /** The folder of the simulated fleet of one cluster file: one fleet per file, found again by every later command. */

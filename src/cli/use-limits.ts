@@ -2,18 +2,29 @@ import { appendFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { UseLimits } from '../apply/with-remote.ts';
 import type { Run } from './verb.ts';
+import { cannotWrite } from './write-file.ts';
 
 /** The bounds that the command line sets for every use of a connection, with the record of what is sent. */
 export function useLimits(run: Run): UseLimits {
   const { record, verbose, deadline } = run.options;
   const path = record === undefined ? undefined : resolve(run.folder, record);
+  // A record that cannot be kept ends the run before anything is sent.
+  if (path !== undefined) append(path, '');
   return {
     deadlineMs: deadline,
     signal: run.signal,
     onCommand: (node, command) => {
       // Written before the command leaves: what is not in the record was not sent.
-      if (path !== undefined) appendFileSync(path, `${JSON.stringify({ node, command })}\n`, { mode: 0o600 });
+      if (path !== undefined) append(path, `${JSON.stringify({ node, command })}\n`);
       if (verbose) run.console.err(`${node}: one command of ${Buffer.byteLength(command)} bytes is sent\n`);
     },
   };
+}
+
+function append(path: string, text: string): void {
+  try {
+    appendFileSync(path, text, { mode: 0o600 });
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
 }

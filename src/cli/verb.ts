@@ -21,6 +21,12 @@ export interface Run {
 /** Does the verb's work and says how it came out. Rejects with FleetError for an expected failure. */
 export type VerbBody = (run: Run) => Promise<ExitCode>;
 
+/**
+ * What a verb does that gives a global option its meaning: it reads the cluster `file`, it chooses `nodes` of it, it
+ * reaches out to nodes (`reach`), it asks for `consent`, it has a `json` form.
+ */
+export type GlobalUse = 'file' | 'nodes' | 'reach' | 'consent' | 'json';
+
 /** One option of a verb, as it stands in the help. */
 export interface VerbOption {
   readonly flags: string;
@@ -32,9 +38,13 @@ export interface Verb {
   /** One word, or two for a verb of a family (`sim up`). */
   readonly name: string;
   readonly group: string;
+  /** A phrase without capital and full stop. */
   readonly summary: string;
   /** Words that the verb takes, in the notation of the help: `[node...]`. */
   readonly words: string;
+  /** What stands behind `--`, for the one verb that takes it. */
+  readonly tail?: string;
+  readonly uses: readonly GlobalUse[];
   readonly options: readonly VerbOption[];
   /** Examples and rules, shown below the options of `VERB --help`. */
   readonly more?: string;

@@ -1,9 +1,12 @@
-import type { Verb } from './verb.ts';
+import type { GlobalUse, Verb } from './verb.ts';
 
 const setUp = 'Set up:';
 const look = 'Look:';
 const act = 'Act:';
 const own = 'Own:';
+
+/** What a verb over nodes of the file uses. */
+const overNodes: readonly GlobalUse[] = ['file', 'nodes', 'reach', 'json'];
 
 /** Every verb, in the order of `--help`. */
 export const verbs: readonly Verb[] = [
@@ -12,17 +15,21 @@ export const verbs: readonly Verb[] = [
     group: setUp,
     summary: 'show and pin the host key of a node, then check key and sudo',
     words: '[node-or-address...]',
+    uses: [...overNodes, 'consent'],
     options: [
       { flags: '--all', text: 'every node of the file' },
-      { flags: '--expect <fingerprint>', text: 'pin only this fingerprint (SHA256:…); needs no terminal and no --yes' },
-      { flags: '--replace', text: 'replace a pin that differs' },
-      { flags: '--user <name>', text: 'account on an address that is in no file' },
+      { flags: '--expect <fingerprint>', text: 'pin only this fingerprint (SHA256:...), without asking' },
+      { flags: '--replace', text: 'allow another key in place of the pinned one' },
+      { flags: '--user <name>', text: 'account at an address that is in no file' },
       { flags: '--port <number>', text: 'port of an address that is in no file' },
       { flags: '--identity <file>', text: 'private key for an address that is in no file' },
     ],
-    more: `Works before there is a cluster file: the pin then goes into cluster.lock in this
-folder, by address. Compare the fingerprint on the Mac itself:
+    more: `Works before there is a cluster file: the pin then goes into cluster.lock in
+this folder, by address. Compare the fingerprint on the Mac itself:
   ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub
+
+Exit 0: pinned, key accepted, sudo allowed. 3: a line is missing on the node;
+it is shown. 5: not pinned. 1: no node answered. 4: some did.
 
 Examples:
   meshwright enroll studio-1
@@ -35,9 +42,10 @@ Examples:
     group: setUp,
     summary: 'judge the cluster file; sends nothing to any node',
     words: '[file]',
+    uses: ['file', 'json'],
     options: [],
-    more: `Every problem of the file comes back at once, each with its place, cause and hint.
-Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
+    more: `Every problem of the file comes back at once, each with its place, cause and
+hint. Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
     load: async () => (await import('./commands/validate.ts')).validate,
   },
   {
@@ -45,9 +53,10 @@ Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
     group: look,
     summary: 'the rack in one table, and what is wrong with it',
     words: '[node...]',
+    uses: overNodes,
     options: [],
-    more: `Exit 0: nothing is wrong. 1: every node is wrong or unreachable. 4: some are.
-3: the only thing left is for hands at the rack.`,
+    more: `Exit 0: nothing is wrong. 3: what is left is work for hands at the rack.
+4: some nodes are wrong or were not observed. 1: all of them.`,
     load: async () => (await import('./commands/status.ts')).status,
   },
   {
@@ -55,9 +64,11 @@ Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
     group: look,
     summary: 'every fact of every node, over one connection and one exec each',
     words: '[node...]',
-    options: [{ flags: '--fact <names>', text: 'only these facts, separated by commas' }],
+    uses: overNodes,
+    options: [{ flags: '--fact <names>', text: 'only these facts, with commas' }],
     more: `A fact is known or unknown with a reason; unknown is never no.
-Exit 0: every node was observed. 1: none. 4: some.
+Exit 0: every node was observed. 1: none. 4: some. 3: the others are locked at
+FileVault.
 
 Examples:
   meshwright facts studio-2
@@ -70,6 +81,8 @@ Examples:
     group: act,
     summary: 'run one command on nodes, as the ssh user',
     words: '[node...]',
+    tail: '-- COMMAND [word...]',
+    uses: overNodes,
     options: [{ flags: '--all', text: 'every node of the file' }],
     more: `The words behind -- reach the node exactly as they are, as one command and its
 arguments; no shell looks into them. For a pipe say: -- sh -c 'a | b'
@@ -85,6 +98,7 @@ Examples:
     group: own,
     summary: 'start a simulated fleet made from the cluster file',
     words: '',
+    uses: ['file', 'json'],
     options: [],
     more: `One simulated Mac per node, with real SSH on loopback, cabled as the file says.
 Then add --sim to any verb: meshwright facts --sim`,
@@ -95,6 +109,7 @@ Then add --sim to any verb: meshwright facts --sim`,
     group: own,
     summary: 'stop the simulated fleet; nothing of it is left',
     words: '',
+    uses: ['file', 'json'],
     options: [],
     load: async () => (await import('./commands/sim.ts')).simDown,
   },
@@ -103,6 +118,7 @@ Then add --sim to any verb: meshwright facts --sim`,
     group: own,
     summary: 'what is simulated, its ports and its faults',
     words: '',
+    uses: ['file', 'json'],
     options: [],
     load: async () => (await import('./commands/sim.ts')).simStatus,
   },
@@ -111,6 +127,7 @@ Then add --sim to any verb: meshwright facts --sim`,
     group: own,
     summary: 'break something by name, or mend it again',
     words: '[fault] [target...]',
+    uses: ['file', 'json'],
     options: [
       { flags: '--list', text: 'every fault by name' },
       { flags: '--clear', text: 'mend the named fault, or all of them' },
@@ -120,13 +137,14 @@ Then add --sim to any verb: meshwright facts --sim`,
   meshwright sim fault rdma-disabled studio-3
   meshwright sim fault cable-swapped studio-4
   meshwright sim fault --clear`,
-    load: async () => (await import('./commands/sim.ts')).simFault,
+    load: async () => (await import('./commands/sim-fault.ts')).simFault,
   },
   {
     name: 'sim serve',
     group: own,
     summary: 'the simulator itself',
     words: '<folder>',
+    uses: [],
     options: [],
     isHidden: true,
     load: async () => (await import('./commands/sim-serve.ts')).simServe,
@@ -136,15 +154,18 @@ Then add --sim to any verb: meshwright facts --sim`,
     group: own,
     summary: 'see it all on four simulated Mac Studios; needs nothing',
     words: '',
+    uses: [],
     options: [],
     load: async () => (await import('./commands/demo.ts')).demo,
   },
   {
     name: 'schema',
     group: own,
-    summary: 'print a JSON schema: cluster, facts, status, diagnostics or lock',
+    summary: 'print a JSON schema; without a name that of the cluster file',
     words: '[name]',
+    uses: ['json'],
     options: [],
+    more: 'Names: cluster, diagnostics, enroll, exec, facts, lock, sim, status',
     load: async () => (await import('./commands/schema.ts')).schema,
   },
 ];

@@ -20,14 +20,15 @@ export function replaceFile(path: string, text: string, mode = 0o644): void {
     renameSync(temporary, path);
   } catch (error) {
     discard(temporary);
-    const why = error instanceof Error ? error.message : String(error);
-    throw new FleetError(
-      [diagnose('cli/cannot-write', { detail: `${path} cannot be written: ${why}.`, subject: path })],
-      {
-        cause: error,
-      },
-    );
+    throw cannotWrite(path, error);
   }
+}
+
+/** The failure to write a path, with the reason of the system. */
+export function cannotWrite(path: string, error: unknown): FleetError {
+  const why = error instanceof Error ? error.message : String(error);
+  const problem = diagnose('cli/cannot-write', { detail: `${path} cannot be written: ${why}.`, subject: path });
+  return new FleetError([problem], { cause: error });
 }
 
 function discard(path: string): void {

@@ -26,6 +26,13 @@ export const toolCodes = {
     cause: 'The folder is missing, full or read-only for this user.',
     hint: 'Check the folder, its free space and its permissions; nothing was changed.',
   },
+  'cli/file-open-to-others': {
+    severity: 'warning',
+    summary: 'Somebody else can change this file.',
+    cause:
+      'The cluster file or its lock is writable by every user, or belongs to another one: who changes it decides which nodes are reached, and as whom. With CI=true this is an error.',
+    hint: 'Close the file to others: chmod o-w, or chown to yourself.',
+  },
   'cli/needs-yes': {
     severity: 'error',
     summary: 'Nothing was changed: nobody was there to say yes.',

@@ -95,7 +95,11 @@ function authentication(target: Target, failure: ConnectFailure): Diagnostic {
   if (isFileVaultBanner(failure.banner)) {
     return diagnose('ssh/locked-at-filevault', {
       detail: `${target.host} is up, but its disk is still locked; no password was sent.`,
-      hint: `Unlock it at the Mac, or: ssh ${target.user}@${target.host} (password of a local account); then run this again.`,
+      hint: [
+        'Unlock it at the Mac, or here with the password of a local account:',
+        `  ssh ${target.port === 22 ? '' : `-p ${target.port} `}${target.user}@${target.host}`,
+        'then run this again.',
+      ].join('\n'),
     });
   }
   const methods = failure.methodsLeft ?? [];

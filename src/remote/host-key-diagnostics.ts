@@ -11,20 +11,27 @@ const keyFile = (key: HostKey): string => {
 };
 
 const shown = (key: HostKey): string => `${fingerprint(key)} (${key.type})`;
+
+/** Lines that begin with two blanks are for copying and stay whole. */
+const compareThen = (target: Target, seen: HostKey, more = ''): string =>
+  [
+    'Compare on the Mac itself:',
+    `  ssh-keygen -lf /etc/ssh/${keyFile(seen)}`,
+    'If they agree:',
+    `  meshwright enroll ${target.label}${more}`,
+  ].join('\n');
+
 const place = (known: KnownKey): string => `${known.file}:${known.line}`;
 
 function changed(target: Target, seen: HostKey, known: KnownKey): Diagnostic {
   return diagnose('ssh/host-key-changed', {
     detail: [
       `The host key of ${target.host} is not the one in ${place(known)}.`,
-      `known  ${shown(known)}  (${place(known)})`,
-      `seen   ${shown(seen)}`,
+      `  known  ${shown(known)}`,
+      `  seen   ${shown(seen)}`,
       'Either the Mac was reinstalled or something stands between you and it.',
     ].join('\n'),
-    hint: [
-      `compare on the Mac itself: ssh-keygen -lf /etc/ssh/${keyFile(seen)}`,
-      `if they agree: meshwright enroll ${target.label} --replace`,
-    ].join('\n'),
+    hint: compareThen(target, seen, ' --replace'),
   });
 }
 
@@ -39,10 +46,7 @@ export function diagnoseHostKey(target: Target, verdict: Exclude<HostKeyVerdict,
     case 'unknown':
       return diagnose('ssh/host-key-unknown', {
         detail: `${target.host} shows ${shown(verdict.seen)}; neither cluster.lock nor known_hosts has a key for it.`,
-        hint: [
-          `compare on the Mac itself: ssh-keygen -lf /etc/ssh/${keyFile(verdict.seen)}`,
-          `if they agree: meshwright enroll ${target.label}`,
-        ].join('\n'),
+        hint: compareThen(target, verdict.seen),
       });
     case 'changed':
       return changed(target, verdict.seen, verdict.known);

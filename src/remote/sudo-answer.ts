@@ -35,7 +35,7 @@ export function diagnoseSudo(label: string, user: string, exit: Exit, stderr: st
     case 'needs-password':
       return diagnose('ssh/sudo-needs-password', {
         ...fields,
-        hint: `In /etc/sudoers.d/meshwright on the node (mode 0440, checked with visudo -cf): ${user} ALL=(root) NOPASSWD: /bin/sh -s`,
+        hint: `Put this line into /etc/sudoers.d/meshwright on the node (mode 0440, checked with visudo -cf):\n  ${user} ALL=(root) NOPASSWD: /bin/sh -s`,
       });
     case 'denied':
       return diagnose('ssh/sudo-denied', fields);

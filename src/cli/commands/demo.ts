@@ -1,8 +1,9 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { outputWritten } from '../console.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
-import { runSelf } from '../run-self.ts';
+import { runSelf, runSelfSync, type SelfPlace } from '../run-self.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
 /** One scene: a sentence, then commands that are really typed, each with the exit code that it must give. */
@@ -55,19 +56,23 @@ const scenes: readonly Scene[] = [
 /** `demo`: types real commands against a simulated fleet in a temporary folder, and checks how each one ends. */
 export const demo: VerbBody = async (run) => {
   const folder = mkdtempSync(join(tmpdir(), 'meshwright-demo-'));
-  const env = { ...run.env, MESHWRIGHT_STATE: join(folder, 'state'), MESHWRIGHT_FILE: '' };
-  const say = (text: string): void => run.console.out(text);
-  prepare(folder);
-  say('Everything here is simulated: no Mac is needed, and none is touched.\n');
+  const place = { folder, env: { ...run.env, MESHWRIGHT_STATE: join(folder, 'state'), MESHWRIGHT_FILE: '' } };
+  // Nothing of the demo may stay behind, not even when a second Ctrl-C ends this process at once.
+  const clear = (): void => {
+    runSelfSync(['sim', 'down'], place);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', clear);
   let code: ExitCode = exitCode.done;
   try {
-    for (const scene of scenes) code = code || (await play(run, scene, { folder, env }));
+    prepare(folder);
+    run.console.out('Everything here is simulated: no Mac is needed, and none is touched.\n');
+    for (const scene of scenes) code = code || (await play(run, scene, place));
   } finally {
-    // Also after Ctrl-C: nothing of the demo may stay behind.
-    await runSelf(['sim', 'down'], { folder, env, isQuiet: true });
-    rmSync(folder, { recursive: true, force: true });
+    clear();
+    process.off('exit', clear);
   }
-  if (code === exitCode.done) say(closing);
+  if (code === exitCode.done) run.console.out(closing);
   return code;
 };
 
@@ -79,28 +84,32 @@ The simulated fleet is gone again. To rehearse your own rack:
   meshwright enroll --all                   then the real ones
 `;
 
-async function play(run: Run, scene: Scene, place: { folder: string; env: NodeJS.ProcessEnv }): Promise<ExitCode> {
+async function play(run: Run, scene: Scene, place: SelfPlace): Promise<ExitCode> {
   run.console.out(`\n${wrap(scene.says, Math.min(run.console.columns, 80))}\n`);
   for (const { words, exits } of scene.types) {
     if (run.signal.aborted) return exitCode.interrupted;
     run.console.out(`\n$ meshwright ${words.join(' ')}\n`);
-    const code = await runSelf(words, { ...place, isQuiet: false });
+    // What the command prints must not overtake what was said before it.
+    await outputWritten();
+    const code = await runSelf(words, place, { signal: run.signal, mayBeKilled: words[1] !== 'up' });
     if (run.signal.aborted) return exitCode.interrupted;
     if (code !== exits) {
       run.console.err(`demo: this ended with ${code}, and ${exits} was expected; please report it\n`);
       return exitCode.failed;
     }
+    if (code !== exitCode.done) run.console.out(`[exit ${code}]\n`);
   }
   return exitCode.done;
 }
 
 function prepare(folder: string): void {
-  copyFileSync(example, join(folder, 'cluster.yaml'));
+  const text = readFileSync(example, 'utf8');
   // The mistakes people really make: a receptacle used twice and a slip of the finger.
-  const mistaken = readFileSync(example, 'utf8')
+  const mistaken = text
     .replace('studio-1:3 <-> studio-3:2', 'studio-1:2 <-> studio-3:2')
     .replace('studio-2:4 <-> studio-4:3', 'studio-2:4 <-> studoi-4:3');
-  writeFileSync(join(folder, 'with-mistakes.yaml'), mistaken);
+  writeFileSync(join(folder, 'cluster.yaml'), text, { mode: 0o600 });
+  writeFileSync(join(folder, 'with-mistakes.yaml'), mistaken, { mode: 0o600 });
 }
 
 /** Breaks a text into lines of at most `columns` columns, at blanks. */

@@ -3,6 +3,7 @@ import { type Enrolled, enrollOne, type LockKeeper } from '../enroll-one.ts';
 import { enrollSubjects } from '../enroll-subjects.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
 import { usageError } from '../options.ts';
+import { simulatedHints } from '../simulated-hints.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
 /** `enroll`: shows and pins host keys one after another, then checks key and sudo; every pin is kept as it is made. */
@@ -11,21 +12,29 @@ export const enroll: VerbBody = async (run) => {
   if (typeof run.own['expect'] === 'string' && subjects.length !== 1) {
     throw usageError('--expect is for exactly one node.', 'Name one node, or leave --expect out.');
   }
+  const { isSimulated } = ways;
   const results: Enrolled[] = [];
   for (const subject of subjects) {
     if (run.signal.aborted) break;
-    const result = await enrollOne(run, { subject, ways, keeper });
+    const found = await enrollOne(run, { subject, ways, keeper });
+    const result = isSimulated ? { ...found, diagnostics: simulatedHints(found.diagnostics) } : found;
     results.push(result);
-    if (!run.options.json) showResult(run, result, keeper);
+    if (!run.options.json) showResult(run, result, { keeper, isSimulated });
   }
-  if (run.options.json) showJson(run.console, enrollJson(results, keeper, ways.isSimulated));
-  return firstOf(results.map(codeOf));
+  if (run.options.json) showJson(run.console, enrollJson(results, keeper, isSimulated));
+  return codeForEnrolled(results.map(codeOf));
 };
 
 function codeOf(result: Enrolled): ExitCode {
   if (result.pin === 'declined' || result.pin === 'refused') return exitCode.nothingChanged;
   if (result.pin === 'unseen') return result.isLocked ? exitCode.handsNeeded : exitCode.failed;
   return result.login === 'accepted' && result.sudo === 'allowed' ? exitCode.done : exitCode.handsNeeded;
+}
+
+/** The code for several nodes: partial as soon as some were enrolled and others could not be. */
+export function codeForEnrolled(codes: readonly ExitCode[]): ExitCode {
+  const isGood = (code: ExitCode): boolean => code === exitCode.done || code === exitCode.handsNeeded;
+  return codes.some(isGood) && !codes.every(isGood) ? exitCode.partial : firstOf(codes);
 }
 
 const pinText: Readonly<Record<Enrolled['pin'], string>> = {
@@ -37,9 +46,14 @@ const pinText: Readonly<Record<Enrolled['pin'], string>> = {
   unseen: 'not seen',
 };
 
-function showResult(run: Run, result: Enrolled, keeper: LockKeeper): void {
+interface Shown {
+  readonly keeper: LockKeeper;
+  readonly isSimulated: boolean;
+}
+
+function showResult(run: Run, result: Enrolled, { keeper, isSimulated }: Shown): void {
   const { out } = run.console;
-  out(`${result.label}   ${result.address}\n`);
+  out(`${result.label}   ${result.address}${isSimulated ? '   simulated' : ''}\n`);
   const key = result.fingerprint === undefined ? '' : `${result.type} ${result.fingerprint}\n             `;
   const where =
     result.pin === 'kept' || result.pin === 'added' || result.pin === 'replaced' ? ` in ${keeper.shown}` : '';
@@ -57,7 +71,7 @@ function enrollJson(results: readonly Enrolled[], keeper: LockKeeper, isSimulate
   return {
     formatVersion: 1,
     ...(isSimulated ? { simulated: true } : {}),
-    lock: keeper.shown,
+    lock: keeper.path,
     nodes: Object.fromEntries(results.map((result) => [result.label, one(result)])),
   };
 }

@@ -1,16 +1,30 @@
+import { didYouMean } from '../../desired/did-you-mean.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { FleetObservation } from '../../doctor/fleet-observation.ts';
 import { factsJson } from '../../facts/json.ts';
 import { registry } from '../../facts/registry.ts';
 import type { FactName } from '../../model/fact-values.ts';
+import type { NodeName } from '../../model/node.ts';
 import { factsText } from '../../report/facts-text.ts';
+import type { Console } from '../console.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
+import { gatherAlike } from '../gather-alike.ts';
 import { observeNodes } from '../observe-fleet.ts';
 import { openCluster, targetedNodes } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
+import { paintFor } from '../paint.ts';
+import { simulatedHints } from '../simulated-hints.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
+
+/** What was asked for and what was seen. */
+interface Seen {
+  readonly observation: FleetObservation;
+  readonly order: readonly NodeName[];
+  readonly names: readonly FactName[];
+  readonly isSimulated: boolean;
+}
 
 /** `facts [NODE…]`: every fact of every node, known or unknown. */
 export const facts: VerbBody = async (run) => {
@@ -19,33 +33,51 @@ export const facts: VerbBody = async (run) => {
   const nodes = targetedNodes(run, cluster.fleet, run.words);
   const ways = openWays(run, cluster);
   const observation = await observeNodes(run, nodes, ways);
+  const { isSimulated } = ways;
   const order = nodes.map((node) => node.name);
-  const failures = order.flatMap((name) => observation.failures[name] ?? []);
+  const said = order.flatMap((name) => observation.failures[name] ?? []);
+  const failures = isSimulated ? simulatedHints(said) : said;
+  const seen = { observation, order, names, isSimulated };
   if (run.options.json) {
-    showJson(run.console, {
-      formatVersion: 1,
-      cluster: cluster.fleet.name,
-      ...(ways.isSimulated ? { simulated: true } : {}),
-      nodes: Object.fromEntries(order.map((name) => [name, nodeJson(observation, name, names)])),
-      diagnostics: diagnosticsJson(failures),
-    });
+    showJson(run.console, factsDocument(seen, cluster.fleet.name, [...cluster.warnings, ...failures]));
   } else {
-    showDiagnostics(run.console, failures);
-    const { columns, hasUnicode } = run.console;
-    const seen = order.filter((name) => !isUnreached(observation, name));
-    run.console.out(
-      factsText({ observation, order: seen, names, isSimulated: ways.isSimulated, columns, unicode: hasUnicode }),
-    );
+    run.console.out(order.map((name) => nodeText(run.console, seen, name)).join('\n'));
+    if (failures.length > 0) run.console.err('\n');
+    showDiagnostics(run.console, gatherAlike(failures));
   }
   return codeForNodes(order.map((name) => verdictOf(observation.failures[name] ?? [])));
 };
+
+function factsDocument(seen: Seen, cluster: string, diagnostics: readonly Diagnostic[]): unknown {
+  const { order, isSimulated } = seen;
+  return {
+    formatVersion: 1,
+    cluster,
+    ...(isSimulated ? { simulated: true } : {}),
+    nodes: Object.fromEntries(order.map((name) => [name, nodeJson(seen, name)])),
+    diagnostics: diagnosticsJson(diagnostics),
+  };
+}
+
+function nodeText(console: Console, seen: Seen, name: NodeName): string {
+  const { columns, hasUnicode: unicode, hasColor } = console;
+  const paint = paintFor(hasColor);
+  const { observation, names, isSimulated } = seen;
+  if (!isUnreached(observation, name)) {
+    return factsText({ observation, order: [name], names, isSimulated, columns, unicode, paint });
+  }
+  const mark = isSimulated ? 'simulated' : '';
+  const head = `${paint('strong', name)}${mark.padStart(Math.max(mark.length + 3, columns - name.length))}`;
+  const summary = observation.failures[name]?.[0]?.summary ?? 'The node was not observed.';
+  return `${head.trimEnd()}\n  ${paint('bad', 'not observed')}: ${summary}\n`;
+}
 
 const isUnreached = (observation: FleetObservation, name: string): boolean =>
   Object.values(observation.nodes[name]?.facts ?? {}).every(
     (fact) => fact.kind === 'unknown' && fact.reason === 'unreachable',
   );
 
-function nodeJson(observation: FleetObservation, name: string, names: readonly FactName[]): Record<string, unknown> {
+function nodeJson({ observation, names }: Seen, name: string): Record<string, unknown> {
   const seen = observation.nodes[name];
   if (!seen) return {};
   const all: Readonly<Record<string, unknown>> = factsJson(seen.facts);
@@ -57,8 +89,14 @@ function wantedFacts(run: Run): readonly FactName[] {
   const asked = run.own['fact'];
   if (typeof asked !== 'string') return every;
   const words = asked.split(',').map((word) => word.trim());
-  const strange = words.filter((word) => !every.some((name) => name === word));
-  if (strange.length > 0) throw usageError(`There is no fact "${strange.join('", "')}".`, `Facts: ${every.join(', ')}`);
+  const strange = words.find((word) => !every.some((name) => name === word));
+  if (strange !== undefined) {
+    const near = didYouMean(strange, every);
+    throw usageError(
+      `There is no fact ${JSON.stringify(strange)}.`,
+      `${near === undefined ? '' : `Did you mean ${near}? `}Facts: ${every.join(', ')}`,
+    );
+  }
   return every.filter((name) => words.includes(name));
 }
 

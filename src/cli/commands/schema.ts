@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { didYouMean } from '../../desired/did-you-mean.ts';
+import { showJsonText } from '../diagnostics-output.ts';
 import { exitCode } from '../exit-codes.ts';
 import { usageError } from '../options.ts';
 import type { VerbBody } from '../verb.ts';
@@ -7,13 +9,15 @@ const folder = new URL('../../../schemas/', import.meta.url);
 
 /** `schema [NAME]`: prints one of the JSON schemas that this version works with; the cluster file's by default. */
 export const schema: VerbBody = async (run) => {
-  const [name = 'cluster', extra] = run.words;
+  const [name = 'cluster'] = run.words;
   const names = readdirSync(folder)
     .flatMap((file) => /^(.+)\.schema\.json$/.exec(file)?.[1] ?? [])
     .sort();
-  if (extra !== undefined || !names.includes(name)) {
-    throw usageError(`There is no schema "${extra ?? name}".`, `Schemas: ${names.join(', ')}`);
+  if (!names.includes(name)) {
+    const near = didYouMean(name, names);
+    const guess = near === undefined ? '' : `Did you mean ${near}? `;
+    throw usageError(`There is no schema ${JSON.stringify(name)}.`, `${guess}Schemas: ${names.join(', ')}`);
   }
-  run.console.out(readFileSync(new URL(`${name}.schema.json`, folder), 'utf8'));
+  showJsonText(run.console, readFileSync(new URL(`${name}.schema.json`, folder), 'utf8'));
   return exitCode.done;
 };

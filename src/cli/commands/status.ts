@@ -40,7 +40,10 @@ const workForHands: ReadonlySet<DiagnosticCode> = new Set(['rdma/disabled', 'cab
 function nodeVerdict(name: string, observation: FleetObservation, findings: readonly Diagnostic[]): NodeVerdict {
   const unseen = verdictOf(observation.failures[name] ?? []);
   if (unseen !== 'fine') return unseen;
-  const about = findings.filter((one) => one.severity === 'error' && subjectNodes(one.subject ?? '').includes(name));
-  if (about.length === 0) return 'fine';
-  return about.every((one) => workForHands.has(one.code)) ? 'hands' : 'wrong';
+  const about = findings.filter((one) => subjectNodes(one.subject ?? '').includes(name));
+  const errors = about.filter((one) => one.severity === 'error');
+  if (errors.some((one) => !workForHands.has(one.code))) return 'wrong';
+  // What is unknown could not be judged, so nobody can say that the node is as the file says.
+  if (about.some((one) => one.code === 'fact/unknown')) return 'unjudged';
+  return errors.length > 0 ? 'hands' : 'fine';
 }

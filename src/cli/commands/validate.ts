@@ -1,50 +1,36 @@
-import { loadCluster } from '../../config/load-cluster.ts';
-import { parseLock } from '../../config/lock.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { exitCode } from '../exit-codes.ts';
-import { lockFileFor } from '../find-cluster.ts';
-import { readIfThere, readText, requireClusterFile, shownPath } from '../open-cluster.ts';
+import { judgeFiles } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
 /** `validate`: every problem of the cluster file and its lock at once; reaches no node. */
 export const validate: VerbBody = async (run) => {
-  const asked = withFileWord(run);
-  const path = requireClusterFile(asked);
-  const shown = shownPath(run.folder, path);
-  const text = readText(path, shown);
-  const loaded = loadCluster(text, shown);
-  const lockPath = lockFileFor(path);
-  const shownLock = shownPath(run.folder, lockPath);
-  const lockText = readIfThere(lockPath, shownLock);
-  const lockProblems = lockText === undefined ? [] : parseLock(lockText, shownLock).diagnostics;
-  const diagnostics = [...loaded.diagnostics, ...lockProblems];
+  const { shown, diagnostics, sources } = judgeFiles(withFileWord(run));
   if (run.options.json) showJson(run.console, { diagnostics: diagnosticsJson(diagnostics) });
-  else showVerdict(run, shown, diagnostics, { [shown]: text, [shownLock]: lockText ?? '' });
+  else {
+    showDiagnostics(run.console, diagnostics, sources);
+    showVerdict(run, shown, diagnostics);
+  }
   return diagnostics.some((one) => one.severity === 'error') ? exitCode.fileInvalid : exitCode.done;
 };
 
 function withFileWord(run: Run): Run {
-  const [file, extra] = run.words;
-  if (extra !== undefined) throw usageError('validate takes one file.', 'See: meshwright validate --help');
-  return file === undefined ? run : { ...run, options: { ...run.options, file } };
+  const [file] = run.words;
+  if (file === undefined) return run;
+  if (run.options.file !== undefined) throw usageError('Two files are named.', 'Leave -f or the word out.');
+  return { ...run, options: { ...run.options, file } };
 }
 
-function showVerdict(
-  run: Run,
-  shown: string,
-  diagnostics: readonly Diagnostic[],
-  sources: Readonly<Record<string, string>>,
-): void {
-  showDiagnostics(run.console, diagnostics, sources);
+function showVerdict(run: Run, shown: string, diagnostics: readonly Diagnostic[]): void {
   const errors = diagnostics.filter((one) => one.severity === 'error').length;
   const warnings = diagnostics.filter((one) => one.severity === 'warning').length;
+  const also = warnings > 0 ? `, ${counted(warnings, 'warning')}` : '';
   if (errors > 0) {
-    run.console.err(`${counted(errors, 'error')} in ${shown}; nothing was sent to any node.\n`);
+    run.console.err(`\n${counted(errors, 'error')}${also} in ${shown}; nothing was sent to any node.\n`);
   } else {
-    const also = warnings > 0 ? `, with ${counted(warnings, 'warning')}` : '';
-    run.console.out(`${shown} is valid${also}.\n`);
+    run.console.out(`${diagnostics.length > 0 ? '\n' : ''}${shown} is valid${also}.\n`);
   }
 }
 

@@ -148,7 +148,7 @@ describe('a connection that failed', () => {
         known: { type: 'ssh-ed25519', base64: 'AAAA', file: 'cluster.lock', line: 14 },
       },
     });
-    expect(problem.detail).toContain('(cluster.lock:14)');
+    expect(problem.detail).toContain('not the one in cluster.lock:14.');
     expect(problem.detail.match(/SHA256:/gu)).toHaveLength(2);
     expect(problem.hint).toContain('ssh-keygen -lf /etc/ssh/ssh_host_ecdsa_key.pub');
     expect(problem.hint).toContain('meshwright enroll studio-3 --replace');

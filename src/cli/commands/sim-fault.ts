@@ -1,0 +1,50 @@
+import { type FaultName, faultNames, faults } from '../../sim/faults.ts';
+import { showJson } from '../diagnostics-output.ts';
+import { type ExitCode, exitCode } from '../exit-codes.ts';
+import { usageError } from '../options.ts';
+import { askFaults, requireRun } from '../sim-control.ts';
+import type { Run, VerbBody } from '../verb.ts';
+
+const seeList = 'See: meshwright sim fault --list';
+
+/** `sim fault`: breaks something by name, mends it, or lists what can be broken. */
+export const simFault: VerbBody = async (run) => {
+  const isListing = run.own['list'] === true;
+  const isClearing = run.own['clear'] === true;
+  if (isListing && (isClearing || run.words.length > 0))
+    throw usageError('--list stands alone.', 'Leave the rest out.');
+  if (isListing) return listFaults(run);
+  if (!isClearing) checkFault(run.words);
+  const runFile = await requireRun(run);
+  const active = await askFaults(runFile, { ask: isClearing ? 'fault-clear' : 'fault-set', words: run.words });
+  if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, faults: active });
+  else run.console.out(faultsText(active));
+  return exitCode.done;
+};
+
+/** A fault without its target is a slip of the command line; the simulator judges everything else. */
+function checkFault(words: readonly string[]): void {
+  const [name, target] = words;
+  if (name === undefined) throw usageError('No fault is named.', seeList);
+  if (target === undefined && isFaultName(name)) {
+    throw usageError(`${name} needs a target: ${faults[name].targets}`, seeList);
+  }
+}
+
+const isFaultName = (name: string): name is FaultName => faultNames.some((one) => one === name);
+
+/** The faults in force, one per line. */
+export const faultsText = (active: readonly string[]): string =>
+  active.length === 0
+    ? 'No faults: the simulated rack is as the file says.\n'
+    : `Simulated faults in force:\n${active.map((one) => `  ${one}\n`).join('')}`;
+
+function listFaults(run: Run): ExitCode {
+  const all = faultNames.map((name) => ({ name, summary: faults[name].summary, targets: faults[name].targets }));
+  if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, known: all });
+  else run.console.out(`Faults of the simulated rack\n\n${all.map(faultText).join('')}`);
+  return exitCode.done;
+}
+
+const faultText = ({ name, summary, targets }: { name: string; summary: string; targets: string }): string =>
+  `  ${name} ${targets}\n      ${summary}\n`;

@@ -1,0 +1,16 @@
+import { codes } from '../diagnostics/codes.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { mergeFindings } from '../report/merge-findings.ts';
+
+/** Diagnostics about nodes, with those that have one cause and one cure told once: sixteen nodes, one missing key. */
+export function gatherAlike(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return mergeFindings(diagnostics).map(({ code, severity, subjects, details, hint }) => ({
+    code,
+    severity,
+    summary: codes[code].summary,
+    detail: details.join('\n'),
+    hint,
+    ...(subjects.length === 0 ? {} : { subject: `${subjects.length === 1 ? 'node' : 'nodes'} ${subjects.join(', ')}` }),
+    related: [],
+  }));
+}

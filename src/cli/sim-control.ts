@@ -1,0 +1,37 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
+import { askControl, type ControlRequest } from '../sim/host/control.ts';
+import type { RunFile } from '../sim/host/run-file.ts';
+import { readRun } from '../sim/host/run-state.ts';
+import { requireClusterFile } from './open-cluster.ts';
+import { simFolder } from './state-folder.ts';
+import type { Run } from './verb.ts';
+
+const controlDeadlineMs = 10_000;
+
+/** The simulated fleet of the cluster file, which answers. @throws FleetError `sim/not-running` */
+export async function requireRun(run: Run): Promise<RunFile> {
+  const state = await readRun(simFolder(run.env, requireClusterFile(run)));
+  if (state.kind === 'live') return state.run;
+  throw new FleetError([diagnose('sim/not-running', { detail: 'No simulated fleet runs for this cluster file.' })]);
+}
+
+/** Faults in force as the simulator tells them, each in words: `cable-missing studio-1:2`. */
+export async function askFaults(runFile: RunFile, request: ControlRequest): Promise<readonly string[]> {
+  const { faults } = (await ask(runFile, request)) as { faults: readonly { text: string }[] };
+  return faults.map((one) => one.text);
+}
+
+async function ask(runFile: RunFile, request: ControlRequest): Promise<unknown> {
+  const answer = await askControl(runFile.controlSocket, request, controlDeadlineMs);
+  if (answer === undefined) {
+    throw new FleetError([diagnose('sim/no-answer', { detail: 'The simulator runs, but does not answer.' })]);
+  }
+  if (answer.ok) return answer.value;
+  const [first, ...others] = answer.diagnostics as readonly Diagnostic[];
+  throw new FleetError([
+    first ?? diagnose('sim/no-answer', { detail: 'The simulator refused without a reason.' }),
+    ...others,
+  ]);
+}
