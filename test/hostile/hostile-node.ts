@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import type { NodeWay } from '../../src/apply/with-remote.ts';
 import type { RunNode } from '../../src/sim/host/run-file.ts';
 import type { ExampleRack } from '../scenarios/observe-rack.ts';
@@ -64,6 +65,19 @@ export const pouring =
       if (channel.writable) out.once('drain', pour);
     };
     pour();
+  };
+
+const knownSignals: Record<string, number> = createRequire(import.meta.url)('ssh2/lib/protocol/constants.js').SIGNALS;
+
+/** Ends a command with a signal of any name; ssh2's own server would refuse to send one that it does not know. */
+export const signalling =
+  (name: string, message: string) =>
+  ({ channel }: FaultExec): void => {
+    const key = name.toUpperCase();
+    knownSignals[key] = 1;
+    channel.exit(key as 'KILL', false, message);
+    delete knownSignals[key];
+    channel.end();
   };
 
 /** One unencrypted packet of the SSH protocol (RFC 4253 section 6). */

@@ -1,0 +1,202 @@
+import { existsSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allProbes, factNames } from '../../src/facts/registry.ts';
+import { observationMaxBytes } from '../../src/script/observe-script.ts';
+import {
+  disconnectPacket,
+  keyExchangePacket,
+  plainPacket,
+  pouring,
+  signalling,
+  startHostileNode,
+} from '../hostile/hostile-node.ts';
+import { everyPoison, harmIn, markFile } from '../hostile/poison.ts';
+import { recordFrames, tokenIn } from '../hostile/recorded-frames.ts';
+import type { Faults } from '../sshd/fault-server.ts';
+import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
+import { commandPlace } from './observe-command.ts';
+import { type ExampleRack, observe, startExampleRack, timelessFacts, unknownFacts } from './observe-rack.ts';
+
+/** The full run also prints the two other forms. */
+const verbs: readonly (readonly string[])[] = [
+  ['facts', '--json'],
+  ['status'],
+  ...(process.env['MESHWRIGHT_FULL'] === '1' ? [['facts'], ['status', '--json']] : []),
+];
+const mebibyte = 2 ** 20;
+const cap = observationMaxBytes(allProbes());
+let rack: ExampleRack;
+let keys: SshCase;
+let quietPeakBytes: number;
+
+/** What a client that has ended may still have been sent: its ssh window and what the two kernels hold. */
+const onItsWay = 16 * mebibyte;
+const memoryRoom = 64 * mebibyte;
+
+beforeAll(async () => {
+  rack = await startExampleRack();
+  keys = makeSshCase('mesh');
+  const place = await commandPlace(rack.fleet.nodes, rack.fleet.userKey.path);
+  const { peakBytes, code } = await place.run('facts', 'studio-1');
+  expect(code).toBe(0);
+  quietPeakBytes = peakBytes;
+  await place.remove();
+});
+afterAll(async () => {
+  keys.remove();
+  await rack.stop();
+});
+
+/** Writes the same piece again and again, as fast as it is read. */
+function pourRaw(socket: Socket, piece: Buffer): void {
+  const pour = (): void => {
+    while (socket.writable && socket.write(piece));
+    if (socket.writable) socket.once('drain', pour);
+  };
+  socket.resume();
+  pour();
+}
+
+const ident = 'SSH-2.0-OpenSSH_9.8\r\n';
+const lines = Buffer.from(`${'x'.repeat(79)}\n`.repeat(800));
+
+/** What a node does on the wire, the code of the failure that is shown for it, and the words of the command. */
+interface Row {
+  readonly faults: Faults;
+  readonly code: string;
+  readonly words?: readonly string[];
+  /** True when it sends without end and must not be read to the deadline. */
+  readonly isEndless?: true;
+}
+
+/** The documented result of everything that can happen around the frames. `facts` and `status` both end with 1. */
+const table: Readonly<Record<string, Row>> = {
+  'prints lines without end': { faults: { onExec: pouring(lines) }, code: 'fact/too-much-output', isEndless: true },
+  'prints one line without end': {
+    faults: { onExec: pouring(Buffer.alloc(65_536, 'x')) },
+    code: 'fact/too-much-output',
+    isEndless: true,
+  },
+  'prints without end on stderr': {
+    faults: { onExec: pouring(Buffer.from(everyPoison.repeat(40)), 'stderr') },
+    code: 'fact/too-much-output',
+    isEndless: true,
+  },
+  'greets without end': {
+    faults: { onSocket: (socket) => pourRaw(socket, lines) },
+    code: 'ssh/not-ssh',
+    isEndless: true,
+  },
+  'greets with a line without end': {
+    faults: { onSocket: (socket) => pourRaw(socket, Buffer.alloc(65_536, 'x')) },
+    code: 'ssh/not-ssh',
+    isEndless: true,
+  },
+  'greets with poison and hangs up': {
+    faults: { onSocket: (socket) => socket.end(`${everyPoison}\r\n`) },
+    code: 'ssh/not-ssh',
+  },
+  // Each packet is read and forgotten: the deadline ends it, and the memory stays flat meanwhile.
+  'sends packets without meaning and without end': {
+    faults: {
+      onSocket: (socket) => {
+        socket.write(ident);
+        pourRaw(socket, plainPacket(Buffer.concat([Buffer.from([2, 0, 0, 0x40, 0]), Buffer.alloc(0x4000, 'x')])));
+      },
+    },
+    words: ['--deadline', '2s'],
+    code: 'ssh/timed-out',
+  },
+  'calls itself by a name that is poison': {
+    faults: { onSocket: (socket) => socket.end(`SSH-2.0-${everyPoison.replaceAll(/[\r\n]/g, ' ').slice(0, 200)}\r\n`) },
+    code: 'ssh/dropped',
+  },
+  'disconnects with a reason that is poison': {
+    faults: { onSocket: (socket) => socket.end(Buffer.concat([Buffer.from(ident), disconnectPacket(everyPoison)])) },
+    code: 'ssh/dropped',
+  },
+  'speaks only algorithms whose names are poison': {
+    faults: { onSocket: (socket) => socket.end(Buffer.concat([Buffer.from(ident), keyExchangePacket(everyPoison)])) },
+    code: 'ssh/no-common-algorithm',
+  },
+  'refuses the login with a banner that is poison': {
+    faults: {
+      banner: everyPoison,
+      onAuth: (context) => context.reject(['password', everyPoison.slice(0, 60)] as never),
+    },
+    code: 'ssh/authentication-failed',
+  },
+  'runs nothing and says poison': {
+    faults: {
+      onExec: ({ channel }) => {
+        channel.write(everyPoison);
+        channel.stderr.write(everyPoison);
+        channel.exit(0);
+        channel.end();
+      },
+    },
+    code: 'fact/no-frames',
+  },
+  'ends the command with a signal whose name is poison': {
+    faults: { onExec: signalling(everyPoison, everyPoison) },
+    code: 'fact/no-frames',
+  },
+  'closes the channel without an exit': {
+    faults: { onExec: ({ channel }) => channel.close() },
+    code: 'ssh/dropped',
+  },
+};
+
+describe('a node that', () => {
+  it.each(Object.entries(table))('%s', async (_, { faults, code, words = [], isEndless }) => {
+    const node = await startHostileNode(keys.host, faults);
+    const place = await commandPlace({ 'studio-1': node.run }, rack.fleet.userKey.path);
+    try {
+      const printed = await Promise.all(verbs.map((verb) => place.run(...words, ...verb, 'studio-1')));
+      for (const one of printed) {
+        expect(harmIn(one.stdout)).toEqual([]);
+        expect(harmIn(one.stderr)).toEqual([]);
+        expect(one.peakBytes - quietPeakBytes).toBeLessThan(memoryRoom);
+      }
+      expect(printed.map((one) => one.code)).toEqual(verbs.map(() => 1));
+      const answer = JSON.parse(printed[0]?.stdout ?? '') as {
+        readonly diagnostics: readonly { readonly code: string }[];
+      };
+      expect(answer.diagnostics.map((one) => one.code)).toEqual([code]);
+      expect(node.connections()).toBe(verbs.length);
+      if (isEndless) expect(node.sentBytes()).toBeLessThan(verbs.length * (cap + onItsWay));
+      expect(existsSync(join(place.folder, markFile))).toBe(false);
+    } finally {
+      await node.stop();
+      await place.remove();
+    }
+  });
+});
+
+describe('an observation that breaks off over real SSH', () => {
+  const phases = [0, 0.05, 0.3, 0.5, 0.8, 0.999];
+
+  it.each(phases)('at %d of its answer keeps what had arrived whole, and nothing else', async (share) => {
+    const whole = timelessFacts(await observe([rack.way('studio-1')]), 'studio-1');
+    const { bytes, token } = await recordFrames(rack.way('studio-1'), '0123456789abcdef0123456789abcdef');
+    const text = bytes.toString('latin1');
+    const node = await startHostileNode(keys.host, {
+      onExec: ({ channel, command, socket }) => {
+        const mine = Buffer.from(text.replaceAll(token, tokenIn(command)), 'latin1');
+        channel.write(mine.subarray(0, Math.floor(mine.length * share)));
+        // Everything that was written before has left by then: the socket ends in order.
+        setImmediate(() => socket.end());
+      },
+    });
+    const observed = await observe([node.way(rack, 'studio-1')]);
+    await node.stop();
+    expect(observed.failures['studio-1']?.map(({ code }) => code)).toEqual(['ssh/dropped']);
+    const unknown = unknownFacts(observed, 'studio-1');
+    expect(new Set(Object.values(unknown))).toEqual(new Set(['truncated']));
+    const known = Object.entries(timelessFacts(observed, 'studio-1')).filter(([name]) => !(name in unknown));
+    expect(whole).toMatchObject(Object.fromEntries(known));
+    if (share === 0) expect(Object.keys(unknown)).toHaveLength(factNames.length);
+  });
+});
