@@ -1,0 +1,86 @@
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { filesBelow } from '../architecture/sources.ts';
+import { nodesOf, parse } from '../architecture/syntax.ts';
+
+const productFolders = ['apply', 'cabling', 'config', 'desired', 'doctor', 'facts', 'remote', 'report', 'script'];
+/** The command line starts the simulator and gives it the resolved file; it is on neither side. */
+const sharedFolders = ['src/model/', 'src/diagnostics/'];
+
+/** Shorter texts are words of any program: `exited`, `status`, `-json`. */
+const long = 12;
+
+const modules = filesBelow('src').filter((path) => path.endsWith('.ts'));
+const trees = new Map(modules.map((path) => [path, parse(path)]));
+
+/** Every module that a module names, in an import, an export or an `import()`, for types or for values. */
+function named(path: string): readonly string[] {
+  const tree = trees.get(path);
+  if (tree === undefined) throw new Error(`no module ${path}`);
+  return [...nodesOf(tree)].flatMap((node) => {
+    const isImportCall = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
+    const specifier = isImportCall
+      ? node.arguments[0]
+      : ts.isImportDeclaration(node) || ts.isExportDeclaration(node)
+        ? node.moduleSpecifier
+        : undefined;
+    if (specifier === undefined || !ts.isStringLiteral(specifier) || !specifier.text.startsWith('.')) return [];
+    return [join(dirname(path), specifier.text)];
+  });
+}
+
+function reachable(from: readonly string[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const waiting = [...from];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    waiting.push(...named(next));
+  }
+  return seen;
+}
+
+const inside = (folder: string): readonly string[] => modules.filter((path) => path.startsWith(`src/${folder}/`));
+
+/** Texts that a module has as values: strings, templates and the sources of patterns; not those in types and imports. */
+function textsIn(path: string): readonly string[] {
+  const tree = trees.get(path);
+  if (tree === undefined) return [];
+  return [...nodesOf(tree)].flatMap((node) => {
+    if (ts.isSourceFile(node) || ts.isLiteralTypeNode(node.parent) || ts.isImportDeclaration(node.parent)) return [];
+    if (ts.isStringLiteralLike(node) || ts.isRegularExpressionLiteral(node)) return [node.text];
+    if (ts.isTemplateHead(node) || ts.isTemplateMiddle(node) || ts.isTemplateTail(node)) return [node.text];
+    return [];
+  });
+}
+
+const simulator = reachable(inside('sim'));
+const product = reachable(productFolders.flatMap(inside));
+const shared = [...simulator].filter((path) => product.has(path));
+
+describe('the simulator and the product', () => {
+  it('have no module in common but the vocabulary and the diagnostics', () => {
+    expect(shared.length).toBeGreaterThan(0);
+    expect(shared.filter((path) => !sharedFolders.some((folder) => path.startsWith(folder)))).toEqual([]);
+  });
+
+  it('write every long text of a Mac twice, each side for itself', () => {
+    const ownOfSimulator = new Set(inside('sim').flatMap(textsIn));
+    const onBothSides = [...inside('facts'), ...inside('script')]
+      .flatMap(textsIn)
+      .filter((text) => text.length >= long && ownOfSimulator.has(text));
+    // The search finds such texts at all, for instance this one of system_profiler.
+    expect(onBothSides).toContain('receptacle_no_devices_connected');
+    const inCommon = new Set(shared.flatMap(textsIn));
+    expect(onBothSides.filter((text) => inCommon.has(text))).toEqual([]);
+  });
+
+  it('share no pattern at all', () => {
+    const patterns = (paths: readonly string[]): readonly string[] =>
+      paths.flatMap(textsIn).filter((text) => text.startsWith('/') && text.length >= long && /[\\[(^$]/.test(text));
+    const vocabulary = shared.filter((path) => path.startsWith('src/model/'));
+    expect(patterns(inside('facts')).length).toBeGreaterThan(10);
+    expect(patterns(vocabulary)).toEqual([]);
+  });
+});
