@@ -3,8 +3,10 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { factsWithoutAnswer, parseFacts } from '../facts/parse-facts.ts';
 import { allProbes } from '../facts/registry.ts';
+import { exitText } from '../model/exit.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodeObservation } from '../model/observation.ts';
+import { diagnoseExit } from '../remote/exit-reasons.ts';
 import type { ExecResult, Remote } from '../remote/remote.ts';
 import { parseFrames } from '../script/frames.ts';
 import { observationMaxBytes, observeCommand } from '../script/observe-script.ts';
@@ -67,12 +69,9 @@ function brokenOff(node: NodeName, result: ExecResult, isSilent: boolean): reado
     const detail = `${node} sent more than any set of probes can print; the rest was not read.`;
     return [diagnose('fact/too-much-output', { subject, detail })];
   }
-  if (exit.kind === 'unknown') {
-    return [diagnose('ssh/dropped', { subject, detail: `The observation of ${node} broke off: ${exit.reason}.` })];
-  }
+  const broken = diagnoseExit(node, exit);
+  if (broken) return [broken];
   if (!isSilent) return [];
-  const how = exit.kind === 'exited' ? `exit ${exit.code}` : `signal ${exit.signal}`;
-  return [
-    diagnose('fact/no-frames', { subject, detail: `The observation script gave no answer on ${node} (${how}).` }),
-  ];
+  const detail = `The observation script gave no answer on ${node} (${exitText(exit)}).`;
+  return [diagnose('fact/no-frames', { subject, detail })];
 }
