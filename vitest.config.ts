@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** A place for the results as JSON: `.ci/run` sets it and adds the counts up. */
@@ -10,6 +11,8 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Many tests wait for processes of their own: all cores, where vitest would leave one free.
+    maxWorkers: availableParallelism(),
     reporters: results === undefined ? ['default'] : ['default', 'json'],
     ...(results === undefined ? {} : { outputFile: { json: results } }),
     coverage: {
@@ -17,6 +20,7 @@ export default defineConfig({
       include: ['src/**/*.ts'],
       exclude: ['src/**/*.generated.ts'],
       reporter: ['text-summary', 'json-summary'],
+      reportOnFailure: true,
     },
     projects: [
       { extends: true, test: { name: 'parts', include: ['test/**/*.test.ts'], exclude: builtOnes } },

@@ -1,4 +1,7 @@
-/** Runs every `scripts/generate-*`; with `--check` each only compares, and all of them speak before this one fails. */
+/**
+ * Runs every `scripts/generate-*`; with `--check` each only compares, and all of them speak before this one fails.
+ * tsx is loaded because some of them read the sources.
+ */
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,8 +14,7 @@ const generators = readdirSync(folder)
 
 let isStale = false;
 for (const name of generators) {
-  const loader = name.endsWith('.ts') ? ['--import', 'tsx'] : [];
-  const words = [...loader, `${folder}${name}`, ...process.argv.slice(2)];
+  const words = ['--import', 'tsx', `${folder}${name}`, ...process.argv.slice(2)];
   if (spawnSync(process.execPath, words, { cwd: root, stdio: 'inherit' }).status !== 0) isStale = true;
 }
 process.exitCode = isStale ? 1 : 0;
