@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { textOf } from './sources.ts';
+import { filesBelow, textOf } from './sources.ts';
 
 interface Lock {
   readonly packages: Readonly<Record<string, { readonly optionalDependencies?: Readonly<Record<string, string>> }>>;
@@ -27,5 +27,25 @@ describe('package-lock.json', () => {
 
   it('names no registry, so that each user installs from their own', () => {
     expect(textOf('package-lock.json')).not.toMatch(/"resolved": "http/);
+  });
+});
+
+describe('package.json', () => {
+  it('makes users install what src imports, and nothing else', () => {
+    const { dependencies }: { dependencies: Readonly<Record<string, string>> } = JSON.parse(textOf('package.json'));
+    const source = filesBelow('src')
+      .filter((path) => path.endsWith('.ts'))
+      .map(textOf)
+      .join('\n');
+    const imported = [...source.matchAll(/(?:from|import\() ?'([a-z][\w-]*)[/']/g)].map(([, name]) => name ?? '');
+    expect(Object.keys(dependencies).sort()).toEqual([...new Set(imported)].sort());
+  });
+
+  it('names one version of each package, not a range', () => {
+    const manifest: Record<'dependencies' | 'devDependencies', Record<string, string>> = JSON.parse(
+      textOf('package.json'),
+    );
+    const versions = Object.values({ ...manifest.dependencies, ...manifest.devDependencies });
+    expect(versions.filter((version) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
   });
 });
