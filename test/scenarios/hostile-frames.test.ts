@@ -10,6 +10,8 @@ import { startExampleRack } from './observe-rack.ts';
 const token = '0123456789abcdef0123456789abcdef';
 const oldToken = 'fedcba9876543210fedcba9876543210';
 const isFull = process.env['MESHWRIGHT_FULL'] === '1';
+/** The full run looks at every offset. */
+const longMs = isFull ? 240_000 : 30_000;
 const probes = allProbes();
 let recording: Recording;
 let whole: readonly Answer[];
@@ -74,7 +76,7 @@ describe('a frame that is cut', () => {
     expect(seen.size).toBe(probes.length + 1);
   });
 
-  it('at its front, at any offset: nothing is believed without the beginning', () => {
+  it('at its front, at any offset: nothing is believed without the beginning', { timeout: longMs }, () => {
     const { bytes } = recording;
     const start = bytes.indexOf(`${token} begin`);
     for (let from = start + 1; from < bytes.length; from += isFull ? 1 : 7) {
@@ -82,7 +84,7 @@ describe('a frame that is cut', () => {
     }
   });
 
-  it('in the middle, at any offset and of any length: no answer is wrong', () => {
+  it('in the middle, at any offset and of any length: no answer is wrong', { timeout: longMs }, () => {
     const { bytes } = recording;
     for (let from = 0; from < bytes.length; from += isFull ? 1 : 11) {
       for (const length of [1, 2, 33, 1_000]) {
@@ -115,7 +117,7 @@ describe('rubbish around the frames', () => {
     expect(read(Buffer.concat([noise, recording.bytes, noise]))).toEqual(whole);
   });
 
-  it.each(rubbish)('%s at any place inside makes no fact wrong', (_, text) => {
+  it.each(rubbish)('%s at any place inside makes no fact wrong', { timeout: longMs }, (_, text) => {
     const noise = Buffer.from(text, 'latin1');
     const { bytes } = recording;
     for (let at = 0; at < bytes.length; at += isFull ? 1 : 11) {

@@ -145,7 +145,16 @@ const table: Readonly<Record<string, Row>> = {
   },
   'closes the channel without an exit': {
     faults: { onExec: ({ channel }) => channel.close() },
+    code: 'ssh/exit-unknown',
+  },
+  'cuts the connection instead of an answer': {
+    faults: { onExec: ({ socket }) => socket.destroy() },
     code: 'ssh/dropped',
+  },
+  'takes the command and never ends it': {
+    faults: { onExec: ({ channel }) => channel.write('wait ...\n') },
+    words: ['--deadline', '4s'],
+    code: 'ssh/timed-out',
   },
 };
 
@@ -172,6 +181,28 @@ describe('a node that', () => {
       await node.stop();
       await place.remove();
     }
+  });
+});
+
+describe('the output of a command on a hostile node', () => {
+  it('is shown behind the name of the node, escaped, and whole in JSON', async () => {
+    const node = await startHostileNode(keys.host, {
+      onExec: ({ channel }) => {
+        channel.write(everyPoison);
+        channel.stderr.write(everyPoison);
+        channel.exit(3);
+        channel.end();
+      },
+    });
+    const place = await commandPlace({ 'studio-1': node.run }, rack.fleet.userKey.path);
+    const text = await place.run('exec', 'studio-1', '--', 'true');
+    const json = await place.run('exec', 'studio-1', '--json', '--', 'true');
+    await node.stop();
+    await place.remove();
+    expect([text.code, json.code]).toEqual([1, 1]);
+    for (const one of [text.stdout, text.stderr, json.stdout, json.stderr]) expect(harmIn(one)).toEqual([]);
+    for (const line of text.stdout.trimEnd().split('\n')) expect(line).toMatch(/^(?:simulated )?studio-1 \| /);
+    expect(JSON.stringify(JSON.parse(json.stdout))).toContain(JSON.stringify(everyPoison).slice(1, -1));
   });
 });
 

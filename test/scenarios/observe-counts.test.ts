@@ -162,7 +162,8 @@ describe('an observation whose connection is cut', () => {
     const { serverBytes } = measure.counts();
     await measure.stop();
     const targetPort = rack.fleet.nodes['studio-1']?.port ?? 0;
-    const proxy = await startDelayingProxy({ targetPort, cutAfterServerBytes: serverBytes - 20_000 });
+    // Most of the bytes are the answer; how many packets carry it differs from run to run.
+    const proxy = await startDelayingProxy({ targetPort, cutAfterServerBytes: Math.floor(serverBytes * 0.6) });
     const observed = await observe([rack.way('studio-1', { port: proxy.port })]);
     await proxy.stop();
     expect(observed.failures['studio-1']?.map(({ code }) => code)).toEqual(['ssh/dropped']);
