@@ -43,7 +43,7 @@ export async function startHostileNode(key: HostKeyPair, faults: Faults): Promis
 }
 
 /** Answers an observation with these bytes, made for its token, and ends honestly. */
-export const answering =
+const answering =
   (bytes: (token: string) => Buffer) =>
   ({ channel, command }: FaultExec): void => {
     channel.write(bytes(tokenIn(command)));
@@ -91,7 +91,7 @@ export function plainPacket(payload: Buffer): Buffer {
 }
 
 /** A string of the SSH protocol: its length and its bytes. */
-export function wireString(text: string): Buffer {
+function wireString(text: string): Buffer {
   const bytes = Buffer.from(text);
   const length = Buffer.alloc(4);
   length.writeUInt32BE(bytes.length);

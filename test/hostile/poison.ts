@@ -4,7 +4,7 @@
 export const markFile = 'evaluated-by-somebody';
 
 /** What only an evaluation of {@link poisons} would print. */
-export const evaluated = '60481729';
+const evaluated = '60481729';
 
 /** Each by its name; every one is data and must be shown as such. */
 export const poisons: Readonly<Record<string, string>> = {

@@ -40,7 +40,7 @@ export interface WayChange {
 export const exampleFile = `${root}cluster.example.yaml`;
 
 /** The example file, resolved. */
-export function exampleFleet(): DesiredFleet {
+function exampleFleet(): DesiredFleet {
   const { fleet } = loadCluster(textOf('cluster.example.yaml'), 'cluster.example.yaml');
   if (!fleet) throw new Error('the example file gives no fleet');
   return fleet;
@@ -112,7 +112,7 @@ export function unknownFacts(observation: FleetObservation, node: string): Reado
 export type Tree = Readonly<Record<string, string>>;
 
 /** Takes down everything about a tree but the access times, which reading changes. */
-export async function treeOf(folder: string): Promise<Tree> {
+async function treeOf(folder: string): Promise<Tree> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = ['', ...entries.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))].sort();
   const lines = await Promise.all(
