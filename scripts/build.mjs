@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleCommandLine } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -16,7 +17,10 @@ const isQuick = process.argv.includes('--quick');
 
 /** One digest over every source and every setting that the build reads. */
 function sourceDigest() {
-  const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json'];
+  const settings = [
+    ...['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
+    ...['scripts/build.mjs', 'scripts/bundle.mjs'],
+  ];
   const sources = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
@@ -56,6 +60,12 @@ if (!stamps.includes(stamp)) {
     rmSync(made, { recursive: true, force: true });
     process.stderr.write('build: the compiler failed\n');
     process.exit(1);
+  }
+  try {
+    await bundleCommandLine(root, made);
+  } catch (error) {
+    rmSync(made, { recursive: true, force: true });
+    throw error;
   }
   chmodSync(join(made, 'cli', 'main.js'), 0o755);
   writeFileSync(join(made, stampName), `${isQuick ? 'quick' : 'checked'} ${digest}\n`);

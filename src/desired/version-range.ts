@@ -1,4 +1,6 @@
-import semver from 'semver';
+import satisfies from 'semver/functions/satisfies.js';
+import minVersion from 'semver/ranges/min-version.js';
+import validRange from 'semver/ranges/valid.js';
 
 /** Longer ranges are refused before they are read. */
 const longestRange = 256;
@@ -17,13 +19,13 @@ function threeNumbers(version: string): string | undefined {
  */
 export function acceptsVersion(range: string, version: string): boolean | undefined {
   const three = threeNumbers(version);
-  return three === undefined || rangeProblem(range) !== undefined ? undefined : semver.satisfies(three, range);
+  return three === undefined || rangeProblem(range) !== undefined ? undefined : satisfies(three, range);
 }
 
 /** What is wrong with a range of versions, as one sentence; undefined for a range that some version can meet. */
 export function rangeProblem(range: string): string | undefined {
   if (range.length > longestRange) return `It has ${range.length} characters; at most ${longestRange} are read.`;
   if (range.trim() === '') return 'It is empty.';
-  if (semver.validRange(range) === null) return 'It is not a list of comparisons.';
-  return semver.minVersion(range) === null ? 'No version can meet it.' : undefined;
+  if (validRange(range) === null) return 'It is not a list of comparisons.';
+  return minVersion(range) === null ? 'No version can meet it.' : undefined;
 }

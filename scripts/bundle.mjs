@@ -1,0 +1,67 @@
+/**
+ * Puts the command line into a few files. A short command spent as much time on opening some three hundred modules as
+ * Node needs to start; the library beside it (`dist/index.js`) stays as the compiler wrote it.
+ */
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** Stays a package of its own: it loads native parts by their place, and only when a node is reached. */
+const external = [/^node:/, 'ssh2'];
+
+/** The bundler that vitest's own build tool brings; the project needs no second one. */
+async function loadBundler(root) {
+  const from = (file, name) => createRequire(file).resolve(name);
+  const vitest = from(join(root, 'package.json'), 'vitest/package.json');
+  const vite = from(vitest, 'vite/package.json');
+  return import(pathToFileURL(from(vite, 'rolldown')).href);
+}
+
+/** Files that a module finds from its own place are found from there still, wherever its text ends up. */
+const keepPlaces = (folder) => ({
+  name: 'keep-places',
+  transform(code, id) {
+    if (!id.startsWith(folder) || !code.includes('import.meta.url')) return null;
+    const place = `new URL(${JSON.stringify(`./${relative(folder, id)}`)}, import.meta.url).href`;
+    return code.replaceAll('import.meta.url', place);
+  },
+});
+
+/** `…/node_modules/yaml/dist/index.js` → `…/node_modules/yaml`. */
+const packageFolder = (id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0];
+
+/** The names and licences of the packages whose text is in the bundle, as those licences ask for. */
+function licences(ids) {
+  const folders = [...new Set(ids.map(packageFolder).filter((folder) => folder !== undefined))].sort();
+  return folders
+    .map((folder) => {
+      const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt'].map((one) => join(folder, one)).find(existsSync);
+      if (file === undefined) throw new Error(`${name} cannot be bundled: it has no licence file`);
+      return `${name} ${version}\n\n${readFileSync(file, 'utf8').trim()}\n`;
+    })
+    .join(`\n${'-'.repeat(72)}\n\n`);
+}
+
+/** Replaces `cli` in a compiled tree by the same commands in few files. */
+export async function bundleCommandLine(root, compiled) {
+  const { rolldown } = await loadBundler(root);
+  const cli = join(compiled, 'cli');
+  const bundled = join(compiled, 'cli-bundled');
+  const bundle = await rolldown({
+    input: { main: join(cli, 'main.js') },
+    platform: 'node',
+    external,
+    plugins: [keepPlaces(cli)],
+    onLog: (_level, log) => {
+      throw new Error(log.message);
+    },
+  });
+  const { output } = await bundle.write({ dir: bundled, format: 'esm', chunkFileNames: '[name]-[hash].js' });
+  await bundle.close();
+  const ids = output.flatMap((chunk) => chunk.moduleIds ?? []);
+  writeFileSync(join(bundled, 'third-party-licences.txt'), licences(ids));
+  rmSync(cli, { recursive: true });
+  renameSync(bundled, cli);
+}
