@@ -45,7 +45,6 @@ const usageCodes: ReadonlySet<string> = new Set([
   'sim/unknown-fault',
   'sim/bad-fault-target',
 ]);
-const nothingChangedCodes: ReadonlySet<string> = new Set(['cli/needs-yes', 'cli/declined']);
 const fileCodes: ReadonlySet<string> = new Set(['cli/cannot-read', 'cli/file-open-to-others']);
 const fileAreas: ReadonlySet<string> = new Set(['yaml', 'schema', 'topology', 'version', 'node', 'lock']);
 
@@ -53,7 +52,7 @@ const fileAreas: ReadonlySet<string> = new Set(['yaml', 'schema', 'topology', 'v
 export function codeFor({ code }: Pick<Diagnostic, 'code'>): ExitCode {
   const [area = ''] = code.split('/');
   if (usageCodes.has(code) || area === 'select') return exitCode.usage;
-  if (nothingChangedCodes.has(code)) return exitCode.nothingChanged;
+  if (code === 'cli/needs-yes') return exitCode.nothingChanged;
   if (fileCodes.has(code) || fileAreas.has(area)) return exitCode.fileInvalid;
   return code === 'internal/bug' ? exitCode.bug : exitCode.failed;
 }

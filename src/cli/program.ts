@@ -57,7 +57,7 @@ function globalOptions(): readonly GlobalOption[] {
       option: new Option('-l, --label <key=value>', 'only nodes with this label; repeat for more').argParser(collect),
     },
     { use: 'json', option: new Option('--json', 'one JSON document instead of text') },
-    { use: 'reach', option: new Option('--sim', 'the simulated fleet of this file instead of the real nodes') },
+    { use: 'reach', option: new Option('--sim', 'the simulated nodes instead of the real ones') },
     { use: 'consent', option: new Option('--yes', 'do not ask') },
     { use: 'reach', option: new Option('--parallel <count>', 'nodes at once').argParser(readCount).default(32) },
     {
@@ -67,7 +67,7 @@ function globalOptions(): readonly GlobalOption[] {
         .default(30_000, '30s'),
     },
     { option: new Option('--no-color', 'no colour (also NO_COLOR)') },
-    { use: 'reach', option: new Option('--record <file>', 'append every command sent to a node, as JSON lines') },
+    { use: 'reach', option: new Option('--record <file>', 'append every command that is sent to a node') },
     { use: 'reach', option: new Option('-v, --verbose', 'say what is sent to which node') },
   ];
 }
@@ -114,7 +114,7 @@ function helpLook(columns: number, verbOf: ReadonlyMap<Command, Verb>): Partial<
   const plain = new Help();
   plain.showGlobalOptions = true;
   return {
-    helpWidth: Math.max(40, Math.min(columns, 100)),
+    helpWidth: Math.max(60, Math.min(columns, 100)),
     minWidthToWrap: 20,
     showGlobalOptions: true,
     subcommandTerm: (command) => `${command.name()} ${verbOf.get(command)?.words ?? ''}`.trimEnd(),

@@ -13,8 +13,8 @@ export const verbs: readonly Verb[] = [
   {
     name: 'enroll',
     group: setUp,
-    summary: 'show and pin the host key of a node, then check key and sudo',
-    words: '[node-or-address...]',
+    summary: 'show and pin host keys, then check login and sudo',
+    words: '[node...]',
     uses: [...overNodes, 'consent'],
     options: [
       { flags: '--all', text: 'every node of the file' },
@@ -24,8 +24,9 @@ export const verbs: readonly Verb[] = [
       { flags: '--port <number>', text: 'port of an address that is in no file' },
       { flags: '--identity <file>', text: 'private key for an address that is in no file' },
     ],
-    more: `Works before there is a cluster file: the pin then goes into cluster.lock in
-this folder, by address. Compare the fingerprint on the Mac itself:
+    more: `A node is named as in the file, or by its address. Before there is a file the
+pin goes into cluster.lock in this folder, by address.
+Compare the fingerprint on the Mac itself:
   ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub
 
 Exit 0: pinned, key accepted, sudo allowed. 3: a line is missing on the node;
@@ -62,11 +63,12 @@ hint. Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
   {
     name: 'facts',
     group: look,
-    summary: 'every fact of every node, over one connection and one exec each',
+    summary: 'every fact of every node, known or unknown',
     words: '[node...]',
     uses: overNodes,
     options: [{ flags: '--fact <names>', text: 'only these facts, with commas' }],
-    more: `A fact is known or unknown with a reason; unknown is never no.
+    more: `One connection and one exec per node. A fact that is unknown says why; unknown
+is never no.
 Exit 0: every node was observed. 1: none. 4: some. 3: the others are locked at
 FileVault.
 
@@ -152,7 +154,7 @@ Then add --sim to any verb: meshwright facts --sim`,
   {
     name: 'demo',
     group: own,
-    summary: 'see it all on four simulated Mac Studios; needs nothing',
+    summary: 'watch it all on simulated Macs; needs nothing',
     words: '',
     uses: [],
     options: [],
@@ -161,7 +163,7 @@ Then add --sim to any verb: meshwright facts --sim`,
   {
     name: 'schema',
     group: own,
-    summary: 'print a JSON schema; without a name that of the cluster file',
+    summary: 'print a JSON schema, by default of the file',
     words: '[name]',
     uses: ['json'],
     options: [],

@@ -68,6 +68,6 @@ function nothingSelected(nodes: readonly DesiredNode[], selector: NodeSelector):
   const list = known.length === 0 ? 'The file gives no node a label.' : `The labels are ${listText(known)}.`;
   return diagnose('select/nothing', {
     detail: `${among} the label ${asked}.`,
-    hint: near === undefined ? list : `Did you mean ${near}? ${list}`,
+    hint: near === undefined || near === asked ? list : `Did you mean ${near}? ${list}`,
   });
 }

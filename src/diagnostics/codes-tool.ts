@@ -39,12 +39,6 @@ export const toolCodes = {
     cause: 'A verb that writes was started without a terminal and without --yes.',
     hint: 'Add --yes once you know what it will do.',
   },
-  'cli/declined': {
-    severity: 'notice',
-    summary: 'Nothing was changed: the answer was no.',
-    cause: 'The question was answered with no, or with nothing.',
-    hint: 'Run it again when you are sure.',
-  },
   'run/interrupted': {
     severity: 'error',
     summary: 'The run was interrupted before this node was reached.',

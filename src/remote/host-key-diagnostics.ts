@@ -24,11 +24,13 @@ const compareThen = (target: Target, seen: HostKey, more = ''): string =>
 const place = (known: KnownKey): string => `${known.file}:${known.line}`;
 
 function changed(target: Target, seen: HostKey, known: KnownKey): Diagnostic {
+  // Two keys of one type are told apart by their fingerprints; the line then fits on every page.
+  const told = (key: HostKey): string => (seen.type === known.type ? fingerprint(key) : shown(key));
   return diagnose('ssh/host-key-changed', {
     detail: [
       `The host key of ${target.host} is not the one in ${place(known)}.`,
-      `  known  ${shown(known)}`,
-      `  seen   ${shown(seen)}`,
+      `  known  ${told(known)}`,
+      `  seen   ${told(seen)}`,
       'Either the Mac was reinstalled or something stands between you and it.',
     ].join('\n'),
     hint: compareThen(target, seen, ' --replace'),

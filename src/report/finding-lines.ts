@@ -11,7 +11,9 @@ const narrow = 60;
 function paragraphs({ subjects, details }: MergedFinding): readonly string[] {
   const about = subjects.join(', ');
   const isShort = details.length === 1 && !about.includes(':') && about.length > 0;
-  return isShort ? [`${about}: ${details[0]}`] : [about, ...details];
+  if (!isShort) return [about, ...details];
+  const [detail = ''] = details;
+  return [detail.startsWith(`${about}: `) ? detail : `${about}: ${detail}`];
 }
 
 /** Some details and hints have several lines, such as a known and a seen host key; each is escaped by itself. */

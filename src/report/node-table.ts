@@ -67,8 +67,21 @@ function marksText(node: NodeSurvey, numbers: readonly number[], page: Page): st
     .join(' ');
 }
 
+/** Reasons that a row has no room for, in fewer words. */
+const shortReasons: Readonly<Record<string, string>> = {
+  'ssh/host-key-changed': 'shows another host key',
+  'ssh/host-key-unknown': 'host key not pinned yet',
+  'ssh/host-key-revoked': 'shows a revoked host key',
+  'ssh/authentication-failed': 'accepts none of the offered keys',
+  'ssh/no-key': 'no key to log in with',
+  'ssh/timed-out': 'went silent while connecting',
+  'ssh/proxyjump': 'behind a jump',
+};
+
 /** Why nothing stands in the row of a node that was not reached. */
 function reasonText({ failure }: NodeSurvey): string {
+  const short = failure === undefined ? undefined : shortReasons[failure.code];
+  if (short !== undefined) return short;
   const summary = failure?.summary ?? 'Not reached.';
   return escapeText(summary.replace(/\.$/, '').replace(/^The node /, ''));
 }

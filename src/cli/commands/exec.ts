@@ -50,7 +50,11 @@ function wantedCommand(run: Run, fleet: DesiredFleet): string {
   const first = run.words.findIndex((word) => !isNode(word));
   const targets = run.words.slice(0, Math.max(first, 0)).join(' ') || '--all';
   const command = first < 0 ? 'sw_vers' : run.words.slice(first).map(shownWord).join(' ');
-  throw usageError('The command is missing.', `Put it behind two dashes: meshwright exec ${targets} -- ${command}`);
+  const sim = run.options.sim ? '--sim ' : '';
+  throw usageError(
+    'The command is missing.',
+    `Put it behind two dashes:\n  meshwright exec ${sim}${targets} -- ${command}`,
+  );
 }
 
 const shownWord = (word: string): string => (/^[A-Za-z0-9_./=:-]+$/.test(word) ? word : quote(word));

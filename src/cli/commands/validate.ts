@@ -26,11 +26,12 @@ function withFileWord(run: Run): Run {
 function showVerdict(run: Run, shown: string, diagnostics: readonly Diagnostic[]): void {
   const errors = diagnostics.filter((one) => one.severity === 'error').length;
   const warnings = diagnostics.filter((one) => one.severity === 'warning').length;
+  if (diagnostics.length > 0) run.console.err('\n');
   const also = warnings > 0 ? `, ${counted(warnings, 'warning')}` : '';
   if (errors > 0) {
-    run.console.err(`\n${counted(errors, 'error')}${also} in ${shown}; nothing was sent to any node.\n`);
+    run.console.err(`${counted(errors, 'error')}${also} in ${shown}; nothing was sent to any node.\n`);
   } else {
-    run.console.out(`${diagnostics.length > 0 ? '\n' : ''}${shown} is valid${also}.\n`);
+    run.console.out(`${shown} is valid${also}.\n`);
   }
 }
 

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultName, faultNames } from '../../src/sim/faults.ts';
+import { endPlace, placeWithFleet } from './fleet.ts';
+import { codesOf, expectGolden, json, meshwright } from './meshwright.ts';
+import type { Place } from './place.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithFleet();
+});
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]) => meshwright(place, words);
+
+/** Where each fault is set, and how `status` must end: 3 when only hands can mend it, 4 when some nodes are wrong. */
+const shows: Readonly<Record<FaultName, { readonly target: string; readonly exit: number }>> = {
+  'bridge-active': { target: 'studio-2', exit: 4 },
+  'cable-40g': { target: 'studio-1:2', exit: 3 },
+  'cable-missing': { target: 'studio-1:3', exit: 3 },
+  'cable-swapped': { target: 'studio-4', exit: 3 },
+  'clock-skew': { target: 'studio-3', exit: 0 },
+  'connection-drop': { target: 'studio-2', exit: 4 },
+  'filevault-locked': { target: 'studio-1', exit: 3 },
+  'gid-missing': { target: 'studio-1:2', exit: 4 },
+  'macos-old': { target: 'studio-4', exit: 4 },
+  'power-wrong': { target: 'studio-1', exit: 0 },
+  'rdma-disabled': { target: 'studio-3', exit: 3 },
+  'sudo-denied': { target: 'studio-2', exit: 0 },
+  'wrong-host-key': { target: 'studio-2', exit: 4 },
+  'wrong-mac': { target: 'studio-1,studio-2', exit: 4 },
+};
+
+describe('status of a broken rack', () => {
+  it.each(faultNames)('says what %s breaks, what to do, and ends as the table of exits says', async (fault) => {
+    const { target, exit } = shows[fault];
+    const set = await run('sim', 'fault', fault, target);
+    const seen = await run('status', '--sim');
+    const cleared = await run('sim', 'fault', '--clear', fault);
+    await expectGolden(`status-${fault}`, place, [set, seen, cleared]);
+    expect([set.code, seen.code, cleared.code]).toEqual([0, exit, 0]);
+  });
+
+  it('ends with 1 when no node is right', async () => {
+    for (const node of ['studio-1', 'studio-2']) await run('sim', 'fault', 'bridge-active', node);
+    const ran = await run('status', '--sim', 'studio-1', 'studio-2');
+    await run('sim', 'fault', '--clear');
+    expect(ran.code).toBe(1);
+  });
+});
+
+describe('facts of nodes that cannot be reached', () => {
+  it('says why beside the facts of the others, in text and in JSON', async () => {
+    await run('sim', 'fault', 'filevault-locked', 'studio-1');
+    await run('sim', 'fault', 'wrong-host-key', 'studio-2');
+    const [text, asJson, locked] = await Promise.all([
+      run('facts', '--sim', '--fact', 'macos-version'),
+      run('facts', '--sim', '--fact', 'macos-version', '--json'),
+      run('facts', '--sim', '--fact', 'macos-version', 'studio-1', 'studio-4'),
+    ]);
+    await run('sim', 'fault', '--clear');
+    await expectGolden('facts-unreached', place, [text]);
+    expect(codesOf(json(asJson))).toEqual(['ssh/locked-at-filevault', 'ssh/host-key-changed']);
+    expect([text.code, asJson.code, locked.code]).toEqual([4, 4, 3]);
+  });
+});
+
+describe('sim fault', () => {
+  it('refuses what is no fault and no target, with what was meant', async () => {
+    const rans = await Promise.all([
+      run('sim', 'fault'),
+      run('sim', 'fault', 'rdma-disable', 'studio-1'),
+      run('sim', 'fault', 'rdma-disabled'),
+      run('sim', 'fault', 'rdma-disabled', 'studio-9'),
+      run('sim', 'fault', 'cable-missing', 'studio-1:6'),
+      run('sim', 'fault', '--clear', 'clock-skew', 'studio-1'),
+      run('sim', 'fault', '--list', 'clock-skew'),
+    ]);
+    await expectGolden('sim-fault-refused', place, rans);
+  });
+});

@@ -1,0 +1,99 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';
+import { makePlace } from './place.ts';
+
+const place = makePlace();
+afterAll(() => place.remove());
+
+const run = (...words: string[]) => meshwright(place, words);
+
+describe('meshwright --help', () => {
+  it('names every verb with one line each, in 80 columns', async () => {
+    const help = await run('--help');
+    expect(widest(help.stdout)).toBeLessThanOrEqual(80);
+    await expectGolden('help', place, [help]);
+  });
+
+  it.each(['enroll', 'validate', 'status', 'facts', 'exec', 'sim', 'demo', 'schema'])(
+    'tells everything about %s in 80 columns',
+    async (verb) => {
+      const help = await run(verb, '--help');
+      expect(widest(help.stdout)).toBeLessThanOrEqual(80);
+      await expectGolden(`help-${verb}`, place, [help]);
+    },
+  );
+
+  it('tells everything about the verbs of sim in 80 columns', async () => {
+    const helps = await Promise.all(['up', 'down', 'status', 'fault'].map((verb) => run('sim', verb, '--help')));
+    expect(Math.max(...helps.map((help) => widest(help.stdout)))).toBeLessThanOrEqual(80);
+    await expectGolden('help-sim-verbs', place, helps);
+  });
+
+  it('is the same in the words of a newcomer', async () => {
+    const [asked, typed, all, none] = await Promise.all([
+      run('facts', '--help'),
+      run('help', 'facts'),
+      run('--help'),
+      run('help'),
+    ]);
+    expect(typed.stdout).toBe(asked.stdout);
+    expect(none.stdout).toBe(all.stdout);
+    expect([typed.code, none.code]).toEqual([0, 0]);
+  });
+
+  it.each(['0', '1', '10', '40', '200'])('is whole on a page of %s columns', async (columns) => {
+    const { code, stdout } = await meshwright(place, ['--help'], { env: { COLUMNS: columns } });
+    expect(code).toBe(0);
+    for (const verb of ['enroll', 'validate', 'status', 'facts', 'exec', 'sim', 'demo', 'schema']) {
+      expect(stdout).toMatch(new RegExp(`^  ${verb}\\b`, 'm'));
+    }
+    expect(widest(stdout)).toBeLessThanOrEqual(Math.max(60, Math.min(Number(columns) || 80, 100)));
+  });
+});
+
+describe('meshwright --version', () => {
+  it('prints one line, or one JSON document with the version of Node', async () => {
+    const [plain, asJson] = await Promise.all([run('--version'), run('--version', '--json')]);
+    expect(plain).toMatchObject({ code: 0, stderr: '' });
+    expect(plain.stdout).toMatch(/^meshwright \d+\.\d+\.\d+\n$/);
+    expect(json(asJson)).toEqual({ meshwright: plain.stdout.trim().split(' ')[1], node: process.versions.node });
+  });
+});
+
+describe('a command line that cannot be understood', () => {
+  it('is answered with what was meant, and exit 64', async () => {
+    const rans = await Promise.all([
+      run('vaildate'),
+      run('validate', '--jsn'),
+      run('sim', 'upp'),
+      run('validate', 'a.yaml', 'b.yaml'),
+      run('validate', 'a.yaml', '-f', 'b.yaml'),
+      run('validate', '--', '-odd.yaml'),
+      run('validate', '--nodes', 'a'),
+      run('sim', 'up', '--record', 'x'),
+      run('facts', '--parallel', '0'),
+      run('facts', '--deadline', '3'),
+      run('facts', '--nodes', 'a,,b'),
+      run('facts', '--fact', 'rdma-stat'),
+      run('facts', '-f'),
+      run('schema', 'clustr'),
+      run('demo', 'now'),
+    ]);
+    expect(rans.map((ran) => ran.code)).toEqual(rans.map(() => 64));
+    expect(rans.map((ran) => ran.stdout)).toEqual(rans.map(() => ''));
+    await expectGolden('usage-errors', place, rans);
+  });
+
+  it('is the help on the error stream when no verb is named', async () => {
+    const [none, help, family] = await Promise.all([run(), run('--help'), run('sim')]);
+    expect(none).toMatchObject({ code: 64, stdout: '', stderr: help.stdout });
+    expect(family).toMatchObject({ code: 64, stdout: '' });
+    expect(family.stderr).toContain('meshwright sim VERB');
+  });
+
+  it('is one JSON document with --json', async () => {
+    const rans = await Promise.all([run('--json'), run('vaildate', '--json'), run('demo', '--json')]);
+    expect(rans.map((ran) => codesOf(json(ran)))).toEqual([['cli/usage'], ['cli/usage'], ['cli/usage']]);
+    expect(rans.map((ran) => [ran.code, ran.stderr])).toEqual(rans.map(() => [64, '']));
+  });
+});

@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import type { Place } from './place.ts';
+import { stable } from './placeholders.ts';
+
+/** The built program. */
+export const mainFile = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+/** How a run of the program ended. */
+export interface Ran {
+  readonly words: readonly string[];
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What may differ from a plain run in the place's folder without a terminal. */
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly folder?: string;
+}
+
+const deadlineMs = 40_000;
+
+/** The place's environment with changes; a variable that is undefined is not there. */
+export function environment(place: Place, changes: RunOptions['env'] = {}): Record<string, string> {
+  const all = Object.entries({ ...place.env, ...changes });
+  return Object.fromEntries(all.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])));
+}
+
+/** Starts the program; its streams are pipes and its input is at its end. */
+export function start(place: Place, words: readonly string[], options: RunOptions = {}): ChildProcess {
+  return spawn(process.execPath, [mainFile, ...words], {
+    cwd: options.folder ?? place.folder,
+    env: environment(place, options.env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Waits for the end of a started program, at most 40 s, and gives what it wrote. */
+export function ended(child: ChildProcess, words: readonly string[]): Promise<Ran> {
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => err.push(chunk));
+  const timer = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      clearTimeout(timer);
+      resolve({ words, code, signal, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() });
+    });
+  });
+}
+
+/** Runs `meshwright WORDS…` to its end. */
+export const meshwright = (place: Place, words: readonly string[], options: RunOptions = {}): Promise<Ran> =>
+  ended(start(place, words, options), words);
+
+/** The one JSON document on standard output; fails when there is anything else. */
+export function json(ran: Ran): unknown {
+  expect(ran.stdout.endsWith('}\n'), `one JSON document: ${ran.stdout.slice(0, 200)}`).toBe(true);
+  return JSON.parse(ran.stdout);
+}
+
+/** Codes of the diagnostics of a JSON document. */
+export function codesOf(document: unknown): readonly string[] {
+  const { diagnostics } = document as { readonly diagnostics: readonly { readonly code: string }[] };
+  return diagnostics.map((one) => one.code);
+}
+
+/** A run as a person would see it, with what went to the error stream marked. */
+export function transcript(place: Place, ran: Ran): string {
+  const err =
+    ran.stderr === ''
+      ? ''
+      : stable(place, ran.stderr)
+          .replace(/^(?=.|\n)/gm, '! ')
+          .replace(/^! $/gm, '!');
+  const typed = `$ meshwright ${ran.words.map(shown).join(' ')}`.trimEnd();
+  return `${stable(place, `${typed}\n${ran.stdout}`)}${err.replace(/^!? ?$(?![\s\S])/m, '')}[exit ${ran.code ?? ran.signal}]\n`;
+}
+
+const shown = (word: string): string => (/^[\w./:=,@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
+/** Compares runs with a text in `golden/` that a person has read. */
+export async function expectGolden(name: string, place: Place, rans: readonly Ran[]): Promise<void> {
+  const text = rans.map((ran) => transcript(place, ran)).join('\n');
+  await expect(text).toMatchFileSnapshot(`golden/${name}.txt`);
+}
+
+/** The longest line of a text. */
+export const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));

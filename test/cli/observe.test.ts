@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endPlace, placeWithFleet } from './fleet.ts';
+import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';
+import { exampleText, type Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithFleet();
+});
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]) => meshwright(place, words);
+
+interface FactsDocument {
+  readonly simulated: unknown;
+  readonly nodes: Readonly<Record<string, Readonly<Record<string, object>>>>;
+}
+
+describe('facts', () => {
+  it('shows every fact of a node, in words, in 80 columns', async () => {
+    const ran = await run('facts', '--sim', 'studio-1');
+    expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
+    await expectGolden('facts-one-node', place, [ran]);
+  });
+
+  it('shows the facts that were asked for, of the nodes that were asked for', async () => {
+    await expectGolden('facts-some', place, [
+      await run('facts', '--sim', '--fact', 'rdma-state,macos-version', '--nodes', 'studio-4,studio-2'),
+    ]);
+  });
+
+  it('is one JSON document that its schema allows, with every fact of every node', async () => {
+    const ran = await run('facts', '--sim', '--json');
+    const document = json(ran) as FactsDocument;
+    expect(schemaCheck('facts')(document)).toEqual([]);
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(document.simulated).toBe(true);
+    expect(Object.keys(document.nodes)).toEqual(['studio-1', 'studio-2', 'studio-3', 'studio-4']);
+    const unknown = Object.values(document.nodes).flatMap((facts) =>
+      Object.entries(facts).flatMap(([name, fact]) => ('unknown' in fact ? [name] : [])),
+    );
+    expect(unknown).toEqual([]);
+    expect(ran.stdout).toMatch(/"rdma-state": \{\n\s+"value": "enabled"\n/);
+  });
+
+  it('has in JSON only the facts that were asked for, and its schema allows that too', async () => {
+    const document = json(await run('facts', '--sim', '--json', 'studio-3', '--fact', 'disk-space')) as FactsDocument;
+    expect(Object.entries(document.nodes).map(([node, facts]) => [node, Object.keys(facts)])).toEqual([
+      ['studio-3', ['disk-space']],
+    ]);
+    expect(schemaCheck('facts')(document)).toEqual([]);
+  });
+
+  it('chooses nodes by label', async () => {
+    const document = json(
+      await run('facts', '--sim', '--json', '-l', 'role=worker', '--fact', 'sudo'),
+    ) as FactsDocument;
+    expect(Object.keys(document.nodes)).toEqual(['studio-4']);
+  });
+
+  it('keeps a record of exactly one command per node, and says so with -v', async () => {
+    const ran = await run('facts', '--sim', '--fact', 'sudo', '--record', 'sent.jsonl', '-v');
+    const lines = readFileSync(join(place.folder, 'sent.jsonl'), 'utf8').trim().split('\n');
+    const nodes = lines.map((line) => (JSON.parse(line) as { readonly node: string }).node);
+    expect(nodes.sort()).toEqual(['studio-1', 'studio-2', 'studio-3', 'studio-4']);
+    expect(ran.stderr.match(/: one command of \d+ bytes is sent/g)).toHaveLength(4);
+  });
+});
+
+describe('a choice of nodes', () => {
+  it('that names nothing is explained, with what was meant', async () => {
+    const rans = await Promise.all([
+      run('facts', '--sim', 'sutdio-1'),
+      run('status', '--sim', 'rack-9', 'studio-1'),
+      run('facts', '--sim', '-l', 'role=wroker'),
+      run('facts', '--sim', '-l', 'role'),
+      run('status', '--sim', 'studio-1', '-l', 'role=worker'),
+      run('exec', '--sim', '--nodes', 'studio-5', '--', 'true'),
+    ]);
+    expect(rans.map((ran) => ran.code)).toEqual(rans.map(() => 64));
+    await expectGolden('unknown-nodes', place, rans);
+  });
+
+  it('that names nothing is one JSON document with --json', async () => {
+    const ran = await run('facts', '--sim', '--json', 'sutdio-1');
+    expect([ran.code, codesOf(json(ran)), ran.stderr]).toEqual([64, ['select/unknown-node'], '']);
+  });
+});
+
+describe('status', () => {
+  it('shows a healthy rack on one page and ends with 0', async () => {
+    const ran = await run('status', '--sim');
+    expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
+    await expectGolden('status-healthy', place, [ran]);
+  });
+
+  it('says which nodes it did not look at', async () => {
+    await expectGolden('status-some', place, [await run('status', '--sim', 'studio-2', 'studio-3')]);
+  });
+
+  it('is one JSON document that its schema allows', async () => {
+    const ran = await run('status', '--sim', '--json');
+    expect(schemaCheck('status')(json(ran))).toEqual([]);
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('a file that has changed since its simulated fleet came up', () => {
+  it('is told from a fleet that does not run', async () => {
+    place.write('other.yaml', exampleText);
+    const none = await run('status', '--sim', '-f', 'other.yaml');
+    place.write('cluster.yaml', exampleText.replace(/studio-4/g, 'studio-5'));
+    const other = await run('status', '--sim').finally(() => place.write('cluster.yaml', exampleText));
+    expect([none.code, other.code]).toEqual([1, 1]);
+    await expectGolden('sim-not-this-file', place, [none, other]);
+  });
+});

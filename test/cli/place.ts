@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A person's computer in a temporary folder: own home, own state, own folder for temporary files. */
+export interface Place {
+  readonly root: string;
+  /** Where commands are typed. */
+  readonly folder: string;
+  readonly home: string;
+  readonly tmp: string;
+  readonly state: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Writes a file into the folder and returns its path. */
+  readonly write: (name: string, text: string | Uint8Array) => string;
+  readonly remove: () => void;
+}
+
+const example = fileURLToPath(new URL('../../cluster.example.yaml', import.meta.url));
+
+/** The cluster file of the README. */
+export const exampleText = readFileSync(example, 'utf8');
+
+/** A fresh place without a cluster file; nothing of the person who runs the tests shows in its environment. */
+export function makePlace(): Place {
+  // macOS links /tmp elsewhere, and the program shows the path that it is really in.
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'mw-cli-')));
+  const at = (name: string): string => {
+    mkdirSync(join(root, name), { mode: 0o700 });
+    return join(root, name);
+  };
+  const [folder, home, tmp, state] = [at('rack'), at('home'), at('tmp'), at('state')];
+  const env = {
+    PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+    HOME: home,
+    TMPDIR: tmp,
+    MESHWRIGHT_STATE: state,
+    LANG: 'C.UTF-8',
+    TERM: 'xterm-256color',
+  };
+  const write = (name: string, text: string | Uint8Array): string => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    chmodSync(path, 0o644);
+    return path;
+  };
+  return { root, folder, home, tmp, state, env, write, remove: () => rmSync(root, { recursive: true, force: true }) };
+}
+
+/** A place with the example as its cluster file. */
+export function makeExamplePlace(): Place {
+  const place = makePlace();
+  place.write('cluster.yaml', exampleText);
+  return place;
+}
+
+/** Lines of living processes that were started with a path of this place. */
+export function processesOf(place: Place): readonly string[] {
+  const all = execFileSync('ps', ['-axww', '-o', 'pid=,args='], { encoding: 'utf8' });
+  return all.split('\n').filter((line) => line.includes(place.root));
+}
+
+/** What lies in the place's folder for temporary files. */
+export const temporaryFiles = (place: Place): readonly string[] => readdirSync(place.tmp);

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+
+/** A check of documents against `schemas/NAME.schema.json`: what is wrong, in words; nothing for a good document. */
+export function schemaCheck(name: string): (document: unknown) => readonly string[] {
+  const text = readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8');
+  const validate = new Ajv2020({ strict: true, allErrors: true }).compile(JSON.parse(text));
+  return (document) => {
+    validate(document);
+    return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+  };
+}

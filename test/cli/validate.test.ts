@@ -1,0 +1,134 @@
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codesOf, expectGolden, json, meshwright } from './meshwright.ts';
+import { exampleText, makePlace } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+
+const place = makePlace();
+const deep = join(place.folder, 'notes', 'rack');
+const run = (...words: string[]) => meshwright(place, words);
+
+const mistaken = exampleText
+  .replace('studio-1:3 <-> studio-3:2', 'studio-1:2 <-> studio-3:2')
+  .replace('studio-2:4 <-> studio-4:3', 'studio-2:4 <-> studoi-4:3')
+  .replace('sleep: never', 'slep: never')
+  .replace('host: studio-4.lan', 'host: "-oProxyCommand=x"');
+
+beforeAll(() => {
+  place.write('cluster.yaml', exampleText);
+  place.write('bad.yaml', mistaken);
+  place.write('warned.yaml', exampleText.replace('bridge: remove', 'bridge: remove\n  avoid: ["studio-1:2"]'));
+  place.write('utf16.yaml', Buffer.from(`\ufeff${exampleText}`, 'utf16le'));
+  place.write('latin1.yaml', Buffer.from(exampleText.replace('# Four', '# f\u00fcnf'), 'latin1'));
+  place.write('empty.yaml', '');
+  mkdirSync(deep, { recursive: true });
+  symlinkSync('round.yaml', join(place.folder, 'round.yaml'));
+});
+afterAll(() => place.remove());
+
+describe('validate', () => {
+  it('says that the example is valid', async () => {
+    expect(await run('validate')).toMatchObject({ code: 0, stdout: 'cluster.yaml is valid.\n', stderr: '' });
+  });
+
+  it('shows every problem with its place, cause and hint', async () => {
+    await expectGolden('validate-bad', place, [await run('validate', 'bad.yaml')]);
+  });
+
+  it('is content with warnings and shows them', async () => {
+    await expectGolden('validate-warned', place, [await run('validate', 'warned.yaml')]);
+  });
+
+  it('says in words why a file cannot be read or is not text', async () => {
+    const files = ['nowhere.yaml', '.', 'round.yaml', 'cluster.yaml/x', 'utf16.yaml', 'latin1.yaml', 'empty.yaml'];
+    const rans = await Promise.all([...files, '/dev/zero'].map((file) => run('validate', file)));
+    expect(rans.map((ran) => ran.code)).toEqual(rans.map(() => 65));
+    await expectGolden('validate-unreadable', place, rans);
+  });
+
+  it('prints one JSON document that its schema allows, and the same codes as the text', async () => {
+    const check = schemaCheck('diagnostics');
+    for (const file of ['cluster.yaml', 'bad.yaml', 'warned.yaml', 'utf16.yaml', 'nowhere.yaml', 'empty.yaml']) {
+      const [text, asJson] = await Promise.all([run('validate', file), run('validate', file, '--json')]);
+      const document = json(asJson);
+      expect(check(document), file).toEqual([]);
+      expect(asJson).toMatchObject({ code: text.code, stderr: '' });
+      for (const code of codesOf(document)) expect(text.stderr).toContain(`  ${code}\n`);
+    }
+  });
+
+  it('judges the lock beside the file too', async () => {
+    const lock = place.write(
+      'locked.lock',
+      'lock: 1\nhostKeys:\n  studio-1.lan: ["ssh-ed25519 AAAAAAAAAAAAAAAAAAAA"]\n',
+    );
+    place.write('locked.yaml', exampleText);
+    expect(lock).toContain('locked.lock');
+    const ran = await run('validate', 'locked.yaml');
+    expect(ran.code).toBe(65);
+    expect(ran.stderr).toContain('locked.lock:');
+  });
+});
+
+describe('the cluster file', () => {
+  it('is the one of -f, else of MESHWRIGHT_FILE, else the next cluster.yaml here or above', async () => {
+    const env = { MESHWRIGHT_FILE: join(place.folder, 'warned.yaml') };
+    const [named, fromEnvironment, both, above] = await Promise.all([
+      run('-f', 'empty.yaml', 'validate'),
+      meshwright(place, ['validate'], { env }),
+      meshwright(place, ['-f', 'empty.yaml', 'validate'], { env }),
+      meshwright(place, ['validate'], { folder: deep }),
+    ]);
+    expect(named.stderr).toContain('in empty.yaml;');
+    expect(fromEnvironment.stdout).toContain('warned.yaml is valid, 1 warning.');
+    expect(both.stderr).toContain('in empty.yaml;');
+    expect(above.stdout).toBe(`${place.folder}/cluster.yaml is valid.\n`);
+  });
+
+  it('is missed by name when there is none', async () => {
+    const rans = await Promise.all(
+      [['validate'], ['status'], ['facts'], ['exec', '--all', '--', 'true'], ['sim', 'up'], ['sim', 'status']].map(
+        (words) => meshwright(place, words, { folder: place.home }),
+      ),
+    );
+    expect(rans.map((ran) => ran.code)).toEqual(rans.map(() => 64));
+    for (const ran of rans) expect(ran.stderr).toContain('cli/no-cluster-file');
+    await expectGolden('no-cluster-file', place, rans.slice(0, 1));
+  });
+
+  it('is warned about when others can change it, and refused in CI', async () => {
+    const path = place.write('open.yaml', exampleText);
+    chmodSync(path, 0o666);
+    const [person, automation, others] = await Promise.all([
+      run('validate', 'open.yaml'),
+      meshwright(place, ['validate', 'open.yaml'], { env: { CI: 'true' } }),
+      meshwright(place, ['-f', 'open.yaml', 'sim', 'up', '--json'], { env: { CI: 'true' } }),
+    ]);
+    await expectGolden('validate-open-file', place, [person, automation]);
+    expect(others.code).toBe(65);
+    expect(codesOf(json(others))).toEqual(['cli/file-open-to-others']);
+  });
+
+  it('may be a lock that others can change', async () => {
+    place.write('pinned.yaml', exampleText);
+    const lock = join(place.folder, 'pinned.lock');
+    writeFileSync(lock, 'lock: 1\nhostKeys: {}\n');
+    chmodSync(lock, 0o646);
+    const ran = await run('validate', 'pinned.yaml');
+    expect(ran.code).toBe(0);
+    expect(ran.stderr).toContain('Close it: chmod o-w pinned.lock');
+  });
+
+  // Only root can give a file away.
+  it.runIf(process.getuid?.() === 0)('is warned about when it belongs to somebody else', async () => {
+    chownSync(place.write('theirs.yaml', exampleText), 12_345, 12_345);
+    const [root, sudo] = await Promise.all([
+      run('validate', 'theirs.yaml'),
+      meshwright(place, ['validate', 'theirs.yaml'], { env: { SUDO_UID: '12345' } }),
+    ]);
+    expect(root).toMatchObject({ code: 0, stdout: 'theirs.yaml is valid, 1 warning.\n' });
+    expect(root.stderr).toContain('theirs.yaml belongs to user 12345, and you are user 0.');
+    expect(sudo).toMatchObject({ code: 0, stderr: '' });
+  });
+});
