@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Console } from './console.ts';
 import { type ExitCode, exitCode } from './exit-codes.ts';
 
@@ -16,6 +17,8 @@ export interface Signals {
  */
 export function listenForSignals(console: Console): Signals {
   const controller = new AbortController();
+  // Every node of a run listens; from eleven on Node would warn of a leak.
+  setMaxListeners(0, controller.signal);
   let code: ExitCode | undefined;
   const on = (next: ExitCode, text: string) => (): void => {
     if (code !== undefined) process.exit(code);
