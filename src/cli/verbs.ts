@@ -109,7 +109,7 @@ Then add --sim to any verb: meshwright facts --sim`,
   {
     name: 'sim down',
     group: own,
-    summary: 'stop the simulated fleet; nothing of it is left',
+    summary: 'stop the simulated fleet; no process of it is left',
     words: '',
     uses: ['file', 'json'],
     options: [],

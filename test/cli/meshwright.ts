@@ -39,6 +39,15 @@ export function start(place: Place, words: readonly string[], options: RunOption
   });
 }
 
+/** Starts the program with both its streams on one pipe, as `2>&1` does. */
+export function startMerged(place: Place, words: readonly string[]): ChildProcess {
+  return spawn('/bin/sh', ['-c', 'exec "$@" 2>&1', 'sh', process.execPath, mainFile, ...words], {
+    cwd: place.folder,
+    env: environment(place),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
 /** Waits for the end of a started program, at most 40 s, and gives what it wrote. */
 export function ended(child: ChildProcess, words: readonly string[]): Promise<Ran> {
   const out: Buffer[] = [];
@@ -83,7 +92,7 @@ export function transcript(place: Place, ran: Ran): string {
   return `${stable(place, `${typed}\n${ran.stdout}`)}${err.replace(/^!? ?$(?![\s\S])/m, '')}[exit ${ran.code ?? ran.signal}]\n`;
 }
 
-const shown = (word: string): string => (/^[\w./:=,@+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+const shown = (word: string): string => (/^[\w./:=,@+>&-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 /** Compares runs with a text in `golden/` that a person has read. */
 export async function expectGolden(name: string, place: Place, rans: readonly Ran[]): Promise<void> {

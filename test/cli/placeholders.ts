@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import type { Place } from './place.ts';
 
 /** `text` in as many columns as `found`, so that tables stay aligned. */
@@ -5,6 +6,8 @@ const sameWidth =
   (text: string) =>
   (found: string): string =>
     text.padEnd(found.length, '.').slice(0, Math.max(found.length, text.length));
+
+const account = userInfo().username.replaceAll(/[^\w]/g, '\\$&');
 
 /** What differs from run to run, and what stands for it. */
 const volatile: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
@@ -21,6 +24,7 @@ const volatile: readonly (readonly [RegExp, string | ((found: string) => string)
   [/\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+Z)?)?/g, sameWidth('DATE')],
   [/(?<=\bGID )[12](?= is)/g, 'N'],
   [/[0-9.]+ TB of 8 TB free/g, 'N TB of 8 TB free'],
+  [new RegExp(`(?<=--user |accepted for |refused for |, as )${account}\\b|\\b${account}(?=@127)`, 'g'), 'ACCOUNT'],
   [/(?<=^ {2}clock +)\S.*$/gm, 'CLOCK'],
   [/-[0-9a-f]{8}(?=\/)/g, '-DIGEST'],
 ];

@@ -1,8 +1,10 @@
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { type Enrolled, enrollOne, type LockKeeper } from '../enroll-one.ts';
 import { enrollSubjects } from '../enroll-subjects.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
 import { usageError } from '../options.ts';
+import { shownWord } from '../shown-word.ts';
 import { simulatedHints } from '../simulated-hints.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
@@ -17,13 +19,24 @@ export const enroll: VerbBody = async (run) => {
   for (const subject of subjects) {
     if (run.signal.aborted) break;
     const found = await enrollOne(run, { subject, ways, keeper });
-    const result = isSimulated ? { ...found, diagnostics: simulatedHints(found.diagnostics) } : found;
+    const said = withAddressOptions(run, found);
+    const result = isSimulated ? { ...found, diagnostics: simulatedHints(said) } : { ...found, diagnostics: said };
     results.push(result);
     if (!run.options.json) showResult(run, result, { keeper, isSimulated });
   }
   if (run.options.json) showJson(run.console, enrollJson(results, keeper, isSimulated));
   return codeForEnrolled(results.map(codeOf));
 };
+
+/** An address is enrolled again with the same options; without them it would be another account or port. */
+function withAddressOptions(run: Run, { label, diagnostics }: Enrolled): readonly Diagnostic[] {
+  const given = ['user', 'port', 'identity'].flatMap((name) => {
+    const value = run.own[name];
+    return typeof value === 'string' ? [` --${name} ${shownWord(value)}`] : [];
+  });
+  const command = `meshwright enroll ${label}`;
+  return diagnostics.map((one) => ({ ...one, hint: one.hint.replaceAll(command, `${command}${given.join('')}`) }));
+}
 
 function codeOf(result: Enrolled): ExitCode {
   if (result.pin === 'declined' || result.pin === 'refused') return exitCode.nothingChanged;

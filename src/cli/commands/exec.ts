@@ -11,6 +11,7 @@ import { gatherAlike } from '../gather-alike.ts';
 import { openCluster, targetedNodes } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { showProgress } from '../progress.ts';
+import { shownWord } from '../shown-word.ts';
 import { simulatedHints } from '../simulated-hints.ts';
 import { namedTargets } from '../targets.ts';
 import { useLimits } from '../use-limits.ts';
@@ -56,8 +57,6 @@ function wantedCommand(run: Run, fleet: DesiredFleet): string {
     `Put it behind two dashes:\n  meshwright exec ${sim}${targets} -- ${command}`,
   );
 }
-
-const shownWord = (word: string): string => (/^[A-Za-z0-9_./=:-]+$/.test(word) ? word : quote(word));
 
 const withSimulatedHints = (outcome: CommandOutcome): CommandOutcome => {
   if (outcome.kind === 'ended') return outcome;

@@ -60,7 +60,7 @@ export const simDown: VerbBody = async (run) => {
 
 const downText = {
   none: 'No simulated fleet was running.',
-  stopped: 'The simulated fleet is down; nothing of it is left.',
+  stopped: 'The simulated fleet is down; no process of it is left.',
   cleaned: 'The simulated fleet had crashed; what was left of it is cleaned up.',
 } as const;
 

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
+import { makeKey } from '../sshd/start-sshd.ts';
+import { codesOf, expectGolden, json, meshwright, type Ran } from './meshwright.ts';
+import { makePlace } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+
+const place = makePlace();
+const key = makeKey(place.home, 'own');
+const hostKey = makeKey(place.home, 'host');
+const banner = readFileSync(new URL('../sshd/filevault-banner.txt', import.meta.url), 'utf8');
+
+let server: FaultServer | undefined;
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+});
+afterAll(() => place.remove());
+
+/** A node that answers the question for sudo with these words and this exit. */
+const sudoSays = (words: string, code: number): Faults => ({
+  onExec: ({ channel }) => {
+    channel.stderr.write(words);
+    channel.exit(code);
+    channel.end();
+  },
+});
+
+async function enroll(faults: Faults, ...more: string[]): Promise<Ran> {
+  server = await startFaultServer({ privateKey: readFileSync(hostKey.file, 'utf8'), pair: hostKey }, faults);
+  const words = ['127.0.0.1', '--port', String(server.port), '--user', 'mesh', '--identity', key.file];
+  const ran = await meshwright(place, ['enroll', ...words, '--yes', ...more]);
+  return ran;
+}
+
+const lines = (text: string): readonly string[] => text.split('\n').map((line) => line.trim());
+
+describe('enroll', () => {
+  it('is done when the key is accepted and sudo runs', async () => {
+    const ran = await enroll({});
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    await expectGolden('enroll-done', place, [ran]);
+    expect(server?.commands).toHaveLength(1);
+  });
+
+  it('shows the exact sudoers line in one piece when sudo wants a password', async () => {
+    const ran = await enroll(sudoSays('sudo: a password is required\n', 1));
+    expect(ran.code).toBe(3);
+    expect(lines(ran.stderr)).toContain('mesh ALL=(root) NOPASSWD: /bin/sh -s');
+    await expectGolden('enroll-sudo-password', place, [ran]);
+  });
+
+  it('says that the user may not use sudo at all', async () => {
+    const ran = await enroll(sudoSays('mesh is not in the sudoers file.\n', 1), '--json');
+    const document = json(ran) as { readonly nodes: { readonly '127.0.0.1': unknown } };
+    expect([ran.code, codesOf(document.nodes['127.0.0.1'])]).toEqual([3, ['ssh/sudo-denied']]);
+    expect(schemaCheck('enroll')(document)).toEqual([]);
+  });
+
+  it('says that nobody knows about sudo when its answer is unheard of', async () => {
+    const ran = await enroll(sudoSays('sh: /usr/bin/sudo: not found\n', 127));
+    expect(ran.code).toBe(3);
+    await expectGolden('enroll-sudo-unknown', place, [ran]);
+  });
+
+  it('pins the key of a Mac that is locked at FileVault, and asks for hands', async () => {
+    const ran = await enroll({ banner, onAuth: (context) => context.reject(['password']) });
+    expect(ran.code).toBe(3);
+    await expectGolden('enroll-locked', place, [ran]);
+    expect(readFileSync(join(place.folder, 'cluster.lock'), 'utf8')).toContain(hostKey.base64);
+    expect(server?.logins).not.toContain('password');
+  });
+
+  it('says when what answers is no SSH server', async () => {
+    const ran = await enroll({ onSocket: (socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n') }, '--json');
+    const document = json(ran) as { readonly nodes: { readonly '127.0.0.1': unknown } };
+    expect([ran.code, codesOf(document.nodes['127.0.0.1'])]).toEqual([1, ['ssh/not-ssh']]);
+    expect(schemaCheck('enroll')(document)).toEqual([]);
+  });
+});

@@ -1,0 +1,118 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endPlace } from './fleet.ts';
+import { codesOf, ended, environment, expectGolden, json, meshwright, start } from './meshwright.ts';
+import { makeExamplePlace, makePlace, type Place, processesOf } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+
+let place: Place;
+beforeAll(() => {
+  place = makeExamplePlace();
+});
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]) => meshwright(place, words);
+
+interface Pid {
+  readonly pid: number;
+}
+
+describe('sim', () => {
+  it('says of everything that there is no fleet before it is up', async () => {
+    const rans = await Promise.all([
+      run('sim', 'status'),
+      run('sim', 'fault', 'clock-skew', 'studio-1'),
+      run('sim', 'down'),
+      run('status', '--sim'),
+      run('enroll', '--sim', '--all'),
+      run('exec', '--sim', '--all', '--', 'true'),
+    ]);
+    expect(rans.map((ran) => ran.code)).toEqual([1, 1, 0, 1, 1, 1]);
+    await expectGolden('sim-not-running', place, rans.slice(0, 4));
+    for (const ran of [...rans.slice(0, 2), ...rans.slice(3)]) expect(ran.stderr).toContain('sim/not-running');
+  });
+
+  it('comes up once, tells where it is, is broken and mended, and goes down once', async () => {
+    const rans = [
+      await run('sim', 'up'),
+      await run('sim', 'up'),
+      await run('sim', 'fault', 'rdma-disabled', 'studio-3'),
+      await run('sim', 'status'),
+      await run('sim', 'fault', '--clear'),
+      await run('enroll', '--sim', '--all'),
+      await run('sim', 'down'),
+      await run('sim', 'down'),
+    ];
+    expect(rans.map((ran) => ran.code)).toEqual(rans.map(() => 0));
+    for (const ran of rans) expect(ran.stdout.toLowerCase()).toContain('simulated');
+    await expectGolden('sim', place, rans);
+    expect(processesOf(place)).toEqual([]);
+  });
+
+  it('answers in JSON that its schema allows, everywhere', async () => {
+    const check = schemaCheck('sim');
+    const words = [
+      ['up'],
+      ['up'],
+      ['fault', 'clock-skew', 'studio-2'],
+      ['status'],
+      ['fault', '--list'],
+      ['down'],
+      ['down'],
+    ];
+    for (const one of words) {
+      const ran = await run('sim', ...one, '--json');
+      expect([one, check(json(ran)), ran.code, ran.stderr]).toEqual([one, [], 0, '']);
+    }
+  });
+
+  it('shows the names and targets of all faults', async () => {
+    await expectGolden('sim-fault-list', place, [await run('sim', 'fault', '--list')]);
+  });
+
+  it('pins a changed key of a rehearsal into the lock of the rehearsal, never into the real one', async () => {
+    await run('sim', 'up');
+    await run('sim', 'fault', 'wrong-host-key', 'studio-2');
+    const refused = await run('enroll', '--sim', 'studio-2', '--yes');
+    const replaced = await run('enroll', '--sim', 'studio-2', '--yes', '--replace');
+    const seen = await run('facts', '--sim', 'studio-2', '--fact', 'macos-version');
+    await run('sim', 'down');
+    expect([refused.code, replaced.code, seen.code]).toEqual([5, 0, 0]);
+    expect(refused.stderr).toContain('meshwright enroll studio-2 --replace --sim');
+    expect(() => statSync(join(place.folder, 'cluster.lock'))).toThrow();
+  });
+
+  it('is cleaned up after a crash', async () => {
+    const { pid } = json(await run('sim', 'up', '--json')) as Pid;
+    process.kill(pid, 'SIGKILL');
+    await expectGolden('sim-crashed', place, [await run('sim', 'status'), await run('sim', 'down')]);
+    expect(processesOf(place)).toEqual([]);
+  });
+
+  it('says in words why it cannot start', async () => {
+    const blocked = join(place.root, 'a-file');
+    writeFileSync(blocked, '');
+    const inFile = await meshwright(place, ['sim', 'up', '--json'], {
+      env: { MESHWRIGHT_STATE: join(blocked, 'state') },
+    });
+    const withColon = await meshwright(place, ['sim', 'up', '--json'], {
+      env: { MESHWRIGHT_STATE: `${place.state}/a:b` },
+    });
+    expect([inFile.code, codesOf(json(inFile))]).toEqual([1, ['cli/cannot-write']]);
+    expect([withColon.code, codesOf(json(withColon))]).toEqual([1, ['sim/run-folder']]);
+    expect(processesOf(place)).toEqual([]);
+  });
+
+  it('lives in the home of the user when nothing else is said, also without HOME', async () => {
+    const bare = makePlace();
+    const env = { ...environment(bare), MESHWRIGHT_STATE: undefined, HOME: '/dev/null' };
+    bare.write(
+      'cluster.yaml',
+      'schema: 1\nname: rack\nnodes:\n  one: { host: a.lan, hardware: { model: "Mac15,14", memory: 512GB } }\n',
+    );
+    const readOnly = await ended(start(bare, ['sim', 'up', '--json'], { env }), []);
+    bare.remove();
+    expect([readOnly.code, codesOf(json(readOnly))]).toEqual([1, ['cli/cannot-write']]);
+  });
+});

@@ -1,0 +1,175 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeKey } from '../sshd/start-sshd.ts';
+import { endPlace, placeWithFleet } from './fleet.ts';
+import { ended, environment, json, mainFile, meshwright, start, widest } from './meshwright.ts';
+import type { Place } from './place.ts';
+import { onTerminal } from './terminal.ts';
+
+let place: Place;
+let silent: Server;
+beforeAll(async () => {
+  place = await placeWithFleet();
+  // Takes every connection and never says a word.
+  silent = createServer((socket) => void socket.on('error', () => undefined));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  silent.close();
+  await endPlace(place);
+});
+
+const run = (...words: string[]) => meshwright(place, words);
+const colourSequence = '\u001b[';
+
+describe('colour', () => {
+  it('is there on a terminal only, and not when it is unwanted or cannot be shown', async () => {
+    const words = ['status', '--sim', 'studio-1'];
+    const [terminal, piped, unwanted, option, dumb] = await Promise.all([
+      onTerminal(place, words),
+      meshwright(place, words),
+      onTerminal(place, words, { env: { NO_COLOR: '1' } }),
+      onTerminal(place, [...words, '--no-color']),
+      onTerminal(place, words, { env: { TERM: 'dumb' } }),
+    ]);
+    expect(terminal.stdout).toContain(colourSequence);
+    for (const ran of [piped, unwanted, option, dumb]) expect(ran.stdout).not.toContain(colourSequence);
+    expect([terminal.code, unwanted.code, option.code, dumb.code]).toEqual([0, 0, 0, 0]);
+  });
+
+  it('says nothing that the words do not say', async () => {
+    const words = ['facts', '--sim', 'studio-1', '--fact', 'rdma-state,power'];
+    const [coloured, plain] = await Promise.all([onTerminal(place, words), run(...words)]);
+    // biome asks that no control character stands in an expression, so it is made from its text.
+    expect(coloured.stdout.replaceAll(new RegExp(`${'\\u001b'}\\[\\d+m`, 'g'), '')).toBe(plain.stdout);
+  });
+});
+
+describe('the width of the page', () => {
+  it.each([0, 1, 10, 40, 80, 200])('of a terminal of %s columns never breaks a verb', async (columns) => {
+    const [status, wrong] = await Promise.all([
+      onTerminal(place, ['status', '--sim', '--no-color'], { columns }),
+      onTerminal(place, ['vaildate', '--no-color'], { columns }),
+    ]);
+    expect([status.code, wrong.code]).toEqual([0, 64]);
+    expect(status.stdout).toContain('studio-4');
+    if (columns >= 40) expect(widest(status.stdout)).toBeLessThanOrEqual(columns);
+  });
+
+  it('is that of COLUMNS without a terminal', async () => {
+    const ran = await meshwright(place, ['status', '--sim'], { env: { COLUMNS: '50' } });
+    expect([ran.code, widest(ran.stdout) <= 50]).toEqual([0, true]);
+  });
+});
+
+describe('an odd environment', () => {
+  it('changes no answer: time zone, no HOME, empty HOME', async () => {
+    const words = ['facts', '--sim', 'studio-1', '--fact', 'boot-session,macos-version'];
+    const plain = await run(...words);
+    for (const env of [{ TZ: 'Antarctica/Troll' }, { TZ: ':rubbish' }, { HOME: undefined }, { HOME: '' }]) {
+      expect(await meshwright(place, words, { env }), JSON.stringify(env)).toMatchObject({
+        code: 0,
+        stdout: plain.stdout,
+      });
+    }
+  });
+
+  it('without UTF-8 gets nothing but ASCII, and JSON that says the same', async () => {
+    const env = { LANG: 'C', LC_ALL: undefined };
+    const words = [
+      ['status', '--sim'],
+      ['facts', '--sim'],
+      ['facts', '--help'],
+      ['sim', 'fault', '--list'],
+      ['schema'],
+    ];
+    for (const one of words) {
+      const ran = await meshwright(place, one, { env });
+      expect([one, ran.code, /^[\n\t -~]*$/.test(ran.stdout + ran.stderr)]).toEqual([one, 0, true]);
+    }
+    const command = ['exec', '--sim', '--json', 'studio-1', '--', 'printf', 'gr\u00fc\u00df \u{1f600}'];
+    const [utf8, ascii] = await Promise.all([meshwright(place, command), meshwright(place, command, { env })]);
+    expect(ascii.stdout).toMatch(/^[\n -~]*$/);
+    expect(json(ascii)).toEqual(json(utf8));
+  });
+
+  it('has no input at all, and nothing waits for it', async () => {
+    const child = spawn('/bin/sh', ['-c', 'exec "$@" <&-', 'sh', process.execPath, mainFile, 'status', '--sim'], {
+      cwd: place.folder,
+      env: environment(place),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    expect((await ended(child, [])).code).toBe(0);
+  });
+});
+
+describe('a reader', () => {
+  it('that goes away early gets no complaint', async () => {
+    const child = spawn(
+      '/bin/sh',
+      ['-c', '"$@" | head -n 1', 'sh', process.execPath, mainFile, 'facts', '--sim', '--json'],
+      {
+        cwd: place.folder,
+        env: environment(place),
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    expect(await ended(child, [])).toMatchObject({ code: 0, stdout: '{\n', stderr: '' });
+  });
+
+  it('that is slow gets everything', async () => {
+    const text =
+      'a=0123456789abcdef; a=$a$a$a$a; a=$a$a$a$a; for i in 1 2 3 4 5 6 7 8; do echo "$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a"; done';
+    const words = ['exec', '--sim', '--all', '--', 'sh', '-c', text];
+    const child = spawn('/bin/sh', ['-c', '"$@" | (sleep 4; wc -c)', 'sh', process.execPath, mainFile, ...words], {
+      cwd: place.folder,
+      env: environment(place),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const perLine = 'simulated studio-1 | '.length + 256 * 64 + 1;
+    expect(Number((await ended(child, words)).stdout)).toBe(4 * 8 * perLine);
+  });
+
+  it.runIf(process.platform === 'linux')('whose disk is full is told, and the exit says so', async () => {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [mainFile, 'status', '--sim'], {
+      cwd: place.folder,
+      env: environment(place),
+      stdio: ['ignore', full, 'pipe'],
+    });
+    const ran = await ended(child, []);
+    closeSync(full);
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toContain('the answer could not be written');
+    expect(ran.stderr).not.toContain('    at ');
+  });
+});
+
+describe('a run that is interrupted while a node hangs', () => {
+  const clusterText = () => {
+    const address = silent.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const { file } = makeKey(place.home, `key-${port}-${Math.random()}`);
+    return `schema: 1\nname: rack\nssh: { identityFile: ${file} }\nnodes:\n  dead: { host: 127.0.0.1, port: ${port} }\n`;
+  };
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 143],
+  ] as const)('by %s ends with %s long before the deadline of the node', async (signal, code) => {
+    place.write('dead.yaml', clusterText());
+    const words = ['facts', '-f', 'dead.yaml', '--json', '--deadline', '10m'];
+    const connected = new Promise<void>((resolve) => silent.once('connection', () => resolve()));
+    const child = start(place, words);
+    const run = ended(child, words);
+    await connected;
+    child.kill(signal);
+    const ran = await run;
+    expect(ran.code).toBe(code);
+    expect(ran.stdout).toContain('"code": "run/interrupted"');
+    expect(ran.stderr).toMatch(/^(interrupted|terminated|hung up): stopping in order/);
+  });
+});
