@@ -48,7 +48,7 @@ const bar = (name: string, value: number, limit: number, unit: Bar['unit']): Bar
 const medianOf = <T>(rows: readonly T[], read: (row: T) => number): number => spreadOf(rows.map(read)).median;
 
 /** Median of ours by median of the floor. */
-export const ratioOf = (pairs: readonly Pair[]): number =>
+const ratioOf = (pairs: readonly Pair[]): number =>
   medianOf(pairs, (pair) => pair.meshwrightMs) / medianOf(pairs, (pair) => pair.sshMs);
 
 /** The bars that this run can judge, in a fixed order. */
@@ -115,7 +115,7 @@ export function timesText({ observation, startUp }: Measured): string {
 export const barsText = (bars: readonly Bar[]): string =>
   bars
     .map(({ name, value, limit, unit, isReached }) => {
-      const digits = unit === 'x' ? 2 : 0;
+      const digits = unit === 'x' ? 3 : 0;
       const found = `${value.toFixed(digits)} ${unit}`.padStart(10);
       return `${name.padEnd(30)}${found}   at most ${`${limit.toFixed(1)} ${unit}`.padEnd(9)} ${isReached ? 'pass' : 'MISSED'}\n`;
     })

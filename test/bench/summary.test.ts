@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { barsOf, barsText, type Measured, spreadOf, timesText } from './summary.ts';
+
+const measured = (sixteenMs: number): Measured => ({
+  observation: [
+    { nodes: 4, pairs: [{ meshwrightMs: 300, sshMs: 200 }] },
+    { nodes: 16, pairs: [{ meshwrightMs: sixteenMs, sshMs: 1_000 }] },
+    { nodes: 64, pairs: [{ meshwrightMs: 123_456, sshMs: 123_456 }] },
+  ],
+  memory: { nodes: 64, peakBytes: [90e6, 119e6, 100e6] },
+  startUp: [{ nodeMs: 20, versionMs: 30, validateMs: 80 }],
+});
+
+describe('the spread of measured values', () => {
+  it('has the middle one, or the mean of the two middle ones, and both ends', () => {
+    expect(spreadOf([9, 1, 5])).toEqual({ median: 5, min: 1, max: 9 });
+    expect(spreadOf([4, 1, 2, 9])).toEqual({ median: 3, min: 1, max: 9 });
+  });
+});
+
+describe('the bars of a bench', () => {
+  it('judge 4 and 16 nodes by the floor, memory by its highest peak, start-up by a bare Node', () => {
+    expect(barsOf(measured(1_100)).map(({ value, isReached }) => [value, isReached])).toEqual([
+      [1.5, true],
+      [1.1, true],
+      [119, true],
+      [1.5, true],
+      [4, true],
+    ]);
+  });
+
+  it('are missed loudly', () => {
+    const lines = barsText(barsOf(measured(1_101))).split('\n');
+    expect(lines.filter((line) => line.endsWith('MISSED'))).toEqual([
+      'facts of 16 nodes, by ssh        1.101 x   at most 1.1 x     MISSED',
+    ]);
+  });
+});
+
+describe('the tables of a bench', () => {
+  it('fit into 80 columns', () => {
+    const lines = `${timesText(measured(1_000))}${barsText(barsOf(measured(1_000)))}`.split('\n');
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  });
+});
