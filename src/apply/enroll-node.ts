@@ -19,7 +19,9 @@ export interface ShownKey {
 
 /** Asks a node for its host key; offers nothing to it. @throws FleetError with one `ssh/…` code. */
 export async function lookAtHostKey(way: Extract<Way, { kind: 'way' }>, limits: UseLimits): Promise<ShownKey> {
-  const { fingerprint, ...key } = await fetchHostKey(way.target, { deadlineMs: limits.deadlineMs });
+  const { deadlineMs, signal } = limits;
+  const asked = { deadlineMs, ...(signal ? { signal } : {}) };
+  const { fingerprint, ...key } = await fetchHostKey(way.target, asked, way.trust.algorithms);
   return { key, fingerprint, verdict: way.trust.judge(Buffer.from(key.base64, 'base64')) };
 }
 
@@ -39,9 +41,9 @@ export async function checkAccess(
 ): Promise<AccessCheck> {
   const { target } = way;
   const ask = `${scriptCommand([tool.sudo, '-n', tool.sh, '-s'])} </dev/null`;
-  const reached = await withRemote({ node, way }, limits, (remote) =>
+  const reached = await withRemote({ node, way }, limits, (remote, leftMs) =>
     remote.exec(shellCommand(`${rootLine(remote.rootPrefix)}\n${ask}`), {
-      deadlineMs: limits.deadlineMs,
+      deadlineMs: leftMs,
       maxBytes: 65_536,
     }),
   );

@@ -45,17 +45,26 @@ export async function observeFleet(ways: readonly NodeWay[], options: ObserveOpt
 }
 
 async function observeNode(way: NodeWay, options: ObserveOptions): Promise<Sight> {
-  const reached = await withRemote(way, options, (remote) => observeThrough(remote, way.node, options));
+  const reached = await withRemote(way, options, (remote, leftMs) =>
+    observeThrough(remote, way.node, { leftMs, token: options.newToken() }),
+  );
   if (reached.kind === 'reached') return reached.value;
   const facts = factsWithoutAnswer('unreachable', reached.diagnostics[0].summary);
   return { observation: { node: way.node, facts }, failures: reached.diagnostics };
 }
 
-async function observeThrough(remote: Remote, node: NodeName, options: ObserveOptions): Promise<Sight> {
+/** For a round trip, a login shell that is slow to start, and the frames on their way back. */
+const travelMs = 2_000;
+
+async function observeThrough(
+  remote: Remote,
+  node: NodeName,
+  { leftMs, token }: { readonly leftMs: number; readonly token: string },
+): Promise<Sight> {
   const probes = allProbes();
-  const token = options.newToken();
-  const command = observeCommand({ probes, token, rootPrefix: remote.rootPrefix });
-  const limits = { deadlineMs: options.deadlineMs, maxBytes: observationMaxBytes(probes) };
+  const budgetMs = leftMs - Math.min(travelMs, leftMs / 3);
+  const command = observeCommand({ probes, token, rootPrefix: remote.rootPrefix, budgetMs });
+  const limits = { deadlineMs: leftMs, maxBytes: observationMaxBytes(probes) };
   const result = await remote.exec(command, limits);
   const answers = parseFrames(result.stdout, { probes, token });
   const isSilent = answers.every((answer) => answer.missing !== undefined);

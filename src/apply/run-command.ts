@@ -24,10 +24,12 @@ export async function runCommand(
   options: CommandOptions,
 ): Promise<readonly CommandOutcome[]> {
   const outcomes = new Map<NodeName, CommandOutcome>();
-  const { deadlineMs, maxBytes } = options;
+  const { maxBytes } = options;
   await forEachLimited(ways, options.parallel, async (way) => {
     const { node } = way;
-    const reached = await withRemote(way, options, (remote) => remote.exec(command, { deadlineMs, maxBytes }));
+    const reached = await withRemote(way, options, (remote, leftMs) =>
+      remote.exec(command, { deadlineMs: leftMs, maxBytes }),
+    );
     const outcome: CommandOutcome =
       reached.kind === 'reached'
         ? { kind: 'ended', node, result: reached.value }

@@ -19,6 +19,7 @@ export interface NodeWay {
 
 /** Bounds of one use of a connection. */
 export interface UseLimits {
+  /** How long one node may take: connecting, login and commands share it. Only looking its name up has its own. */
   readonly deadlineMs: number;
   /** When aborted, the connection is ended at once. */
   readonly signal?: AbortSignal;
@@ -31,11 +32,14 @@ export type Reached<T> =
   | { readonly kind: 'reached'; readonly value: T }
   | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
 
-/** Connects, hands the connection to `body`, and ends it whatever happens. Only a bug rejects. */
+/**
+ * Connects, hands the connection to `body` with the milliseconds that are left to it (at least 1), and ends it
+ * whatever happens. Only a bug rejects.
+ */
 export async function withRemote<T>(
   { node, way }: NodeWay,
   limits: UseLimits,
-  body: (remote: Remote) => Promise<T>,
+  body: (remote: Remote, leftMs: number) => Promise<T>,
 ): Promise<Reached<T>> {
   if (way.kind === 'no-way') return { kind: 'unreached', diagnostics: way.diagnostics };
   try {
@@ -45,7 +49,8 @@ export async function withRemote<T>(
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted) abort();
     try {
-      return { kind: 'reached', value: await body(recorded(remote, node, limits.onCommand)) };
+      const leftMs = Math.max(1, Math.floor(deadlineMs - remote.connectMs));
+      return { kind: 'reached', value: await body(recorded(remote, node, limits.onCommand), leftMs) };
     } finally {
       signal?.removeEventListener('abort', abort);
       remote.close();
@@ -62,6 +67,7 @@ function recorded(remote: Remote, node: NodeName, onCommand: UseLimits['onComman
   if (!onCommand) return remote;
   return {
     rootPrefix: remote.rootPrefix,
+    connectMs: remote.connectMs,
     close: () => remote.close(),
     exec: (command, limits) => {
       onCommand(node, command);

@@ -42,6 +42,8 @@ function connectError(error: Error): ConnectError {
 interface Notes {
   readonly errors: ConnectError[];
   readonly plaintext: () => Buffer;
+  /** An address is known. */
+  isNamed: boolean;
   isConnected: boolean;
   isEncrypted: boolean;
   isLate: boolean;
@@ -50,9 +52,13 @@ interface Notes {
   login?: { readonly methodsLeft: readonly string[]; readonly isPartial: boolean };
 }
 
-function watch(client: Client, socket: Socket): Notes {
+function watch(client: Client, socket: Socket, isNamed: boolean): Notes {
   const plaintext = listenToPlaintext(socket);
-  const notes: Notes = { errors: [], plaintext, isConnected: false, isEncrypted: false, isLate: false, banner: '' };
+  const flags = { isNamed, isConnected: false, isEncrypted: false, isLate: false };
+  const notes: Notes = { errors: [], plaintext, ...flags, banner: '' };
+  socket.once('lookup', (error: Error | null) => {
+    notes.isNamed = !error;
+  });
   socket.once('connect', () => {
     notes.isConnected = true;
   });
@@ -72,7 +78,7 @@ function watch(client: Client, socket: Socket): Notes {
 }
 
 function phaseOf(notes: Notes): ConnectPhase {
-  if (!notes.isConnected) return 'tcp';
+  if (!notes.isConnected) return notes.isNamed ? 'tcp' : 'name';
   if (notes.isEncrypted) return 'authentication';
   return parsePlaintext(notes.plaintext()).identification === undefined ? 'identification' : 'key-exchange';
 }
@@ -81,9 +87,9 @@ function phaseOf(notes: Notes): ConnectPhase {
 export function recordAttempt(
   client: Client,
   socket: Socket,
-  context: { readonly deadlineMs: number; readonly identities: Identities },
+  context: { readonly deadlineMs: number; readonly identities: Identities; readonly isNamed: boolean },
 ): AttemptRecord {
-  const notes = watch(client, socket);
+  const notes = watch(client, socket, context.isNamed);
   return {
     judged: (verdict) => {
       notes.verdict = verdict;

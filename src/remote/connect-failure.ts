@@ -7,7 +7,7 @@ import type { PlaintextPhase } from './plaintext-phase.ts';
 import type { Target } from './remote.ts';
 
 /** How far a connection attempt came. */
-export type ConnectPhase = 'tcp' | 'identification' | 'key-exchange' | 'authentication';
+export type ConnectPhase = 'name' | 'tcp' | 'identification' | 'key-exchange' | 'authentication';
 
 /** An error as the network or the SSH library reported it. */
 export interface ConnectError {
@@ -52,29 +52,38 @@ const words = (text: string): string => text.replace(/\s+/gu, ' ').trim().toLowe
 /** Whether a banner is that of macOS before FileVault is unlocked. @see apple_ssh_and_filevault(7), macOS 26 */
 const isFileVaultBanner = (banner: string): boolean => words(banner).includes('system is locked');
 
+const unnamed: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'ENODATA'];
+
+function nameless(target: Target, failure: ConnectFailure, codes: readonly string[]): Diagnostic {
+  const late = `could not be looked up within ${failure.deadlineMs / 1000} s`;
+  const why = codes.includes('EAI_AGAIN') ? 'could not be looked up now' : 'does not exist';
+  return diagnose('ssh/unreachable', {
+    detail: `The name ${target.host} ${failure.isLate ? late : why}.`,
+    hint: 'Correct the host of this node in cluster.yaml, or write its IP address.',
+  });
+}
+
 function unreachable(target: Target, failure: ConnectFailure): Diagnostic {
   const codes = failure.errors.flatMap((error) => error.codes);
-  const has = (...wanted: readonly string[]): boolean => wanted.some((code) => codes.includes(code));
-  if (has('ENOTFOUND', 'EAI_AGAIN', 'ENODATA')) {
-    const why = has('EAI_AGAIN') ? 'could not be looked up now' : 'does not exist';
-    return diagnose('ssh/unreachable', {
-      detail: `The name ${target.host} ${why}.`,
-      hint: 'Correct the host of this node in cluster.yaml, or write its IP address.',
-    });
+  if (unnamed.some((code) => codes.includes(code)) || (failure.phase === 'name' && failure.isLate)) {
+    return nameless(target, failure, codes);
   }
-  if (has('ECONNREFUSED')) {
+  // A name may have several addresses; one that is silent may be the right one.
+  const isRefused = codes.includes('ECONNREFUSED');
+  if (isRefused && codes.every((code) => code === 'ECONNREFUSED')) {
     return diagnose('ssh/refused', { detail: `Nothing listens at ${where(target)}.` });
   }
-  if (has('EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN')) {
+  if (!isRefused && ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'].some((code) => codes.includes(code))) {
     return diagnose('ssh/unreachable', {
       detail: `There is no route to ${where(target)}.`,
       hint: 'Check that the Mac is on and in this network. On a Mac also: Privacy & Security > Local Network must allow your terminal (Apple TN3179).',
     });
   }
-  const detail = failure.isLate
-    ? `${where(target)} did not answer within ${failure.deadlineMs / 1000} s.`
-    : `${where(target)} could not be reached: ${failure.errors[0]?.message ?? 'the connection was closed'}.`;
-  return diagnose('ssh/unreachable', { detail });
+  const silence = `${where(target)} did not answer within ${failure.deadlineMs / 1000} s`;
+  const reason = failure.errors[0]?.message || codes.join(', ') || 'the connection was closed';
+  const failed = `${where(target)} could not be reached: ${reason}`;
+  const also = isRefused ? ' One of its addresses refused the connection; the others did not answer.' : '';
+  return diagnose('ssh/unreachable', { detail: `${failure.isLate ? silence : failed}.${also}` });
 }
 
 function missingAlgorithm(failure: ConnectFailure): string {
@@ -154,7 +163,7 @@ export function diagnoseConnect(target: Target, failure: ConnectFailure): Diagno
   const subject = `node ${target.label}`;
   const { verdict } = failure;
   if (verdict !== undefined && verdict.kind !== 'accepted') return { ...diagnoseHostKey(target, verdict), subject };
-  if (failure.phase === 'tcp') return { ...unreachable(target, failure), subject };
+  if (failure.phase === 'tcp' || failure.phase === 'name') return { ...unreachable(target, failure), subject };
   const isAuth = failure.errors.some((error) => error.level === 'client-authentication' || error.codes.includes('14'));
   const isRefused =
     isAuth || (failure.phase === 'authentication' && failure.methodsLeft !== undefined && !failure.isLate);

@@ -1,4 +1,5 @@
 import type { Exit } from '../model/exit.ts';
+import type { LookUp } from './look-up-name.ts';
 
 /** Bounds of one command on a node; both are kept by the controller, whatever the node does. */
 export interface ExecLimits {
@@ -23,6 +24,8 @@ export interface ExecResult {
 export interface Remote {
   /** Put before every node path: empty on a Mac, the node's folder in the portable simulator. */
   readonly rootPrefix: string;
+  /** Milliseconds from the name of the node being looked up to the end of the login. */
+  readonly connectMs: number;
   /** Runs one command line in the login shell of the ssh user. Never rejects for what the node does. */
   exec(command: string, limits: ExecLimits): Promise<ExecResult>;
   /** Ends the connection at once; commands still running get an unknown exit. */
@@ -49,10 +52,12 @@ export interface Target {
 
 /** Bounds of a connection attempt and of what may go silent afterwards. */
 export interface ConnectLimits {
-  /** From the first packet to the end of authentication. */
+  /** From the address being known to the end of authentication. Looking its name up has as long again. */
   readonly deadlineMs: number;
   /** Between two signs of life asked of the node; 5 s unless given. After three unanswered ones it is dropped. */
   readonly keepaliveMs?: number;
   /** When aborted, an attempt that is still going on is ended at once. */
   readonly signal?: AbortSignal;
+  /** How names are looked up; as the system does it unless given. IP addresses are never looked up. */
+  readonly lookUp?: LookUp;
 }

@@ -17,6 +17,7 @@ const bytesPerAskedByte = 64;
 /** A connection of the built-in client. Made by `connect` alone, after the host key was verified. */
 export class SshRemote implements Remote {
   readonly rootPrefix: string;
+  readonly connectMs: number;
   readonly #client: Client;
   readonly #socket: Socket;
   readonly #waiting: CommandRequest[] = [];
@@ -27,8 +28,9 @@ export class SshRemote implements Remote {
   #lost: string | undefined;
   #askedBytes = 0;
 
-  constructor(client: Client, socket: Socket, rootPrefix: string) {
-    this.rootPrefix = rootPrefix;
+  constructor(client: Client, socket: Socket, about: Pick<Remote, 'rootPrefix' | 'connectMs'>) {
+    this.rootPrefix = about.rootPrefix;
+    this.connectMs = about.connectMs;
     this.#client = client;
     this.#socket = socket;
     let why = 'the node closed it';

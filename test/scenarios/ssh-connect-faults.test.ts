@@ -18,6 +18,11 @@ async function start(faults: Faults): Promise<FaultServer> {
   return server;
 }
 
+const trustOf = (host: string, { port }: FaultServer) => {
+  const text = `[${host}]:${port} ${ssh.host.pair.publicLine}\n`;
+  return trustFor({ host, port }, { knownHosts: [{ file: 'known_hosts', text }] });
+};
+
 const says =
   (text: string) =>
   (socket: Socket): void => {
@@ -44,6 +49,49 @@ describe('a node that cannot be talked to', () => {
     const problem = await rejection(connect(target, trustFor(target, { knownHosts: [] }), connectLimits));
     expect(problem).toMatchObject({ code: 'ssh/unreachable', subject: 'node studio-1' });
     expect(problem.detail).toContain('no-such-mac.invalid');
+  });
+
+  it('is not charged for the time in which its name was looked up', async () => {
+    const server = await start({});
+    const target = ssh.target(server.port, { host: 'slow-name.lan' });
+    let namedAt = 0;
+    const lookUp = async () => {
+      await sleep(200);
+      namedAt = performance.now();
+      return [{ address: '127.0.0.1', family: 4 }];
+    };
+    const remote = await connect(target, trustOf('slow-name.lan', server), { ...connectLimits, lookUp });
+    expect(remote.connectMs).toBeLessThanOrEqual(performance.now() - namedAt);
+    remote.close();
+  });
+
+  it('is unreachable when its name is not looked up in time', async () => {
+    const target = ssh.target(22, { host: 'dead-name.lan' });
+    const lookUp = () => new Promise<never>(() => undefined);
+    const problem = await rejection(connect(target, trustFor(target, { knownHosts: [] }), { deadlineMs: 50, lookUp }));
+    expect(problem).toMatchObject({ code: 'ssh/unreachable', detail: expect.stringContaining('looked up within') });
+  });
+
+  it('is never looked up when it is given by its IP address', async () => {
+    const server = await start({});
+    let lookups = 0;
+    const lookUp = () => {
+      lookups += 1;
+      return Promise.reject(new Error('nobody asked'));
+    };
+    (await ssh.connect(server.port, { lookUp })).close();
+    expect(lookups).toBe(0);
+  });
+
+  it('is reached by the second of its addresses when the first one refuses', async () => {
+    const server = await start({});
+    const target = ssh.target(server.port, { host: 'two-addresses.lan' });
+    const lookUp = () =>
+      Promise.resolve([
+        { address: '127.0.0.2', family: 4 },
+        { address: '127.0.0.1', family: 4 },
+      ]);
+    (await connect(target, trustOf('two-addresses.lan', server), { ...connectLimits, lookUp })).close();
   });
 
   it('is refused as an address before anything is sent when host or user could be an option', async () => {

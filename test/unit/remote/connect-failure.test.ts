@@ -34,7 +34,8 @@ const refused = [
 describe('a connection that failed', () => {
   it.each([
     ['ssh/refused', socketError('ECONNREFUSED')],
-    ['ssh/refused', socketError('EHOSTUNREACH', 'ECONNREFUSED')],
+    ['ssh/unreachable', socketError('EHOSTUNREACH', 'ECONNREFUSED')],
+    ['ssh/unreachable', socketError('ETIMEDOUT', 'ECONNREFUSED')],
     ['ssh/unreachable', socketError('ENOTFOUND')],
     ['ssh/unreachable', socketError('EAI_AGAIN')],
     ['ssh/unreachable', socketError('EHOSTUNREACH')],
@@ -48,6 +49,19 @@ describe('a connection that failed', () => {
     expect(judge({ isLate: true })).toMatchObject({
       code: 'ssh/unreachable',
       detail: 'studio-3.lan port 22 did not answer within 10 s.',
+    });
+  });
+
+  it('says that one of several addresses refused while another was silent', () => {
+    expect(judge({ errors: [{ codes: ['ETIMEDOUT', 'ECONNREFUSED'], message: '' }] }).detail).toBe(
+      'studio-3.lan port 22 could not be reached: ETIMEDOUT, ECONNREFUSED. One of its addresses refused the connection; the others did not answer.',
+    );
+  });
+
+  it('says that a name was not looked up in time', () => {
+    expect(judge({ phase: 'name', isLate: true })).toMatchObject({
+      code: 'ssh/unreachable',
+      detail: 'The name studio-3.lan could not be looked up within 10 s.',
     });
   });
 

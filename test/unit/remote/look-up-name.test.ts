@@ -1,0 +1,97 @@
+import type { LookupAddress } from 'node:dns';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createLookUp, type Settle } from '../../../src/remote/look-up-name.ts';
+
+const addresses: readonly LookupAddress[] = [{ address: '192.0.2.1', family: 4 }];
+const isDead = (host: string): boolean => host.startsWith('dead');
+const never = new Promise<never>(() => undefined);
+
+/** Two places in which dead names stay for ever, and a spare one; everything is counted. */
+function makePlaces(patienceMs: number) {
+  const seen = { first: [] as string[], spare: [] as string[], busy: 0, most: 0, opened: 0, closed: 0 };
+  const spares: Map<string, Settle>[] = [];
+  const lookUp = createLookUp({
+    patienceMs,
+    places: 2,
+    lookUp: async (host) => {
+      seen.first.push(host);
+      seen.busy += 1;
+      seen.most = Math.max(seen.most, seen.busy);
+      if (isDead(host)) return never;
+      await turn();
+      seen.busy -= 1;
+      if (host === 'nobody') throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
+      return addresses;
+    },
+    openSpare: () => {
+      seen.opened += 1;
+      const asked = new Map<string, Settle>();
+      spares.push(asked);
+      return {
+        ask: (host, settle) => {
+          seen.spare.push(host);
+          asked.set(host, settle);
+          if (!isDead(host) && host !== 'later') queueMicrotask(() => settle.found(addresses));
+        },
+        close: () => {
+          seen.closed += 1;
+        },
+      };
+    },
+  });
+  return { lookUp, seen, spares };
+}
+
+const names = (word: string, count: number): readonly string[] => Array.from({ length: count }, (_, at) => word + at);
+
+describe('a lookup of names', () => {
+  it('gives the first place no more than it can do at once and opens no other while it gets on', async () => {
+    const { lookUp, seen } = makePlaces(60_000);
+    const hosts = names('studio-', 20);
+    expect(await Promise.all(hosts.map(lookUp))).toEqual(hosts.map(() => addresses));
+    expect(seen).toMatchObject({ first: hosts, spare: [], most: 2, opened: 0 });
+  });
+
+  it('answers every living name while more dead ones than it has places never answer', async () => {
+    const { lookUp, seen } = makePlaces(1);
+    for (const host of names('dead-', 5)) void lookUp(host);
+    const hosts = names('studio-', 10);
+    expect(await Promise.all(hosts.map(lookUp))).toEqual(hosts.map(() => addresses));
+    expect(seen).toMatchObject({ first: ['dead-0', 'dead-1'], most: 2, opened: 1, closed: 0 });
+  });
+
+  it('closes the other place when nobody waits any more, and asks the first one anew', async () => {
+    const { lookUp, seen, spares } = makePlaces(1);
+    const dead = names('dead-', 3).map(lookUp);
+    await lookUp('studio-1');
+    for (const [host, settle] of spares[0] ?? []) if (isDead(host)) settle.failed(new Error('gone'));
+    expect((await Promise.allSettled(dead)).map((one) => one.status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(seen).toMatchObject({ opened: 1, closed: 1 });
+  });
+
+  it('asks again when the other place is lost', async () => {
+    const { lookUp, seen, spares } = makePlaces(1);
+    for (const host of names('dead-', 2)) void lookUp(host);
+    const later = lookUp('later');
+    while (spares.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    for (const settle of spares[0]?.values() ?? []) settle.lost();
+    while (spares.length === 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    spares[1]?.get('later')?.found(addresses);
+    expect(await later).toBe(addresses);
+    expect(seen.opened).toBe(2);
+  });
+
+  it('looks a name up once for everybody who asks at the same time, and again for who asks later', async () => {
+    const { lookUp, seen } = makePlaces(60_000);
+    await Promise.all([lookUp('studio-1'), lookUp('studio-1')]);
+    expect(seen.first).toEqual(['studio-1']);
+    await lookUp('studio-1');
+    expect(seen.first).toEqual(['studio-1', 'studio-1']);
+  });
+
+  it('hands on why a name has no address', async () => {
+    const { lookUp } = makePlaces(60_000);
+    await expect(lookUp('nobody')).rejects.toMatchObject({ code: 'ENOTFOUND' });
+  });
+});
