@@ -7,24 +7,15 @@
  */
 import type { Probe } from '../model/probe.ts';
 import { below, pathWord, place, rootLine, scriptCommand, shellCommand, tool } from './node-paths.ts';
+import { graceSeconds, type ProbeTiming, probeTiming, type TimingRequest, ticks } from './probe-timing.ts';
 
 /** What one observation asks. `token` is 32 lower-case hex digits, fresh for every observation. */
-export interface ObserveRequest {
-  readonly probes: readonly Probe[];
+export interface ObserveRequest extends TimingRequest {
   readonly token: string;
   /** Empty on a Mac, the node's folder in the portable simulator. */
   readonly rootPrefix: string;
 }
 
-/**
- * A probe at its deadline gets ALRM and, this much later, KILL. It is ALRM, and not TERM, because the main shell has a
- * trap for TERM: a child that has been forked and has not yet put back its parent's signals would lose a TERM (dash),
- * or run the trap as if it were the main shell (bash). For the same reason there is no trap on EXIT: with one, bash
- * catches every signal that ends a process, and such a child removes the folder of the others (seen in 1 of 20 runs).
- */
-const graceSeconds = 1;
-/** After the last KILL, probes that still live are given up (a process stuck in the kernel cannot be killed). */
-const giveUpSeconds = 2;
 /** `ulimit -f` counts blocks of 512 bytes in POSIX mode; bash 3.2 takes 1,024, so a file may be twice as long there. */
 const ulimitBlockBytes = 512;
 
@@ -40,7 +31,7 @@ export function observeScript(request: ObserveRequest): string {
     `T=${request.token}`,
     prologue,
     ...launches(request.probes),
-    watchdog(request.probes),
+    watchdog(probeTiming(request)),
     epilogue(request.probes),
     '',
   ].join('\n');
@@ -49,38 +40,36 @@ export function observeScript(request: ObserveRequest): string {
 /** The observation as the command line of an exec request; the login shell only hands it on. */
 export const observeCommand = (request: ObserveRequest): string => shellCommand(observeScript(request));
 
-/**
- * How long an observation can last on a node whose tools all hang, in milliseconds: the last deadline, the grace, and
- * two ticks of one second for each probe that even KILL does not end. A controller that waits this long and a
- * round trip more never cuts off an answer.
- */
-export function observationCeilingMs(probes: readonly Probe[]): number {
-  const last = Math.max(0, ...probes.map(deadlineSeconds));
-  return (last + graceSeconds + giveUpSeconds + stuckTicks(probes)) * 1000;
-}
-
 /** The most bytes that an observation can print when every probe fills its files; a cap for the controller. */
 export const observationMaxBytes = (probes: readonly Probe[]): number =>
   probes.reduce((sum, probe) => sum + 2 * (2 * (probe.maxBytes + ulimitBlockBytes) + 512), 4096);
 
 /**
- * `k SIGNAL PID` signals a process only while it is still a child of this shell: its pid may belong to somebody else
- * by now. `w PID` sets c to the exit of a probe, or to `stuck` when the watchdog interrupted the wait twice (once may
- * be the moment in which it ended; 138 and 158 are 128 + USR1 on Linux and macOS).
+ * `a PID` says whether a process is still a child of this shell: its pid may belong to somebody else by now.
+ * `k SIGNAL PID` signals only such a one. `w PID` sets c to the exit of a probe, or to `stuck` when the watchdog
+ * interrupted the wait twice (once may be the moment in which it ended; 138 and 158 are 128 + USR1 on Linux and
+ * macOS). After the first stuck one nobody is waited for any more, since then all have had their KILL.
  */
 const prologue = `export R LC_ALL=C
 PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
 export PATH
 umask 077
 ulimit -c 0 2>/dev/null
-d='' g='' t='' P=''
+d='' g='' t='' P='' S=''
+a() {
+  kill -0 "$1" 2>/dev/null || return 1
+  set -- "$1" $(${pathWord(tool.ps)} -o ppid= -p "$1" 2>/dev/null)
+  [ "$2" = "$$" ]
+}
 k() {
-  kill -0 "$2" 2>/dev/null || return 0
-  set -- "$1" "$2" $(${pathWord(tool.ps)} -o ppid= -p "$2" 2>/dev/null)
-  [ "$3" = "$$" ] && kill -s "$1" "$2" 2>/dev/null
+  a "$2" && kill -s "$1" "$2" 2>/dev/null
 }
 w() {
   n=0
+  if [ -n "$S" ] && a "$1"; then
+    c=stuck
+    return 0
+  fi
   while :; do
     t=''
     wait "$1"
@@ -90,7 +79,7 @@ w() {
     n=$((n + 1))
     [ "$n" -lt 2 ] || break
   done
-  c=stuck
+  c=stuck S=1
 }
 q() {
   trap '' HUP INT TERM PIPE USR1
@@ -129,29 +118,7 @@ function launches(probes: readonly Probe[]): readonly string[] {
   return [...lines, 'ulimit -S -f unlimited 2>/dev/null'];
 }
 
-/** One moment of the watchdog: at this second since the start, this signal to these probes (counted from 1). */
-interface Moment {
-  readonly second: number;
-  readonly signal: 'ALRM' | 'KILL';
-  readonly ids: readonly number[];
-}
-
-const deadlineSeconds = (probe: Probe): number => Math.max(1, Math.ceil(probe.deadlineMs / 1000));
-
-/** Enough for every probe to be interrupted twice, and some for a lost race. */
-const stuckTicks = (probes: readonly Probe[]): number => 2 * probes.length + 5;
-
-function moments(probes: readonly Probe[]): readonly Moment[] {
-  const classes = [...new Set(probes.map(deadlineSeconds))];
-  const both = classes.flatMap((second): Moment[] => {
-    const ids = probes.flatMap((probe, at) => (deadlineSeconds(probe) === second ? [at + 1] : []));
-    return [
-      { second, signal: 'ALRM', ids },
-      { second: second + graceSeconds, signal: 'KILL', ids },
-    ];
-  });
-  return both.sort((a, b) => a.second - b.second);
-}
+const seconds = (ms: number): string => String(ms / 1_000);
 
 /**
  * One process for all deadlines. Its streams are its own, so that it never keeps the ssh channel open. ALRM ends it and
@@ -159,12 +126,12 @@ function moments(probes: readonly Probe[]): readonly Moment[] {
  * When all deadlines have passed it interrupts a `wait` of the main shell again and again, so that a probe which not
  * even KILL ends cannot hold back the others' answers; if the main shell was itself killed, it removes the folder.
  */
-function watchdog(probes: readonly Probe[]): string {
+function watchdog({ moments, unitMs }: ProbeTiming): string {
   const lines: string[] = [];
   let now = 0;
-  for (const { second, signal, ids } of moments(probes)) {
-    if (second > now) lines.push(`  z ${second - now}`);
-    now = second;
+  for (const { atMs, signal, ids } of moments) {
+    if (atMs > now) lines.push(`  z ${seconds(atMs - now)}`);
+    now = atMs;
     lines.push(`  for i in ${ids.join(' ')}; do l ${signal}; done`);
   }
   return `(
@@ -181,18 +148,16 @@ function watchdog(probes: readonly Probe[]): string {
   }
   l() {
     eval p=\\$p$i
-    kill -0 "$p" || return 0
-    set -- "$1" "$p" $(${pathWord(tool.ps)} -o ppid= -p "$p")
-    [ "$3" = "$$" ] || return 0
+    a "$p" || return 0
     true >"$i.l"
-    kill -s "$1" "$2"
+    kill -s "$1" "$p"
   }
 ${lines.join('\n')}
-  z ${giveUpSeconds}
+  z ${seconds(2 * unitMs)}
   n=0
-  while [ "$n" -lt ${stuckTicks(probes)} ] && kill -s USR1 "$$"; do
+  while [ "$n" -lt ${ticks} ] && kill -s USR1 "$$"; do
     n=$((n + 1))
-    z 1
+    z ${seconds(unitMs)}
   done
   kill -0 "$$" || ${pathWord(tool.rm)} -rf "$d"
 ) </dev/null >/dev/null 2>&1 &
