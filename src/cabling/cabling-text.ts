@@ -6,7 +6,7 @@ import { compareEnds, type ReceptacleView, type SeenPeer } from './receptacle-vi
 export const endWords = (end: LinkEnd): string => `${end.node} receptacle ${end.receptacle}`;
 
 /** `a, b and c`. */
-function listWords(words: readonly string[]): string {
+export function listWords(words: readonly string[]): string {
   const last = words.at(-1) ?? '';
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
 }

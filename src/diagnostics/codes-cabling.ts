@@ -6,14 +6,14 @@ export const cablingCodes = {
     severity: 'error',
     summary: 'A declared cable is not there.',
     cause: 'Neither end of the link sees a cable.',
-    hint: 'Put a Thunderbolt 5 cable between the two receptacles.',
+    hint: 'Remove the Thunderbolt Bridge of both Macs; then put a Thunderbolt 5 cable between the two receptacles.',
   },
   'cabling/elsewhere': {
     severity: 'error',
     summary: 'A declared cable is plugged in elsewhere.',
     cause:
       'An end of the link sees something else than the file says, by the domain UUIDs that the Macs show each other.',
-    hint: 'Move the cable, or correct the link in the file.',
+    hint: 'Remove the Thunderbolt Bridge of both Macs; then move the cable, or correct the link in the file.',
   },
   'cabling/slow': {
     severity: 'warning',
@@ -21,6 +21,13 @@ export const cablingCodes = {
     cause:
       'A Thunderbolt 4 cable or receptacle gives 40 Gb/s: it carries IP, but no RDMA (exo issue 1881: changing the cable was the cure).',
     hint: 'Replace it by a Thunderbolt 5 cable.',
+  },
+  'cabling/speed-unknown': {
+    severity: 'warning',
+    summary: 'Nobody can say how fast a cable is.',
+    cause:
+      'Neither Mac prints the speed of the link. RDMA needs 80 Gb/s, and unknown is not taken for fast enough; it is told where the file requires RDMA.',
+    hint: 'Look at the cable (a Thunderbolt 5 one is marked with a 5), and at both Macs in System Information > Thunderbolt.',
   },
   'cabling/one-sided': {
     severity: 'warning',

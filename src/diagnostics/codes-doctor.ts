@@ -17,7 +17,7 @@ export const doctorCodes = {
     severity: 'error',
     summary: 'The macOS version is not one that the file accepts.',
     cause: 'The version that `sw_vers` prints lies outside macos.accept.',
-    hint: 'Update macOS on this node, or widen macos.accept.',
+    hint: 'Update macOS on this node, or widen macos.accept: going back to an older macOS means erasing the Mac.',
   },
   'macos/not-the-wish': {
     severity: 'notice',
@@ -66,6 +66,20 @@ export const doctorCodes = {
       'The interface is gone, but the network preferences or an enabled service still have it: macOS rebuilds it at the next boot or hot-plug.',
     hint: 'sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:bridge0" /Library/Preferences/SystemConfiguration/preferences.plist',
   },
+  'bridge/perhaps-active': {
+    severity: 'warning',
+    summary: 'The Thunderbolt Bridge is configured, and nobody could see whether it is active.',
+    cause:
+      'The network preferences or an enabled service have it, and what `ifconfig` says is unknown: it may be up now, and would come back anyway.',
+    hint: 'Look at the interfaces of this node first; then remove the bridge wherever it still is.',
+  },
+  'bridge/receptacle-bridged': {
+    severity: 'error',
+    summary: 'A bridge that somebody made has a Thunderbolt receptacle in it.',
+    cause:
+      'The bridge joins a receptacle with something else, such as Ethernet. A network may hang on it, so it is not to be deleted; the receptacle in it can do no RDMA, and its cables can close a ring.',
+    hint: 'Take the receptacle out of the bridge in System Settings > Network > Manage Virtual Interfaces.',
+  },
   'bridge/loop': {
     severity: 'error',
     summary: 'Bridged Macs are cabled in a ring.',
@@ -93,6 +107,12 @@ export const doctorCodes = {
       '`iogpu.wired_limit_mb` is lost at every reboot; 0 is the default of macOS, about three quarters of the memory.',
     hint: 'Set it with sudo sysctl iogpu.wired_limit_mb=…',
   },
+  'memory/wired-limit-too-large': {
+    severity: 'error',
+    summary: 'The file lets the GPU wire more memory than this Mac can spare.',
+    cause: 'macOS needs about 8 GiB beside the GPU; a Mac whose GPU takes them swaps, hangs or panics.',
+    hint: 'Lower system.wiredLimit in the file, or write `auto`, which fits every Mac.',
+  },
   'filevault/differs': {
     severity: 'warning',
     summary: 'FileVault is not as the file says.',
@@ -116,6 +136,12 @@ export const doctorCodes = {
     summary: 'The clock of this node is wrong.',
     cause: 'It differs from the clock of this computer by more than 5 seconds and what one observation can resolve.',
     hint: 'sudo sntp -sS time.apple.com',
+  },
+  'clock/this-computer': {
+    severity: 'warning',
+    summary: 'The clock of this computer differs from that of all nodes.',
+    cause: 'Two or more nodes were asked, they agree with each other, and this computer is the odd one.',
+    hint: 'Set the clock of this computer, the one on which you run meshwright, and let it follow a time server.',
   },
   'disk/low': {
     severity: 'warning',

@@ -35,6 +35,20 @@ export const rdmaCodes = {
       'A port becomes active when a cable is in and RDMA is enabled at the far end (Apple TN3205). When both are so, the state in the kernel is stale, as after re-plugging.',
     hint: 'Restart both Macs of the link.',
   },
+  'rdma/port-not-active': {
+    severity: 'error',
+    summary: 'An RDMA port is neither active nor down.',
+    cause:
+      'Only PORT_ACTIVE carries RDMA. Another state, such as INIT or ARMED, is on the way there, or is stuck after re-plugging.',
+    hint: 'Look again in a minute; if it stays so, restart both Macs of the link.',
+  },
+  'rdma/interface-down': {
+    severity: 'error',
+    summary: 'The interface of a receptacle that should do RDMA is down.',
+    cause:
+      'An interface that is not up has no address, and its RDMA device no GID for one: its service is switched off.',
+    hint: 'Switch its network service on in System Settings > Network.',
+  },
   'rdma/bridged': {
     severity: 'error',
     summary: 'A receptacle that should do RDMA is in the Thunderbolt Bridge.',
@@ -54,6 +68,6 @@ export const rdmaCodes = {
     summary: 'An RDMA device lacks the GID of its IPv4 address.',
     cause:
       'The interface has an IPv4 address and its device has no GID ::ffff:a.b.c.d for it. MLX dies with "RTR errno 22", newer ones name the cause (mlx pull request 4191).',
-    hint: 'Take the interface down and up again; if that does not help, restart this node.',
+    hint: 'Look again in a minute; if it stays so, restart this node.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -1,90 +1,88 @@
+import type { NetworkService } from '../model/fact-values.ts';
 import type { Facts } from '../model/observation.ts';
-import { thunderboltInterfaces } from './thunderbolt-interfaces.ts';
+import { activeBridges, preferredBridges, type ReceptacleBridge } from './bridges.ts';
 
 /** Where macOS keeps the Thunderbolt Bridge: each survives the removal of the others. */
 export type BridgeLayer = 'interface' | 'preferences' | 'service';
 
-/** What is known of the Thunderbolt Bridge of one node. */
+/** What is known of the bridges of one node. */
 export interface BridgeLayers {
-  /** The layers that have it. */
+  /** The layers that have the Thunderbolt Bridge. */
   readonly present: readonly BridgeLayer[];
-  /** The layers that nobody could look at. */
+  /** The layers of which nobody can say whether they have it. */
   readonly unknown: readonly BridgeLayer[];
-  /** The interfaces that are bridged right now, by name of their bridge. */
-  readonly membersByBridge: ReadonlyMap<string, readonly string[]>;
-  /** The Thunderbolt Bridges of the network preferences, by name. */
-  readonly preferredBridges: readonly string[];
+  /** The bridges that are up, people's own among them. */
+  readonly active: readonly ReceptacleBridge[];
+  /** The bridges of the network preferences, people's own among them. */
+  readonly preferred: readonly ReceptacleBridge[];
+  /** The enabled services of the Thunderbolt Bridge. */
+  readonly services: readonly NetworkService[];
 }
 
 type Judged = boolean | undefined;
 
-/** A bridge is a Thunderbolt one by its members; while nobody knows which those are, every bridge counts. */
-function thunderboltMembers(facts: Facts, members: readonly string[]): readonly string[] {
-  const receptacles = thunderboltInterfaces(facts);
-  const own = new Set(receptacles?.values());
-  return receptacles === undefined ? members : members.filter((one) => own.has(one));
-}
-
-function membersByBridge(facts: Facts): ReadonlyMap<string, readonly string[]> | undefined {
-  const { interfaces } = facts;
-  if (interfaces.kind === 'unknown') {
-    return undefined;
+function isThere(bridges: readonly ReceptacleBridge[] | undefined): Judged {
+  if (bridges?.some(({ maker }) => maker === 'own')) {
+    return true;
   }
-  const bridges = interfaces.value.map(({ name, members }) => [name, thunderboltMembers(facts, members)] as const);
-  return new Map(bridges.filter(([, members]) => members.length > 0));
+  const isOpen = bridges === undefined || bridges.some(({ maker }) => maker === 'undecided');
+  return isOpen ? undefined : false;
 }
 
-/** Only Thunderbolt Bridges: a bridge that somebody made for other interfaces is none of ours. */
-function preferredBridges(facts: Facts): readonly string[] | undefined {
-  const preferences = facts['bridge-preferences'];
-  return preferences.kind === 'unknown'
-    ? undefined
-    : preferences.value
-        .filter(
-          ({ auto, interfaces }) => auto === 'thunderbolt-bridge' || thunderboltMembers(facts, interfaces).length > 0,
-        )
-        .map(({ name }) => name);
-}
-
-function hasService(facts: Facts): Judged {
+/** A service on a bridge that a person made carries that person's network. */
+function bridgeServices(facts: Facts, bridges: readonly ReceptacleBridge[]): readonly NetworkService[] {
   const services = facts['network-services'];
+  const named = (maker: ReceptacleBridge['maker'], device: string | undefined): boolean =>
+    bridges.some((bridge) => bridge.maker === maker && bridge.name === device);
   return services.kind === 'unknown'
-    ? undefined
-    : services.value.some(({ port, isEnabled }) => port === 'Thunderbolt Bridge' && isEnabled);
+    ? []
+    : services.value.filter(
+        ({ port, device, isEnabled }) =>
+          isEnabled && !named('made', device) && (port === 'Thunderbolt Bridge' || named('own', device)),
+      );
 }
 
 /** Looks at the three layers of the Thunderbolt Bridge: interface, preferences, enabled service. */
 export function bridgeLayers(facts: Facts): BridgeLayers {
-  const members = membersByBridge(facts);
+  const active = activeBridges(facts);
   const preferred = preferredBridges(facts);
+  const services = bridgeServices(facts, [...(active ?? []), ...(preferred ?? [])]);
   const layers: readonly (readonly [BridgeLayer, Judged])[] = [
-    ['interface', members === undefined ? undefined : members.size > 0],
-    ['preferences', preferred === undefined ? undefined : preferred.length > 0],
-    ['service', hasService(facts)],
+    ['interface', isThere(active)],
+    ['preferences', isThere(preferred)],
+    ['service', facts['network-services'].kind === 'unknown' ? undefined : services.length > 0],
   ];
   return {
     present: layers.flatMap(([layer, judged]) => (judged === true ? [layer] : [])),
     unknown: layers.flatMap(([layer, judged]) => (judged === undefined ? [layer] : [])),
-    membersByBridge: members ?? new Map(),
-    preferredBridges: preferred ?? [],
+    active: active ?? [],
+    preferred: preferred ?? [],
+    services,
   };
 }
 
-/** Whether this interface is a member of a bridge right now. */
+/** Whether this interface is a member of a bridge right now, whoever made it. */
 export const isBridged = (layers: BridgeLayers, interfaceName: string): boolean =>
-  [...layers.membersByBridge.values()].some((members) => members.includes(interfaceName));
+  layers.active.some(({ members }) => members.includes(interfaceName));
 
-/** The Thunderbolt Bridge of one node in one word; `comes-back` when only preferences or service still have it. */
+/** The bridges that a person made and that take receptacles from RDMA, each once, those that are up first. */
+export const madeBridges = ({ active, preferred }: BridgeLayers): readonly ReceptacleBridge[] =>
+  [...active, ...preferred].filter(
+    (one, index, all) => one.maker === 'made' && all.findIndex((other) => other.name === one.name) === index,
+  );
+
+/** The bridges of one node in one word; `comes-back` when only preferences or service still have one. */
 export type BridgeState = 'none' | 'active' | 'comes-back' | 'unknown';
 
 /** `none` only when all three layers could be looked at. */
 export function bridgeState(facts: Facts): BridgeState {
-  const { present, unknown } = bridgeLayers(facts);
-  if (present.includes('interface')) {
+  const layers = bridgeLayers(facts);
+  const made = madeBridges(layers);
+  if (layers.present.includes('interface') || layers.active.some((one) => made.includes(one))) {
     return 'active';
   }
-  if (unknown.length > 0) {
+  if (layers.unknown.length > 0) {
     return 'unknown';
   }
-  return present.length > 0 ? 'comes-back' : 'none';
+  return layers.present.length + made.length > 0 ? 'comes-back' : 'none';
 }

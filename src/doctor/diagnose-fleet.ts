@@ -33,11 +33,14 @@ function failuresOf(observation: FleetObservation): readonly Diagnostic[] {
   );
 }
 
-/** What rules say is one line each; a name that a node made up must not add another. */
+/**
+ * What rules tell is one line; a name that a node made up must not add another. A hint may have several, commands to
+ * copy among them: rules escape whatever a node named before it goes into one.
+ */
 const escapeFinding = (one: Diagnostic): Diagnostic => ({
   ...one,
   detail: escapeText(one.detail),
-  hint: escapeText(one.hint),
+  hint: one.hint.split('\n').map(escapeText).join('\n'),
 });
 
 /**

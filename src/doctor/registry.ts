@@ -9,6 +9,7 @@ import { macosAccept } from './rules/macos-accept.ts';
 import { macosBuilds } from './rules/macos-builds.ts';
 import { macosVersions } from './rules/macos-versions.ts';
 import { macosWish } from './rules/macos-wish.ts';
+import { madeBridgesRule } from './rules/made-bridges.ts';
 import { poolOverlap } from './rules/pool-overlap.ts';
 import { power } from './rules/power.ts';
 import { rdmaNode } from './rules/rdma-node.ts';
@@ -31,6 +32,7 @@ export const rules: readonly Rule[] = [
   cables,
   surplus,
   bridge,
+  madeBridgesRule,
   bridgeLoop,
   rdmaNode,
   rdmaReceptacles,

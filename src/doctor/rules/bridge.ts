@@ -1,38 +1,91 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers } from '../bridge-layers.ts';
 import type { ExaminedNode } from '../examination.ts';
+import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
+import { isSafeServiceName } from '../service-names.ts';
 import { nodeSubject } from '../subject.ts';
 
-function layerWords(layers: BridgeLayers, layer: BridgeLayer): string {
-  switch (layer) {
-    case 'interface': {
-      const bridges = [...layers.membersByBridge].map(([name, members]) => `${name} (${members.join(' ')})`);
-      return `interface ${bridges.join(', ')}`;
-    }
-    case 'preferences':
-      return 'network preferences';
-    case 'service':
-      return 'enabled service';
-  }
+const layerNames: Readonly<Record<BridgeLayer, string>> = {
+  interface: 'interface',
+  preferences: 'network preferences',
+  service: 'enabled service',
+};
+
+function layerWords({ active }: BridgeLayers, layer: BridgeLayer): string {
+  const own = active.filter(({ maker }) => maker === 'own');
+  const bridges = own.map(({ name, members }) => `${name} (${members.join(' ')})`);
+  return layer === 'interface' ? `interface ${bridges.join(', ')}` : layerNames[layer];
 }
 
-const bySettings = 'remove the Thunderbolt Bridge in System Settings > Network > Manage Virtual Interfaces';
+/** How a person looks at a layer of which nothing is known. */
+const lookUps: Readonly<Record<BridgeLayer, string>> = {
+  interface: '/sbin/ifconfig -a',
+  preferences:
+    '/usr/bin/plutil -extract VirtualNetworkInterfaces.Bridge json -o - /Library/Preferences/SystemConfiguration/preferences.plist',
+  service: 'networksetup -listnetworkserviceorder',
+};
 
-/** What a person types. A name that is none of macOS's own is a node's invention and comes into no root command. */
+const isBridgeName = (name: string): boolean => /^bridge\d{1,4}$/.test(name);
+
 const deletePreference = (bridge: string): string =>
-  /^bridge\d{1,4}$/.test(bridge)
-    ? `sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:${bridge}" /Library/Preferences/SystemConfiguration/preferences.plist`
-    : bySettings;
+  `sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:${bridge}" /Library/Preferences/SystemConfiguration/preferences.plist`;
 
-function cure({ present, preferredBridges }: BridgeLayers): string {
-  const steps = [
-    ...(present.includes('service') ? ['sudo networksetup -setnetworkserviceenabled "Thunderbolt Bridge" off'] : []),
-    ...new Set(preferredBridges.map(deletePreference)),
-    ...(present.includes('interface') ? ['restart it'] : []),
-  ];
-  return steps.join(', then ');
+interface Removal {
+  readonly commands: readonly string[];
+  /** Whether something has a name that a node made up: it comes into no root command. */
+  readonly isBySettings: boolean;
+}
+
+function removal({ preferred, services }: BridgeLayers): Removal {
+  const bridges = preferred.filter(({ maker }) => maker === 'own').map(({ name }) => name);
+  const names = services.map(({ name }) => name);
+  return {
+    commands: [
+      ...names.filter(isSafeServiceName).map((name) => `sudo networksetup -setnetworkserviceenabled "${name}" off`),
+      ...new Set(bridges.filter(isBridgeName).map(deletePreference)),
+    ],
+    isBySettings: !bridges.every(isBridgeName) || !names.every(isSafeServiceName),
+  };
+}
+
+/** What nobody could see comes first: a restart, or half of the removal, brings the bridge back. */
+function cure(node: string, layers: BridgeLayers): string {
+  const { commands, isBySettings } = removal(layers);
+  const isLookedAt = layers.unknown.length === 0;
+  const looks = layers.unknown.map((layer) => lookUps[layer]);
+  const isUp = layers.present.includes('interface');
+  const remove = isLookedAt ? `On ${node}:` : 'Then remove what is known of it:';
+  const last = isUp
+    ? [commands.length > 0 || isBySettings || !isLookedAt ? 'Then restart it.' : `Restart ${node}.`]
+    : [];
+  return [
+    ...(isLookedAt ? [] : [withCommands(`On ${node}, look first at what could not be seen:`, looks)]),
+    ...(isLookedAt || commands.length > 0 ? [] : ['Remove the bridge wherever it is named there.']),
+    ...(commands.length === 0 ? [] : [withCommands(remove, commands)]),
+    ...(isBySettings
+      ? [`On ${node}, remove the Thunderbolt Bridge in System Settings > Network > Manage Virtual Interfaces.`]
+      : []),
+    ...last,
+  ].join('\n');
+}
+
+function tell(layers: BridgeLayers): { readonly code: Diagnostic['code']; readonly detail: string } {
+  const where = layers.present.map((layer) => layerWords(layers, layer)).join(', ');
+  if (layers.present.includes('interface')) {
+    return { code: 'bridge/active', detail: `The Thunderbolt Bridge is active: ${where}.` };
+  }
+  return layers.unknown.includes('interface')
+    ? {
+        code: 'bridge/perhaps-active',
+        detail: `The Thunderbolt Bridge is present in ${where}; whether it is active is unknown.`,
+      }
+    : {
+        code: 'bridge/comes-back',
+        detail: `The Thunderbolt Bridge is gone for now and will come back: ${where}.`,
+      };
 }
 
 function judge({ name, facts }: ExaminedNode): readonly Diagnostic[] {
@@ -40,17 +93,8 @@ function judge({ name, facts }: ExaminedNode): readonly Diagnostic[] {
   if (layers.present.length === 0) {
     return [];
   }
-  const where = layers.present.map((layer) => layerWords(layers, layer)).join(', ');
-  const isActive = layers.present.includes('interface');
-  return [
-    diagnose(isActive ? 'bridge/active' : 'bridge/comes-back', {
-      subject: nodeSubject(name),
-      detail: isActive
-        ? `The Thunderbolt Bridge is active: ${where}.`
-        : `The Thunderbolt Bridge is gone for now and will come back: ${where}.`,
-      hint: `On ${name}: ${cure(layers)}`,
-    }),
-  ];
+  const { code, detail } = tell(layers);
+  return [diagnose(code, { subject: nodeSubject(name), detail: escapeText(detail), hint: cure(name, layers) })];
 }
 
 /** The Thunderbolt Bridge, when the file wants it removed: in each of the three layers where it still is. */

@@ -5,7 +5,9 @@ import { isSameEnd } from '../../cabling/receptacle-view.ts';
 import { viewAt } from '../../cabling/see-receptacles.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { linkEndText } from '../../model/link.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import { type Link, linkEndText } from '../../model/link.ts';
+import { bridgesFirst } from '../before-cables.ts';
 import type { Examination } from '../examination.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
 import type { Rule } from '../rule.ts';
@@ -14,6 +16,14 @@ import { speedText } from '../units.ts';
 
 const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
+/** A sentence in the imperative, with what has to happen before any cable is plugged in. */
+const act = (examination: Examination, links: readonly Link[], words: string): string =>
+  `${upperFirst(`${bridgesFirst(examination, links)}${words}`)}.`;
+
+/** The declared links that a group of moves brings about. */
+const linksOf = ({ cabling }: Examination, { mismatch }: MoveGroup): readonly Link[] =>
+  cabling.links.map(({ link }) => link).filter(({ ends }) => mismatch.ends.some((end) => isSameEnd(end, ends[0])));
+
 const groupOf = ({ moves }: Examination, { link }: JudgedLink): MoveGroup | undefined =>
   moves.find(({ mismatch }) => mismatch.ends.some((end) => isSameEnd(end, link.ends[0])));
 
@@ -21,13 +31,13 @@ const groupOf = ({ moves }: Examination, { link }: JudgedLink): MoveGroup | unde
 function cure(examination: Examination, judged: JudgedLink): string {
   const group = groupOf(examination, judged);
   if (group !== undefined && group.moves.length > 0) {
-    return `${upperFirst(group.moves.map(moveText).join(', then '))}.`;
+    return act(examination, linksOf(examination, group), group.moves.map(moveText).join(', then '));
   }
   const [unclear] = group?.mismatch.unclear ?? [];
   const view = unclear === undefined ? undefined : viewAt(examination.cabling.rack, unclear);
   return view === undefined || view.kind === 'unknown'
     ? 'Which cable to move cannot be told until all nodes on the way are reachable.'
-    : `First clear up ${endWords(view.at)}, which sees ${viewText(view)}; then look again.`;
+    : escapeText(`First clear up ${endWords(view.at)}, which sees ${viewText(view)}; then look again.`);
 }
 
 function seenAt({ link, views }: JudgedLink): string {
@@ -62,10 +72,13 @@ function noReceptacle({ cabling }: Examination, { views }: JudgedLink): string {
 function tell(examination: Examination, judged: JudgedLink): readonly Diagnostic[] {
   const { judgement, link } = judged;
   const subject = linkSubject(link.ends);
-  const straight = `Plug the cable straight from ${endWords(link.ends[0])} into ${endWords(link.ends[1])}.`;
+  const plugStraight = `plug the cable straight from ${endWords(link.ends[0])} into ${endWords(link.ends[1])}`;
+  const straight = act(examination, [link], plugStraight);
   switch (judgement.kind) {
     case 'as-declared':
-      return [];
+      return judgement.bitsPerSecond === undefined && examination.desired.thunderbolt.rdma === 'required'
+        ? [diagnose('cabling/speed-unknown', { subject, detail: 'macOS says at neither end how fast it is.' })]
+        : [];
     case 'missing': {
       const isEmpty = judged.views.every((view) => view.kind === 'empty');
       const detail = isEmpty ? 'No cable is plugged in at either end.' : seenAt(judged);
@@ -105,6 +118,7 @@ function tell(examination: Examination, judged: JudgedLink): readonly Diagnostic
             diagnose('cabling/no-answer', {
               subject,
               detail: 'Something is plugged in at both ends, and nothing answers.',
+              hint: act(examination, [link], 'unplug the cable at one end, wait ten seconds, plug it in again'),
             }),
           ]
         : [];

@@ -1,4 +1,5 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
@@ -23,7 +24,9 @@ export const filevault: Rule = ({ desired, nodes }) =>
         subject: nodeSubject(name),
         detail: `${stateWords[seen.value]} The file says ${wanted}.`,
         hint:
-          seen.value === 'converting' ? 'Wait until it is done.' : `On ${name}, at a terminal: sudo fdesetup ${verb}`,
+          seen.value === 'converting'
+            ? 'Wait until it is done.'
+            : withCommands(`On ${name}, at a terminal:`, [`sudo fdesetup ${verb}`]),
       }),
     ];
   });

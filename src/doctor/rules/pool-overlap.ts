@@ -5,7 +5,7 @@ import { groupBy } from '../group-by.ts';
 import { networkText, overlaps } from '../ipv4.ts';
 import type { Rule } from '../rule.ts';
 import { nodesSubject } from '../subject.ts';
-import { thunderboltInterfaces } from '../thunderbolt-interfaces.ts';
+import { interfaceKind, thunderboltInterfaces } from '../thunderbolt-interfaces.ts';
 
 interface Clash {
   readonly node: string;
@@ -14,13 +14,11 @@ interface Clash {
 
 /** Silent when the hardware ports are unknown: nobody could tell a Thunderbolt receptacle from the office network. */
 function clashes(pool: Ipv4Network, { name, facts }: ExaminedNode): readonly Clash[] {
-  const links = thunderboltInterfaces(facts);
-  if (facts.interfaces.kind === 'unknown' || links === undefined) {
+  if (facts.interfaces.kind === 'unknown' || thunderboltInterfaces(facts) === undefined) {
     return [];
   }
-  const own = new Set(links.values());
   return facts.interfaces.value
-    .filter((one) => !own.has(one.name))
+    .filter((one) => interfaceKind(facts, one.name) === 'other')
     .flatMap((one) =>
       one.ipv4
         .filter((address) => overlaps(pool, address))

@@ -1,6 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { PowerSettings } from '../../model/fact-values.ts';
+import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
@@ -46,7 +47,7 @@ export const power: Rule = ({ desired, nodes }) =>
             diagnose('power/settings', {
               subject,
               detail: `The power settings differ: ${found.map((one) => one.words).join('; ')}.`,
-              hint: `On ${node.name}: sudo pmset -a ${settings}`,
+              hint: withCommands(`On ${node.name}:`, [`sudo pmset -a ${settings}`]),
             }),
           ]),
       ...(cannot

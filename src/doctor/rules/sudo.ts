@@ -1,4 +1,5 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
@@ -15,6 +16,10 @@ export const sudo: Rule = ({ nodes }) =>
         : 'sudo asks for a password: this node can be looked at, not changed.';
     const code = seen.value === 'denied' ? 'sudo/denied' : 'sudo/needs-password';
     return [
-      diagnose(code, { subject: nodeSubject(name), detail, hint: `See the line to add: meshwright enroll ${name}` }),
+      diagnose(code, {
+        subject: nodeSubject(name),
+        detail,
+        hint: withCommands('See the line to add:', [`meshwright enroll ${name}`]),
+      }),
     ];
   });

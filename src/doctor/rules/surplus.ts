@@ -6,6 +6,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type LinkEnd, linkEndText } from '../../model/link.ts';
 import type { Examination } from '../examination.ts';
+import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
 import { linkSubject, receptacleSubject } from '../subject.ts';
 
@@ -24,7 +25,7 @@ function undeclared(examination: Examination): readonly Diagnostic[] {
       diagnose('cabling/undeclared', {
         subject: linkSubject(ends),
         detail: 'There is a cable that the file does not declare.',
-        hint: `Take it out, or declare it: - ${linkEndText(ends[0])} <-> ${linkEndText(ends[1])}`,
+        hint: withCommands('Take it out, or declare it:', [`- ${linkEndText(ends[0])} <-> ${linkEndText(ends[1])}`]),
       }),
     );
 }

@@ -3,10 +3,12 @@ import type { FactName } from '../../model/fact-values.ts';
 import type { UnknownReason } from '../../model/known.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { groupBy } from '../group-by.ts';
+import { withCommands } from '../hint-lines.ts';
 import { isTooOldForRdma } from '../macos.ts';
 import { reasonWords } from '../reason-words.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
+import { thunderboltInterfaces } from '../thunderbolt-interfaces.ts';
 
 const rdmaFacts: readonly FactName[] = ['rdma-state', 'rdma-devices', 'rdma-ports'];
 const cutReasons: readonly UnknownReason[] = ['truncated', 'garbled', 'not-asked', 'unreachable'];
@@ -32,21 +34,28 @@ function unknownFacts(node: ExaminedNode, hasFailed: boolean): readonly UnknownF
   });
 }
 
+/** Ports that are all named otherwise (cut short, or in another language) leave every receptacle without interface. */
+function isWithoutReceptacle({ facts }: ExaminedNode): boolean {
+  const hasNone = facts.thunderbolt.kind === 'known' && facts.thunderbolt.value.length === 0;
+  return facts['hardware-ports'].kind === 'known' && !hasNone && thunderboltInterfaces(facts) === undefined;
+}
+
 /** One finding per node that lists what is not known of it, with the reasons. */
 export const unknownFactsRule: Rule = ({ nodes, failures }) =>
   nodes.flatMap((node) => {
     const unknown = unknownFacts(node, (failures[node.name] ?? []).length > 0);
-    if (unknown.length === 0) {
-      return [];
-    }
-    const told = [...groupBy(unknown, (fact) => reasonWords[fact.reason])].map(
+    const grouped = [...groupBy(unknown, (fact) => reasonWords[fact.reason])].map(
       ([words, facts]) => `${facts.map((fact) => fact.name).join(', ')} (${words})`,
     );
+    const told = [...grouped, ...(isWithoutReceptacle(node) ? ['hardware-ports (no receptacle among them)'] : [])];
+    if (told.length === 0) {
+      return [];
+    }
     return [
       diagnose('fact/unknown', {
         subject: nodeSubject(node.name),
         detail: `Unknown: ${told.join('; ')}.`,
-        hint: `See why: meshwright facts ${node.name}`,
+        hint: withCommands('See why:', [`meshwright facts ${node.name}`]),
       }),
     ];
   });

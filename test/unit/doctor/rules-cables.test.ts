@@ -90,7 +90,7 @@ describe('cables', () => {
   it('that nobody declared are a warning with the line to add', () => {
     const cables = [...meshOfFour, 'studio-1:5 <-> studio-3:6'];
     expect(told({ cables })).toEqual(['warning cabling/undeclared link studio-1:5 <-> studio-3:6']);
-    expect(hintsOf('cabling/undeclared', { cables })[0]).toContain('- studio-1:5 <-> studio-3:6');
+    expect(hintsOf('cabling/undeclared', { cables })[0]).toContain('\n  - studio-1:5 <-> studio-3:6');
   });
 
   it('are nobody’s business in a file without links', () => {
@@ -117,5 +117,29 @@ describe('cables', () => {
       );
     const values = { 'studio-1': { thunderbolt: silent('studio-1') }, 'studio-2': { thunderbolt: silent('studio-2') } };
     expect(told({ values })).toEqual(['warning cabling/no-answer link studio-1:2 <-> studio-2:2']);
+  });
+
+  it('of unknown speed are told where RDMA is required', () => {
+    const unmeasured = (name: string, far: string): ThunderboltReceptacle => {
+      const { linkBitsPerSecond: _, ...rest } = cabledReceptacle(name, 2, end(far));
+      return rest;
+    };
+    const values = {
+      ...withReceptacle('studio-1', unmeasured('studio-1', 'studio-2:2')).values,
+      ...withReceptacle('studio-2', unmeasured('studio-2', 'studio-1:2')).values,
+    };
+    expect(told({ values })).toEqual(['warning cabling/speed-unknown link studio-1:2 <-> studio-2:2']);
+    expect(told({ values }, auto)).toEqual([]);
+  });
+
+  it('behind a device with a hostile name give a hint of one line', () => {
+    const dock = {
+      ...freeReceptacle('studio-1', 2),
+      state: 'connected' as const,
+      devices: [{ name: 'dock\n  sudo rm -rf /', vendor: 'x', mode: 'usb_four' }],
+    };
+    const [hint = ''] = hintsOf('cabling/elsewhere', withReceptacle('studio-1', dock, meshOfFour.slice(1)));
+    expect(hint).toContain('\\u{a}');
+    expect(hint).not.toContain('\n');
   });
 });

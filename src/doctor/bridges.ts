@@ -1,0 +1,72 @@
+import type { Facts } from '../model/observation.ts';
+import { interfaceKind } from './thunderbolt-interfaces.ts';
+
+/** A bridge that has, or may have, Thunderbolt receptacles among its members. */
+export interface ReceptacleBridge {
+  readonly name: string;
+  /** All of them, whatever they are. */
+  readonly members: readonly string[];
+  /** Those that are receptacles, or may be while nobody can tell. */
+  readonly receptacles: readonly string[];
+  /**
+   * `own` the Thunderbolt Bridge of macOS, or one that joins nothing but receptacles ·
+   * `made` a person's bridge, which joins receptacles with something else: a network may hang on it ·
+   * `undecided` nobody can tell its members apart.
+   */
+  readonly maker: 'own' | 'made' | 'undecided';
+  /** IPv4 addresses that the bridge itself carries. */
+  readonly addresses: readonly string[];
+}
+
+type Found = Pick<ReceptacleBridge, 'name' | 'members' | 'addresses'>;
+
+/** What macOS marks as its own in the network preferences. */
+const ownMark = 'thunderbolt-bridge';
+
+function markedNames(facts: Facts): readonly string[] {
+  const preferences = facts['bridge-preferences'];
+  return preferences.kind === 'unknown'
+    ? []
+    : preferences.value.filter(({ auto }) => auto === ownMark).map(({ name }) => name);
+}
+
+function judge(facts: Facts, found: Found, isMarked: boolean): readonly ReceptacleBridge[] {
+  const kinds = found.members.map((member) => interfaceKind(facts, member));
+  const receptacles = found.members.filter((_, index) => kinds[index] !== 'other');
+  const bridge = (maker: ReceptacleBridge['maker']): readonly ReceptacleBridge[] => [{ ...found, receptacles, maker }];
+  const hasOther = kinds.includes('other');
+  if (isMarked && !hasOther) {
+    return bridge('own');
+  }
+  if (receptacles.length === 0) {
+    return [];
+  }
+  if (kinds.every((kind) => kind === 'thunderbolt')) {
+    return bridge('own');
+  }
+  return bridge(kinds.includes('thunderbolt') ? 'made' : 'undecided');
+}
+
+/** The bridges that `ifconfig` shows with members; undefined when the interfaces are unknown. */
+export function activeBridges(facts: Facts): readonly ReceptacleBridge[] | undefined {
+  const { interfaces } = facts;
+  if (interfaces.kind === 'unknown') {
+    return undefined;
+  }
+  const marked = markedNames(facts);
+  return interfaces.value
+    .filter(({ members }) => members.length > 0)
+    .flatMap(({ name, members, ipv4 }) =>
+      judge(facts, { name, members, addresses: ipv4.map(({ address }) => address) }, marked.includes(name)),
+    );
+}
+
+/** The bridges of the network preferences; undefined when those are unknown. */
+export function preferredBridges(facts: Facts): readonly ReceptacleBridge[] | undefined {
+  const preferences = facts['bridge-preferences'];
+  return preferences.kind === 'unknown'
+    ? undefined
+    : preferences.value.flatMap(({ name, interfaces, auto }) =>
+        judge(facts, { name, members: interfaces, addresses: [] }, auto === ownMark),
+      );
+}
