@@ -1,4 +1,5 @@
 import satisfies from 'semver/functions/satisfies.js';
+import gtr from 'semver/ranges/gtr.js';
 import minVersion from 'semver/ranges/min-version.js';
 import validRange from 'semver/ranges/valid.js';
 
@@ -20,6 +21,15 @@ function threeNumbers(version: string): string | undefined {
 export function acceptsVersion(range: string, version: string): boolean | undefined {
   const three = threeNumbers(version);
   return three === undefined || rangeProblem(range) !== undefined ? undefined : satisfies(three, range);
+}
+
+/**
+ * Whether a macOS version is newer than every version of a range.
+ * @returns undefined when the range or the version cannot be understood
+ */
+export function isAboveRange(range: string, version: string): boolean | undefined {
+  const three = threeNumbers(version);
+  return three === undefined || rangeProblem(range) !== undefined ? undefined : gtr(three, range);
 }
 
 /** What is wrong with a range of versions, as one sentence; undefined for a range that some version can meet. */

@@ -16,6 +16,20 @@ export const macosOf = (node: ExaminedNode): MacosVersion | undefined => {
 export const versionText = ({ version, extra }: MacosVersion): string =>
   extra === undefined ? version : `${version} ${extra}`;
 
+const numbersOf = (version: string): readonly number[] => (version.match(/\d+/g) ?? []).map(Number);
+
+/** Below 0 when `a` is the older version, above 0 when it is the newer one; 26.10 is newer than 26.4. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [numbersOf(a), numbersOf(b)];
+  const differing = Array.from({ length: Math.max(left.length, right.length) }, (_, index) => {
+    return (left[index] ?? 0) - (right[index] ?? 0);
+  }).find((difference) => difference !== 0);
+  return differing ?? 0;
+}
+
+/** Why no hint asks for an older version than a node has. */
+export const noWayBack = 'going back means erasing the Mac (RDMA must then be enabled in Recovery again)';
+
 /** Whether the node's version is known to lie outside `macos.accept`. */
 export function isOutsideAccept(examination: Examination, node: ExaminedNode): boolean {
   const { accept } = examination.desired.macos;

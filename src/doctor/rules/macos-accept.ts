@@ -1,22 +1,38 @@
+import { isAboveRange } from '../../desired/version-range.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { isOutsideAccept, macosOf, versionText } from '../macos.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { MacosVersion } from '../../model/fact-values.ts';
+import { compareVersions, isOutsideAccept, macosOf, noWayBack, versionText } from '../macos.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
+/** Whether the node would have to go back to be as the file says. */
+function isPast({ version: wish, accept = '' }: DesiredFleet['macos'], { version }: MacosVersion): boolean {
+  return wish === undefined ? isAboveRange(accept, version) === true : compareVersions(version, wish) > 0;
+}
+
+function hint(wanted: DesiredFleet['macos'], name: string, macos: MacosVersion): string {
+  if (isPast(wanted, macos)) {
+    return `Take ${macos.version} into macos.version and macos.accept of the file; ${noWayBack}.`;
+  }
+  const target = wanted.version ?? 'a version in that range';
+  return `Bring macOS on ${name} to ${target} (System Settings > General > Software Update), or widen macos.accept.`;
+}
+
 /** macOS versions outside `macos.accept`. */
 export const macosAccept: Rule = (examination) => {
-  const { accept, version: wish } = examination.desired.macos;
+  const wanted = examination.desired.macos;
   return examination.nodes.flatMap((node) => {
     const macos = macosOf(node);
     if (macos === undefined || !isOutsideAccept(examination, node)) {
       return [];
     }
-    const target = wish === undefined ? 'a version in that range' : wish;
     return [
       diagnose('macos/outside-accept', {
         subject: nodeSubject(node.name),
-        detail: `macOS ${versionText(macos)} is outside of what the file accepts (${accept ?? ''}).`,
-        hint: `Bring macOS on ${node.name} to ${target} (System Settings > General > Software Update), or widen macos.accept.`,
+        detail: `macOS ${versionText(macos)} is outside of what the file accepts (${wanted.accept ?? ''}).`,
+        hint: escapeText(hint(wanted, node.name, macos)),
       }),
     ];
   });

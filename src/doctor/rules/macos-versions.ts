@@ -1,27 +1,62 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { cabledNodesByVersion } from '../macos.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import type { ExaminedNode } from '../examination.ts';
+import { cabledNodesByVersion, compareVersions, macosOf, noWayBack } from '../macos.ts';
 import type { Rule } from '../rule.ts';
 import { nodesSubject } from '../subject.ts';
 
+/** The nodes that run one version; `text` has the extra of a background security improvement behind it. */
+interface Group {
+  readonly text: string;
+  readonly version: string;
+  readonly nodes: readonly ExaminedNode[];
+}
+
+/** The group that is as it should be comes first: that of the wish, else the largest, else the newest. */
+function rank(wish: string | undefined): (a: Group, b: Group) => number {
+  const isWish = ({ version }: Group): number => Number(version === wish);
+  return (a, b) =>
+    isWish(b) - isWish(a) ||
+    b.nodes.length - a.nodes.length ||
+    compareVersions(b.version, a.version) ||
+    (a.text < b.text ? 1 : -1);
+}
+
+/** macOS only goes forward, so the newest version that is there is the oldest that all can have. */
+function hint(wish: string | undefined, groups: readonly Group[]): string {
+  const [newest] = groups.toSorted((a, b) => compareVersions(b.version, a.version) || (a.text < b.text ? 1 : -1));
+  const isPast = wish !== undefined && newest !== undefined && compareVersions(newest.version, wish) > 0;
+  if (isPast) {
+    const names = newest.nodes.map(({ name }) => name).join(', ');
+    return `Write ${newest.version} as macos.version into the file (and into macos.accept), then bring all cabled nodes to ${newest.version}: ${names} cannot simply return to ${wish}, ${noWayBack}.`;
+  }
+  return `Bring all cabled nodes to ${wish ?? newest?.text ?? 'one version'}, with the same background security improvements.`;
+}
+
+const namesOf = ({ nodes }: Group): readonly string[] => nodes.map(({ name }) => name);
+
 /**
  * Cabled nodes whose macOS versions (with the extra of a background security improvement) are not equal. The finding
- * is about those that are not on the most common version.
+ * is about those that are not on the wished version, or on the most common one while nobody runs the wish.
  */
 export const macosVersions: Rule = (examination) => {
-  const groups = [...cabledNodesByVersion(examination)].toSorted(
-    ([a, nodesOfA], [b, nodesOfB]) => nodesOfB.length - nodesOfA.length || (a < b ? -1 : 1),
-  );
+  const wish = examination.desired.macos.version;
+  const groups = [...cabledNodesByVersion(examination)]
+    .map(([text, nodes]): Group => {
+      const [first] = nodes;
+      const version = first === undefined ? undefined : macosOf(first)?.version;
+      return { text, version: version ?? text, nodes };
+    })
+    .toSorted(rank(wish));
   if (groups.length < 2) {
     return [];
   }
-  const told = groups.map(([version, nodes]) => `${version} on ${nodes.map((node) => node.name).join(', ')}`);
-  const odd = groups.slice(1).flatMap(([, nodes]) => nodes.map((node) => node.name));
-  const target = examination.desired.macos.version ?? 'one version';
+  const told = groups.map((group) => `${group.text} on ${namesOf(group).join(', ')}`);
   return [
     diagnose('macos/versions-differ', {
-      subject: nodesSubject(odd.toSorted()),
+      subject: nodesSubject(groups.slice(1).flatMap(namesOf).toSorted()),
       detail: `Cabled nodes run different macOS versions: ${told.join('; ')}. RDMA peers may not see each other.`,
-      hint: `Bring all cabled nodes to ${target}, with the same background security improvements.`,
+      hint: escapeText(hint(wish, groups)),
     }),
   ];
 };

@@ -1,7 +1,8 @@
 import { acceptsVersion } from '../../desired/version-range.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
 import { groupBy } from '../group-by.ts';
-import { cabledNodesByVersion, isOutsideAccept, macosOf } from '../macos.ts';
+import { cabledNodesByVersion, compareVersions, isOutsideAccept, macosOf, noWayBack } from '../macos.ts';
 import type { Rule } from '../rule.ts';
 import { nodesSubject } from '../subject.ts';
 
@@ -22,7 +23,10 @@ export const macosWish: Rule = (examination) => {
     diagnose('macos/not-the-wish', {
       subject: nodesSubject(nodes.map((node) => node.name)),
       detail: `macOS ${version} is usable; the file wishes for ${wish}.`,
-      hint: `Bring macOS to ${wish} when it suits you, on all cabled nodes together.`,
+      hint:
+        compareVersions(version, wish) > 0
+          ? escapeText(`Write ${version} as macos.version into the file; ${noWayBack}.`)
+          : `Bring macOS to ${wish} when it suits you, on all cabled nodes together.`,
     }),
   );
 };
