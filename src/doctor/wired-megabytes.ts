@@ -1,6 +1,7 @@
 import type { DesiredWiredLimit } from '../model/desired.ts';
 
 const mebibyte = 2 ** 20;
+/** What macOS itself needs beside the GPU; below it the Mac swaps or panics (bytes). */
 const systemBytes = 8 * 2 ** 30;
 
 /**
@@ -24,3 +25,7 @@ export function wantedWiredMegabytes(
         : Math.floor((memoryBytes - Math.max(systemBytes, memoryBytes / 16)) / mebibyte);
   }
 }
+
+/** Whether the file gives the GPU more than this Mac can spare. */
+export const isBeyondMemory = (wanted: DesiredWiredLimit | undefined, memoryBytes: number): boolean =>
+  wanted?.kind === 'bytes' && wanted.bytes > memoryBytes - systemBytes;

@@ -36,6 +36,44 @@ describe('macOS', () => {
     expect(told(only(macos('26.5', '(a)')))).toEqual(['error macos/versions-differ node studio-3']);
   });
 
+  it('differing in two halves is about the older one, counted as numbers', () => {
+    const values = {
+      'studio-1': macos('26.10'),
+      'studio-2': macos('26.10'),
+      'studio-3': macos('26.4'),
+      'studio-4': macos('26.4'),
+    };
+    expect(told({ values }, { macos: {} })).toEqual(['error macos/versions-differ nodes studio-3, studio-4']);
+    expect(hintsOf('macos/versions-differ', { values }, { macos: {} })[0]).toContain('to 26.10,');
+  });
+
+  it('differing is about those that are not on the wish, as soon as one node is', () => {
+    const values = { 'studio-1': macos('26.4'), 'studio-2': macos('26.4'), 'studio-3': macos('26.4') };
+    expect(told({ values })).toEqual(['error macos/versions-differ nodes studio-1, studio-2, studio-3']);
+  });
+
+  it('newer than what the file wants is never brought back by a hint', () => {
+    const newer = only(macos('26.7'));
+    const all = {
+      values: Object.fromEntries(
+        ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map((name) => [name, macos('26.5.1')]),
+      ),
+    };
+    const hints = [
+      hintsOf('macos/outside-accept', newer),
+      hintsOf('macos/outside-accept', newer, { macos: { accept: '<26.6' } }),
+      hintsOf('macos/not-the-wish', all),
+      hintsOf('macos/versions-differ', only(macos('26.5.1'))),
+    ].flat();
+    expect(hints).toHaveLength(4);
+    for (const hint of hints) {
+      expect(hint).toMatch(/macos\.(?:version|accept)/);
+      expect(hint).toContain('erasing');
+      expect(hint).not.toMatch(/[Bb]ring macOS/);
+    }
+    expect(hints[3]).toContain('bring all cabled nodes to 26.5.1');
+  });
+
   it('other than the wish, and equal everywhere, is a notice about all nodes together', () => {
     const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
     const values = Object.fromEntries(names.map((name) => [name, macos('26.5.1')]));
@@ -117,10 +155,10 @@ describe('power', () => {
 
   it('hints with exactly the settings that differ', () => {
     expect(hintsOf('power/settings', only(power({ sleepMinutes: 10 })))).toEqual([
-      'On studio-3: sudo pmset -a sleep 0',
+      'On studio-3:\n  sudo pmset -a sleep 0',
     ]);
     expect(hintsOf('power/settings', only(power({ sleepMinutes: 1, restartAfterPowerLoss: false })))).toEqual([
-      'On studio-3: sudo pmset -a sleep 0 autorestart 1',
+      'On studio-3:\n  sudo pmset -a sleep 0 autorestart 1',
     ]);
   });
 
@@ -165,6 +203,35 @@ describe('wired limit', () => {
   });
 });
 
+describe('wired limit beyond the Mac', () => {
+  const wishes = system({ wiredLimit: { kind: 'bytes', bytes: 480 * 2 ** 30 } });
+  const small = { model: 'Mac15,14', chip: 'Apple M3 Ultra', memoryBytes: 2 ** 38 };
+  const values = { 'wired-limit': { megabytes: 491_520 } };
+
+  it('is the fault of the file, and no command sets it', () => {
+    const changes = only({ hardware: small, 'wired-limit': { megabytes: 0 } });
+    expect(told(changes, wishes)).toEqual(['error memory/wired-limit-too-large node studio-3']);
+    const [hint = ''] = hintsOf('memory/wired-limit-too-large', changes, wishes);
+    expect(hint).toContain('system.wiredLimit');
+    expect(hint).not.toContain('sysctl');
+  });
+
+  it('is told even where somebody has set it', () => {
+    expect(told(only({ hardware: small, ...values }), wishes)).toEqual([
+      'error memory/wired-limit-too-large node studio-3',
+    ]);
+  });
+
+  it('is not set on a Mac whose memory is unknown', () => {
+    const changes: RackChanges = {
+      values: { 'studio-3': { 'wired-limit': { megabytes: 0 } } },
+      unknown: { 'studio-3': { hardware: 'timed-out' } },
+    };
+    expect(hintsOf('memory/wired-limit', changes, wishes).join()).not.toContain('sysctl');
+    expect(told(changes, wishes)).toEqual(['warning fact/unknown node studio-3']);
+  });
+});
+
 describe('FileVault', () => {
   it('is judged only when the file demands a state', () => {
     expect(told(only({ filevault: 'on' }))).toEqual([]);
@@ -197,6 +264,32 @@ describe('clock', () => {
 
   it('tells how far and to which side', () => {
     expect(findingsOf(clock(-7_200_000, 10))[0]?.detail).toBe('Its clock is 2 h behind this computer.');
+  });
+});
+
+describe('clock of this computer', () => {
+  const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+  const offsets = (...each: readonly number[]): RackChanges => ({
+    values: Object.fromEntries(
+      names.map((name, index) => [name, { clock: { offsetMs: each[index] ?? 0, uncertaintyMs: 50 } }]),
+    ),
+  });
+
+  it('is the wrong one when all nodes agree with each other', () => {
+    const changes = offsets(60_000, 60_040, 59_980, 60_010);
+    expect(told(changes)).toEqual([`warning clock/this-computer nodes ${names.join(', ')}`]);
+    expect(hintsOf('clock/this-computer', changes)[0]).toContain('this computer');
+  });
+
+  it('is not blamed when one node disagrees, or only one was asked', () => {
+    expect(told(offsets(60_000, 60_000, 60_000, 80_000))).toEqual(
+      names.map((name) => `warning clock/offset node ${name}`),
+    );
+    const alone = {
+      ...offsets(60_000),
+      unknown: Object.fromEntries(names.slice(1).map((name) => [name, { clock: 'failed' as const }])),
+    };
+    expect(told(alone)).toContain('warning clock/offset node studio-1');
   });
 });
 
