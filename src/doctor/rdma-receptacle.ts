@@ -11,7 +11,10 @@ import { interfaceAt, thunderboltInterfaces } from './thunderbolt-interfaces.ts'
 export type ReceptacleRdma =
   | { readonly kind: 'ready' }
   | { readonly kind: 'unknown' }
-  | { readonly kind: 'no-device' | 'bridged' | 'no-address' | 'no-gid'; readonly interfaceName: string }
+  | {
+      readonly kind: 'no-device' | 'port-not-active' | 'interface-down' | 'bridged' | 'no-address' | 'no-gid';
+      readonly interfaceName: string;
+    }
   /** The far Mac's own state decides what to do about it. */
   | { readonly kind: 'port-down'; readonly interfaceName: string; readonly far: LinkEnd; readonly farRdma: NodeRdma };
 
@@ -29,8 +32,11 @@ function portRung(examination: Examination, end: LinkEnd, facts: Facts, name: st
   const ports = facts['rdma-ports'];
   const port = ports.kind === 'known' ? ports.value.find((one) => one.device === `rdma_${name}`) : undefined;
   const far = farEnd(examination, end);
-  if (port?.state !== 'down' || far === undefined) {
+  if (port === undefined || port.state === 'active') {
     return undefined;
+  }
+  if (port.state === 'other' || far === undefined) {
+    return { kind: 'port-not-active', interfaceName: name };
   }
   const farNode = examination.nodes.find((node) => node.name === far.node);
   const farRdma = farNode === undefined ? 'unknown' : nodeRdma(farNode);
@@ -68,6 +74,9 @@ export function receptacleRdma(examination: Examination, node: ExaminedNode, end
   const down = portRung(examination, end, facts, name);
   if (down !== undefined) {
     return down;
+  }
+  if (interfaceAt(facts, end.receptacle)?.isUp === false) {
+    return { kind: 'interface-down', interfaceName: name };
   }
   if (isBridged(bridgeLayers(facts), name)) {
     return { kind: 'bridged', interfaceName: name };

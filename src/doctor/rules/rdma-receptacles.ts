@@ -2,8 +2,10 @@ import { linkAt } from '../../cabling/judge-cabling.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type LinkEnd, linkEndText } from '../../model/link.ts';
+import { addressHint, interfaceHint } from '../address-hint.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { groupBy } from '../group-by.ts';
+import { withCommands } from '../hint-lines.ts';
 import { nodeRdma } from '../rdma-node.ts';
 import { type ReceptacleRdma, receptacleRdma } from '../rdma-receptacle.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
@@ -45,7 +47,7 @@ function portDown(troubles: readonly Trouble[], place: string): { readonly detai
       }
     : {
         detail: `${place}: the RDMA port is down; whether RDMA is enabled at ${told} is unknown.`,
-        hint: `Look at the far end first: rdma_ctl status on ${nodes}`,
+        hint: withCommands(`Look at the far end first. On ${nodes}:`, ['/usr/bin/rdma_ctl status']),
       };
 }
 
@@ -53,7 +55,7 @@ function tell(examination: Examination, node: ExaminedNode, troubles: readonly T
   const [first] = troubles;
   const about = { subject: nodeSubject(node.name), severity: rdmaSeverity(examination) };
   const place = places(troubles);
-  const names = troubles.map(({ rdma }) => rdma.interfaceName);
+  const bare = troubles.map(({ end, rdma }) => ({ end, interfaceName: rdma.interfaceName }));
   switch (first?.rdma.kind) {
     case undefined:
       return [];
@@ -68,15 +70,28 @@ function tell(examination: Examination, node: ExaminedNode, troubles: readonly T
     case 'port-down':
       return [diagnose('rdma/port-down', { ...about, ...portDown(troubles, place) })];
     case 'bridged':
+      return [diagnose('rdma/bridged', { ...about, detail: `${place}: a member of a bridge, so RDMA cannot start.` })];
+    case 'port-not-active':
       return [
-        diagnose('rdma/bridged', { ...about, detail: `${place}: in the Thunderbolt Bridge, so RDMA cannot start.` }),
+        diagnose('rdma/port-not-active', {
+          ...about,
+          detail: `${place}: the RDMA port is neither active nor down, so nothing can use it yet.`,
+        }),
+      ];
+    case 'interface-down':
+      return [
+        diagnose('rdma/interface-down', {
+          ...about,
+          detail: `${place}: the interface is down, although the cable is there.`,
+          hint: interfaceHint(node.name, node.facts, bare),
+        }),
       ];
     case 'no-address':
       return [
         diagnose('rdma/no-address', {
           ...about,
           detail: `${place}: no IPv4 address, so the RDMA device has no GID that MLX can use.`,
-          hint: `On ${node.name}, for each: sudo networksetup -setmanual "Thunderbolt ${first.end.receptacle}" ADDRESS 255.255.255.252`,
+          hint: addressHint(node.name, node.facts, bare),
         }),
       ];
     case 'no-gid':
@@ -84,7 +99,7 @@ function tell(examination: Examination, node: ExaminedNode, troubles: readonly T
         diagnose('rdma/no-gid', {
           ...about,
           detail: `${place}: has an IPv4 address, but the RDMA device has no GID for it.`,
-          hint: `On ${node.name}: ${names.map((name) => `sudo ifconfig ${name} down; sudo ifconfig ${name} up`).join('; ')}`,
+          hint: `Look again in a minute; if it stays so, restart ${node.name}.`,
         }),
       ];
   }

@@ -88,7 +88,9 @@ describe('RDMA ladder', () => {
   it('looks at the far end first while its RDMA state is unknown', () => {
     const values = { 'studio-3': { 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'down' })) } };
     const changes = { values, unknown: { 'studio-2': { 'rdma-state': 'timed-out' as const } } };
-    expect(hintsOf('rdma/port-down', changes)).toEqual(['Look at the far end first: rdma_ctl status on studio-2']);
+    expect(hintsOf('rdma/port-down', changes)).toEqual([
+      'Look at the far end first. On studio-2:\n  /usr/bin/rdma_ctl status',
+    ]);
   });
 
   it('tells receptacles without address together, and not their missing GID', () => {
@@ -101,6 +103,24 @@ describe('RDMA ladder', () => {
     ]);
   });
 
+  it('gives each receptacle its address by the name of its own service, one line each', () => {
+    const interfaces = healthy.interfaces.map((one) =>
+      ['en3', 'en4', 'en5'].includes(one.name) ? { ...one, ipv4: [] } : one,
+    );
+    const services = [
+      { name: 'Kabel links', port: 'Thunderbolt 2', device: 'en3', isEnabled: true },
+      { name: 'x"; reboot; "', port: 'Thunderbolt 3', device: 'en4', isEnabled: true },
+    ];
+    const [hint = ''] = hintsOf('rdma/no-address', only({ interfaces, 'network-services': services }));
+    expect(hint.split('\n')).toEqual([
+      'On studio-3, with the address of each link for ADDRESS:',
+      '  sudo networksetup -setmanual "Kabel links" ADDRESS 255.255.255.252',
+      '  sudo networksetup -createnetworkservice "Thunderbolt 4" "Thunderbolt 4"',
+      '  sudo networksetup -setmanual "Thunderbolt 4" ADDRESS 255.255.255.252',
+      'For Thunderbolt 3 (en4), set it in System Settings > Network.',
+    ]);
+  });
+
   it('tells a mapped GID that is missing or belongs to an address of the past', () => {
     const without = only({ 'rdma-ports': ports('rdma_en3', (port) => ({ ...port, gids: port.gids.slice(0, 1) })) });
     expect(told(without)).toEqual(['error rdma/no-gid node studio-3']);
@@ -108,6 +128,21 @@ describe('RDMA ladder', () => {
     expect(told(only({ 'rdma-ports': ports('rdma_en3', (port) => ({ ...port, gids: [stale] })) }))).toEqual([
       'error rdma/no-gid node studio-3',
     ]);
+  });
+
+  it('cures a missing GID by waiting, then by a restart, and never by taking interfaces down', () => {
+    const without = only({ 'rdma-ports': ports('rdma_en3', (port) => ({ ...port, gids: port.gids.slice(0, 1) })) });
+    expect(hintsOf('rdma/no-gid', without)).toEqual(['Look again in a minute; if it stays so, restart studio-3.']);
+  });
+
+  it('takes active as the only good state of a port', () => {
+    const changes = only({ 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'other' })) });
+    expect(told(changes)).toEqual(['error rdma/port-not-active node studio-3']);
+  });
+
+  it('tells an interface that is down, and not its missing address', () => {
+    const interfaces = healthy.interfaces.map((one) => (one.name === 'en4' ? { ...one, isUp: false, ipv4: [] } : one));
+    expect(told(only({ interfaces }))).toEqual(['error rdma/interface-down node studio-3']);
   });
 
   it('says nothing about receptacles whose cable is not as declared: the cable is the cause', () => {
@@ -125,70 +160,6 @@ describe('RDMA ladder', () => {
         one.includes('rdma/'),
       ),
     ).toEqual([]);
-  });
-});
-
-describe('Thunderbolt Bridge', () => {
-  const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
-  const interfaces = [
-    ...healthy.interfaces.map((one) => ({ ...one, ipv4: one.name === 'en0' ? one.ipv4 : [] })),
-    bridge,
-  ];
-  const preferences = [{ name: 'bridge0', interfaces: ['en3', 'en4', 'en5'], auto: 'thunderbolt-bridge' }];
-  const service = { name: 'Thunderbolt Bridge', port: 'Thunderbolt Bridge', device: 'bridge0', isEnabled: true };
-
-  it('is told once with all three layers, and the missing addresses behind it are not told', () => {
-    const found = findingsOf(only({ interfaces, 'bridge-preferences': preferences, 'network-services': [service] }));
-    expect(found.map((one) => one.code)).toEqual(['bridge/active']);
-    expect(found[0]?.detail).toBe(
-      'The Thunderbolt Bridge is active: interface bridge0 (en3 en4 en5), network preferences, enabled service.',
-    );
-  });
-
-  it('that only the preferences still have comes back', () => {
-    expect(told(only({ 'bridge-preferences': preferences }))).toEqual(['warning bridge/comes-back node studio-3']);
-  });
-
-  it('is removed by its own name, and a bridge that somebody made is left alone', () => {
-    const others = [
-      { name: 'bridge3', interfaces: ['en0'] },
-      { name: 'bridge1', interfaces: ['en4'] },
-    ];
-    const [hint] = hintsOf('bridge/comes-back', only({ 'bridge-preferences': others }));
-    expect(hint).toContain('VirtualNetworkInterfaces:Bridge:bridge1"');
-    expect(hint).not.toContain('bridge3');
-  });
-
-  it('with a name that a node invented comes into no command', () => {
-    const hostile = [{ name: 'bridge0"; reboot; "', interfaces: ['en4'], auto: 'thunderbolt-bridge' }];
-    const [hint] = hintsOf('bridge/comes-back', only({ 'bridge-preferences': hostile }));
-    expect(hint).toContain('System Settings');
-    expect(hint).not.toContain('reboot');
-  });
-
-  it('of other interfaces is none of ours', () => {
-    const vm = { ...bridge, name: 'bridge100', members: ['vmenet0'] };
-    expect(told(only({ interfaces: [...healthy.interfaces, vm] }))).toEqual([]);
-  });
-
-  it('that the file keeps is told only where RDMA is required', () => {
-    const changes = only({ interfaces, 'bridge-preferences': preferences });
-    expect(told(changes, thunderbolt({ bridge: 'keep' }))).toEqual(['error rdma/bridged node studio-3']);
-  });
-
-  it('on Macs in a ring names the one cable that closes it', () => {
-    const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
-    const values = Object.fromEntries(
-      names.map((name) => {
-        const facts = healthyFacts(name, receptacles(name, 6, meshOfFour));
-        return [name, { interfaces: [...facts.interfaces.map((one) => ({ ...one, ipv4: [] })), bridge] }];
-      }),
-    );
-    const ring = ['studio-1:2 <-> studio-2:2', 'studio-2:3 <-> studio-3:3', 'studio-1:3 <-> studio-3:2'];
-    const found = told({ values, cables: ring }, thunderbolt({ links: links(ring), rdma: 'auto', bridge: 'keep' }));
-    expect(found.filter((one) => one.includes('bridge/loop'))).toEqual([
-      'error bridge/loop link studio-2:3 <-> studio-3:3',
-    ]);
   });
 });
 
