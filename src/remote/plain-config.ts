@@ -24,11 +24,18 @@ async function included(pattern: string, folder: string): Promise<readonly strin
   return names.filter((name) => matchesPattern(name, basename(path))).map((name) => join(dirname(path), name));
 }
 
+/** An ssh_config, and the folder against which ssh resolves every relative Include in it, however deep. */
+export interface ConfigFile {
+  readonly file: string;
+  /** `~/.ssh` for the user's own file and one given with `-F`, `/etc/ssh` for the machine's. @see ssh_config(5) */
+  readonly includeFolder: string;
+}
+
 /**
  * Whether an ssh_config, with everything it includes, leaves every setting that matters at its default, so that
  * `ssh -G` need not be asked. A file that does not exist does; one that cannot be read does not.
  */
-export async function isPlainConfig(file: string, depth = 0): Promise<boolean> {
+export async function isPlainConfig({ file, includeFolder }: ConfigFile, depth = 0): Promise<boolean> {
   const text = await readIfThere(file).catch(() => 'unreadable');
   if (text === undefined) return true;
   if (depth > maxDepth) return false;
@@ -36,9 +43,9 @@ export async function isPlainConfig(file: string, depth = 0): Promise<boolean> {
   if (lines.some((line) => line.kind === 'relevant')) return false;
   const patterns = lines.flatMap((line) => (line.kind === 'include' ? line.patterns : []));
   for (const pattern of patterns) {
-    const files = await included(pattern, dirname(file));
+    const files = await included(pattern, includeFolder);
     if (files === undefined) return false;
-    for (const one of files) if (!(await isPlainConfig(one, depth + 1))) return false;
+    for (const one of files) if (!(await isPlainConfig({ file: one, includeFolder }, depth + 1))) return false;
   }
   return true;
 }

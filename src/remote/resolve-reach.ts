@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises';
-import { userInfo } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 import { join, resolve as resolvePath, sep } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
@@ -8,8 +8,8 @@ import { isHost, isTcpPort, isUser } from './address.ts';
 import { askSsh } from './ask-ssh.ts';
 import { type HostKeyTrust, trustFor } from './host-key-trust.ts';
 import { limiter } from './limit-parallel.ts';
-import { isPlainConfig, readIfThere } from './plain-config.ts';
-import { agentSocketOf, expandPath, type ReachEnv } from './reach-env.ts';
+import { type ConfigFile, isPlainConfig, readIfThere } from './plain-config.ts';
+import { type Asked, agentSocketOf, expandPath, type ReachEnv } from './reach-env.ts';
 import type { Target } from './remote.ts';
 import { defaultIdentityFiles, isDefaultIdentityList, type SshConfig } from './ssh-config.ts';
 
@@ -47,7 +47,7 @@ const parallelQuestions = 8;
 /** The controller as it is: the user's home and name as the system knows them, which is what ssh goes by too. */
 export function localReachEnv(): ReachEnv {
   const { homedir, username } = userInfo();
-  return { home: homedir, userName: username, command: 'ssh', variables: process.env };
+  return { home: homedir, userName: username, hostName: hostname(), command: 'ssh', variables: process.env };
 }
 
 function machineFile(name: string): string {
@@ -82,8 +82,9 @@ async function existing(files: readonly string[]): Promise<readonly string[]> {
   return found.flat();
 }
 
-async function identityFilesOf(wish: ReachWish, config: SshConfig, env: ReachEnv): Promise<readonly string[]> {
-  const expand = (file: string): string => expandPath(file, config, env);
+async function identityFilesOf(wish: ReachWish, asked: Asked, env: ReachEnv): Promise<readonly string[]> {
+  const { config } = asked;
+  const expand = (file: string): string => expandPath(file, asked, env);
   // A path of the cluster file means itself: only ~ is special there.
   if (wish.identityFile !== undefined) return [resolvePath(wish.identityFile.replace(/^~(?=\/|$)/u, env.home))];
   const isDefault = config.identityFiles.length === 0 || isDefaultIdentityList(config.identityFiles);
@@ -91,11 +92,13 @@ async function identityFilesOf(wish: ReachWish, config: SshConfig, env: ReachEnv
 }
 
 function refuse(
-  code: 'ssh/bad-address' | 'ssh/proxyjump' | 'ssh/config-unsupported',
+  code: 'ssh/bad-address' | 'ssh/proxyjump' | 'ssh/config-unsupported' | 'ssh/config-unreadable',
   wish: ReachWish,
   detail: string,
+  hint?: string,
 ): never {
-  throw new FleetError([diagnose(code, { detail, subject: `node ${wish.label}` })]);
+  const subject = `node ${wish.label}`;
+  throw new FleetError([diagnose(code, { detail, subject, ...(hint === undefined ? {} : { hint }) })]);
 }
 
 function checkWish(wish: ReachWish): void {
@@ -127,8 +130,14 @@ function checkConfig(wish: ReachWish, config: SshConfig): void {
 }
 
 async function isSshSilent(env: ReachEnv): Promise<boolean> {
-  const files =
-    env.configFile === undefined ? [join(env.home, '.ssh', 'config'), machineFile('ssh_config')] : [env.configFile];
+  const own = join(env.home, '.ssh');
+  const files: readonly ConfigFile[] =
+    env.configFile === undefined
+      ? [
+          { file: join(own, 'config'), includeFolder: own },
+          { file: machineFile('ssh_config'), includeFolder: machineFile('') },
+        ]
+      : [{ file: env.configFile, includeFolder: own }];
   const plain = await Promise.all(files.map((file) => isPlainConfig(file)));
   return plain.every(Boolean);
 }
@@ -147,26 +156,31 @@ export function createReachResolver(env: ReachEnv): ReachResolver {
   const ask = async (wish: ReachWish): Promise<SshConfig> => {
     silent ??= isSshSilent(env);
     if (await silent) return defaultConfig(wish, env);
-    return (await limited(() => askSsh(wish, env))) ?? defaultConfig(wish, env);
+    const said = await limited(() => askSsh(wish, env));
+    if (said !== undefined) return said;
+    // Whatever the configuration says (a jump, another port, a key): guessing past it could reach another node.
+    const detail = `Your ssh_config may concern ${wish.host}, and there is no ${env.command} on this computer to ask.`;
+    return refuse('ssh/config-unreadable', wish, detail, 'Install the OpenSSH client, so that ssh is in the PATH.');
   };
   return {
     resolve: async (wish) => {
       checkWish(wish);
       const config = await ask(wish);
       checkConfig(wish, config);
-      const agentSocket = agentSocketOf(config, env);
+      const asked: Asked = { host: wish.host, config };
+      const agentSocket = agentSocketOf(asked, env);
       const target: Target = {
         label: wish.label,
         host: config.hostName,
         port: config.port,
         user: config.user,
         rootPrefix: wish.rootPrefix ?? '',
-        identityFiles: await identityFilesOf(wish, config, env),
+        identityFiles: await identityFilesOf(wish, asked, env),
         isIdentitiesOnly: config.isIdentitiesOnly || wish.identityFile !== undefined,
         ...(agentSocket === undefined ? {} : { agentSocket }),
         ...(config.hostKeyAlias === undefined ? {} : { hostKeyAlias: config.hostKeyAlias }),
       };
-      return { target, knownHostsFiles: config.knownHostsFiles.map((file) => expandPath(file, config, env)) };
+      return { target, knownHostsFiles: config.knownHostsFiles.map((file) => expandPath(file, asked, env)) };
     },
     trust: async (reach, lock) => {
       const files = await Promise.all(reach.knownHostsFiles.map(async (file) => ({ file, text: await read(file) })));

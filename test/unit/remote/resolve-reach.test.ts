@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -122,15 +123,28 @@ describe('how a node is reached', () => {
     expect(() => execFileSync('test', ['-e', marker])).toThrow();
   });
 
-  it('falls back to the defaults on a machine without ssh', async () => {
-    const resolver = createReachResolver(
-      env(configFile('Host studio-1', 'Port 2222'), { command: 'no-such-ssh-here' }),
-    );
-    expect((await resolver.resolve({ ...wish, host: 'STUDIO-1' })).target).toMatchObject({
-      host: 'studio-1',
-      port: 22,
-      user: userInfo().username,
-    });
+  it('is refused when a configuration may concern it and there is no ssh to ask', async () => {
+    const more = { command: 'no-such-ssh-here' };
+    const resolver = createReachResolver(env(configFile('Host studio-1', 'ProxyJump bastion'), more));
+    const problem = await rejection(resolver.resolve(wish));
+    expect(problem).toMatchObject({ code: 'ssh/config-unreadable', subject: 'node studio-1' });
+    expect(problem.detail).toContain('no-such-ssh-here');
+    expect((await createReachResolver(env(configFile(''), more)).resolve(wish)).target.port).toBe(22);
+  });
+
+  it('fills in every token that ssh knows in a path', async () => {
+    const file = configFile('HostName %h.lan', 'User mesh', 'IdentityFile /k/%n-%h-%p-%r-%l-%L-%j-%k-%%-%C');
+    const resolver = createReachResolver(env(file, { hostName: 'desk.lan' }));
+    const hash = createHash('sha1').update('desk.lanstudio-1.lan22mesh').digest('hex');
+    expect((await resolver.resolve(wish)).target.identityFiles).toEqual([
+      `/k/studio-1-studio-1.lan-22-mesh-desk.lan-desk--studio-1.lan-%-${hash}`,
+    ]);
+  });
+
+  it('is refused by name when a path has a token that means nothing', async () => {
+    const problem = await rejection(resolve(configFile('IdentityFile ~/.ssh/%q')));
+    expect(problem).toMatchObject({ code: 'ssh/config-unsupported' });
+    expect(problem.detail).toContain('%q');
   });
 });
 
@@ -180,6 +194,24 @@ describe('ssh -G', () => {
     expect((await resolve(file)).target.port).toBe(22);
     writeFileSync(join(sub, 'b.conf'), 'Port 2200\n', { mode: 0o600 });
     expect((await resolve(file)).target.port).toBe(2200);
+  });
+
+  it('is asked about a relative Include wherever ssh looks for it, however deep it stands', async () => {
+    const [deep, own] = [join(folder, 'deep'), join(home, '.ssh')];
+    mkdirSync(deep);
+    writeFileSync(join(deep, 'outer.conf'), 'Include inner.conf\n', { mode: 0o600 });
+    const file = configFile(`Include ${deep}/outer.conf`);
+    const fake = { command: join(folder, 'asked-ssh') };
+    writeFileSync(fake.command, '#!/bin/sh\nprintf "hostname asked\\nuser asked\\nport 9\\n"\n', { mode: 0o755 });
+    const port = async () => (await createReachResolver(env(file, fake)).resolve(wish)).target.port;
+    writeFileSync(join(deep, 'inner.conf'), 'Port 2200\n', { mode: 0o600 });
+    expect(await port()).toBe(22);
+    writeFileSync(join(own, 'inner.conf'), 'Port 2200\n', { mode: 0o600 });
+    expect(await port()).toBe(9);
+    rmSync(join(own, 'inner.conf'));
+    // The real ssh agrees: a file beside the one that includes it says nothing.
+    const said = execFileSync('ssh', ['-G', '-F', file, '--', 'studio-1'], { encoding: 'utf8' });
+    expect(said).toContain('\nport 22\n');
   });
 
   it('answers for 64 nodes', async () => {
