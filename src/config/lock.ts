@@ -109,13 +109,14 @@ export const renderLock = (lock: ClusterLock): string =>
  * @param name `host`, or `[host]:port` for another port than 22, as in known_hosts
  */
 export function withPin(lock: ClusterLock, name: string, key: HostKey): ClusterLock {
-  const kept = (lock.hostKeys[name] ?? []).filter((other) => other.type !== key.type);
+  const pins = Object.hasOwn(lock.hostKeys, name) ? (lock.hostKeys[name] ?? []) : [];
+  const kept = pins.filter((other) => other.type !== key.type);
   const added = { ...lock.hostKeys, [name]: [...kept, { type: key.type, base64: key.base64, line: 0 }] };
-  const hostKeys: Record<string, PinnedKey[]> = {};
+  const hostKeys = new Map<string, PinnedKey[]>();
   for (const [index, line] of layOut({ file: lock.file, hostKeys: added }).entries()) {
     if (line.key === undefined) continue;
     const pinned = { type: line.key.key.type, base64: line.key.key.base64, line: index + 1 };
-    hostKeys[line.key.name] = [...(hostKeys[line.key.name] ?? []), pinned];
+    hostKeys.set(line.key.name, [...(hostKeys.get(line.key.name) ?? []), pinned]);
   }
-  return { file: lock.file, hostKeys };
+  return { file: lock.file, hostKeys: Object.fromEntries(hostKeys) };
 }

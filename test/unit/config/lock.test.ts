@@ -43,6 +43,12 @@ hostKeys:
     expect(first.hostKeys['a.lan']?.map((one) => one.base64)).toEqual([ed.base64, rsa.base64]);
   });
 
+  it.each(['constructor', 'toString', 'hasOwnProperty'])('pins a node whose address is %s', (name) => {
+    const lock = withPin(emptyLock('cluster.lock'), name, ed);
+    expect(lock.hostKeys).toEqual({ [name]: [{ ...ed, line: 6 }] });
+    expect(parseLock(renderLock(lock), 'cluster.lock')).toEqual({ lock, diagnostics: [] });
+  });
+
   it('may pin nothing', () => {
     const text = renderLock(emptyLock('cluster.lock'));
     expect(parseLock(text, 'cluster.lock')).toEqual({ lock: emptyLock('cluster.lock'), diagnostics: [] });
