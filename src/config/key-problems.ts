@@ -28,18 +28,24 @@ function hintForUnknown(key: string, known: readonly string[], elsewhere: readon
   return `Known here: ${listText(known)}.`;
 }
 
-/** The problem of a key that the section needs. */
-export function missingKey({ schema, document, error, part }: Context): Problem {
-  const key = String(error.params['missingProperty']);
+/** The problem of keys that the section needs and does not have: all of them at once. */
+export function missingKeys({ schema, document, error, part }: Context, keys: readonly string[]): Problem {
   const pointer = error.instancePath;
-  const example = exampleOf(schema, part.node, key);
+  const section = pointer === '' ? 'The file' : pointerText(pointer);
+  const isOne = keys.length === 1;
+  const names = keys.map((key) => `\`${key}\``);
+  const lines = keys.map((key) => {
+    const example = exampleOf(schema, part.node, key);
+    return { text: `\`${key}:${example === undefined ? '' : ` ${example}`}\``, isExample: example !== undefined };
+  });
+  const add = lines.some(({ isExample }) => isExample) ? `Add ${isOne ? 'it' : 'them'}, such as ` : 'Add ';
   return {
     code: 'schema/missing-key',
     span: spanOf(document.map, { pointer, at: 'key' }),
     pointer,
-    detail: `${pointer === '' ? 'The file' : pointerText(pointer)} has no \`${key}\`.`,
-    hint: example === undefined ? `Add \`${key}:\`.` : `Add it, such as \`${key}: ${example}\`.`,
-    label: `${key} is missing`,
+    detail: `${section} has no ${listText(names, 'or')}.`,
+    hint: `${add}${listText(lines.map(({ text }) => text))}.`,
+    label: `${listText(keys)} ${isOne ? 'is' : 'are'} missing`,
   };
 }
 

@@ -19,5 +19,12 @@ function isOldNumber(source: string): boolean {
   );
 }
 
-/** Whether a plain number has a leading zero, which makes it octal for some readers only. */
-export const hasLeadingZero = (source: string): boolean => /^[-+]?0[0-9_]+$/.test(source);
+/**
+ * How YAML 1.1 reads a plain text that is a number in YAML 1.2, where the two differ: a leading zero is octal there, an
+ * octal of 1.2 a text, and so is an exponent without a point and a sign.
+ */
+export function otherNumber(source: string): 'another number' | 'a text' | undefined {
+  if (/^[-+]?0[0-9_]+$/.test(source)) return 'another number';
+  const isText = /^0o[0-7]+$/.test(source) || /^[-+]?\d+(?:e[-+]?\d+|\.\d*e\d+)$/i.test(source);
+  return isText ? 'a text' : undefined;
+}

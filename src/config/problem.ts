@@ -26,20 +26,22 @@ export interface Problem {
 const shownAtMost = 100;
 
 /**
- * Problems as diagnostics, sorted by place. At each place one is kept: an error before a warning, else the first that
- * was given, so the caller lists the best explanation first; of more than a hundred the rest is counted in a notice.
+ * Problems as diagnostics, sorted by place. Several at one place explain one mistake, so one is kept: an error before a
+ * warning, else the first that was given, so the caller lists the best explanation first. What a section lacks is a
+ * mistake of its own and stands beside it. Of more than a hundred the rest is counted in a notice.
  */
 export function diagnosticsOf(source: SourceText, problems: readonly Problem[]): readonly Diagnostic[] {
-  const bySpan = new Map<string, Problem>();
+  const byPlace = new Map<string, Problem>();
   for (const problem of problems) {
     const { line, column, endLine, endColumn } = placeOf(source, problem.span);
-    const place = `${line}:${column}-${endLine}:${endColumn}`;
-    const other = bySpan.get(place);
+    const matter = problem.code === 'schema/missing-key' ? 'absent' : 'present';
+    const place = `${line}:${column}-${endLine}:${endColumn} ${matter}`;
+    const other = byPlace.get(place);
     if (other === undefined || (severityOf(problem) === 'error' && severityOf(other) !== 'error')) {
-      bySpan.set(place, problem);
+      byPlace.set(place, problem);
     }
   }
-  const kept = [...bySpan.values()].sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
+  const kept = [...byPlace.values()].sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
   const shown = kept.slice(0, shownAtMost).map((problem) => diagnosticOf(source, problem));
   const next = kept[shownAtMost];
   if (next === undefined) return shown;

@@ -1,3 +1,4 @@
+import { canonicalAddress } from '../desired/address.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { Span } from './line-index.ts';
 import { lastKey } from './pointer.ts';
@@ -23,19 +24,29 @@ export interface PlacedValue {
   readonly raw: string;
   readonly description: string;
   readonly value: unknown;
+  /** Whether the text of a scalar, in quotes, could stand there. */
+  readonly isFitAsText: boolean;
 }
 
 /** Where the value stands, what it is, and what the schema says about it. */
 export function placed({ document, error, part }: Context): PlacedValue {
   const pointer = error.instancePath;
-  const entry = document.map.get(pointer);
+  const raw = document.map.get(pointer)?.raw ?? '';
   return {
     pointer,
     span: spanOf(document.map, { pointer, at: 'value' }),
-    raw: entry?.raw ?? '',
+    raw,
     description: descriptionOf(part.node),
     value: valueAt(document.value, pointer),
+    isFitAsText: fitsAsText(part, raw),
   };
+}
+
+/** The grammar of a host lets `10.1` pass, which is no name, and no address that all programs read alike. */
+function fitsAsText({ node, definition }: SchemaPart, raw: string): boolean {
+  const pattern = node['pattern'];
+  if (definition === 'host' && canonicalAddress(raw) === undefined) return false;
+  return typeof pattern !== 'string' || new RegExp(pattern, 'u').test(raw);
 }
 
 function valueAt(root: unknown, pointer: string): unknown {

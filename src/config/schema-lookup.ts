@@ -26,15 +26,19 @@ function resolved(schema: unknown, node: unknown): SchemaPart {
 
 /** The part of a schema that judges the value at a JSON pointer of a document. */
 export function schemaFor(schema: unknown, pointer: string): SchemaPart {
-  let part = resolved(schema, schema);
-  for (const step of pointer.split('/').slice(1)) {
-    const { node } = part;
-    const properties = node['properties'];
-    const key = lastKey(`/${step}`);
-    const own = isNode(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
-    part = resolved(schema, own ?? node['items'] ?? node['additionalProperties']);
-  }
+  let part = rootPart(schema);
+  for (const step of pointer.split('/').slice(1)) part = partBelow(schema, part, lastKey(`/${step}`));
   return part;
+}
+
+/** The part of a schema that judges the whole document. */
+export const rootPart = (schema: unknown): SchemaPart => resolved(schema, schema);
+
+/** The part of a schema that judges one entry of a map or a list. */
+export function partBelow(schema: unknown, { node }: SchemaPart, key: string): SchemaPart {
+  const properties = node['properties'];
+  const own = isNode(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
+  return resolved(schema, own ?? node['items'] ?? node['additionalProperties']);
 }
 
 /** The schema of the names of the keys of a map. */

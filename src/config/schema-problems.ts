@@ -1,4 +1,5 @@
-import { badName, missingKey, unknownKey } from './key-problems.ts';
+import { boundedValue } from './bounded-value.ts';
+import { badName, missingKeys, unknownKey } from './key-problems.ts';
 import type { Problem } from './problem.ts';
 import type { ReadDocument } from './read-document.ts';
 import { type Context, placed, shownValue } from './schema-context.ts';
@@ -7,16 +8,33 @@ import { schemaFor } from './schema-lookup.ts';
 import { typeProblem } from './type-problem.ts';
 import { badForm, notAllowed, outOfRange } from './value-problems.ts';
 
-/** Everything in which a document differs from its schema: one problem for each place, the most telling one. */
+/** Everything in which a document differs from its schema; keys that one section lacks are one problem. */
 export function schemaProblems(compiled: CompiledSchema, document: ReadDocument): readonly Problem[] {
-  if (compiled.validate(document.value)) return [];
+  if (compiled.validate(boundedValue(compiled.schema, document.value))) return [];
   const errors = compiled.validate.errors ?? [];
   const chosen = new Set(errors.filter((error) => error.keyword === 'oneOf').map((error) => error.instancePath));
+  const missing = missingBySection(errors);
   return errors
     .filter((error) => isTelling(error, chosen))
-    .map((error) =>
-      problemOf({ schema: compiled.schema, document, error, part: schemaFor(compiled.schema, error.instancePath) }),
-    );
+    .flatMap((error): readonly Problem[] => {
+      const part = schemaFor(compiled.schema, error.instancePath);
+      const context: Context = { schema: compiled.schema, document, error, part };
+      if (error.keyword !== 'required') return [problemOf(context)];
+      const keys = missing.get(error.instancePath) ?? [];
+      return keys[0] === missingIn(error) ? [missingKeys(context, keys)] : [];
+    });
+}
+
+const missingIn = (error: SchemaError): string => String(error.params['missingProperty']);
+
+function missingBySection(errors: readonly SchemaError[]): ReadonlyMap<string, readonly string[]> {
+  const bySection = new Map<string, string[]>();
+  for (const error of errors.filter(({ keyword }) => keyword === 'required')) {
+    const keys = bySection.get(error.instancePath);
+    if (keys === undefined) bySection.set(error.instancePath, [missingIn(error)]);
+    else keys.push(missingIn(error));
+  }
+  return bySection;
 }
 
 /** The branches of a `oneOf` and the grammar of a key's name are told by the error that contains them. */
@@ -27,8 +45,6 @@ function problemOf(context: Context): Problem {
   switch (context.error.keyword) {
     case 'additionalProperties':
       return unknownKey(context);
-    case 'required':
-      return missingKey(context);
     case 'propertyNames':
       return badName(context);
     case 'type':

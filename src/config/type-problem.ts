@@ -41,7 +41,9 @@ function hintFor(wanted: string, place: PlacedValue): string {
   const { value } = place;
   const raw = escapeText(place.raw);
   if (value === null) return 'Fill it in, or remove the key.';
-  if (wanted === 'string' && typeof value !== 'object') return `Put it in quotes: "${raw}"`;
+  if (wanted === 'string' && typeof value !== 'object') {
+    return place.isFitAsText ? `Put it in quotes: "${raw}"` : place.description;
+  }
   if (wanted === 'boolean' && typeof value === 'string') {
     if (/^(?:y|yes|on)$/i.test(value)) return `Write true: to YAML 1.2, ${raw} is a text.`;
     if (/^(?:n|no|off)$/i.test(value)) return `Write false: to YAML 1.2, ${raw} is a text.`;

@@ -1,6 +1,6 @@
 import { isScalar, type ParsedNode, type Scalar } from 'yaml';
 import type { Span } from './line-index.ts';
-import { hasLeadingZero, otherReading } from './plain-scalars.ts';
+import { otherNumber, otherReading } from './plain-scalars.ts';
 import type { Problem } from './problem.ts';
 import type { Entry } from './source-map.ts';
 
@@ -47,9 +47,11 @@ export function readScalar(walk: Walk, node: Scalar.Parsed, pointer: string): un
   const entry = walk.places.get(pointer);
   if (node.type !== 'PLAIN' || entry === undefined || entry.raw === undefined) return node.value;
   const { raw } = entry;
-  if (typeof node.value === 'number' && hasLeadingZero(raw)) {
-    const detail = `${raw} is ${node.value} here, and another number to readers of YAML 1.1.`;
-    walk.problems.push({ code: 'yaml/ambiguous-number', span: entry.value, pointer, detail });
+  const other = typeof node.value === 'number' ? otherNumber(raw) : undefined;
+  if (other !== undefined) {
+    const detail = `${raw} is ${node.value} here, and ${other} to readers of YAML 1.1.`;
+    const hint = `Write it as ${node.value}, or in quotes where a text is meant: "${raw}"`;
+    walk.problems.push({ code: 'yaml/ambiguous-number', span: entry.value, pointer, detail, hint });
   }
   if (typeof node.value === 'string') warnOfOtherReading(walk, raw, entry.value);
   return node.value;

@@ -1,26 +1,7 @@
+import { editDistance } from './edit-distance.ts';
+
 /** Longer words are never compared: the cost grows with the product of both lengths. */
 const longestWord = 64;
-
-/**
- * Damerau-Levenshtein distance (optimal string alignment): how many letters must be inserted, removed, replaced, or
- * swapped with their neighbour to make one word of the other.
- */
-export function editDistance(from: string, to: string): number {
-  let beforeLast: readonly number[] = [];
-  let last: readonly number[] = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i += 1) {
-    const row = [i];
-    for (let j = 1; j <= to.length; j += 1) {
-      const replaced = (last[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      const best = Math.min(replaced, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
-      const isSwap = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
-      row.push(isSwap ? Math.min(best, (beforeLast[j - 2] ?? 0) + 1) : best);
-    }
-    beforeLast = last;
-    last = row;
-  }
-  return last[to.length] ?? 0;
-}
 
 /** The one candidate that is most likely meant; undefined when none is near or several are equally near. Case is ignored. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
@@ -29,15 +10,34 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   let nearest: readonly string[] = [];
   let shortest = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
-    if (candidate.length > longestWord) continue;
-    const distance = editDistance(wanted, candidate.toLowerCase());
-    if (distance === shortest) nearest = [...nearest, candidate];
-    else if (distance < shortest) [nearest, shortest] = [[candidate], distance];
+    const most = Math.min(shortest, farthest(word, candidate));
+    if (candidate.length > longestWord || Math.abs(candidate.length - word.length) > most) continue;
+    const distance = editDistance(wanted, candidate.toLowerCase(), most);
+    if (distance > most) continue;
+    nearest = distance === shortest ? [...nearest.slice(0, 1), candidate] : [candidate];
+    shortest = distance;
   }
   const [only, ...others] = nearest;
-  if (only === undefined || others.length > 0) return undefined;
-  const allowed = Math.max(1, Math.floor(Math.max(word.length, only.length) / 3));
-  return shortest <= allowed && shortest < word.length ? only : undefined;
+  return only === undefined || others.length > 0 || shortest >= word.length ? undefined : only;
+}
+
+/** The largest distance at which one word may be meant by the other: a third of the longer one. */
+const farthest = (word: string, other: string): number =>
+  Math.max(1, Math.floor(Math.max(word.length, other.length) / 3));
+
+/** Only so many findings are ever shown, so no more words are looked up. */
+const lookedUpAtMost = 100;
+
+/**
+ * Suggestions among candidates that stay the same, for many words: each word is looked up once, and none any more after
+ * the hundredth.
+ */
+export function suggesterAmong(candidates: readonly string[]): (word: string) => string | undefined {
+  const found = new Map<string, string | undefined>();
+  return (word) => {
+    if (!found.has(word) && found.size < lookedUpAtMost) found.set(word, didYouMean(word, candidates));
+    return found.get(word);
+  };
 }
 
 /** `a, b and c`; nothing for an empty list. */

@@ -17,6 +17,7 @@ export interface DraftNode {
   readonly host?: DraftText;
   readonly port?: number;
   readonly model?: DraftText;
+  readonly memory?: DraftText;
 }
 
 /** One end of a link with the characters of the line in which it stands. */
@@ -46,16 +47,25 @@ export interface DraftAvoid {
  */
 export interface Draft {
   readonly nodes: readonly DraftNode[];
+  /** The names of all nodes of the file, also of those that are too many to be judged. */
+  readonly nodeNames: ReadonlySet<string>;
   readonly links: readonly DraftLink[];
   readonly avoid: readonly DraftAvoid[];
   readonly version?: DraftText;
   readonly accept?: DraftText;
   readonly pool?: DraftText;
+  readonly wiredLimit?: DraftText;
   readonly isRdmaRequired: boolean;
 }
 
 /** The text of a scalar as the file writes it, by JSON pointer. */
 export type RawText = (pointer: string) => string | undefined;
+
+/**
+ * How much of a file is judged: what the schema allows (`maxProperties` of `nodes`, `maxItems` of `links` and `avoid`).
+ * The schema refuses a file with more, so the rest need not cost anything.
+ */
+export const draftLimits = { nodes: 256, links: 1_024, avoid: 1_024 } as const;
 
 /** Makes a draft of whatever a file holds; never fails. */
 export function makeDraft(root: unknown, raw: RawText): Draft {
@@ -63,13 +73,16 @@ export function makeDraft(root: unknown, raw: RawText): Draft {
   const thunderbolt = member(root, 'thunderbolt');
   const ssh = portOf(member(root, 'ssh'));
   const text = (value: unknown, pointer: string) => textOf(value, pointer, raw);
+  const nodes = Object.entries(record(member(root, 'nodes')));
   return {
-    nodes: Object.entries(record(member(root, 'nodes'))).map(([name, node]) => draftNode(name, node, ssh, raw)),
-    links: list(member(thunderbolt, 'links')).flatMap(draftLink),
-    avoid: list(member(thunderbolt, 'avoid')).flatMap(draftAvoid),
+    nodes: nodes.slice(0, draftLimits.nodes).map(([name, node]) => draftNode(name, node, ssh, raw)),
+    nodeNames: new Set(nodes.map(([name]) => name)),
+    links: list(member(thunderbolt, 'links')).slice(0, draftLimits.links).flatMap(draftLink),
+    avoid: list(member(thunderbolt, 'avoid')).slice(0, draftLimits.avoid).flatMap(draftAvoid),
     isRdmaRequired: member(thunderbolt, 'rdma') === 'required',
     ...optional('version', text(member(macos, 'version'), '/macos/version')),
     ...optional('accept', text(member(macos, 'accept'), '/macos/accept')),
+    ...optional('wiredLimit', text(member(member(root, 'system'), 'wiredLimit'), '/system/wiredLimit')),
     ...optional('pool', text(member(member(thunderbolt, 'addressing'), 'pool'), '/thunderbolt/addressing/pool')),
   };
 }
@@ -104,13 +117,16 @@ const encode = (key: string): string => key.replaceAll('~', '~0').replaceAll('/'
 
 function draftNode(name: string, node: unknown, sshPort: number | undefined, raw: RawText): DraftNode {
   const pointer = `/nodes/${encode(name)}`;
-  const model = textOf(member(member(node, 'hardware'), 'model'), `${pointer}/hardware/model`, raw);
+  const hardware = member(node, 'hardware');
+  const model = textOf(member(hardware, 'model'), `${pointer}/hardware/model`, raw);
+  const memory = textOf(member(hardware, 'memory'), `${pointer}/hardware/memory`, raw);
   return {
     name,
     pointer,
     ...optional('host', textOf(member(node, 'host'), `${pointer}/host`, raw)),
     ...optional('port', portOf(node) ?? sshPort),
     ...optional('model', model),
+    ...optional('memory', memory),
   };
 }
 

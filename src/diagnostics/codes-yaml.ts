@@ -99,8 +99,8 @@ export const yamlCodes = {
   'yaml/ambiguous-number': {
     severity: 'error',
     summary: 'This number means different things to different readers.',
-    cause: 'A leading zero makes a number octal in YAML 1.1 and decimal in YAML 1.2.',
-    hint: 'Write the number without the leading zero.',
+    cause: 'YAML 1.1 and YAML 1.2 read octal numbers, leading zeros and exponents in different ways.',
+    hint: 'Write the number with decimal digits only, without a leading zero.',
   },
   'yaml/more-problems': {
     severity: 'notice',

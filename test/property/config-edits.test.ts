@@ -27,6 +27,28 @@ function changed(path: Path, change: (parent: object, key: string | number) => v
   return root;
 }
 
+const whole = loadCluster(text, file).fleet;
+
+/** What is told, by the path of the key that is removed; every other key may be left out. */
+const consequences: Readonly<Record<string, readonly string[]>> = {
+  schema: ['schema/missing-key '],
+  name: ['schema/missing-key '],
+  nodes: ['schema/missing-key '],
+  'nodes.studio-1': unknownNodeAt('links/0', 'links/1'),
+  'nodes.studio-2': unknownNodeAt('avoid/1', 'links/0', 'links/2'),
+  'nodes.studio-3': unknownNodeAt('links/1', 'links/2'),
+  'nodes.studio-1.host': ['schema/missing-key /nodes/studio-1'],
+  'nodes.studio-2.host': ['schema/missing-key /nodes/studio-2'],
+  'nodes.studio-3.host': ['schema/missing-key /nodes/studio-3'],
+};
+
+function unknownNodeAt(...places: readonly string[]): readonly string[] {
+  return places.map((place) => `topology/unknown-node /thunderbolt/${place}`);
+}
+
+/** Keys whose value is what a file without them means. */
+const isSameAsDefault: readonly string[] = ['thunderbolt.bridge'];
+
 const load = (value: unknown) => loadCluster(stringify(value, { aliasDuplicateObjects: false }), file);
 
 const rubbish = fc.oneof(
@@ -49,7 +71,7 @@ describe('one edit of a good cluster file', () => {
     );
   });
 
-  it('that removes a key is either fine or told', () => {
+  it('that removes a key is told where the key is needed, and changes the meaning everywhere else', () => {
     for (const path of paths) {
       const { fleet, diagnostics } = load(
         changed(path, (parent, key) => {
@@ -57,7 +79,24 @@ describe('one edit of a good cluster file', () => {
           else Reflect.deleteProperty(parent, key);
         }),
       );
-      expect([path, fleet !== undefined || diagnostics.length > 0]).toEqual([path, true]);
+      const name = path.join('.');
+      const told = consequences[name] ?? [];
+      expect([name, diagnostics.map((one) => `${one.code} ${one.where?.pointer}`)]).toEqual([name, told]);
+      expect([name, fleet === undefined]).toEqual([name, told.length > 0]);
+      if (fleet === undefined || isSameAsDefault.includes(name)) continue;
+      expect([name, fleet]).not.toEqual([name, whole]);
+    }
+  });
+
+  it('has its consequences listed for keys that are there', () => {
+    const names = paths.map((path) => path.join('.'));
+    expect([...Object.keys(consequences), ...isSameAsDefault].filter((name) => !names.includes(name))).toEqual([]);
+    for (const name of isSameAsDefault) {
+      const path = paths.find((one) => one.join('.') === name) ?? [];
+      expect([name, load(changed(path, (parent, key) => Reflect.deleteProperty(parent, key))).fleet]).toEqual([
+        name,
+        whole,
+      ]);
     }
   });
 

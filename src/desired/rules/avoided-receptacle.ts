@@ -1,14 +1,15 @@
-import { type Draft, type DraftEnd, draftNodesByName } from '../draft.ts';
+import { type Draft, type DraftAvoid, type DraftEnd, draftNodesByName } from '../draft.ts';
 import type { Finding, PlaceText } from '../finding.ts';
 import { type MacModel, macModel } from '../mac-models.ts';
 
 /** Warns about links at receptacles that the file or the product's own data wants left free. */
 export function avoidedReceptacle(draft: Draft, place: PlaceText): readonly Finding[] {
   const nodes = draftNodesByName(draft);
+  const avoided = firstAvoided(draft);
   return draft.links.flatMap((link) =>
     link.ends.flatMap((end) => {
       const declared = nodes.get(end.node)?.model;
-      const why = reason(end, draft, declared === undefined ? undefined : macModel(declared.text), place);
+      const why = reason(end, avoided, declared === undefined ? undefined : macModel(declared.text), place);
       if (why === undefined) return [];
       const finding: Finding = {
         code: 'topology/avoided-receptacle',
@@ -23,10 +24,23 @@ export function avoidedReceptacle(draft: Draft, place: PlaceText): readonly Find
   );
 }
 
-function reason(end: DraftEnd, draft: Draft, model: MacModel | undefined, place: PlaceText): string | undefined {
-  const own = draft.avoid.find(
-    (one) => one.receptacle === end.receptacle && (one.node === undefined || one.node === end.node),
-  );
+/** What the file avoids, the first entry for each receptacle: of every node by number, of one node by name too. */
+function firstAvoided({ avoid }: Draft): ReadonlyMap<string, DraftAvoid> {
+  const first = new Map<string, DraftAvoid>();
+  for (const one of avoid) {
+    const key = `${one.node ?? ''}:${one.receptacle}`;
+    if (!first.has(key)) first.set(key, one);
+  }
+  return first;
+}
+
+function reason(
+  end: DraftEnd,
+  avoided: ReadonlyMap<string, DraftAvoid>,
+  model: MacModel | undefined,
+  place: PlaceText,
+): string | undefined {
+  const own = avoided.get(`:${end.receptacle}`) ?? avoided.get(`${end.node}:${end.receptacle}`);
   if (own !== undefined) return `The file itself wants it left free (${place({ pointer: own.pointer, at: 'value' })}).`;
   if (model === undefined || !model.avoid.includes(end.receptacle)) return undefined;
   return `On a ${model.name} receptacle ${end.receptacle} is the one next to Ethernet; the README of exo says not to use it for RDMA.`;

@@ -1,14 +1,15 @@
-import { didYouMean, listText } from '../did-you-mean.ts';
+import { listText, suggesterAmong } from '../did-you-mean.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding } from '../finding.ts';
 import { macModel, macModelIds } from '../mac-models.ts';
 
 /** Says which models are not known here, since nothing about their receptacles can be checked in the file. */
 export function unknownModel(draft: Draft): readonly Finding[] {
+  const suggest = suggesterAmong(macModelIds);
   return draft.nodes.flatMap(({ name, model }) => {
     if (model === undefined || !model.isText || macModel(model.text) !== undefined) return [];
     if (!/^[A-Z][A-Za-z]{1,20}[0-9]{1,3},[0-9]{1,3}$/.test(model.text)) return [];
-    const near = didYouMean(model.text, macModelIds);
+    const near = suggest(model.text);
     const finding: Finding = {
       code: 'topology/unknown-model',
       pointer: model.pointer,

@@ -1,36 +1,48 @@
-import { didYouMean, listText } from '../did-you-mean.ts';
+import { listText, suggesterAmong } from '../did-you-mean.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding, FindingPlace } from '../finding.ts';
 
-/** Every node that a link or a receptacle to avoid names must stand under `nodes`. */
+/** Every node that a link or a receptacle to avoid names must stand under `nodes`; without any node only that is told. */
 export function unknownNode(draft: Draft): readonly Finding[] {
-  const names = draft.nodes.map((node) => node.name);
-  const known = new Set(names);
+  const known = draft.nodeNames;
+  if (known.size === 0) return [];
+  const choices = choicesOf(draft);
   const inLinks = draft.links.flatMap((link) =>
     link.ends.flatMap((end) => {
       const part = { start: end.start, end: end.start + end.node.length };
       const place: FindingPlace = { pointer: link.pointer, at: 'value', part };
-      return known.has(end.node) ? [] : [finding(end.node, place, names)];
+      return known.has(end.node) ? [] : [finding(end.node, place, choices)];
     }),
   );
   const inAvoid = draft.avoid.flatMap(({ node, pointer }) => {
     if (node === undefined || known.has(node)) return [];
-    return [finding(node, { pointer, at: 'value', part: { start: 0, end: node.length } }, names)];
+    return [finding(node, { pointer, at: 'value', part: { start: 0, end: node.length } }, choices)];
   });
   return [...inLinks, ...inAvoid];
 }
 
 const listedAtMost = 8;
 
-function finding(name: string, place: FindingPlace, names: readonly string[]): Finding {
-  const near = didYouMean(name, names);
+/** What can be said instead of an unknown name; made once for all findings. */
+interface Choices {
+  readonly near: (word: string) => string | undefined;
+  readonly list: string;
+}
+
+function choicesOf({ nodes }: Draft): Choices {
+  const names = nodes.map((node) => node.name);
   const more = names.length - listedAtMost;
   const list = listText([...names.slice(0, listedAtMost), ...(more > 0 ? [`${more} more`] : [])]);
+  return { near: suggesterAmong(names), list };
+}
+
+function finding(name: string, place: FindingPlace, choices: Choices): Finding {
+  const near = choices.near(name);
   return {
     ...place,
     code: 'topology/unknown-node',
     detail: `There is no node \`${name}\` in this file.`,
-    hint: near === undefined ? `The nodes are ${list}.` : `Did you mean \`${near}\`?`,
+    hint: near === undefined ? `The nodes are ${choices.list}.` : `Did you mean \`${near}\`?`,
     subject: `node ${name}`,
     ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
   };

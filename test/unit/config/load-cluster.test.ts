@@ -31,6 +31,39 @@ thunderbolt:
     expect(load(text).fleet).toBeUndefined();
   });
 
+  it('names all that is missing at once, whatever else is wrong at that place', () => {
+    const told = (text: string) => load(text).diagnostics.map(({ code, detail, hint }) => [code, detail, hint]);
+    const all = [
+      'schema/missing-key',
+      'The file has no `schema`, `name` or `nodes`.',
+      'Add them, such as `schema: 1`, `name: studio-rack` and `nodes:`.',
+    ];
+    expect(told('{}\n')).toEqual([all]);
+    expect(told('ssh: {user: a}\n')).toEqual([all]);
+    expect(told('x: 1\n').map(([code]) => code)).toEqual(['schema/missing-key', 'schema/unknown-key']);
+    expect(places(`${head}nodes:\n  Studio_1: {}\n`)).toEqual([
+      ['schema/bad-name', 4, 3],
+      ['schema/missing-key', 4, 3],
+    ]);
+    expect(load('{}\n').diagnostics[0]?.label).toBe('schema, name and nodes are missing');
+  });
+
+  it('says of a number whether quotes make it right', () => {
+    const hint = (line: string) => load(`${head}nodes: { a: { ${line} } }\n`).diagnostics.map((one) => one.hint);
+    expect(hint('host: 10.1')).toEqual([expect.stringContaining('an IPv4 address')]);
+    expect(hint('host: 1e3')).toEqual(['Put it in quotes: "1e3"']);
+    expect(hint('host: a.lan, user: 12')).toEqual([expect.stringContaining('a letter or `_` first')]);
+    expect(hint('host: a.lan, labels: { shelf: 3 }')).toEqual(['Put it in quotes: "3"']);
+  });
+
+  it('refuses every number that YAML 1.1 reads in another way', () => {
+    const codes = (port: string) =>
+      load(`${head}nodes: { a: { host: a.lan, port: ${port} } }\n`).diagnostics.map((one) => one.code);
+    for (const port of ['022', '0o26', '2e1', '2.2e1'])
+      expect([port, codes(port)]).toEqual([port, ['yaml/ambiguous-number']]);
+    for (const port of ['22', '0x16', '+22']) expect([port, codes(port)]).toEqual([port, []]);
+  });
+
   it('has its places where editors count them, with a byte order mark and CRLF', () => {
     const text = `${head}nodes: { a: { host: a.lan, prot: 1 } }\n`;
     expect(places(`\ufeff${text.replaceAll('\n', '\r\n')}`)).toEqual([['schema/unknown-key', 3, 28]]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { didYouMean, editDistance, listText } from '../../../src/desired/did-you-mean.ts';
+import { didYouMean, listText, suggesterAmong } from '../../../src/desired/did-you-mean.ts';
+import { editDistance } from '../../../src/desired/edit-distance.ts';
 
 describe('the distance of two words', () => {
   it.each([
@@ -32,6 +33,32 @@ describe('a suggestion', () => {
   it('is not sought for words of any length', () => {
     expect(didYouMean('a'.repeat(65), ['a'.repeat(64)])).toBeUndefined();
     expect(didYouMean('abcd', ['a'.repeat(1_000_000), 'abce'])).toBe('abce');
+  });
+});
+
+describe('a distance that is counted up to a limit', () => {
+  it('is exact below the limit and larger than it above', () => {
+    const words = ['', 'a', 'ab', 'ba', 'node', 'ndoe', 'edon', 'studio-1', 'sutdoi-1', 'xxxxxxxx'];
+    for (const from of words) {
+      for (const to of words) {
+        const exact = editDistance(from, to);
+        for (const atMost of [0, 1, 2, 3, 8]) {
+          const counted = editDistance(from, to, atMost);
+          if (exact <= atMost) expect([from, to, atMost, counted]).toEqual([from, to, atMost, exact]);
+          else expect([from, to, atMost, counted > atMost]).toEqual([from, to, atMost, true]);
+        }
+      }
+    }
+  });
+});
+
+describe('suggestions for many words', () => {
+  it('end after a hundred different words, and know those again', () => {
+    const suggest = suggesterAmong(['studio-1']);
+    for (let index = 0; index < 99; index += 1) expect(suggest(`other-${index}`)).toBeUndefined();
+    expect(suggest('studoi-1')).toBe('studio-1');
+    expect(suggest('stduio-1')).toBeUndefined();
+    expect(suggest('studoi-1')).toBe('studio-1');
   });
 });
 

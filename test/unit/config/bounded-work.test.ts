@@ -1,0 +1,144 @@
+/**
+ * How much work a hostile file costs, counted in comparisons of words, in looks at links and in errors of the
+ * validator, never in seconds. Each test also has a time after which it is a failure: the first reader of such files
+ * needed minutes.
+ */
+import { readFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { loadCluster } from '../../../src/config/load-cluster.ts';
+import type { CompiledSchema } from '../../../src/config/schema-error.ts';
+import { schemaProblems } from '../../../src/config/schema-problems.ts';
+import { clusterSchema, validateCluster } from '../../../src/config/validators.generated.ts';
+import { type Draft, draftLimits, makeDraft } from '../../../src/desired/draft.ts';
+import { receptacleUsedTwice } from '../../../src/desired/rules/receptacle-used-twice.ts';
+
+const compared = vi.hoisted(() => ({ words: 0 }));
+
+vi.mock('../../../src/desired/edit-distance.ts', async (original) => {
+  const real = await original<typeof import('../../../src/desired/edit-distance.ts')>();
+  const editDistance: typeof real.editDistance = (...args) => {
+    compared.words += 1;
+    return real.editDistance(...args);
+  };
+  return { editDistance };
+});
+
+const head = 'schema: 1\nname: rack\n';
+const times = (count: number, line: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => `${line(index)}\n`).join('');
+const nodes = (count: number, letters: number): string =>
+  `nodes:\n${times(count, (index) => `  ${'n'.repeat(letters)}-${index}: { host: h${index}.lan }`)}`;
+const links = (count: number, line: (index: number) => string): string =>
+  `thunderbolt:\n  links:\n${times(count, (index) => `    - ${line(index)}`)}`;
+const twoStudios =
+  'nodes:\n  a: { host: a.lan, hardware: { model: "Mac15,14" } }\n  b: { host: b.lan, hardware: { model: "Mac15,14" } }\n';
+
+const codes = (text: string): ReadonlySet<string> =>
+  new Set(loadCluster(text, 'cluster.yaml').diagnostics.map(({ code }) => code));
+
+/** Comparisons that are enough for a hundred findings in a file of the largest size. */
+const enough = 100 * draftLimits.nodes;
+
+describe('a hostile cluster file', { timeout: 30_000 }, () => {
+  beforeEach(() => {
+    compared.words = 0;
+  });
+
+  it('with unknown names in every link looks up a hundred of them', () => {
+    const unknown = links(1_024, (index) => `${'x'.repeat(36)}${index}:1 <-> ${'y'.repeat(36)}${index}:1`);
+    expect(codes(`${head}${nodes(256, 36)}${unknown}`)).toContain('topology/unknown-node');
+    expect(compared.words).toBeLessThanOrEqual(enough);
+    expect(compared.words).toBeGreaterThan(0);
+  });
+
+  it('with one unknown name in every link looks it up once', () => {
+    expect(codes(`${head}${nodes(256, 4)}${links(1_024, (index) => `nnnn-${index % 9}:1 <-> nnnm:1`)}`)).toContain(
+      'topology/unknown-node',
+    );
+    expect(compared.words).toBeLessThanOrEqual(draftLimits.nodes);
+  });
+
+  it('with too many nodes and links is judged as far as the schema goes', () => {
+    const unknown = links(500, (index) => `${'x'.repeat(50)}${index}:1 <-> ${'y'.repeat(50)}${index}:1`);
+    expect(codes(`${head}${nodes(500, 50)}${unknown}`)).toContain('schema/out-of-range');
+    expect(compared.words).toBeLessThanOrEqual(enough);
+  });
+
+  it('compares no words whose lengths are too different', () => {
+    expect(
+      codes(`${head}${nodes(256, 4)}${links(50, (index) => `${'x'.repeat(40)}${index}:1 <-> nnnn-1:1`)}`),
+    ).toContain('topology/unknown-node');
+    expect(compared.words).toBe(0);
+  });
+
+  it('with 25,000 links on one receptacle says that there are too many', () => {
+    const many = `thunderbolt: { links: [${'a:2 <-> b:2, '.repeat(25_000)}] }\n`;
+    expect(codes(`${head}${twoStudios}${many}`)).toContain('schema/out-of-range');
+  });
+
+  it('does not call a node unknown that is one too many', () => {
+    const last = 'nn-256:1 <-> nn-0:1';
+    expect(codes(`${head}${nodes(257, 2)}${links(1, () => last)}`)).toEqual(new Set(['schema/out-of-range']));
+  });
+
+  it('shows the schema no more than it can refuse, and every key that it knows', () => {
+    let judged: unknown;
+    const real: CompiledSchema['validate'] = validateCluster;
+    const look = (data: unknown): boolean => {
+      judged = data;
+      return real(data);
+    };
+    const validate: CompiledSchema['validate'] = Object.defineProperty(look, 'errors', { get: () => real.errors });
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`N_${index}`, {}]));
+    const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`x${index}`, 1]));
+    const value = { ...unknown, schema: 1, name: 'rack', nodes: many };
+    const source = { file: 'cluster.yaml', text: '', lineStarts: [0] };
+    const problems = schemaProblems(
+      { schema: clusterSchema, validate },
+      { source, value, map: new Map(), problems: [] },
+    );
+    expect(Object.keys(judged as object).length).toBeLessThan(1_100);
+    expect(Object.keys(Reflect.get(judged as object, 'nodes') as object)).toHaveLength(257);
+    expect(problems.map(({ code }) => code)).toContain('schema/out-of-range');
+    expect(problems.filter(({ code }) => code === 'schema/missing-key').map(({ pointer }) => pointer)).not.toContain(
+      '',
+    );
+  });
+});
+
+describe('a receptacle that is used twice', () => {
+  it('has the free ones counted in one walk over the links, however often it is found', () => {
+    let looks = 0;
+    const text = (index: number): string => `a:2 <-> b:${(index % 90) + 1}`;
+    const draft = makeDraft(
+      {
+        nodes: { a: { hardware: { model: 'Mac15,14' } }, b: { hardware: { model: 'Mac15,14' } } },
+        thunderbolt: { links: Array.from({ length: 900 }, (_, index) => text(index)) },
+      },
+      () => undefined,
+    );
+    const counted: Draft = {
+      ...draft,
+      links: new Proxy(draft.links, {
+        get: (target, key) => {
+          if (typeof key === 'string' && /^\d+$/.test(key)) looks += 1;
+          return Reflect.get(target, key);
+        },
+      }),
+    };
+    expect(receptacleUsedTwice(counted, () => 'line 1').length).toBeGreaterThan(80);
+    expect(looks).toBe(2 * draft.links.length);
+  });
+});
+
+describe('the limits of a draft', () => {
+  it('are those of the schema', () => {
+    const { properties } = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
+    const { links: list, avoid } = properties.thunderbolt.properties;
+    expect(draftLimits).toEqual({
+      nodes: properties.nodes.maxProperties,
+      links: list.maxItems,
+      avoid: avoid.maxItems,
+    });
+  });
+});
