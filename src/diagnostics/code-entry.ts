@@ -10,4 +10,6 @@ export interface CodeEntry {
   readonly cause: string;
   /** Default hint; a caller that knows more says more. */
   readonly hint: string;
+  /** Set where no program can mend it: somebody has to go to the rack, or to the Mac's own console. */
+  readonly hands?: true;
 }

@@ -86,6 +86,7 @@ export const doctorCodes = {
     cause:
       'Frames circle for ever in a ring of Thunderbolt Bridges and take the office network down (dnet issue 69: 80,000 packets a second; exo issues 525, 1222).',
     hint: 'Take out one cable of the ring now; put it back when the bridges are removed.',
+    hands: true,
   },
   'power/settings': {
     severity: 'warning',

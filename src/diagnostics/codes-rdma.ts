@@ -20,6 +20,7 @@ export const rdmaCodes = {
     summary: 'RDMA over Thunderbolt is disabled on this node.',
     cause: '`rdma_ctl status` says disabled; it can be enabled only in Recovery, by hand (Apple TN3205).',
     hint: 'Shut down, hold the power button until "Loading startup options", Options > Utilities > Terminal: rdma_ctl enable, then restart.',
+    hands: true,
   },
   'rdma/no-device': {
     severity: 'error',

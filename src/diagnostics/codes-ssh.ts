@@ -123,6 +123,7 @@ export const sshCodes = {
     cause:
       'After a restart with FileVault on, a Mac accepts only the password of a local account until it is unlocked.',
     hint: 'Unlock it at the Mac, or log in once with `ssh` and the password of a local account; then run this again.',
+    hands: true,
   },
   'ssh/dropped': {
     severity: 'error',

@@ -1,5 +1,5 @@
-import type { DiagnosticCode } from '../../diagnostics/codes.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { isHandsWork } from '../../diagnostics/hands-work.ts';
 import { diagnoseFleet } from '../../doctor/diagnose-fleet.ts';
 import type { FleetObservation } from '../../doctor/fleet-observation.ts';
 import { subjectNodes } from '../../doctor/subject.ts';
@@ -34,16 +34,12 @@ export const status: VerbBody = async (run) => {
   return codeForNodes(nodes.map((node) => nodeVerdict(node.name, observation, findings)));
 };
 
-/** Whether an error is one that no program can mend: someone must walk to the rack. */
-const isForHands = (code: DiagnosticCode): boolean =>
-  code === 'rdma/disabled' || (code.startsWith('cabling/') && code !== 'cabling/no-receptacle');
-
 function nodeVerdict(name: string, observation: FleetObservation, findings: readonly Diagnostic[]): NodeVerdict {
   const unseen = verdictOf(observation.failures[name] ?? []);
   if (unseen !== 'fine') return unseen;
   const about = findings.filter((one) => subjectNodes(one.subject ?? '').includes(name));
   const errors = about.filter((one) => one.severity === 'error');
-  if (errors.some((one) => !isForHands(one.code))) return 'wrong';
+  if (errors.some((one) => !isHandsWork(one.code))) return 'wrong';
   // What is unknown could not be judged, so nobody can say that the node is as the file says.
   if (about.some((one) => one.code === 'fact/unknown')) return 'unjudged';
   return errors.length > 0 ? 'hands' : 'fine';
