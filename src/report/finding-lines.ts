@@ -16,12 +16,17 @@ function paragraphs({ subjects, details }: MergedFinding): readonly string[] {
   return [detail.startsWith(`${about}: `) ? detail : `${about}: ${detail}`];
 }
 
-/** Some details and hints have several lines, such as a known and a seen host key; each is escaped by itself. */
+/**
+ * Some details and hints have several lines, such as a known and a seen host key; each is escaped by itself. A line
+ * that begins with two blanks is there to be copied and stays in one piece, however narrow the page is.
+ */
 function hangLines(first: string, text: string, page: Page): readonly string[] {
   const indent = ' '.repeat(columnsOf(first));
-  return text
-    .split('\n')
-    .flatMap((line, index) => hang(index === 0 ? first : indent, escapeText(line.trim()), page.columns));
+  return text.split('\n').flatMap((line, index) => {
+    const start = index === 0 ? first : indent;
+    const told = escapeText(line.trim());
+    return line.startsWith('  ') ? [`${start}${told}`] : hang(start, told, page.columns);
+  });
 }
 
 /** One finding: how bad, about what, what is wrong, what to do. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { columnsOf } from '../../src/diagnostics/cells.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
-import { escapeLines } from '../../src/diagnostics/escape.ts';
+import { escapeLines, escapeText } from '../../src/diagnostics/escape.ts';
 import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
 import type { FactName, FactValues } from '../../src/model/fact-values.ts';
 import { factsText } from '../../src/report/facts-text.ts';
@@ -48,10 +48,12 @@ const values = hostile.map(
 
 const width = fc.integer({ min: 40, max: 200 });
 
-function check(text: string, columns: number): void {
+function check(text: string, columns: number, commands: readonly string[] = []): void {
   expect(text).not.toContain('\t');
   expect(escapeLines(text)).toBe(text);
-  expect(text.split('\n').filter((line) => columnsOf(line) > columns)).toEqual([]);
+  // Only a command to copy stays in one piece.
+  const isTooWide = (line: string): boolean => columnsOf(line) > columns && !commands.includes(line.trim());
+  expect(text.split('\n').filter(isTooWide)).toEqual([]);
 }
 
 describe('report of a rack with a hostile node', () => {
@@ -65,7 +67,9 @@ describe('report of a rack with a hostile node', () => {
         const observation = observedFleet({ values: { 'studio-1': own }, unreachable: ['studio-2'], failures });
         const desired = desiredFleet();
         const findings = diagnoseFleet(desired, observation);
-        check(statusText({ desired, observation, findings, isSimulated: true, columns, unicode }), columns);
+        const lines = findings.flatMap(({ detail: told, hint }) => `${told}\n${hint}`.split('\n'));
+        const commands = lines.filter((line) => line.startsWith('  ')).map((line) => escapeText(line.trim()));
+        check(statusText({ desired, observation, findings, isSimulated: true, columns, unicode }), columns, commands);
       }),
     );
   });
