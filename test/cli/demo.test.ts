@@ -27,7 +27,6 @@ describe('demo', () => {
   });
 
   it.each([
-    ['SIGINT', 130, 'studio-rack   4 nodes'],
     ['SIGINT', 130, '$ meshwright sim up'],
     ['SIGTERM', 143, '$ meshwright facts'],
   ] as const)('ends with %s as %d after "%s", and leaves nothing behind', async (signal, code, after) => {

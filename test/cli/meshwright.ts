@@ -30,14 +30,18 @@ export function environment(place: Place, changes: RunOptions['env'] = {}): Reco
   return Object.fromEntries(all.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])));
 }
 
-/** Starts the program; its streams are pipes and its input is at its end. */
-export function start(place: Place, words: readonly string[], options: RunOptions = {}): ChildProcess {
-  return spawn(process.execPath, [mainFile, ...words], {
+/** Starts a program of ours; its streams are pipes and its input is at its end. */
+export function runWith(main: string, place: Place, words: readonly string[], options: RunOptions = {}): ChildProcess {
+  return spawn(process.execPath, [main, ...words], {
     cwd: options.folder ?? place.folder,
     env: environment(place, options.env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
+
+/** Starts the built program. */
+export const start = (place: Place, words: readonly string[], options: RunOptions = {}): ChildProcess =>
+  runWith(mainFile, place, words, options);
 
 /** Starts the program with both its streams on one pipe, as `2>&1` does. */
 export function startMerged(place: Place, words: readonly string[]): ChildProcess {

@@ -48,7 +48,7 @@ describe('colour', () => {
 });
 
 describe('the width of the page', () => {
-  it.each([0, 1, 10, 40, 80, 200])('of a terminal of %s columns never breaks a verb', async (columns) => {
+  it.each([0, 1, 40, 200])('of a terminal of %s columns never breaks a verb', async (columns) => {
     const [status, wrong] = await Promise.all([
       onTerminal(place, ['status', '--sim', '--no-color'], { columns }),
       onTerminal(place, ['vaildate', '--no-color'], { columns }),
@@ -85,8 +85,8 @@ describe('an odd environment', () => {
       ['sim', 'fault', '--list'],
       ['schema'],
     ];
-    for (const one of words) {
-      const ran = await meshwright(place, one, { env });
+    for (const ran of await Promise.all(words.map((one) => meshwright(place, one, { env })))) {
+      const one = ran.words;
       expect([one, ran.code, /^[\n\t -~]*$/.test(ran.stdout + ran.stderr)]).toEqual([one, 0, true]);
     }
     const command = ['exec', '--sim', '--json', 'studio-1', '--', 'printf', 'gr\u00fc\u00df \u{1f600}'];

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { codeForEnrolled } from '../../../src/cli/commands/enroll.ts';
+import { codeFor, codeForNodes, exitCode, firstOf } from '../../../src/cli/exit-codes.ts';
+import { codes, type DiagnosticCode } from '../../../src/diagnostics/codes.ts';
+
+describe('the exit code', () => {
+  it('of several is the first of 130, 143, 64, 65, 70, 75, 5, 1, 4, 3, 2, 0', () => {
+    const order = [130, 143, 64, 65, 70, 75, 5, 1, 4, 3, 2, 0] as const;
+    expect([...order].sort()).toEqual(Object.values(exitCode).sort());
+    for (const [at, code] of order.entries()) {
+      expect(firstOf(order.slice(at).toReversed())).toBe(code);
+    }
+    expect(firstOf([])).toBe(0);
+  });
+
+  it.each([
+    [['fine', 'fine'], 0],
+    [[], 0],
+    [['fine', 'hands'], 3],
+    [['hands', 'hands'], 3],
+    [['fine', 'wrong'], 4],
+    [['hands', 'unjudged'], 4],
+    [['wrong', 'unjudged'], 1],
+    [['unjudged'], 1],
+  ] as const)('for nodes that are %j is %s', (verdicts, code) => {
+    expect(codeForNodes(verdicts)).toBe(code);
+  });
+
+  it.each([
+    [[0, 0], 0],
+    [[0, 3], 3],
+    [[5, 5], 5],
+    [[1, 1], 1],
+    [[1, 5], 5],
+    [[0, 5], 4],
+    [[3, 1], 4],
+  ] as const)('of enroll for nodes that ended with %j is %s', (each, code) => {
+    expect(codeForEnrolled(each)).toBe(code);
+  });
+
+  it.each([
+    ['cli/usage', 64],
+    ['cli/no-cluster-file', 64],
+    ['select/unknown-node', 64],
+    ['select/nothing', 64],
+    ['sim/unknown-fault', 64],
+    ['enroll/no-such-node', 64],
+    ['yaml/syntax', 65],
+    ['schema/unknown-key', 65],
+    ['topology/unknown-node', 65],
+    ['lock/bad-host-key', 65],
+    ['cli/cannot-read', 65],
+    ['cli/file-open-to-others', 65],
+    ['internal/bug', 70],
+    ['cli/needs-yes', 5],
+    ['cli/cannot-write', 1],
+    ['sim/not-running', 1],
+    ['ssh/unreachable', 1],
+  ] as const)('that %s stands for is %s', (code, exit) => {
+    expect(codeFor({ code })).toBe(exit);
+  });
+
+  it('of everything that is wrong with the file is 65', () => {
+    const names = Object.keys(codes) as readonly DiagnosticCode[];
+    const ofFile = names.filter((name) => /^(yaml|schema|topology|version|lock)\//.test(name));
+    expect(ofFile.filter((code) => codeFor({ code }) !== 65)).toEqual([]);
+    expect(ofFile.length).toBeGreaterThan(20);
+  });
+});

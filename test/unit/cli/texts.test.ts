@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { asciiJson, asciiText } from '../../../src/cli/ascii.ts';
+import { wrap } from '../../../src/cli/commands/demo.ts';
+import { gatherAlike } from '../../../src/cli/gather-alike.ts';
+import { parseDuration } from '../../../src/cli/parse-duration.ts';
+import { sentence } from '../../../src/cli/program.ts';
+import { progressLine } from '../../../src/cli/progress.ts';
+import { shownWord } from '../../../src/cli/shown-word.ts';
+import { simulatedHints } from '../../../src/cli/simulated-hints.ts';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+
+describe('a duration', () => {
+  it.each([
+    ['1ms', 1],
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['2m', 120_000],
+    ['24h', 86_400_000],
+    ['86400000ms', 86_400_000],
+  ])('%s is %s milliseconds', (text, durationMs) => {
+    expect(parseDuration(text)).toBe(durationMs);
+  });
+
+  it.each([
+    '',
+    '30',
+    's',
+    '0s',
+    '-1s',
+    '1.5s',
+    '1 s',
+    '1S',
+    '01s',
+    '25h',
+    '86400001ms',
+    '99999999999s',
+    '1s\n',
+    '1e3s',
+    '٣s',
+  ])('is not what %j says', (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  });
+});
+
+describe('a line of progress', () => {
+  const at = { total: 4, waiting: ['studio-2', 'studio-4'], seconds: 7, columns: 80 };
+
+  it('says how many are done and who is waited for', () => {
+    expect(progressLine('observing', at)).toBe('observing: 2 of 4 done after 7 s, waiting for studio-2, studio-4');
+  });
+
+  it.each([80, 40, 20, 10, 4])('is shorter than a terminal of %s columns, so that it never wraps', (columns) => {
+    const waiting = Array.from({ length: 4_000 }, (_, index) => `node-${index}`);
+    expect(progressLine('observing', { ...at, waiting, total: 4_000, columns }).length).toBeLessThan(columns);
+  });
+});
+
+describe('a text in lines', () => {
+  it('keeps every word, and no line is longer than it may be unless a word is', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }),
+        fc.integer({ min: 1, max: 40 }),
+        (words, columns) => {
+          const lines = wrap(words.join(' '), columns).split('\n');
+          expect(lines.flatMap((line) => line.split(' '))).toEqual(words);
+          for (const line of lines) expect(line.length <= columns || !line.includes(' ')).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('a text without UTF-8', () => {
+  it('has our own signs in another form and everything else as its code', () => {
+    expect(asciiText('a → b ± 1 · …')).toBe('a -> b +- 1 . ...');
+    expect(asciiText('gr\u00fcn \u{1f600}\n')).toBe('gr\\u{fc}n \\u{1f600}\n');
+  });
+
+  it('is the same JSON document', () => {
+    fc.assert(
+      fc.property(fc.json({ stringUnit: 'binary' }), (text) => {
+        const ascii = asciiJson(text);
+        expect(ascii).toMatch(/^[\0-\x7f]*$/);
+        expect(JSON.parse(ascii)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+});
+
+describe('a sentence', () => {
+  it.each([
+    ['print the version', 'Print the version.'],
+    ['Done.', 'Done.'],
+    ['really?', 'Really?'],
+    ['', '.'],
+  ])('of %j is %j', (text, said) => {
+    expect(sentence(text)).toBe(said);
+  });
+});
+
+describe('a word to type', () => {
+  it.each([
+    ['studio-1', 'studio-1'],
+    ['/tmp/a_b.c', '/tmp/a_b.c'],
+    ['a b', "'a b'"],
+    ['', "''"],
+    ['$HOME', "'$HOME'"],
+  ])('%j is written %s', (word, shown) => {
+    expect(shownWord(word)).toBe(shown);
+  });
+});
+
+describe('hints of a rehearsal', () => {
+  const hinted = (hint: string): string | undefined =>
+    simulatedHints([diagnose('ssh/host-key-changed', { detail: 'x', hint })])[0]?.hint;
+
+  it('send nobody to a real node', () => {
+    expect(hinted('Compare:\n  ssh-keygen -lf x.pub\nIf they agree:\n  meshwright enroll studio-2 --replace')).toBe(
+      'Compare:\n  ssh-keygen -lf x.pub\nIf they agree:\n  meshwright enroll studio-2 --replace --sim',
+    );
+    expect(hinted('See why: meshwright facts studio-1; or look again.')).toBe(
+      'See why: meshwright facts studio-1 --sim; or look again.',
+    );
+  });
+
+  it('leave alone what reaches no node', () => {
+    expect(hinted('Start it: meshwright sim up')).toBe('Start it: meshwright sim up');
+    expect(hinted('meshwright validate shows its line')).toBe('meshwright validate shows its line');
+  });
+});
+
+describe('diagnostics of many nodes', () => {
+  const missing = (name: string) =>
+    diagnose('ssh/no-key', { subject: `node ${name}`, detail: `Nothing can be offered to ${name}.` });
+
+  it('with one cause and one cure are told once', () => {
+    const told = gatherAlike([missing('a-1'), missing('a-2'), missing('a-3')]);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject({ code: 'ssh/no-key', subject: 'nodes a-1, a-2, a-3' });
+  });
+
+  it('keep apart what differs, and a single one as it is', () => {
+    const locked = diagnose('ssh/locked-at-filevault', { subject: 'node b-1', detail: 'b-1 is up.' });
+    expect(gatherAlike([missing('a-1'), locked])).toEqual([missing('a-1'), locked]);
+    expect(gatherAlike([])).toEqual([]);
+  });
+});
