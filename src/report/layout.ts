@@ -1,31 +1,49 @@
 import { columnsOf, wrap } from '../diagnostics/cells.ts';
 
+/** Where a piece of these characters ends when it may begin with no colon: before the last that is none. */
+function cutBeforeColon(piece: readonly string[]): number {
+  const last = piece.findLastIndex((character) => character !== ':');
+  return last > 0 ? last : piece.length;
+}
+
 /**
- * A word that is wider than the page (a path, an address) is cut into pieces, so that no line breaks the layout. A
- * colon at the start of a piece is escaped: GitHub's runner would obey a line that begins with `::name::`.
+ * A word that is wider than the page (an address, an endless name) is cut into pieces, so that no line breaks the
+ * layout. No piece begins with a colon, since GitHub's runner would obey a line that begins with `::name::`: the
+ * character before it comes along, and only where there is none the colon is escaped.
  */
 function cutWord(word: string, columns: number): readonly string[] {
   const pieces: string[] = [];
-  let piece = '';
+  let piece: readonly string[] = [];
   for (const character of word) {
-    if (piece !== '' && columnsOf(piece + character) > columns) {
-      pieces.push(piece);
-      piece = character === ':' ? '\\u{3a}' : character;
-    } else {
-      piece += character;
+    if (piece.length === 0 || columnsOf([...piece, character].join('')) <= columns) {
+      piece = [...piece, character];
+      continue;
     }
+    const end = character === ':' ? cutBeforeColon(piece) : piece.length;
+    const rest = [...piece.slice(end), character];
+    pieces.push(piece.slice(0, end).join(''));
+    piece = rest[0] === ':' ? ['\\u{3a}', ...rest.slice(1)] : rest;
   }
-  return [...pieces, piece];
+  return [...pieces, piece.join('')];
 }
 
 /** Lines of at most this many columns, broken at blanks where there are any. */
 export const fitLines = (text: string, columns: number): readonly string[] =>
   wrap(text, Math.max(1, columns)).flatMap((line) => cutWord(line, Math.max(1, columns)));
 
+/** A path, perhaps in quotes or brackets and with a mark behind it, of a length that paths have. */
+const wholePath = /^[("'`]?~?\/[\w./@:+%,=~-]{1,200}[)"'`;]{0,2}[.,;]?$/;
+
+/** As {@link fitLines}, but a path has a line of its own, in one piece for copying, even if that is too wide. */
+const keepPaths = (text: string, columns: number): readonly string[] =>
+  wrap(text, Math.max(1, columns)).flatMap((line) =>
+    wholePath.test(line) ? [line] : cutWord(line, Math.max(1, columns)),
+  );
+
 /** A paragraph behind `first`; its later lines stand under its text. */
 export function hang(first: string, text: string, columns: number): readonly string[] {
   const width = columnsOf(first);
-  const [top = '', ...rest] = fitLines(text, columns - width);
+  const [top = '', ...rest] = keepPaths(text, columns - width);
   return [`${first}${top}`.trimEnd(), ...rest.map((line) => `${' '.repeat(width)}${line}`)];
 }
 

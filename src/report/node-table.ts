@@ -8,6 +8,7 @@ import { memoryText } from '../doctor/units.ts';
 import { clip, fitLines, flow, padEnd } from './layout.ts';
 import type { Page, Tone } from './page.ts';
 import { legendTexts, markText } from './sight-marks.ts';
+import { reasonText } from './unreached-reason.ts';
 
 interface Word {
   readonly text: string;
@@ -65,25 +66,6 @@ function marksText(node: NodeSurvey, numbers: readonly number[], page: Page): st
       return `${blanks}${sight === undefined ? ' ' : markText(sight, page)}`;
     })
     .join(' ');
-}
-
-/** Reasons that a row has no room for, in fewer words. */
-const shortReasons: Readonly<Record<string, string>> = {
-  'ssh/host-key-changed': 'shows another host key',
-  'ssh/host-key-unknown': 'host key not pinned yet',
-  'ssh/host-key-revoked': 'shows a revoked host key',
-  'ssh/authentication-failed': 'accepts none of the offered keys',
-  'ssh/no-key': 'no key to log in with',
-  'ssh/timed-out': 'went silent while connecting',
-  'ssh/proxyjump': 'behind a jump',
-};
-
-/** Why nothing stands in the row of a node that was not reached. */
-function reasonText({ failure }: NodeSurvey): string {
-  const short = failure === undefined ? undefined : shortReasons[failure.code];
-  if (short !== undefined) return short;
-  const summary = failure?.summary ?? 'Not reached.';
-  return escapeText(summary.replace(/\.$/, '').replace(/^The node /, ''));
 }
 
 const paintWord = ({ text, tone }: Word, width: number, page: Page): string => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sshCodes } from '../../../src/diagnostics/codes-ssh.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
@@ -126,6 +127,32 @@ describe('finding of several lines', () => {
     expect(text).toContain('SHA256:b\\u{1b}[2J\n           -> Compare:\n              ssh-keygen -lf\n');
   });
 
+  it('keeps a command on a line of its own, whole on any page', () => {
+    const command = `  sudo /usr/libexec/PlistBuddy -c "Delete :a:b" ${'/Library/Preferences'.repeat(6)}`;
+    const hint = `On studio-4:\n${command}\nThen restart it.`;
+    const one = diagnose('ssh/unreachable', { subject: 'node studio-4', detail: 'It is.', hint });
+    for (const columns of [40, 80, 120]) {
+      const text = show({ unreachable: ['studio-4'], failures: { 'studio-4': [one] } }, { columns });
+      const lines = text.split('\n');
+      const place = lines.findIndex((line) => line.endsWith(command.trimStart()));
+      expect(lines[place]).toMatch(/^ +sudo/);
+      expect(lines[place - 1]).toMatch(/-> On studio-4:$/);
+      expect(lines[place + 1]).toMatch(/^ +Then restart it\.$/);
+    }
+  });
+
+  it('shows no line break of a finding as an escape', () => {
+    const text = show({ values: { 'studio-3': { sudo: 'denied' } } });
+    expect(text).toMatch(/See the line to add:\n +meshwright enroll studio-3\n/);
+    expect(text).not.toContain('\\u{');
+  });
+
+  it('keeps a path whole, however narrow the page', () => {
+    const path = `/Users/mesh/.local/state/meshwright/${'runs/'.repeat(8)}host:22/known_hosts`;
+    const one = diagnose('ssh/unreachable', { subject: 'node studio-4', detail: `See ${path} for it.` });
+    expect(show({ unreachable: ['studio-4'], failures: { 'studio-4': [one] } }, { columns: 60 })).toContain(path);
+  });
+
   it('cannot be made by a name that a node invents', () => {
     const dock = { name: 'dock\n  error    studio-9: gone', vendor: 'x', mode: 'usb_four' };
     const own = receptacles('studio-1', 6, []).map((one) =>
@@ -137,8 +164,33 @@ describe('finding of several lines', () => {
   });
 });
 
+describe('row of a node that was not reached', () => {
+  it('has a reason that fits for every code of the connection', () => {
+    for (const code of Object.keys(sshCodes) as (keyof typeof sshCodes)[]) {
+      const one = diagnose(code, { subject: 'node studio-4', detail: 'It is so.' });
+      const changes = { unreachable: ['studio-4'], failures: { 'studio-4': [one] } };
+      const row = show(changes)
+        .split('\n')
+        .find((line) => line.startsWith('  studio-4 '));
+      expect(row, code).toMatch(/^ {2}studio-4 {3}\S.* {3}\? \? \? \? \? \?$/);
+      expect(row, code).not.toContain('...');
+    }
+  });
+
+  it('has a short reason where no node was reached at all', () => {
+    const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+    const locked = (name: string) => diagnose('ssh/locked-at-filevault', { subject: `node ${name}`, detail: 'x' });
+    const failures = Object.fromEntries(names.map((name) => [name, [locked(name)]]));
+    const text = show({ unreachable: names, failures }, { columns: 60 });
+    expect(text).toContain('studio-2   locked at FileVault');
+  });
+});
+
 describe('width of the status', () => {
-  const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
+  /** Commands to copy are never broken. */
+  const isCommand = (line: string): boolean => /^ +(?:sudo|meshwright) /.test(line);
+  const widest = (text: string): number =>
+    Math.max(...text.split('\n').map((line) => (isCommand(line) ? 0 : line.length)));
 
   it('is 80 columns when the terminal does not say', () => {
     const usual = show(broken);
@@ -148,9 +200,11 @@ describe('width of the status', () => {
     expect(widest(usual)).toBe(80);
   });
 
-  it('is never exceeded from 40 columns up', () => {
+  it('is never exceeded from 40 columns up, but by a command to copy, which stays in one piece', () => {
     for (let columns = 40; columns <= 200; columns += 1) {
-      expect(widest(show({ ...broken, ...unreachable }, { columns }))).toBeLessThanOrEqual(columns);
+      const text = show({ ...broken, ...unreachable }, { columns });
+      expect(widest(text.replaceAll(/^ +(?:sudo|meshwright) .*$/gm, ''))).toBeLessThanOrEqual(columns);
+      expect(text).toMatch(/^ +sudo pmset -a sleep 0 autorestart 1$/m);
     }
   });
 

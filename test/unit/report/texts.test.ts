@@ -47,9 +47,20 @@ describe('time of boot', () => {
 });
 
 describe('layout', () => {
-  it('cuts a word that is wider than the page, and escapes a colon that would begin a line', () => {
+  it('cuts a word that is wider than the page, and never before a colon', () => {
     expect(fitLines('abcdefgh', 3)).toEqual(['abc', 'def', 'gh']);
-    expect(fitLines('abcdefghij::x', 10)[1]).toBe('\\u{3a}:x');
+    expect(fitLines('abcdefghij::x', 10)).toEqual(['abcdefghi', 'j::x']);
+    expect(fitLines('abcdefghi::x', 10)).toEqual(['abcdefgh', 'i::x']);
+  });
+
+  it('begins no line with a colon, whatever a node prints', () => {
+    const text = fc.string({ unit: fc.constantFrom(':', ':', 'a', '/'), minLength: 2, maxLength: 40 });
+    fc.assert(
+      fc.property(text, fc.integer({ min: 4, max: 12 }), (word, columns) => {
+        const [, ...later] = fitLines(word, columns);
+        expect(later.filter((line) => line.startsWith(':'))).toEqual([]);
+      }),
+    );
   });
 
   it('reads downwards side by side', () => {
