@@ -1,14 +1,19 @@
 import type { BridgePreference, NetworkInterface, NetworkService } from '../model/fact-values.ts';
 
-function interfaceLine({ name, isUp, status, ipv4, members }: NetworkInterface): string {
-  const addresses = ipv4.map(({ address, prefixLength }) => `${address}/${prefixLength}`);
+/** Every interface gives itself an address from fe80::/10; only others lead anywhere. */
+const ownIpv6 = ({ ipv6 }: NetworkInterface): readonly string[] =>
+  ipv6.filter((address) => !/^fe[89ab][0-9a-f]:/i.test(address));
+
+function interfaceLine(one: NetworkInterface): string {
+  const { name, isUp, status, ipv4, members } = one;
+  const addresses = [...ipv4.map(({ address, prefixLength }) => `${address}/${prefixLength}`), ...ownIpv6(one)];
   const bridged = members.length === 0 ? [] : [`bridges ${members.join(' ')}`];
   return [`${name} ${isUp ? (status ?? 'up') : 'down'}`, ...addresses, ...bridged].join(', ');
 }
 
 /** Interfaces that carry an address or a bridge, one per line, then how many others there are. */
 export function interfaceLines(interfaces: readonly NetworkInterface[]): readonly string[] {
-  const worthALine = interfaces.filter(({ ipv4, members }) => ipv4.length > 0 || members.length > 0);
+  const worthALine = interfaces.filter((one) => one.ipv4.length + one.members.length > 0 || ownIpv6(one).length > 0);
   const others = interfaces.filter((one) => !worthALine.includes(one)).map((one) => one.name);
   return [...worthALine.map(interfaceLine), ...(others.length === 0 ? [] : [`without address: ${others.join(' ')}`])];
 }

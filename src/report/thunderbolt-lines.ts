@@ -6,7 +6,8 @@ const busText = (domainUuid: string): string => `bus ${domainUuid.split('-')[0] 
 
 function peerText({ model, domainUuid, advertisesRdma, hubsBetween }: ThunderboltPeer): string {
   const hubs = hubsBetween === 0 ? '' : ` behind ${hubsBetween} ${hubsBetween === 1 ? 'hub' : 'hubs'}`;
-  return `${model} on ${busText(domainUuid)}${hubs}${advertisesRdma ? ', RDMA' : ''}`;
+  const rdma = advertisesRdma === 'unknown' ? ', RDMA unknown' : advertisesRdma ? ', RDMA' : '';
+  return `${model} on ${busText(domainUuid)}${hubs}${rdma}`;
 }
 
 function contentText({ state, linkBitsPerSecond, maxBitsPerSecond, peers, devices }: ThunderboltReceptacle): string {
