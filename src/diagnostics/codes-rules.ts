@@ -88,6 +88,13 @@ export const ruleCodes = {
       'Addresses outside 10.0.0.0/8, 172.16.0.0/12 and 192.168.0.0/16 belong to somebody else, who is out of reach while they are used here.',
     hint: 'Use a private network, such as 10.77.0.0/24.',
   },
+  'node/wired-limit-too-large': {
+    severity: 'error',
+    summary: 'The GPU would be allowed more memory than a Mac can spare.',
+    cause:
+      'macOS needs about 8 GiB of the memory beside the GPU; a Mac whose GPU takes them swaps, hangs or panics. The limit holds for every node.',
+    hint: 'Write `auto`, which fits every Mac, or a size that the smallest Mac can spare.',
+  },
   'version/not-text': {
     severity: 'error',
     summary: 'A version is written as a number.',

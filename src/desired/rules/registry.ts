@@ -14,6 +14,7 @@ import type { Rule } from './rule.ts';
 import { unknownModel } from './unknown-model.ts';
 import { unknownNode } from './unknown-node.ts';
 import { versionNotText } from './version-not-text.ts';
+import { wiredLimitTooLarge } from './wired-limit-too-large.ts';
 
 /** Every meaning rule. Where two find something at the same place, the earlier one is shown. */
 export const rules: readonly Rule[] = [
@@ -32,4 +33,5 @@ export const rules: readonly Rule[] = [
   badRange,
   outsideAccept,
   pool,
+  wiredLimitTooLarge,
 ];
