@@ -22,9 +22,9 @@ function layerWords({ active }: BridgeLayers, layer: BridgeLayer): string {
 
 /** How a person looks at a layer of which nothing is known. */
 const lookUps: Readonly<Record<BridgeLayer, string>> = {
-  interface: '/sbin/ifconfig -a',
+  interface: 'ifconfig -a',
   preferences:
-    '/usr/bin/plutil -extract VirtualNetworkInterfaces.Bridge json -o - /Library/Preferences/SystemConfiguration/preferences.plist',
+    'plutil -extract VirtualNetworkInterfaces.Bridge json -o - /Library/Preferences/SystemConfiguration/preferences.plist',
   service: 'networksetup -listnetworkserviceorder',
 };
 

@@ -47,7 +47,7 @@ function portDown(troubles: readonly Trouble[], place: string): { readonly detai
       }
     : {
         detail: `${place}: the RDMA port is down; whether RDMA is enabled at ${told} is unknown.`,
-        hint: withCommands(`Look at the far end first. On ${nodes}:`, ['/usr/bin/rdma_ctl status']),
+        hint: withCommands(`Look at the far end first. On ${nodes}:`, ['rdma_ctl status']),
       };
 }
 

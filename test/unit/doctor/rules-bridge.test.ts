@@ -173,7 +173,7 @@ describe('Thunderbolt Bridge of which not all is known', () => {
     const changes = blind({ interfaces }, 'bridge-preferences', 'network-services');
     const [hint = ''] = hintsOf('bridge/active', changes);
     expect(hint).toMatch(/^On studio-3, look first/);
-    expect(hint).toContain('\n  /usr/bin/plutil -extract VirtualNetworkInterfaces.Bridge');
+    expect(hint).toContain('\n  plutil -extract VirtualNetworkInterfaces.Bridge');
     expect(hint).toContain('\n  networksetup -listnetworkserviceorder');
   });
 

@@ -89,7 +89,7 @@ describe('RDMA ladder', () => {
     const values = { 'studio-3': { 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'down' })) } };
     const changes = { values, unknown: { 'studio-2': { 'rdma-state': 'timed-out' as const } } };
     expect(hintsOf('rdma/port-down', changes)).toEqual([
-      'Look at the far end first. On studio-2:\n  /usr/bin/rdma_ctl status',
+      'Look at the far end first. On studio-2:\n  rdma_ctl status',
     ]);
   });
 
