@@ -1,5 +1,6 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
 import { exitText, isSuccess } from '../model/exit.ts';
 import type { NodeName } from '../model/node.ts';
@@ -7,7 +8,7 @@ import { fetchHostKey } from '../remote/connect.ts';
 import type { HostKeyVerdict } from '../remote/host-key-trust.ts';
 import { diagnoseSudo } from '../remote/sudo-answer.ts';
 import { rootLine, scriptCommand, shellCommand, tool } from '../script/node-paths.ts';
-import { type UseLimits, type Way, withRemote } from './with-remote.ts';
+import { interruption, type UseLimits, type Way, withRemote } from './with-remote.ts';
 
 /** The key that a node shows now, and what is to be thought of it. */
 export interface ShownKey {
@@ -17,17 +18,26 @@ export interface ShownKey {
   readonly verdict: HostKeyVerdict;
 }
 
-/** Asks a node for its host key; offers nothing to it. @throws FleetError with one `ssh/…` code. */
+/**
+ * Asks a node for its host key; offers nothing to it.
+ * @throws FleetError with one `ssh/…` code, or `run/interrupted` when the signal ended it
+ */
 export async function lookAtHostKey(way: Extract<Way, { kind: 'way' }>, limits: UseLimits): Promise<ShownKey> {
   const { deadlineMs, signal } = limits;
   const asked = { deadlineMs, ...(signal ? { signal } : {}) };
-  const { fingerprint, ...key } = await fetchHostKey(way.target, asked, way.trust.algorithms);
+  const { fingerprint, ...key } = await fetchHostKey(way.target, asked, way.trust.algorithms).catch(
+    (error: unknown) => {
+      // An interrupted attempt says nothing about the node.
+      throw signal?.aborted === true ? new FleetError([interruption(way.target.label)]) : error;
+    },
+  );
   return { key, fingerprint, verdict: way.trust.judge(Buffer.from(key.base64, 'base64')) };
 }
 
 /** Whether the controller may log in and become root; what is missing, with the line to add, when it may not. */
 export interface AccessCheck {
-  readonly login: 'accepted' | 'refused';
+  /** `unknown` when nobody could ask: the node was not reached, is locked, or no key could be offered. */
+  readonly login: 'accepted' | 'refused' | 'unknown';
   /** Absent when nobody could ask. */
   readonly sudo?: 'allowed' | 'refused' | 'unknown';
   readonly diagnostics: readonly Diagnostic[];
@@ -42,12 +52,15 @@ export async function checkAccess(
   const { target } = way;
   const ask = `${scriptCommand([tool.sudo, '-n', tool.sh, '-s'])} </dev/null`;
   const reached = await withRemote({ node, way }, limits, (remote, leftMs) =>
-    remote.exec(shellCommand(`${rootLine(remote.rootPrefix)}\n${ask}`), {
+    remote.exec(shellCommand(`${rootLine(remote.rootPrefix)}\nexport LC_ALL=C\n${ask}`), {
       deadlineMs: leftMs,
       maxBytes: 65_536,
     }),
   );
-  if (reached.kind === 'unreached') return { login: 'refused', diagnostics: reached.diagnostics };
+  if (reached.kind === 'unreached') {
+    const isRefused = reached.diagnostics.some((one) => one.code === 'ssh/authentication-failed');
+    return { login: isRefused ? 'refused' : 'unknown', diagnostics: reached.diagnostics };
+  }
   const { exit } = reached.value;
   const stderr = new TextDecoder().decode(reached.value.stderr);
   const problem = diagnoseSudo(target.label, target.user, exit, stderr);

@@ -76,5 +76,6 @@ function recorded(remote: Remote, node: NodeName, onCommand: UseLimits['onComman
   };
 }
 
-const interruption = (node: NodeName): Diagnostic =>
+/** The end of a run before it came to a node, or while it asked it. */
+export const interruption = (node: string): Diagnostic =>
   diagnose('run/interrupted', { subject: `node ${node}`, detail: `${node} was not reached any more.` });

@@ -16,9 +16,9 @@ export const sshCodes = {
   },
   'ssh/timed-out': {
     severity: 'error',
-    summary: 'The node took the connection and then went silent.',
-    cause: 'TCP connected, but SSH did not get through its handshake or login before the deadline.',
-    hint: 'Try `ssh -v` to the same address; an overloaded Mac or a firewall in between looks like this.',
+    summary: 'The node did not end in time what it had begun.',
+    cause: 'It took the connection, and then the handshake, the login or the command did not end before the deadline.',
+    hint: 'Try `ssh -v` to the same address; an overloaded Mac or a firewall in between looks like this. A slow command needs more: --deadline 2m',
   },
   'ssh/not-ssh': {
     severity: 'error',
@@ -49,6 +49,12 @@ export const sshCodes = {
     summary: 'The host key of this node is not the one that is known.',
     cause: 'Either the Mac was reinstalled or something stands between you and it.',
     hint: 'Compare on the Mac itself; if the keys agree: meshwright enroll NODE --replace',
+  },
+  'ssh/host-key-unproven': {
+    severity: 'error',
+    summary: 'What answers shows the host key of the node and cannot sign with it.',
+    cause: 'The public half is known to everybody; only the node itself has the private one. Nothing was offered.',
+    hint: 'Something stands between you and the node: find out what answers at this address before you go on.',
   },
   'ssh/host-key-revoked': {
     severity: 'error',
@@ -91,6 +97,12 @@ export const sshCodes = {
     summary: 'The ssh agent does not answer.',
     cause: 'SSH_AUTH_SOCK or IdentityAgent names a socket on which no agent replies.',
     hint: 'Start the agent again, or unset SSH_AUTH_SOCK.',
+  },
+  'ssh/agent-declined': {
+    severity: 'error',
+    summary: 'Your ssh agent did not sign.',
+    cause: 'The node would have gone on, but the agent holds the key and gave no signature: it is locked, or somebody said no.',
+    hint: 'Confirm the request of the agent, or unlock it (ssh-add -X), then run this again.',
   },
   'ssh/proxyjump': {
     severity: 'error',
@@ -142,6 +154,12 @@ export const sshCodes = {
     summary: 'sudo on the node asks for a password.',
     cause: 'The user may use sudo, but not without a password, and meshwright never types one.',
     hint: 'Add a sudoers rule with NOPASSWD for this user (checked with visudo -cf).',
+  },
+  'ssh/sudo-needs-terminal': {
+    severity: 'error',
+    summary: 'sudo on the node runs on a terminal only.',
+    cause: 'A sudoers file has requiretty for this user; meshwright runs its scripts without a terminal.',
+    hint: 'Add "Defaults:USER !requiretty" to /etc/sudoers.d/meshwright on the node (checked with visudo -cf).',
   },
   'ssh/sudo-denied': {
     severity: 'error',

@@ -1,10 +1,8 @@
 import { known, unknown } from '../model/known.ts';
+import { classifySudo } from '../script/sudo-answer.ts';
 import type { Fact } from './fact.ts';
 import { sudo as sudoProbe } from './probes/system.ts';
 import { garbled, readText } from './read-answer.ts';
-
-const needsPassword = /a password is required|a terminal is required to read the password/;
-const denied = /is not in the sudoers file|is not allowed to (?:execute|run)|may not run sudo/;
 
 /** Whether changes can run: `sudo -n /bin/sh -s` ends with 0 and says nothing, or its words on stderr say why not. */
 export const sudo: Fact<'sudo'> = {
@@ -17,8 +15,8 @@ export const sudo: Fact<'sudo'> = {
       return said.kind === 'unknown' ? known('allowed') : garbled(answer, 'ran a shell without input, which printed');
     }
     const stderr = answer?.stderr ?? '';
-    if (denied.test(stderr)) return known('denied');
-    if (needsPassword.test(stderr)) return known('needs-password');
+    const verdict = answer === undefined ? 'other' : classifySudo(answer.exit, stderr);
+    if (verdict === 'denied' || verdict === 'needs-password') return known(verdict);
     return unknown('failed', `sudo ended with 1 and said: ${stderr.trim().slice(0, 200)}`);
   },
 };

@@ -12,6 +12,10 @@ export interface AttemptRecord {
   readonly judged: (verdict: HostKeyVerdict) => boolean;
   /** Notes which methods the node offers after a login was refused. */
   readonly refused: (methodsLeft: readonly string[], isPartial: boolean) => void;
+  /** Notes that the agent was asked to sign with a key, which the node would take. */
+  readonly asked: (label: string) => void;
+  /** Notes that it did. */
+  readonly signed: (label: string) => void;
   /** Notes that the deadline passed. */
   readonly late: () => void;
   /** Everything so far. */
@@ -42,6 +46,8 @@ function connectError(error: Error): ConnectError {
 interface Notes {
   readonly errors: ConnectError[];
   readonly plaintext: () => Buffer;
+  /** Keys for which the agent was asked and gave no signature. */
+  readonly unsigned: Set<string>;
   /** An address is known. */
   isNamed: boolean;
   isConnected: boolean;
@@ -55,7 +61,7 @@ interface Notes {
 function watch(client: Client, socket: Socket, isNamed: boolean): Notes {
   const plaintext = listenToPlaintext(socket);
   const flags = { isNamed, isConnected: false, isEncrypted: false, isLate: false };
-  const notes: Notes = { errors: [], plaintext, ...flags, banner: '' };
+  const notes: Notes = { errors: [], plaintext, unsigned: new Set(), ...flags, banner: '' };
   socket.once('lookup', (error: Error | null) => {
     notes.isNamed = !error;
   });
@@ -98,6 +104,12 @@ export function recordAttempt(
     refused: (methodsLeft, isPartial) => {
       notes.login = { methodsLeft, isPartial };
     },
+    asked: (label) => {
+      notes.unsigned.add(label);
+    },
+    signed: (label) => {
+      notes.unsigned.delete(label);
+    },
     late: () => {
       notes.isLate = true;
     },
@@ -112,6 +124,7 @@ export function recordAttempt(
       ...(notes.login === undefined ? {} : { methodsLeft: notes.login.methodsLeft }),
       isPartial: notes.login?.isPartial ?? false,
       offered: context.identities.offers.map((offer) => offer.label),
+      unsigned: [...notes.unsigned],
       leftOut: context.identities.leftOut,
       keyProblems: context.identities.problems,
     }),

@@ -24,23 +24,33 @@ function strictKey(key: ParsedKey): ParsedKey {
   });
 }
 
+type AuthRecord = Pick<AttemptRecord, 'refused' | 'asked' | 'signed'>;
+
 /** An agent that holds exactly one key, so that the keys of an agent are tried one by one like files. */
-async function agentOf(key: ParsedKey, agent: BaseAgent): Promise<BaseAgent> {
+async function agentOf({ key, label }: Offer, agent: BaseAgent, record: AuthRecord): Promise<BaseAgent> {
   const { OpenSSHAgent } = await loadSsh2();
   return Object.assign(new OpenSSHAgent(''), {
     getIdentities: (done: (error: undefined, keys: ParsedKey[]) => void): void => done(undefined, [key]),
     sign: (_key: unknown, data: Buffer, options: SigningRequestOptions, done: SignCallback): boolean => {
-      if (isWeak(key, options.hash)) done(new Error(weakText));
-      else agent.sign(key, data, options, done);
+      if (isWeak(key, options.hash)) {
+        done(new Error(weakText));
+        return true;
+      }
+      record.asked(label);
+      agent.sign(key, data, options, (error, signature) => {
+        if (!error) record.signed(label);
+        done(error, signature);
+      });
       return true;
     },
   });
 }
 
-async function methodOf(username: string, { key, signer }: Offer): Promise<AnyAuthMethod> {
+async function methodOf(username: string, offer: Offer, record: AuthRecord): Promise<AnyAuthMethod> {
+  const { key, signer } = offer;
   return signer.kind === 'file'
     ? { type: 'publickey', username, key: strictKey(key) }
-    : { type: 'agent', username, agent: await agentOf(key, signer.agent) };
+    : { type: 'agent', username, agent: await agentOf(offer, signer.agent, record) };
 }
 
 /**
@@ -51,9 +61,9 @@ async function methodOf(username: string, { key, signer }: Offer): Promise<AnyAu
 export async function publickeyOnly(
   username: string,
   offers: readonly Offer[],
-  record: Pick<AttemptRecord, 'refused'>,
+  record: AuthRecord,
 ): Promise<AuthHandlerMiddleware> {
-  const methods = await Promise.all(offers.map((offer) => methodOf(username, offer)));
+  const methods = await Promise.all(offers.map((offer) => methodOf(username, offer, record)));
   let last: AnyAuthMethod['type'] | undefined;
   return (methodsLeft: readonly string[] | null, isPartial: boolean | null, next) => {
     if (methodsLeft !== null) record.refused(methodsLeft, isPartial === true);

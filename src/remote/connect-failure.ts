@@ -32,6 +32,8 @@ export interface ConnectFailure {
   /** True when a key was accepted and the node wants something else besides. */
   readonly isPartial: boolean;
   readonly offered: readonly string[];
+  /** Of these, the ones that the node would take and for which the agent gave no signature. */
+  readonly unsigned: readonly string[];
   readonly leftOut: number;
   readonly keyProblems: readonly Diagnostic[];
 }
@@ -100,6 +102,18 @@ function missingAlgorithm(failure: ConnectFailure): string {
   return `No common ${missing.name}: the node offers ${theirs}; meshwright speaks ${missing.ours.join(', ')}`;
 }
 
+/** What sshd says at MaxAuthTries before it ends the connection. */
+const isTooManyKeys = (error: ConnectError): boolean => /too many authentication failures/iu.test(error.message);
+
+function unsigned(target: Target, failure: ConnectFailure): Diagnostic {
+  const keys = failure.unsigned.map((one) => `\n  ${one}`).join('');
+  const why = failure.isLate ? ` within ${failure.deadlineMs / 1000} s` : '';
+  return diagnose('ssh/agent-declined', {
+    detail: `${target.user}@${target.host} would accept, but your agent did not sign${why} for:${keys}`,
+    related: failure.keyProblems,
+  });
+}
+
 function authentication(target: Target, failure: ConnectFailure): Diagnostic {
   if (isFileVaultBanner(failure.banner)) {
     return diagnose('ssh/locked-at-filevault', {
@@ -111,15 +125,17 @@ function authentication(target: Target, failure: ConnectFailure): Diagnostic {
       ].join('\n'),
     });
   }
+  if (failure.unsigned.length > 0) return unsigned(target, failure);
   const methods = failure.methodsLeft ?? [];
   const offered = failure.offered.map((one) => `\n  ${one}`).join('');
+  const ended = failure.errors.some(isTooManyKeys) ? '\n  (the node ended the login before the last of them)' : '';
   const more =
     failure.leftOut > 0
       ? `\n  (${failure.leftOut} more keys were not tried: a node ends the connection after six)`
       : '';
   const why = failure.isPartial
     ? `A key was accepted, but the node wants something else besides: ${quoteNodeText(methods.join(', '))}.`
-    : `${target.user}@${target.host} refused every key that was offered:${offered}${more}`;
+    : `${target.user}@${target.host} refused every key that was offered:${offered}${ended}${more}`;
   const noKeys = methods.length > 0 && !methods.includes('publickey') && !failure.isPartial;
   const only = noKeys ? `\nIt offers only ${quoteNodeText(methods.join(', '))}, no keys at all.` : '';
   return diagnose('ssh/authentication-failed', { detail: `${why}${only}`, related: failure.keyProblems });
@@ -145,6 +161,11 @@ function handshake(target: Target, failure: ConnectFailure): Diagnostic {
       detail: `${where(target)} went silent during ${failure.phase.replace('-', ' ')}; given up after ${failure.deadlineMs / 1000} s.`,
     });
   }
+  if (texts.some((text) => /signature verification failed/iu.test(text))) {
+    return diagnose('ssh/host-key-unproven', {
+      detail: `${where(target)} showed the known host key, and its signature is not made with that key.`,
+    });
+  }
   if (texts.some((text) => /no matching/iu.test(text))) {
     return diagnose('ssh/no-common-algorithm', { detail: `${missingAlgorithm(failure)}.` });
   }
@@ -166,6 +187,8 @@ export function diagnoseConnect(target: Target, failure: ConnectFailure): Diagno
   if (failure.phase === 'tcp' || failure.phase === 'name') return { ...unreachable(target, failure), subject };
   const isAuth = failure.errors.some((error) => error.level === 'client-authentication' || error.codes.includes('14'));
   const isRefused =
-    isAuth || (failure.phase === 'authentication' && failure.methodsLeft !== undefined && !failure.isLate);
+    isAuth ||
+    (failure.phase === 'authentication' && (failure.unsigned.length > 0 || failure.errors.some(isTooManyKeys))) ||
+    (failure.phase === 'authentication' && failure.methodsLeft !== undefined && !failure.isLate);
   return { ...(isRefused ? authentication(target, failure) : handshake(target, failure)), subject };
 }

@@ -1,6 +1,6 @@
 import type { Client, ClientChannel } from 'ssh2';
 import type { Exit } from '../model/exit.ts';
-import { exitReasons } from './exit-reasons.ts';
+import { type UnknownExit, unknownExit } from './exit-reasons.ts';
 import { createSink } from './output-sink.ts';
 import type { ExecLimits, ExecResult } from './remote.ts';
 
@@ -25,7 +25,7 @@ export interface CommandHooks {
 
 /** A command on its way; `lose` ends it when the connection is gone. */
 export interface RunningCommand {
-  readonly lose: (reason: string) => void;
+  readonly lose: (exit: UnknownExit) => void;
 }
 
 const longestTimerMs = 2 ** 31 - 1;
@@ -59,13 +59,13 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
     const [stdout, stderr] = [out.stdout.take(), out.stderr.take()];
     resolve({ exit, stdout, stderr, isTruncated: state.isTruncated, sentAtEpochMs, receivedAtEpochMs: Date.now() });
   };
-  const abandon = (reason: string): void => {
-    settle({ kind: 'unknown', reason });
+  const abandon = (exit: UnknownExit): void => {
+    settle(exit);
     state.channel?.close();
     hooks.abandoned();
   };
   const timer = setTimeout(
-    () => abandon(exitReasons.deadline(limits.deadlineMs)),
+    () => abandon(unknownExit.late(limits.deadlineMs)),
     Math.min(limits.deadlineMs, longestTimerMs),
   );
 
@@ -77,10 +77,10 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
       out[stream].append(chunk.subarray(0, state.room));
       state.isTruncated = chunk.length > state.room;
       state.room -= Math.min(state.room, chunk.length);
-      if (state.isTruncated) abandon(exitReasons.tooLong(limits.maxBytes));
+      if (state.isTruncated) abandon(unknownExit.tooLong(limits.maxBytes));
     };
   const closed = (): void => {
-    settle(state.exit ?? { kind: 'unknown', reason: exitReasons.noCode });
+    settle(state.exit ?? unknownExit.noCode);
     hooks.released();
   };
 
@@ -91,16 +91,16 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
       if (state.isSettled) channel.close();
       else channel.end(limits.stdin === undefined ? undefined : Buffer.from(limits.stdin));
     },
-    failed: (reason, isRefused) => {
+    failed: (exit, isRefused) => {
       if (isRefused && !state.isSettled && hooks.refused()) clearTimeout(timer);
-      else settle({ kind: 'unknown', reason });
+      else settle(exit);
       hooks.released();
     },
   });
   return {
-    lose: (reason) => {
+    lose: (exit) => {
       const isKnown = state.exit !== undefined && state.isOutputWhole;
-      settle(isKnown && state.exit !== undefined ? state.exit : { kind: 'unknown', reason });
+      settle(isKnown && state.exit !== undefined ? state.exit : exit);
     },
   };
 }
@@ -108,19 +108,19 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
 interface Opening {
   readonly opened: (channel: ClientChannel) => void;
   /** `isRefused` when the node said no to the channel itself, so that nothing ran. */
-  readonly failed: (reason: string, isRefused: boolean) => void;
+  readonly failed: (exit: UnknownExit, isRefused: boolean) => void;
 }
 
 function openChannel(client: Client, command: string, { opened, failed }: Opening): void {
   try {
     client.exec(command, (error, channel) => {
-      if (error) failed(exitReasons.noChannel, 'reason' in error);
+      if (error) failed(unknownExit.noChannel, 'reason' in error);
       else opened(channel);
     });
   } catch (error) {
     // The socket is half closed and its end not yet announced: ssh2 throws instead of calling back.
     const why = error instanceof Error ? error.message : String(error);
-    queueMicrotask(() => failed(exitReasons.dropped(why), false));
+    queueMicrotask(() => failed(unknownExit.dropped(why), false));
   }
 }
 

@@ -22,8 +22,10 @@ export interface Identities {
   readonly problems: readonly Diagnostic[];
 }
 
-/** sshd ends a connection at the sixth failed key (MaxAuthTries). */
+/** sshd ends a connection at the sixth failed request (MaxAuthTries). */
 const maxOffers = 5;
+/** After the keys of an agent one more request asks for the methods that are left; see `publickeyOnly`. */
+const maxOffersWithAgent = 4;
 
 const blobOf = (key: ParsedKey): string => key.getPublicSSH().toString('base64');
 
@@ -61,7 +63,7 @@ function distinct(offers: readonly Offer[]): readonly Offer[] {
   return [...new Map([...offers].reverse().map((offer) => [blobOf(offer.key), offer])).values()].reverse();
 }
 
-/** Collects the keys to offer to a node: files in their order, then the agent's, each once, at most five. */
+/** Collects the keys to offer to a node: files in their order, then the agent's, each once, at most five (four with an agent). */
 export async function collectIdentities(target: Target): Promise<Identities> {
   const [files, agent] = await Promise.all([
     Promise.all(target.identityFiles.map(readKeyFile)),
@@ -78,5 +80,16 @@ export async function collectIdentities(target: Target): Promise<Identities> {
   const problems = [...fromFiles.filter((one) => 'code' in one), ...('problem' in agent ? [agent.problem] : [])];
   const own = fromFiles.filter((one) => 'key' in one);
   const all = distinct(target.isIdentitiesOnly === true ? own : [...own, ...agentOffers]);
-  return { offers: all.slice(0, maxOffers), leftOut: Math.max(0, all.length - maxOffers), problems };
+  const hasAgent = all.slice(0, maxOffers).some((offer) => offer.signer.kind === 'agent');
+  const offers = all.slice(0, hasAgent ? maxOffersWithAgent : maxOffers);
+  return { offers, leftOut: all.length - offers.length, problems };
+}
+
+/** The lines for `authorized_keys` of the keys that would be offered to a node, best first. */
+export async function authorizedKeysLines(target: Target): Promise<readonly string[]> {
+  const { offers } = await collectIdentities(target);
+  return offers.map(({ key }) => {
+    const comment = /^[\x21-\x7e]+$/u.test(key.comment) ? ` ${key.comment}` : '';
+    return `${key.type} ${blobOf(key)}${comment}`;
+  });
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Client } from 'ssh2';
 import { type CommandRequest, type RunningCommand, startCommand } from './exec-command.ts';
-import { exitReasons } from './exit-reasons.ts';
+import { type UnknownExit, unknownExit } from './exit-reasons.ts';
 import type { ExecLimits, ExecResult, Remote } from './remote.ts';
 
 /** sshd allows ten sessions on a connection (MaxSessions); eight leave room for somebody else's multiplexing. */
@@ -25,7 +25,7 @@ export class SshRemote implements Remote {
   #open = 0;
   #abandoned = 0;
   #limit = maxChannels;
-  #lost: string | undefined;
+  #lost: UnknownExit | undefined;
   #askedBytes = 0;
 
   constructor(client: Client, socket: Socket, about: Pick<Remote, 'rootPrefix' | 'connectMs'>) {
@@ -37,7 +37,7 @@ export class SshRemote implements Remote {
     client.on('error', (error) => {
       why = error.message;
     });
-    client.on('close', () => this.#lose(exitReasons.dropped(why)));
+    client.on('close', () => this.#lose(unknownExit.dropped(why)));
     socket.on('data', () => {
       const asked = unaskedBytes + this.#askedBytes * bytesPerAskedByte;
       if (this.#lost === undefined && socket.bytesRead > asked)
@@ -53,7 +53,7 @@ export class SshRemote implements Remote {
   }
 
   close(): void {
-    this.#lose(exitReasons.closed);
+    this.#lose(unknownExit.closed);
     this.#client.end();
     // A node that never answers our goodbye must not keep the process alive.
     this.#socket.unref();
@@ -69,10 +69,10 @@ export class SshRemote implements Remote {
     }
   }
 
-  #refuse(request: CommandRequest, reason: string): void {
+  #refuse(request: CommandRequest, exit: UnknownExit): void {
     const now = Date.now();
     const nothing = { stdout: new Uint8Array(), stderr: new Uint8Array(), isTruncated: false };
-    request.resolve({ exit: { kind: 'unknown', reason }, ...nothing, sentAtEpochMs: now, receivedAtEpochMs: now });
+    request.resolve({ exit, ...nothing, sentAtEpochMs: now, receivedAtEpochMs: now });
   }
 
   #start(request: CommandRequest): void {
@@ -109,12 +109,12 @@ export class SshRemote implements Remote {
   }
 
   #drop(reason: string): void {
-    this.#lose(exitReasons.dropped(reason));
+    this.#lose(unknownExit.dropped(reason));
     this.#socket.destroy();
   }
 
-  #lose(reason: string): void {
-    this.#lost ??= reason;
+  #lose(exit: UnknownExit): void {
+    this.#lost ??= exit;
     for (const running of this.#running) running.lose(this.#lost);
     this.#running.clear();
     this.#advance();

@@ -6,7 +6,7 @@ import { connect, fetchHostKey } from '../../src/remote/connect.ts';
 import { trustFor } from '../../src/remote/host-key-trust.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import { connectLimits, execLimits, makeSshCase, rejection, rejectionCode } from '../sshd/ssh-case.ts';
-import { makeKey } from '../sshd/start-sshd.ts';
+import { type KeyPair, makeKey } from '../sshd/start-sshd.ts';
 
 const ssh = makeSshCase('mesh');
 const other = makeKey(ssh.folder, 'other');
@@ -18,10 +18,14 @@ async function start(faults: Faults): Promise<FaultServer> {
   return server;
 }
 
-const trustOf = (host: string, { port }: FaultServer) => {
-  const text = `[${host}]:${port} ${ssh.host.pair.publicLine}\n`;
-  return trustFor({ host, port }, { knownHosts: [{ file: 'known_hosts', text }] });
-};
+/** A private key whose public half is that of another key: what somebody in between can show, and not sign with. */
+function claiming(privateKey: string, claimed: KeyPair): string {
+  const halfOf = (pair: KeyPair): Buffer => Buffer.from(pair.base64, 'base64').subarray(-32);
+  const file = Buffer.from(privateKey.replace(/-----.*-----/gu, ''), 'base64').toString('latin1');
+  const forged = file.replaceAll(halfOf(ssh.host.pair).toString('latin1'), () => halfOf(claimed).toString('latin1'));
+  const base64 = Buffer.from(forged, 'latin1').toString('base64').replace(/.{70}/gu, '$&\n');
+  return `-----BEGIN OPENSSH PRIVATE KEY-----\n${base64}\n-----END OPENSSH PRIVATE KEY-----\n`;
+}
 
 const says =
   (text: string) =>
@@ -49,49 +53,6 @@ describe('a node that cannot be talked to', () => {
     const problem = await rejection(connect(target, trustFor(target, { knownHosts: [] }), connectLimits));
     expect(problem).toMatchObject({ code: 'ssh/unreachable', subject: 'node studio-1' });
     expect(problem.detail).toContain('no-such-mac.invalid');
-  });
-
-  it('is not charged for the time in which its name was looked up', async () => {
-    const server = await start({});
-    const target = ssh.target(server.port, { host: 'slow-name.lan' });
-    let namedAt = 0;
-    const lookUp = async () => {
-      await sleep(200);
-      namedAt = performance.now();
-      return [{ address: '127.0.0.1', family: 4 }];
-    };
-    const remote = await connect(target, trustOf('slow-name.lan', server), { ...connectLimits, lookUp });
-    expect(remote.connectMs).toBeLessThanOrEqual(performance.now() - namedAt);
-    remote.close();
-  });
-
-  it('is unreachable when its name is not looked up in time', async () => {
-    const target = ssh.target(22, { host: 'dead-name.lan' });
-    const lookUp = () => new Promise<never>(() => undefined);
-    const problem = await rejection(connect(target, trustFor(target, { knownHosts: [] }), { deadlineMs: 50, lookUp }));
-    expect(problem).toMatchObject({ code: 'ssh/unreachable', detail: expect.stringContaining('looked up within') });
-  });
-
-  it('is never looked up when it is given by its IP address', async () => {
-    const server = await start({});
-    let lookups = 0;
-    const lookUp = () => {
-      lookups += 1;
-      return Promise.reject(new Error('nobody asked'));
-    };
-    (await ssh.connect(server.port, { lookUp })).close();
-    expect(lookups).toBe(0);
-  });
-
-  it('is reached by the second of its addresses when the first one refuses', async () => {
-    const server = await start({});
-    const target = ssh.target(server.port, { host: 'two-addresses.lan' });
-    const lookUp = () =>
-      Promise.resolve([
-        { address: '127.0.0.2', family: 4 },
-        { address: '127.0.0.1', family: 4 },
-      ]);
-    (await connect(target, trustOf('two-addresses.lan', server), { ...connectLimits, lookUp })).close();
   });
 
   it('is refused as an address before anything is sent when host or user could be an option', async () => {
@@ -220,6 +181,15 @@ describe('the host key of a node', () => {
     expect(changed.detail).toContain('known_hosts:1');
     expect(changed.detail.match(/SHA256:[A-Za-z0-9+/]{43}/gu)).toHaveLength(2);
     expect(changed.hint).toContain('meshwright enroll studio-1 --replace');
+    expect(server.logins).toEqual([]);
+  });
+
+  it('is not proven by somebody who shows it and signs with another key, and nothing is offered', async () => {
+    const server = await startFaultServer({ privateKey: claiming(ssh.host.privateKey, other), pair: other }, {});
+    servers.push(server);
+    const problem = await rejection(connect(ssh.target(server.port), ssh.trust(server.port, other), connectLimits));
+    expect(problem).toMatchObject({ code: 'ssh/host-key-unproven', subject: 'node studio-1' });
+    expect(problem.hint).not.toContain('again');
     expect(server.logins).toEqual([]);
   });
 

@@ -170,6 +170,7 @@ describe('the bounds of a command', () => {
     const { exit } = await remote.exec('wait', execLimits);
     expect(exit).toEqual({
       kind: 'unknown',
+      why: 'dropped',
       reason: expect.stringContaining('the node goes on sending what nobody asked for'),
     });
   });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../src/remote/connect.ts';
+import { authorizedKeysLines } from '../../src/remote/identities.ts';
 import type { Target } from '../../src/remote/remote.ts';
 import { connectLimits, execLimits, makeSshCase, rejection } from '../sshd/ssh-case.ts';
 import { hasSshd, makeKey, type Sshd, startSshd } from '../sshd/start-sshd.ts';
@@ -102,6 +103,42 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
     expect(await refusal({ identityFiles: [] })).toMatchObject({ code: 'ssh/no-key' });
     const dead = join(ssh.folder, 'dead.sock');
     expect(await refusal({ identityFiles: [], agentSocket: dead })).toMatchObject({ code: 'ssh/agent-unreachable' });
+  });
+
+  it('are not refused by the node when the agent declines to sign', async () => {
+    const asking = join(ssh.folder, 'asking.sock');
+    const env = { ...process.env, SSH_ASKPASS: '/bin/false', SSH_ASKPASS_REQUIRE: 'force', DISPLAY: 'none' };
+    const careful = spawn('ssh-agent', ['-D', '-a', asking], { stdio: 'ignore', env });
+    while (!existsSync(asking)) await sleep(10);
+    execFileSync('ssh-add', ['-q', '-c', ssh.user.file], {
+      stdio: 'pipe',
+      env: { ...process.env, SSH_AUTH_SOCK: asking },
+    });
+    const problem = await refusal({ identityFiles: [], agentSocket: asking });
+    expect(problem).toMatchObject({ code: 'ssh/agent-declined', subject: 'node studio-1' });
+    expect(problem.detail).toContain('agent: user');
+    careful.kill();
+  });
+
+  it('are four at most with an agent, so that the node still tells why it refuses them', async () => {
+    const full = join(ssh.folder, 'full.sock');
+    const many = spawn('ssh-agent', ['-D', '-a', full], { stdio: 'ignore' });
+    while (!existsSync(full)) await sleep(10);
+    const keys = Array.from({ length: 6 }, (_, at) => makeKey(ssh.folder, `full-${at}`).file);
+    execFileSync('ssh-add', ['-q', ...keys], { stdio: 'pipe', env: { ...process.env, SSH_AUTH_SOCK: full } });
+    const problem = await refusal({ identityFiles: [], agentSocket: full });
+    expect(problem.code).toBe('ssh/authentication-failed');
+    expect(problem.detail).toContain('2 more keys were not tried');
+    many.kill();
+  });
+
+  it('can be added to a node by their lines, the first to be offered first', async () => {
+    const lines = await authorizedKeysLines(ssh.target(server.port, { agentSocket: socket }));
+    const publicHalves = [ssh.user.publicLine, ...[held, heldRsa].map((file) => readFileSync(`${file}.pub`, 'utf8'))];
+    expect(lines.map((line) => line.split(' ').slice(0, 2))).toEqual(
+      publicHalves.map((line) => line.split(' ').slice(0, 2)),
+    );
+    expect(await authorizedKeysLines(ssh.target(server.port, { identityFiles: [] }))).toEqual([]);
   });
 
   it('tell which login methods are left when the agent was refused', async () => {

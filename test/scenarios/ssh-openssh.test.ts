@@ -204,6 +204,6 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
   it('did not run when a server allows no channel at all', async () => {
     const remote = await open(await start({ config: ['MaxSessions 0'] }));
     const { exit } = await remote.exec('true', execLimits);
-    expect(exit).toEqual({ kind: 'unknown', reason: 'the node refused to run a command' });
+    expect(exit).toEqual({ kind: 'unknown', why: 'no-channel', reason: 'the node refused to run a command' });
   });
 });

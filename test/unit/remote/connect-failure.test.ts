@@ -19,6 +19,7 @@ const nothing: ConnectFailure = {
   banner: '',
   isPartial: false,
   offered: ['~/.ssh/id_ed25519 (ssh-ed25519 SHA256:x)'],
+  unsigned: [],
   leftOut: 0,
   keyProblems: [],
 };
@@ -63,6 +64,22 @@ describe('a connection that failed', () => {
       code: 'ssh/unreachable',
       detail: 'The name studio-3.lan could not be looked up within 10 s.',
     });
+  });
+
+  it('is a refusal of the keys when the node ends the login after too many', () => {
+    const errors = [{ codes: ['2'], message: 'Too many authentication failures' }];
+    const problem = judge({ phase: 'authentication', plaintext: identified, errors });
+    expect(problem.code).toBe('ssh/authentication-failed');
+    expect(problem.detail).toContain('ended the login before the last of them');
+  });
+
+  it('is the doing of the agent, not of the node, when it gave no signature', () => {
+    const unsigned = ['agent: work (ssh-ed25519 SHA256:x)'];
+    const declined = judge({ phase: 'authentication', errors: refused, plaintext: identified, unsigned });
+    expect(declined).toMatchObject({ code: 'ssh/agent-declined' });
+    expect(declined.detail).toContain('agent: work (ssh-ed25519 SHA256:x)');
+    const silent = judge({ phase: 'authentication', isLate: true, plaintext: identified, unsigned });
+    expect(silent).toMatchObject({ code: 'ssh/agent-declined', detail: expect.stringContaining('within 10 s') });
   });
 
   it('says that a name does not exist, not that the node is off', () => {

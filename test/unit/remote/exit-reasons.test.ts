@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { diagnoseExit, exitReasons } from '../../../src/remote/exit-reasons.ts';
+import { diagnoseExit, type UnknownExit, unknownExit } from '../../../src/remote/exit-reasons.ts';
 
-const code = (reason: string) => diagnoseExit('studio-1', { kind: 'unknown', reason })?.code;
+const code = (exit: UnknownExit) => diagnoseExit('studio-1', exit)?.code;
 
 describe('an unknown exit', () => {
   it('is told apart by its reason', () => {
-    expect(code(exitReasons.dropped('read ECONNRESET'))).toBe('ssh/dropped');
-    expect(code(exitReasons.deadline(1_500))).toBe('ssh/timed-out');
-    expect(code(exitReasons.tooLong(10))).toBe('ssh/exit-unknown');
-    expect(code(exitReasons.noCode)).toBe('ssh/exit-unknown');
-    expect(code(exitReasons.noChannel)).toBe('ssh/exit-unknown');
-    expect(code('anything else')).toBe('ssh/exit-unknown');
+    expect(code(unknownExit.dropped('read ECONNRESET'))).toBe('ssh/dropped');
+    expect(code(unknownExit.late(1_500))).toBe('ssh/timed-out');
+    expect(code(unknownExit.tooLong(10))).toBe('ssh/exit-unknown');
+    expect(code(unknownExit.noCode)).toBe('ssh/exit-unknown');
+    expect(code(unknownExit.noChannel)).toBe('ssh/exit-unknown');
+    expect(code({ kind: 'unknown', reason: 'the command did not end within 3 s' })).toBe('ssh/exit-unknown');
   });
 
   it('says who and why', () => {
-    expect(diagnoseExit('studio-1', { kind: 'unknown', reason: exitReasons.deadline(1_500) })).toMatchObject({
+    expect(diagnoseExit('studio-1', unknownExit.late(1_500))).toMatchObject({
       subject: 'node studio-1',
       detail: 'studio-1: the command did not end within 1.5 s.',
     });

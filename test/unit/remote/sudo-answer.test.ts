@@ -1,33 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { classifySudo, diagnoseSudo } from '../../../src/remote/sudo-answer.ts';
+import { diagnoseSudo } from '../../../src/remote/sudo-answer.ts';
 
 const exited = (code: number) => ({ kind: 'exited', code }) as const;
 
-describe('an answer of sudo -n', () => {
-  it.each([
-    ['allowed', 0, ''],
-    ['allowed', 0, 'sudo: unable to resolve host studio-1'],
-    ['needs-password', 1, 'sudo: a password is required\n'],
-    ['needs-password', 1, 'noise of a shell\nsudo: a password is required\n'],
-    [
-      'needs-password',
-      1,
-      'sudo: a terminal is required to read the password; either use the -S option\nsudo: a password is required\n',
-    ],
-    ['denied', 1, 'mesh is not in the sudoers file.\nThis incident has been reported to the administrator.\n'],
-    ['denied', 1, "Sorry, user mesh is not allowed to execute '/bin/sh -s' as root on studio-1.\n"],
-    ['denied', 1, 'Sorry, user mesh may not run sudo on studio-1.\n'],
-    ['other', 1, 'grep: no such pattern\n'],
-    ['other', 127, 'sh: sudo: not found\n'],
-    ['other', 2, ''],
-  ] as const)('is %s for exit %d and %j', (answer, code, stderr) => {
-    expect(classifySudo(exited(code), stderr)).toBe(answer);
-  });
-
-  it('is other when nobody knows how it ended', () => {
-    expect(classifySudo({ kind: 'unknown', reason: 'dropped' }, 'sudo: a password is required')).toBe('other');
-  });
-
+describe('what keeps sudo from working', () => {
   it('becomes a diagnostic with the exact line to add', () => {
     const problem = diagnoseSudo('studio-1', 'mesh', exited(1), 'sudo: a password is required\n');
     expect(problem).toMatchObject({ code: 'ssh/sudo-needs-password', subject: 'node studio-1' });
@@ -36,5 +12,11 @@ describe('an answer of sudo -n', () => {
       'ssh/sudo-denied',
     );
     expect(diagnoseSudo('studio-1', 'mesh', exited(0), '')).toBeUndefined();
+  });
+
+  it('is the terminal and not the password when sudoers has requiretty', () => {
+    const problem = diagnoseSudo('studio-1', 'mesh', exited(1), 'sudo: sorry, you must have a tty to run sudo\n');
+    expect(problem).toMatchObject({ code: 'ssh/sudo-needs-terminal' });
+    expect(problem?.hint).toMatch(/\n {2}Defaults:mesh !requiretty$/u);
   });
 });

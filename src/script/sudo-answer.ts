@@ -1,0 +1,34 @@
+import type { Exit } from '../model/exit.ts';
+
+/**
+ * What `sudo -n` answered. `needs-terminal` is the `requiretty` of a sudoers file, `broken` an sudo that cannot work
+ * for anybody, `other` a command that itself ran, or words that nobody has heard of.
+ */
+export type SudoAnswer = 'allowed' | 'needs-password' | 'needs-terminal' | 'denied' | 'broken' | 'other';
+
+const needsTerminal = /^sudo: (?:sorry, )?you must have a tty to run sudo/mu;
+const needsPassword = /^sudo: (?:a (?:terminal|password) is required|no tty present)/mu;
+const denied =
+  /is not in the sudoers file|^Sorry, user .* (?:is not allowed to (?:execute|run)|may not run sudo)|^sudo: .* is not allowed to (?:execute|run)/mu;
+const broken =
+  /^sudo: (?:PERM_|unable to initialize policy plugin|no valid sudoers|parse error|.*must be owned by uid 0|error initializing audit plugin)/mu;
+
+/**
+ * Reads the end of a `sudo -n …` command in the C locale. sudo itself fails with exit 1 and a line that begins with
+ * `sudo:` or names the user; a command that ran through sudo may fail with 1 as well, so exit 1 without such a line
+ * says nothing.
+ * ```
+ * sudo: a password is required
+ * mesh is not in the sudoers file.
+ * Sorry, user mesh is not allowed to execute '/bin/sh -s' as root on studio-1.
+ * ```
+ */
+export function classifySudo(exit: Exit, stderr: string): SudoAnswer {
+  if (exit.kind !== 'exited') return 'other';
+  if (exit.code === 0) return 'allowed';
+  if (exit.code !== 1) return 'other';
+  if (needsTerminal.test(stderr)) return 'needs-terminal';
+  if (denied.test(stderr)) return 'denied';
+  if (needsPassword.test(stderr)) return 'needs-password';
+  return broken.test(stderr) ? 'broken' : 'other';
+}

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { connect } from '../../src/remote/connect.ts';
+import { trustFor } from '../../src/remote/host-key-trust.ts';
+import { type FaultServer, startFaultServer } from '../sshd/fault-server.ts';
+import { connectLimits, makeSshCase, rejection } from '../sshd/ssh-case.ts';
+
+const ssh = makeSshCase('mesh');
+const servers: FaultServer[] = [];
+
+async function start(): Promise<FaultServer> {
+  const server = await startFaultServer(ssh.host, {});
+  servers.push(server);
+  return server;
+}
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+afterAll(() => ssh.remove());
+
+const trustOf = (host: string, { port }: FaultServer) => {
+  const text = `[${host}]:${port} ${ssh.host.pair.publicLine}\n`;
+  return trustFor({ host, port }, { knownHosts: [{ file: 'known_hosts', text }] });
+};
+
+describe('a node with a name', () => {
+  it('is not charged for the time in which its name was looked up', async () => {
+    const server = await start();
+    const target = ssh.target(server.port, { host: 'slow-name.lan' });
+    let namedAt = 0;
+    const lookUp = async () => {
+      await sleep(200);
+      namedAt = performance.now();
+      return [{ address: '127.0.0.1', family: 4 }];
+    };
+    const remote = await connect(target, trustOf('slow-name.lan', server), { ...connectLimits, lookUp });
+    expect(remote.connectMs).toBeLessThanOrEqual(performance.now() - namedAt);
+    remote.close();
+  });
+
+  it('is unreachable when its name is not looked up in time', async () => {
+    const target = ssh.target(22, { host: 'dead-name.lan' });
+    const lookUp = () => new Promise<never>(() => undefined);
+    const problem = await rejection(connect(target, trustFor(target, { knownHosts: [] }), { deadlineMs: 50, lookUp }));
+    expect(problem).toMatchObject({ code: 'ssh/unreachable', detail: expect.stringContaining('looked up within') });
+  });
+
+  it('is never looked up when it is given by its IP address', async () => {
+    const server = await start();
+    let lookups = 0;
+    const lookUp = () => {
+      lookups += 1;
+      return Promise.reject(new Error('nobody asked'));
+    };
+    (await ssh.connect(server.port, { lookUp })).close();
+    expect(lookups).toBe(0);
+  });
+
+  it('is reached by the second of its addresses when the first one refuses', async () => {
+    const server = await start();
+    const target = ssh.target(server.port, { host: 'two-addresses.lan' });
+    const lookUp = () =>
+      Promise.resolve([
+        { address: '127.0.0.2', family: 4 },
+        { address: '127.0.0.1', family: 4 },
+      ]);
+    (await connect(target, trustOf('two-addresses.lan', server), { ...connectLimits, lookUp })).close();
+  });
+});
