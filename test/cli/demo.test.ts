@@ -21,7 +21,8 @@ describe('demo', () => {
     place = makePlace();
     const ran = await ended(startMerged(place, ['demo']), ['demo', '2>&1']);
     expect(ran.code).toBe(0);
-    expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
+    // A command to copy stays in one piece, whatever the width.
+    expect(widest(ran.stdout.replaceAll(/^ +sudo .*$/gm, ''))).toBeLessThanOrEqual(80);
     expect([processesOf(place), temporaryFiles(place)]).toEqual([[], []]);
     await expectGolden('demo', place, [ran]);
   });

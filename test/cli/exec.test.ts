@@ -105,6 +105,16 @@ describe('exec', () => {
     expect(ran.stderr).toMatch(/^simulated studio-1 ! exit unknown: /m);
   });
 
+  it('lists a few of very many nodes, and counts the rest', async () => {
+    const nodes = Array.from({ length: 250 }, (_, index) => `  n${index}: { host: n${index}.lan }\n`).join('');
+    place.write('many.yaml', `schema: 1\nname: many\nnodes:\n${nodes}`);
+    const ran = await run('exec', '-f', 'many.yaml', '--', 'true');
+    expect(ran.code).toBe(64);
+    expect(ran.stderr.replaceAll(/\s+/g, ' ')).toContain(
+      'Name nodes (n0, n1, n2, n3, n4, n5, n6, n7, 242 more) or say --all.',
+    );
+  });
+
   it('says what could be meant when target or command is missing, and sends nothing', async () => {
     const rans = await Promise.all([
       run('exec', '--sim', '--', 'uptime'),

@@ -85,7 +85,7 @@ export function codesOf(document: unknown): readonly string[] {
 }
 
 /** A run as a person would see it, with what went to the error stream marked. */
-export function transcript(place: Place, ran: Ran): string {
+function transcript(place: Place, ran: Ran): string {
   const err =
     ran.stderr === ''
       ? ''

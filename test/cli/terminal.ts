@@ -14,6 +14,9 @@ export interface TerminalOptions extends RunOptions {
   readonly typing?: Typing;
 }
 
+/** Makes a terminal; part of util-linux and of macOS. */
+const maker = 'script';
+
 const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** util-linux takes the command with -c, macOS as words. */
@@ -29,7 +32,7 @@ const scriptWords = (command: string): readonly string[] =>
 export function onTerminal(place: Place, words: readonly string[], options: TerminalOptions = {}): Promise<Ran> {
   const program = [process.execPath, mainFile, ...words].map(quoted).join(' ');
   const command = `stty cols ${options.columns ?? 80} rows 40 -onlcr; ${program}; echo "[exit $?]"`;
-  const child = spawn('script', [...scriptWords(command)], {
+  const child = spawn(maker, [...scriptWords(command)], {
     cwd: options.folder ?? place.folder,
     env: { SHELL: '/bin/sh', ...environment(place, options.env) },
     stdio: ['pipe', 'pipe', 'pipe'],
