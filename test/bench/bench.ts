@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
     pairs: { type: 'string', default: '5' },
   },
 });
-const startUpRounds = 15;
+const startUpRounds = 21;
 const memoryRuns = 3;
 const largestNodes = 64;
 
@@ -77,12 +77,18 @@ async function measureStartUp(): Promise<readonly StartUpRound[]> {
   }
 }
 
+/** @throws Error unless the text is a whole number from 1 to 256. */
+function countOf(text: string): number {
+  if (/^[1-9][0-9]{0,2}$/u.test(text) && Number(text) <= 256) return Number(text);
+  throw new Error(`${text} is not a whole number from 1 to 256`);
+}
+
 async function measure(): Promise<Measured> {
+  const counts = options.nodes.split(',').map(countOf);
+  const pairs = countOf(options.pairs);
   const startUp = await measureStartUp();
   const sizes: Size[] = [];
-  for (const nodes of options.nodes.split(',').map(Number)) {
-    sizes.push(await measureSize(nodes, Number(options.pairs)));
-  }
+  for (const nodes of counts) sizes.push(await measureSize(nodes, pairs));
   const largest = sizes.find((size) => size.peakBytes.length > 0);
   return {
     observation: sizes.map(({ nodes, pairs }) => ({ nodes, pairs })),

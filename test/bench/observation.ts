@@ -4,11 +4,17 @@ import { quote } from '../../src/script/quote.ts';
 import type { SshdRack } from './sshd-rack.ts';
 import { builtCommand, type Run, type Start, timeRun, watchMemory } from './timed-process.ts';
 
-/** Times of one pair, in milliseconds: the product, then the system's ssh with the very commands of that run. */
+/** Times of one round, in milliseconds: the product, then the system's ssh with the very commands of that run. */
 export interface Pair {
   readonly meshwrightMs: number;
+  /** With the algorithms that OpenSSH chooses by itself. */
   readonly sshMs: number;
+  /** With the algorithms of the product: what is left when the cost of the key exchange is equal. */
+  readonly sameAlgorithmsMs: number;
 }
+
+/** What the product and an OpenSSH server agree on (see src/remote/algorithms.ts). */
+const sameAlgorithms = ['-o', 'KexAlgorithms=curve25519-sha256', '-o', 'Ciphers=aes128-gcm@openssh.com'];
 
 const environment = (rack: SshdRack): Readonly<Record<string, string>> => ({
   PATH: process.env['PATH'] ?? '/usr/bin:/bin',
@@ -63,11 +69,12 @@ function sentCommands(rack: SshdRack): ReadonlyMap<string, string> {
 const outputFile = (rack: SshdRack, node: string): string => join(rack.folder, 'ssh', `${node}.out`);
 
 /** One `ssh` process per node, all started together by a shell that then waits for all of them. */
-function rawScript(rack: SshdRack, commands: ReadonlyMap<string, string>): string {
+function rawScript(rack: SshdRack, commands: ReadonlyMap<string, string>, more: readonly string[]): string {
   const options = [
     ...['-F', 'none', '-i', rack.userKey.file],
     ...['BatchMode=yes', 'IdentitiesOnly=yes', 'StrictHostKeyChecking=yes'].flatMap((option) => ['-o', option]),
     ...['-o', `UserKnownHostsFile=${rack.knownHosts}`, '-o', 'GlobalKnownHostsFile=none'],
+    ...more,
   ];
   const lines = Object.entries(rack.nodes).map(([name, { port, user }]) => {
     const words = [...options, '-p', String(port), `${user}@127.0.0.1`, commands.get(name) ?? ''];
@@ -90,7 +97,26 @@ function checkAnswers(rack: SshdRack, run: Run, commands: ReadonlyMap<string, st
   }
 }
 
-/** Runs the product, then the same commands through the system's ssh, and checks both answers. */
+async function timeSsh(
+  rack: SshdRack,
+  commands: ReadonlyMap<string, string>,
+  options: readonly string[],
+): Promise<number> {
+  const script = join(rack.folder, 'raw.sh');
+  writeFileSync(script, rawScript(rack, commands, options));
+  const run = await timeRun({
+    file: '/bin/sh',
+    args: [script],
+    folder: rack.folder,
+    env: environment(rack),
+    stdout: join(rack.folder, 'raw.out'),
+    stderr: join(rack.folder, 'raw.err'),
+  });
+  checkAnswers(rack, run, commands);
+  return run.ms;
+}
+
+/** Runs the product, then twice the same commands through the system's ssh, and checks all answers. */
 export async function timePair(rack: SshdRack): Promise<Pair> {
   rmSync(recordFile(rack), { force: true });
   mkdirSync(join(rack.folder, 'ssh'), { recursive: true });
@@ -98,17 +124,9 @@ export async function timePair(rack: SshdRack): Promise<Pair> {
   const ours = await timeRun(facts);
   checkObserved(rack, ours, facts);
   const commands = sentCommands(rack);
-  const script = join(rack.folder, 'raw.sh');
-  writeFileSync(script, rawScript(rack, commands));
-  const raw = await timeRun({
-    ...facts,
-    file: '/bin/sh',
-    args: [script],
-    stdout: join(rack.folder, 'raw.out'),
-    stderr: join(rack.folder, 'raw.err'),
-  });
-  checkAnswers(rack, raw, commands);
-  return { meshwrightMs: ours.ms, sshMs: raw.ms };
+  const sshMs = await timeSsh(rack, commands, []);
+  const sameAlgorithmsMs = await timeSsh(rack, commands, sameAlgorithms);
+  return { meshwrightMs: ours.ms, sshMs, sameAlgorithmsMs };
 }
 
 /** Peak of resident memory of one observation, in bytes; undefined where the machine does not tell. */

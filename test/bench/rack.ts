@@ -33,8 +33,7 @@ export function rackText(nodes: number): string {
     ...names.map((name) => `  ${name}: { host: ${name}.lan, hardware: { model: "Mac15,14", memory: 512GB } }`),
     'thunderbolt:',
     '  addressing: { pool: 10.77.0.0/16 }',
-    '  links:',
-    ...links.map((link) => `    - ${link}`),
+    ...(links.length === 0 ? [] : ['  links:', ...links.map((link) => `    - ${link}`)]),
     '',
   ].join('\n');
 }
