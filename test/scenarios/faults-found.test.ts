@@ -1,0 +1,61 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
+import { type FaultName, faultNames } from '../../src/sim/faults.ts';
+import { type ExampleRack, observe, startExampleRack } from './observe-rack.ts';
+
+/** Where a fault is set, and everything that the product must then say, in its order: `severity code subject`. */
+interface Found {
+  readonly target: string;
+  readonly findings: readonly string[];
+}
+
+const table: Readonly<Record<FaultName, Found>> = {
+  'bridge-active': { target: 'studio-2', findings: ['error bridge/active node studio-2'] },
+  'cable-40g': { target: 'studio-1:2', findings: ['error cabling/slow link studio-1:2 <-> studio-2:2'] },
+  'cable-missing': { target: 'studio-1:3', findings: ['error cabling/missing link studio-1:3 <-> studio-3:2'] },
+  'cable-swapped': {
+    target: 'studio-4',
+    findings: [
+      'error cabling/elsewhere link studio-1:4 <-> studio-4:2',
+      'error cabling/elsewhere link studio-2:4 <-> studio-4:3',
+    ],
+  },
+  'clock-skew': { target: 'studio-3', findings: ['warning clock/offset node studio-3'] },
+  'connection-drop': { target: 'studio-2', findings: ['error ssh/dropped node studio-2'] },
+  'filevault-locked': { target: 'studio-1', findings: ['error ssh/locked-at-filevault node studio-1'] },
+  'gid-missing': { target: 'studio-1', findings: ['error rdma/no-address node studio-1'] },
+  'macos-old': { target: 'studio-4', findings: ['error macos/outside-accept node studio-4'] },
+  'power-wrong': { target: 'studio-1', findings: ['warning power/settings node studio-1'] },
+  'rdma-disabled': { target: 'studio-3', findings: ['error rdma/disabled node studio-3'] },
+  'sudo-denied': { target: 'studio-2', findings: ['warning sudo/needs-password node studio-2'] },
+  'wrong-host-key': { target: 'studio-2', findings: ['error ssh/host-key-changed node studio-2'] },
+  'wrong-mac': { target: 'studio-1,studio-2', findings: ['error identity/same-mac nodes studio-1, studio-2'] },
+};
+
+let rack: ExampleRack;
+beforeAll(async () => {
+  rack = await startExampleRack();
+});
+afterEach(() => rack.fleet.clearFault([]));
+afterAll(() => rack.stop());
+
+/** What the product finds over SSH; the faults are known to the simulator alone. */
+async function find(): Promise<readonly string[]> {
+  const observation = await observe(rack.names.map((name) => rack.way(name)));
+  return diagnoseFleet(rack.desired, observation).map((one) => `${one.severity} ${one.code} ${one.subject ?? ''}`);
+}
+
+describe('diagnosis over SSH', () => {
+  it('finds nothing in the healthy rack', async () => {
+    expect(await find()).toEqual([]);
+  });
+
+  it.each(faultNames)('finds exactly what %s breaks, and nothing after it', async (fault) => {
+    const { target, findings } = table[fault];
+    const set = await rack.fleet.setFault([fault, target]);
+    expect(set.kind).toBe('done');
+    expect(await find()).toEqual(findings);
+    await rack.fleet.clearFault([fault]);
+    expect(await find()).toEqual([]);
+  });
+});
