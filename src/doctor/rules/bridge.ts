@@ -58,9 +58,10 @@ function cure(node: string, layers: BridgeLayers): string {
   const looks = layers.unknown.map((layer) => lookUps[layer]);
   const isUp = layers.present.includes('interface');
   const remove = isLookedAt ? `On ${node}:` : 'Then remove what is known of it:';
-  const last = isUp
-    ? [commands.length > 0 || isBySettings || !isLookedAt ? 'Then restart it.' : `Restart ${node}.`]
-    : [];
+  const isAlone = commands.length === 0 && !isBySettings && isLookedAt;
+  const restart = isAlone ? `Restart ${node}.` : 'Then restart it.';
+  const perhaps = layers.unknown.includes('interface') ? ['Then restart it if the bridge was up.'] : [];
+  const last = isUp ? [restart] : perhaps;
   return [
     ...(isLookedAt ? [] : [withCommands(`On ${node}, look first at what could not be seen:`, looks)]),
     ...(isLookedAt || commands.length > 0 ? [] : ['Remove the bridge wherever it is named there.']),

@@ -167,6 +167,13 @@ describe('Thunderbolt Bridge of which not all is known', () => {
       'The Thunderbolt Bridge is present in network preferences; whether it is active is unknown.',
     );
     expect(stateOf(changes)).toBe('unknown');
+    expect(findingsOf(changes)[0]?.hint.split('\n')).toEqual([
+      'On studio-3, look first at what could not be seen:',
+      '  ifconfig -a',
+      'Then remove what is known of it:',
+      deleteCommand,
+      'Then restart it if the bridge was up.',
+    ]);
   });
 
   it('is not cured by a restart alone while nobody knows what would bring it back', () => {
