@@ -16,7 +16,8 @@ function contentText({ state, linkBitsPerSecond, maxBitsPerSecond, peers, device
   }
   const speed = linkBitsPerSecond === undefined ? 'connected' : speedText(linkBitsPerSecond);
   const names = devices.map(({ vendor, name }) => [vendor, name].filter(Boolean).join(' '));
-  return [speed, ...names, ...peers.map(peerText)].join(', ');
+  const quiet = state === 'silent' ? ['nothing answers'] : [];
+  return [speed, ...quiet, ...names, ...peers.map(peerText)].join(', ');
 }
 
 /** One line per receptacle: its number, its bus, what is on it. */

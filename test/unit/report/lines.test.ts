@@ -14,6 +14,11 @@ describe('line of a receptacle', () => {
     expect(lineOf(false)).not.toContain('RDMA');
     expect(lineOf('unknown')).toMatch(/, RDMA unknown$/);
   });
+
+  it('says that something is plugged in and nothing answers', () => {
+    const own = cabledReceptacle('a', 1, end('b:1'));
+    expect(receptacleLines([{ ...own, state: 'silent', peers: [] }]).join()).toMatch(/80 Gb\/s, nothing answers$/);
+  });
 });
 
 describe('line of an interface', () => {
