@@ -7,6 +7,8 @@ import { asList, asObject, textOf } from './json-value.ts';
 import { bridgeKey } from './probes/network.ts';
 import { garbled, readJson } from './read-answer.ts';
 
+const noSuchKey = /^[^\n]*: No value at that key path\b[^\n]*: VirtualNetworkInterfaces\.Bridge\n?$/;
+
 /**
  * The bridges of the network preferences, from
  *
@@ -33,12 +35,15 @@ export const bridgePreferences: Fact<'bridge-preferences'> = {
   },
 };
 
-/** Exit 1 with this text, on stdout or stderr by version of macOS; any other failure is not an absence. */
+/**
+ * Exit 1 and one line that names the key path, on stdout or stderr by version of macOS; any other failure is not an
+ * absence.
+ */
 function saysNoSuchKey(answer: Answer): boolean {
   const { exit, missing, isLate, isTruncated, isUtf8 } = answer;
   if (missing !== undefined || isLate || isTruncated || !isUtf8) return false;
   const isRefusal = exit.kind === 'exited' && exit.code === 1;
-  return isRefusal && /No value at that key path/.test(`${answer.stdout}\n${answer.stderr}`);
+  return isRefusal && noSuchKey.test(answer.stdout + answer.stderr);
 }
 
 function bridgeOf(name: string, value: unknown): BridgePreference | undefined {

@@ -9,6 +9,12 @@ export const isMac = (text: string): boolean => /^[0-9a-f]{1,2}(?::[0-9a-f]{1,2}
 /** A BSD interface name, such as `en2` or `bridge0`. */
 export const isInterface = (text: string): boolean => /^[a-z][a-z0-9_-]{0,14}$/i.test(text);
 
+/**
+ * The BSD name of a device that a network service or hardware port may have. Serial adapters have names longer than
+ * those of interfaces, such as `usbserial-AI06J8P5`.
+ */
+export const isBsdName = (text: string): boolean => /^[a-z][a-z0-9._-]{0,62}$/i.test(text);
+
 /** A name that people chose or read: anything printable, not empty. */
 export const isName = (text: string): boolean => /^[^\0-\x1f\x7f-\x9f]{1,256}$/.test(text) && text.trim() === text;
 

@@ -2,7 +2,7 @@ import type { HardwarePort } from '../model/fact-values.ts';
 import { type Known, known, unknown } from '../model/known.ts';
 import type { Answer } from '../model/probe.ts';
 import type { Fact } from './fact.ts';
-import { isInterface, isMac, isName } from './grammar.ts';
+import { isBsdName, isMac, isName } from './grammar.ts';
 import { hardwarePortList } from './probes/network.ts';
 import { garbled, readLines } from './read-answer.ts';
 
@@ -47,7 +47,7 @@ function portOf(block: readonly string[]): HardwarePort | undefined {
   const [first = '', second = '', third, ...rest] = block;
   const port = /^Hardware Port: (.+)$/.exec(first)?.[1] ?? '';
   const device = /^Device: (\S+)$/.exec(second)?.[1] ?? '';
-  if (!isName(port) || !isInterface(device) || rest.length > 0) return undefined;
+  if (!isName(port) || !isBsdName(device) || rest.length > 0) return undefined;
   if (third === undefined) return { port, device };
   const mac = /^Ethernet Address: (\S+)$/.exec(third)?.[1] ?? '';
   // Ports without an address of their own, such as some modems, say N/A.

@@ -12,6 +12,7 @@ import { garbled, readText } from './read-answer.ts';
  *     			state:			PORT_ACTIVE (4)
  *     			GID[  2]:		::ffff:192.0.2.10
  *
+ * A block of another driver is left out before anything else of it is read, whatever it holds.
  * Apple's page prints the same with blanks for tabs, lines joined and lines left out (`...`), so keys are found by
  * name. In the tool's own form every block ends with an empty line; a last block without it was cut.
  */
@@ -26,10 +27,14 @@ export function parseIbvDevinfo(answer: Answer | undefined): Known<readonly Rdma
   if (isToolsOwn && !text.value.endsWith('\n\n')) return unknown('truncated', 'ibv_devinfo ended inside a device.');
   const ports: RdmaPort[] = [];
   for (const block of blocks) {
+    const device = /^hca_id:[\t ]+([\w.-]+)(?=\s)/.exec(block)?.[1];
+    if (device === undefined) return garbled(answer, 'described a device without its name');
+    if (!device.startsWith('rdma_')) continue;
+    if (!/^rdma_en\d+$/.test(device)) return garbled(answer, 'described a device of a name that is not known');
     if (isToolsOwn && !block.split('\n').every(isToolsLine)) return garbled(answer, 'printed a line that is no value');
-    const port = portOf(` ${block}`);
+    const port = portOf(device, block);
     if (port === undefined) return garbled(answer, 'described a device that cannot be read');
-    if (/^rdma_en\d+$/.test(port.device)) ports.push(port);
+    ports.push(port);
   }
   const isUnambiguous = new Set(ports.map(({ device }) => device)).size === ports.length;
   return isUnambiguous ? known(ports) : garbled(answer, 'described one device twice');
@@ -45,13 +50,12 @@ function saysNoDevices(answer: Answer): boolean {
 /** Values, and whatever the verbose form lists below one, stand behind tabs. */
 const isToolsLine = (line: string): boolean => line === '' || /^(?:hca_id:)?\t+\S/.test(line);
 
-function portOf(block: string): RdmaPort | undefined {
-  const device = wordBehind(block, 'hca_id');
+function portOf(device: string, block: string): RdmaPort | undefined {
   const [, name, number] = /\sstate:\s+PORT_([A-Z_]+) \((\d)\)(?=\s)/.exec(block) ?? [];
   const gids = gidsOf(block);
   const maxQueuePairs = limitOf(block, 'max_qp');
   const maxProtectionDomains = limitOf(block, 'max_pd');
-  if (device === undefined || name === undefined || gids === undefined) return undefined;
+  if (name === undefined || gids === undefined) return undefined;
   if (maxQueuePairs === null || maxProtectionDomains === null) return undefined;
   return {
     device,

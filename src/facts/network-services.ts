@@ -1,7 +1,7 @@
 import type { NetworkService } from '../model/fact-values.ts';
 import { known, unknown } from '../model/known.ts';
 import type { Fact } from './fact.ts';
-import { isInterface, isName } from './grammar.ts';
+import { isBsdName, isName } from './grammar.ts';
 import { serviceOrder } from './probes/network.ts';
 import { garbled, readLines } from './read-answer.ts';
 
@@ -12,7 +12,8 @@ import { garbled, readLines } from './read-answer.ts';
  *     (Hardware Port: Thunderbolt 3, Device: en4)
  *
  * A disabled one has `(*)` in place of its number. One device may have several services, and a service without a
- * device (a VPN) has an empty one.
+ * device (a VPN) has an empty one. The tool prints no end, so that an answer is whole is known from its exit and its
+ * frame alone.
  */
 export const networkServices: Fact<'network-services'> = {
   name: 'network-services',
@@ -24,22 +25,34 @@ export const networkServices: Fact<'network-services'> = {
     if (notice !== 'An asterisk (*) denotes that a network service is disabled.') {
       return garbled(answer, 'did not begin with its notice');
     }
-    const services: NetworkService[] = [];
+    const services: (NetworkService & { readonly mark: string })[] = [];
     for (const block of rest.join('\n').split('\n\n')) {
       if (block.trim() === '') continue;
-      const service = serviceOf(block.replace(/^\n+|\n+$/g, ''), services.length + 1);
+      const service = serviceOf(block.replace(/^\n+|\n+$/g, ''));
       if (service === undefined) return garbled(answer, 'printed a block that is no network service');
       services.push(service);
     }
-    return services.length === 0 ? unknown('empty', 'networksetup listed no network service.') : known(services);
+    if (services.length === 0) return unknown('empty', 'networksetup listed no network service.');
+    if (!isNumbered(services.map(({ mark }) => mark))) return garbled(answer, 'numbered its services with gaps');
+    return known(services.map(({ mark: _, ...service }) => service));
   },
 };
 
-/** Numbers count the disabled ones too, so a block that is missing in the middle shows. */
-function serviceOf(block: string, number: number): NetworkService | undefined {
+/**
+ * Numbers count the disabled ones too or, on older macOS, only the enabled ones: in either way a block that is missing
+ * in the middle shows.
+ */
+function isNumbered(marks: readonly string[]): boolean {
+  const isAll = marks.every((mark, at) => mark === '*' || mark === String(at + 1));
+  const enabled = marks.filter((mark) => mark !== '*');
+  return isAll || enabled.every((mark, at) => mark === String(at + 1));
+}
+
+function serviceOf(block: string): (NetworkService & { readonly mark: string }) | undefined {
   const form = /^\((\d{1,4}|\*)\) (.+)\n\(Hardware Port: (.+), Device: ?(\S*)\)$/;
   const [, mark = '', name = '', port = '', device = ''] = form.exec(block) ?? [];
-  if (!isName(name) || !isName(port) || (mark !== '*' && mark !== String(number))) return undefined;
-  if (device === '') return { name, port, isEnabled: mark !== '*' };
-  return isInterface(device) ? { name, port, device, isEnabled: mark !== '*' } : undefined;
+  if (!isName(name) || !isName(port)) return undefined;
+  const service = { name, port, isEnabled: mark !== '*', mark };
+  if (device === '') return service;
+  return isBsdName(device) ? { ...service, device } : undefined;
 }

@@ -41,10 +41,16 @@ function push<T>(list: T[], value: T | undefined): boolean {
 
 function peerOf(item: JsonObject, hubsBetween: number): ThunderboltPeer | undefined {
   const domainUuid = textOf(item, 'domain_uuid_key') ?? '';
-  const model = textOf(item, 'device_name_key') ?? '';
-  const name = textOf(item, '_name') ?? '';
-  if (!isUuid(domainUuid) || !isName(model) || !isName(name)) return undefined;
+  if (!isUuid(domainUuid)) return undefined;
+  const model = nameAt(item, 'device_name_key') ?? 'unknown';
+  const name = nameAt(item, '_name') ?? 'unknown';
   return { domainUuid, model, name, advertisesRdma: advertisesRdma(item['services_title']), hubsBetween };
+}
+
+/** A name without the blanks that vendors put around it; undefined when none can be shown. Only UUIDs identify. */
+function nameAt(item: JsonObject, key: string): string | undefined {
+  const name = textOf(item, key)?.trim();
+  return name !== undefined && isName(name) ? name : undefined;
 }
 
 /** Absence counts only when every service could be read: a list that is missing says nothing. */
@@ -56,11 +62,9 @@ function advertisesRdma(services: unknown): boolean | 'unknown' {
 }
 
 function deviceOf(item: JsonObject): ThunderboltDevice | undefined {
-  const name = textOf(item, '_name') ?? '';
-  const vendor = textOf(item, 'vendor_name_key');
-  const mode = textOf(item, 'mode_key');
-  if (textOf(item, 'switch_uid_key') === undefined || !isName(name)) return undefined;
-  if (vendor !== undefined && !isName(vendor)) return undefined;
-  if (mode !== undefined && !isName(mode)) return undefined;
+  if (textOf(item, 'switch_uid_key') === undefined) return undefined;
+  const name = nameAt(item, '_name') ?? 'unknown';
+  const vendor = nameAt(item, 'vendor_name_key');
+  const mode = nameAt(item, 'mode_key');
   return { name, ...(vendor === undefined ? {} : { vendor }), ...(mode === undefined ? {} : { mode }) };
 }

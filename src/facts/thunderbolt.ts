@@ -6,7 +6,7 @@ import { isName, isUuid, wholeNumber } from './grammar.ts';
 import { asList, asObject, type JsonObject, textOf } from './json-value.ts';
 import { thunderboltProfile } from './probes/network.ts';
 import { garbled, readJson } from './read-answer.ts';
-import { attachedTo } from './thunderbolt-items.ts';
+import { type Attached, attachedTo } from './thunderbolt-items.ts';
 
 /**
  * Every receptacle of the node with what is seen on it, in the order of the tool (highest bus first). The number is
@@ -42,38 +42,36 @@ function receptacleOf(bus: JsonObject | undefined, answer: Answer | undefined): 
   const name = textOf(bus, '_name') ?? '';
   const domainUuid = textOf(bus, 'domain_uuid_key') ?? '';
   const receptacle = wholeNumber(textOf(tag, 'receptacle_id_key'));
-  const state = stateOf(textOf(tag, 'receptacle_status_key'));
-  const speed = speedOf(textOf(tag, 'current_speed_key'));
   const attached = attachedTo(bus);
   if (!isName(name) || !isUuid(domainUuid)) return garbled(answer, 'described a bus without name or domain UUID');
   if (receptacle === undefined || receptacle === 0) return garbled(answer, `gave ${name} no receptacle number`);
-  if (state === undefined || speed === undefined) return garbled(answer, `gave ${name} an unknown state or speed`);
   if (attached === undefined) return garbled(answer, `described something on ${name} that is neither Mac nor device`);
-  return known({
-    bus: name,
-    domainUuid,
-    receptacle,
-    state,
-    ...(state === 'connected' && speed.link !== undefined ? { linkBitsPerSecond: speed.link } : {}),
-    ...(state === 'empty' && speed.most !== undefined ? { maxBitsPerSecond: speed.most } : {}),
-    ...attached,
-  });
+  const state = stateOf(tag, attached);
+  if (state === undefined) return garbled(answer, `gave ${name} a state that is not known or contradicts itself`);
+  const speed = speedOf(tag, state);
+  if (speed === undefined) return garbled(answer, `gave ${name} a speed that does not belong to its state`);
+  return known({ bus: name, domainUuid, receptacle, state, ...speed, ...attached });
 }
 
-const stateOf = (text: string | undefined): ThunderboltReceptacle['state'] | undefined =>
-  text === 'receptacle_connected' ? 'connected' : text === 'receptacle_no_devices_connected' ? 'empty' : undefined;
-
-/** What a speed text says: of the cable, or of what the receptacle could do. */
-interface Speed {
-  readonly link?: number;
-  readonly most?: number;
+/** Something that is plugged in and listed nowhere is silent; what hangs on an empty receptacle is a contradiction. */
+function stateOf(tag: JsonObject, { peers, devices }: Attached): ThunderboltReceptacle['state'] | undefined {
+  const hasItems = peers.length + devices.length > 0;
+  const status = textOf(tag, 'receptacle_status_key');
+  if (status === 'receptacle_connected') return hasItems ? 'connected' : 'silent';
+  return status === 'receptacle_no_devices_connected' && !hasItems ? 'empty' : undefined;
 }
 
-/** `80 Gb/s` is the speed of a cable, `Up to 120 Gb/s` that of a free receptacle; older macOS adds ` x1`. */
-function speedOf(text: string | undefined): Speed | undefined {
-  if (text === undefined) return {};
+type Speed = Pick<ThunderboltReceptacle, 'linkBitsPerSecond' | 'maxBitsPerSecond'>;
+
+/**
+ * `80 Gb/s` is the speed of a cable, `Up to 120 Gb/s` that of a free receptacle; older macOS adds ` x1`. A cable to
+ * something that is listed always has one; `undefined` when the text is missing there or belongs to the other state.
+ */
+function speedOf(tag: JsonObject, state: ThunderboltReceptacle['state']): Speed | undefined {
+  if (tag['current_speed_key'] === undefined) return state === 'connected' ? undefined : {};
+  const text = textOf(tag, 'current_speed_key') ?? '';
   const [, upTo, number] = /^(Up to )?(\d{1,4}(?:\.\d)?) Gb\/s(?: x\d)?$/.exec(text) ?? [];
-  if (number === undefined) return undefined;
+  if (number === undefined || (upTo === undefined) === (state === 'empty')) return undefined;
   const bitsPerSecond = Math.round(Number(number) * 1e9);
-  return upTo === undefined ? { link: bitsPerSecond } : { most: bitsPerSecond };
+  return state === 'empty' ? { maxBitsPerSecond: bitsPerSecond } : { linkBitsPerSecond: bitsPerSecond };
 }

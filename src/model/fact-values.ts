@@ -23,9 +23,9 @@ export interface Identity {
 export interface ThunderboltPeer {
   /** The domain UUID of the peer's bus; with our own it names the cable. */
   readonly domainUuid: string;
-  /** The peer's `hw.model`. */
+  /** The peer's `hw.model`; `unknown` when macOS does not print it. */
   readonly model: string;
-  /** The peer's family name ("Mac Studio"). */
+  /** The peer's family name ("Mac Studio"); `unknown` when macOS does not print it. */
   readonly name: string;
   /**
    * True when the peer advertises RDMA (protocol 64087): a strong hint, confirmed only by `rdma_ctl` on the peer.
@@ -38,6 +38,7 @@ export interface ThunderboltPeer {
 
 /** A dock, hub or disk: something with a switch UID and no domain of its own. */
 export interface ThunderboltDevice {
+  /** As it calls itself; `unknown` when that cannot be shown. */
   readonly name: string;
   readonly vendor?: string;
   /** Such as `usb_four_v2` or `thunderbolt_three`. */
@@ -50,7 +51,11 @@ export interface ThunderboltReceptacle {
   readonly domainUuid: string;
   /** As macOS prints it in `receptacle_id_key`; never computed from the bus number. */
   readonly receptacle: number;
-  readonly state: 'connected' | 'empty';
+  /**
+   * `silent` when something is plugged in and macOS lists neither a Mac nor a device on it: who is there is not known,
+   * so `peers` and `devices` say nothing.
+   */
+  readonly state: 'connected' | 'silent' | 'empty';
   /** Speed of the cable in bits per second; absent while nothing is connected. */
   readonly linkBitsPerSecond?: number;
   /** What the socket could do, from its "Up to N Gb/s" while free; absent while connected. */

@@ -1,16 +1,83 @@
 /** Damage that an output can suffer, and what a fact may still say of it. */
+import type { FactName } from '../../src/model/fact-values.ts';
 
 /**
- * Whether nothing in `part` is untrue, given that `whole` is true: equal values; lists that stop early; fields that are
- * left out; `unknown` in place of a value.
+ * The facts whose tool prints no end, so that an output that was cut where it claims to be whole may show less of the
+ * list, with the reason why nothing in the text tells. Every other fact is right to the last field, or unknown.
  */
-export function isPartOf(part: unknown, whole: unknown): boolean {
-  if (part === 'unknown' || Object.is(part, whole)) return true;
+export const mayStopEarly: Partial<Readonly<Record<FactName, string>>> = {
+  interfaces: 'ifconfig prints one interface after another and then ends, as an interface does after any of its lines',
+  'network-services': 'networksetup numbers its services and does not say how many there are',
+  'rdma-devices': 'ibv_devices prints no end, where ibv_devinfo could not be asked',
+  'rdma-ports': "the form of Apple's page leaves out the empty line that ends a device, where ibv_devices is not asked",
+};
+
+/**
+ * The facts that read JSON, with what may be missing when a key is: each is a key that macOS itself leaves out where it
+ * does not apply, so its absence tells nothing. `is` says what the fact then holds instead.
+ */
+export const mayLeaveOut: Partial<Readonly<Record<FactName, readonly LeftOut[]>>> = {
+  thunderbolt: [
+    { field: 'vendor', is: undefined, why: 'a device may name no vendor' },
+    { field: 'mode', is: undefined, why: 'a device may name no mode' },
+    { field: 'maxBitsPerSecond', is: undefined, why: 'a free receptacle may say nothing of its speed' },
+    { field: 'model', is: 'unknown', why: 'only the domain UUID identifies a Mac' },
+    { field: 'name', is: 'unknown', why: 'only the domain UUID identifies a Mac, and the switch UID a device' },
+    { field: 'advertisesRdma', is: 'unknown', why: 'services that are not listed say nothing' },
+    { field: 'state', is: 'silent', why: 'something is plugged in and nobody says what' },
+    { field: 'peers', is: [], why: 'nothing is claimed of a silent receptacle, nor behind a hub that lists nothing' },
+    { field: 'devices', is: [], why: 'nothing is claimed of a silent receptacle' },
+  ],
+  'bridge-preferences': [
+    { field: 'auto', is: undefined, why: 'a bridge that a person made has no such mark' },
+    { field: '', is: [], why: 'a Mac whose only bridge was deleted prints {}' },
+  ],
+};
+
+/** A field that may hold something else when a key is missing; without a name, the fact itself. */
+export interface LeftOut {
+  readonly field: string;
+  readonly is: unknown;
+  readonly why: string;
+}
+
+/** Whether a list ends early and is right as far as it goes: only its last entry may lack lines of its own. */
+export function isCutShort(part: unknown, whole: unknown): boolean {
+  if (!Array.isArray(part) || !Array.isArray(whole) || part.length > whole.length) return false;
+  const last = part.length - 1;
+  return part.every((one, at) => isSame(one, whole[at]) || (at === last && isCutEntry(one, whole[at])));
+}
+
+function isCutEntry(part: unknown, whole: unknown): boolean {
+  if (!isObject(part) || !isObject(whole)) return false;
+  return Object.keys(part).every(
+    (key) => Object.hasOwn(whole, key) && (isSame(part[key], whole[key]) || isCutShort(part[key], whole[key])),
+  );
+}
+
+/** Whether two values are the same but for fields that may be left out. */
+export function isSameBut(leftOut: readonly LeftOut[], part: unknown, whole: unknown, field = ''): boolean {
+  if (isSame(part, whole) || leftOut.some((one) => one.field === field && isSame(one.is, part))) return true;
   if (Array.isArray(part) && Array.isArray(whole)) {
-    return part.length <= whole.length && part.every((one, at) => isPartOf(one, whole[at]));
+    return part.length === whole.length && part.every((one, at) => isSameBut(leftOut, one, whole[at], `${field}[]`));
   }
   if (!isObject(part) || !isObject(whole)) return false;
-  return Object.keys(part).every((key) => Object.hasOwn(whole, key) && isPartOf(part[key], whole[key]));
+  const keys = [...new Set([...Object.keys(part), ...Object.keys(whole)])];
+  return keys.every((key) => isSameBut(leftOut, part[key], whole[key], key));
+}
+
+/** Whether two values are equal; the order of keys has no meaning. */
+export const isSame = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sorted(inner)]),
+  );
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -14,10 +14,17 @@ describe('facts from published outputs', () => {
     else expect(result).toMatchObject({ kind: 'unknown', reason: unknown });
   });
 
-  it.each(cases)('$title names its command and its source', ({ fact, name }) => {
-    const read = (file: string) => readFileSync(join(casesFolder, fact, name, file), 'utf8').trim();
-    expect(read('command.txt')).not.toBe('');
-    expect(read('source.md')).toMatch(/macOS|RECONSTRUCTED|20\d\d|As .*|exit 113/);
+  it.each(cases)('$title names its tool, the Mac, the macOS with its build, and where it was published', (one) => {
+    const read = (file: string) => readFileSync(join(casesFolder, one.fact, one.name, file), 'utf8').trim();
+    const [tool = '', mac = '', macos = '', published = ''] = read('source.md').split('\n');
+    const command = read('command.txt').split(' ')[0] ?? '';
+    expect(command).toMatch(/^[a-z_]+$/);
+    expect(tool).toContain(`Tool: \`${command}`);
+    expect(mac).toMatch(/^Mac: (?:none$|.*not stated|.*(?:Mac|Intel|Apple silicon))/);
+    expect(macos).toMatch(/^macOS: .*(?:build not stated|\(\d{2}[A-Z]\d{1,5}[a-z]?\))/);
+    expect(published).toMatch(/^Published: (?:nowhere\. RECONSTRUCTED, not a capture: .{20,}|(?!nowhere).{15,})/);
+    // What no Mac printed names no Mac, and the other way round.
+    expect(mac === 'Mac: none').toBe(published.startsWith('Published: nowhere.'));
   });
 
   it('has a case for every fact that reads a tool of macOS', () => {

@@ -42,7 +42,9 @@ function loadCase(fact: FactName, name: string): FactCase {
   const printed = registry[fact].from.flatMap((probe, at): [string, Printed][] => {
     if (at === 0) return [[probe.name, own]];
     const stdout = read(`${probe.name}.stdout.txt`);
-    return stdout === '' ? [] : [[probe.name, { stdout, stderr: '', code: 0 }]];
+    const stderr = read(`${probe.name}.stderr.txt`);
+    const code = Number(read(`${probe.name}.exit.txt`).trim());
+    return stdout === '' && stderr === '' ? [] : [[probe.name, { stdout, stderr, code }]];
   });
   const label = read('label.txt').trim();
   return {

@@ -82,6 +82,27 @@ describe('rdma devices and ports', () => {
     expect(ports).toMatchObject({ reason: 'garbled' });
   });
 
+  it('do not take a list without devices for none unless the other tool agrees', () => {
+    const none = answer('ibv-devinfo', { stderr: 'No IB devices found\n', code: 255 });
+    const list = answer('ibv-devices', { stdout: header });
+    expect(rdmaDevices.parse([list, none], asked)).toEqual({ kind: 'known', value: [] });
+    expect(rdmaDevices.parse([list, undefined], asked)).toMatchObject({ reason: 'not-asked' });
+    const late = answer('ibv-devinfo', { stdout: '' }, { isLate: true });
+    expect(rdmaDevices.parse([list, late], asked)).toMatchObject({ reason: 'timed-out' });
+  });
+
+  it('read nothing but the name of a device of another driver', () => {
+    const nic = 'hca_id:\tmlx5_0\n\tmax_qp:\tmany\n\t\tport:\t1\n\t\t\tGID[  0]:\t::1\n\t\t\tGID[  0]:\tnone\n\n';
+    const list = `${two}    mlx5_0          d1b5e9ab23cfac99\n`;
+    expect(value(devices(list, block('rdma_en2') + nic + block('rdma_en3')))).toHaveLength(2);
+    const ports = rdmaPorts.parse([answer('ibv-devinfo', { stdout: nic + block('rdma_en2') }), undefined], asked);
+    expect(value(ports)).toHaveLength(1);
+    for (const name of ['', 'rdma_', 'rdma_eno']) {
+      const damaged = answer('ibv-devinfo', { stdout: nic.replace('mlx5_0', name) });
+      expect([name, rdmaPorts.parse([damaged, undefined], asked)]).toMatchObject([name, { reason: 'garbled' }]);
+    }
+  });
+
   it('leave out devices of other drivers', () => {
     const list = `${two}    mlx5_0          d1b5e9ab23cfac99\n`;
     const info = block('rdma_en2') + block('mlx5_0') + block('rdma_en3');

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { bridgePreferences } from '../../../src/facts/bridge-preferences.ts';
+import { hardwarePorts } from '../../../src/facts/hardware-ports.ts';
+import { networkServices } from '../../../src/facts/network-services.ts';
+import { answer, asked } from './fact-cases.ts';
+
+describe('network-services fact', () => {
+  const read = (...marks: readonly string[]) => {
+    const blocks = marks.map((mark, at) => `(${mark}) S${at}\n(Hardware Port: P${at}, Device: en${at})\n\n`);
+    const stdout = `An asterisk (*) denotes that a network service is disabled.\n${blocks.join('')}`;
+    return networkServices.parse([answer('service-order', { stdout })], asked);
+  };
+
+  it('reads numbers that count disabled services and numbers that do not', () => {
+    for (const marks of [
+      ['1', '*', '3'],
+      ['1', '*', '2'],
+      ['*', '*', '1'],
+      ['*', '2', '*'],
+      ['1', '2', '*'],
+    ]) {
+      expect([marks, read(...marks).kind]).toEqual([marks, 'known']);
+    }
+  });
+
+  it('is unknown when the two ways are mixed or a service is missing in the middle', () => {
+    for (const marks of [
+      ['1', '*', '3', '*', '4'],
+      ['1', '*', '2', '*', '5'],
+      ['1', '3'],
+      ['2', '3'],
+      ['1', '1'],
+      ['1', '*', '4'],
+    ]) {
+      expect([marks, read(...marks)]).toMatchObject([marks, { reason: 'garbled' }]);
+    }
+  });
+});
+
+describe('hardware-ports fact', () => {
+  const read = (device: string) => {
+    const stdout = `\nHardware Port: FT232R USB UART\nDevice: ${device}\nEthernet Address: N/A\n\nVLAN Configurations\n===================\n`;
+    return hardwarePorts.parse([answer('hardware-port-list', { stdout })], asked);
+  };
+
+  it('is not blinded by a serial adapter with a long name', () => {
+    for (const device of ['usbserial-AI06J8P5', 'usbmodem14201', 'a'.repeat(63)]) {
+      expect(read(device)).toEqual({ kind: 'known', value: [{ port: 'FT232R USB UART', device }] });
+    }
+    for (const device of ['a'.repeat(64), '-x', '/dev/null']) expect(read(device)).toMatchObject({ reason: 'garbled' });
+  });
+});
+
+describe('bridge-preferences fact', () => {
+  const refused = (stderr: string) => bridgePreferences.parse([answer('bridge-key', { stderr, code: 1 })], asked);
+  const path = '/Library/Preferences/SystemConfiguration/preferences.plist';
+
+  it('takes for "no bridge" only a refusal that names the key that was asked for', () => {
+    const words = 'Could not extract value, error: No value at that key path or invalid key path';
+    expect(refused(`${path}: ${words}: VirtualNetworkInterfaces.Bridge\n`)).toEqual({ kind: 'known', value: [] });
+    for (const stderr of [
+      `${path}: ${words}\n`,
+      `${path}: ${words}: VirtualNetworkInterfaces.Bri\n`,
+      `${path}: ${words}: Other.Key\n`,
+      `dyld: warning\n${path}: ${words}: VirtualNetworkInterfaces.Bridge\n`,
+      'No value at that key path\n',
+    ]) {
+      expect([stderr, refused(stderr)]).toMatchObject([stderr, { kind: 'unknown', reason: 'failed' }]);
+    }
+  });
+});
