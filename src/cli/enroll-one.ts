@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { type AccessCheck, checkAccess, lookAtHostKey, type ShownKey } from '../apply/enroll-node.ts';
-import { renderLock, withPin } from '../config/lock.ts';
+import { interruption } from '../apply/with-remote.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
@@ -10,12 +9,13 @@ import { lookupName } from '../remote/address.ts';
 import { fingerprint } from '../remote/host-key.ts';
 import { diagnoseHostKey } from '../remote/host-key-diagnostics.ts';
 import { trustFor } from '../remote/host-key-trust.ts';
+import { authorizedKeysLines } from '../remote/identities.ts';
 import type { Target } from '../remote/remote.ts';
 import { askYes } from './ask.ts';
+import type { LockKeeper } from './lock-keeper.ts';
 import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
 import type { Settled, Ways } from './ways.ts';
-import { replaceFile } from './write-file.ts';
 
 /** How enrolling one node ended. */
 export interface Enrolled {
@@ -31,41 +31,6 @@ export interface Enrolled {
   /** True when the node waits for its FileVault password. */
   readonly isLocked: boolean;
   readonly diagnostics: readonly Diagnostic[];
-}
-
-/** The lock file of a run: what it pins now, and the writing of it. */
-export interface LockKeeper {
-  /** Its absolute path. */
-  readonly path: string;
-  /** How it is called in text. */
-  readonly shown: string;
-  /** Keys that are pinned for a name. */
-  readonly pins: (name: string) => readonly HostKey[];
-  /** Pins a key and writes the file; `isReplacing` drops every other key of that name. */
-  readonly pin: (name: string, key: HostKey, isReplacing: boolean) => void;
-  readonly lock: () => ClusterLock;
-}
-
-/** A keeper of one lock file. Each pin is written at once: an interrupted run keeps what it was told. */
-export function createLockKeeper(at: {
-  readonly path: string;
-  readonly shown: string;
-  readonly lock: ClusterLock;
-}): LockKeeper {
-  let lock = at.lock;
-  return {
-    path: at.path,
-    shown: at.shown,
-    lock: () => lock,
-    pins: (name) => (Object.hasOwn(lock.hostKeys, name) ? (lock.hostKeys[name] ?? []) : []),
-    pin: (name, key, isReplacing) => {
-      const others = Object.entries(lock.hostKeys).filter(([other]) => other !== name);
-      const base = isReplacing ? { file: lock.file, hostKeys: Object.fromEntries(others) } : lock;
-      const next = withPin(base, name, key);
-      replaceFile(at.path, renderLock(next));
-      lock = next;
-    },
-  };
 }
 
 /** What enrolling one node needs. */
@@ -87,19 +52,39 @@ export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
     const seen = { ...base, address, user: target.user, type: shown.key.type, fingerprint: shown.fingerprint };
     const decision = await decide(run, one, shown, target).catch(unlessNobodyThere(shown, target));
     if (decision.kind === 'no') return { ...seen, pin: decision.pin, diagnostics: decision.diagnostics };
-    if (decision.pin !== 'kept') one.keeper.pin(address, shown.key, decision.pin === 'replaced');
+    const notPinned = await pin(run, one, { address, key: shown.key, pin: decision.pin });
+    if (notPinned !== undefined) return { ...seen, pin: 'refused', diagnostics: [notPinned] };
     const pinned: Settled = {
       target,
       trust: trustFor(target, { knownHosts: [], lock: onlyKey(one, address, shown.key) }),
     };
     const access = await checkAccess(one.subject.name, { kind: 'way', ...pinned }, limits);
-    const diagnostics = access.diagnostics.map((problem) => withKeyLine(problem, target));
+    const diagnostics = await Promise.all(access.diagnostics.map((problem) => withKeyLine(problem, target)));
     const isLocked = diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
     return { ...seen, pin: decision.pin, ...access, isLocked, diagnostics };
   } catch (error) {
-    if (!(error instanceof FleetError) || !error.diagnostics[0].code.startsWith('ssh/')) throw error;
+    if (!(error instanceof FleetError) || !/^(?:ssh|run)\//u.test(error.diagnostics[0].code)) throw error;
     const isLocked = error.diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
     return { ...base, isLocked, pin: 'unseen', diagnostics: error.diagnostics };
+  }
+}
+
+interface WantedPin {
+  readonly address: string;
+  readonly key: HostKey;
+  readonly pin: 'kept' | 'added' | 'replaced';
+}
+
+/** Writes the pin if one is wanted; says why it was not written. After Ctrl-C nothing is written any more. */
+async function pin(run: Run, one: EnrollOne, wanted: WantedPin): Promise<Diagnostic | undefined> {
+  if (wanted.pin === 'kept') return undefined;
+  if (run.signal.aborted) return interruption(one.subject.name);
+  try {
+    await one.keeper.pin(wanted.address, wanted.key, wanted.pin === 'replaced');
+    return undefined;
+  } catch (error) {
+    if (error instanceof FleetError && error.diagnostics[0].code === 'enroll/pins-changed') return error.diagnostics[0];
+    throw error;
   }
 }
 
@@ -170,11 +155,10 @@ function question({ key, fingerprint: seen, verdict }: ShownKey, target: Target)
   ].join('\n');
 }
 
-/** A refused login says which line is missing on the node, when the public half of a key lies beside it. */
-function withKeyLine(problem: Diagnostic, target: Target): Diagnostic {
+/** A refused login says which line is missing on the node: the public half of the key that was offered first. */
+async function withKeyLine(problem: Diagnostic, target: Target): Promise<Diagnostic> {
   if (problem.code !== 'ssh/authentication-failed') return problem;
-  const file = target.identityFiles.map((path) => `${path}.pub`).find((path) => existsSync(path));
-  if (file === undefined) return problem;
-  const line = readFileSync(file, 'utf8').trim();
+  const [line] = await authorizedKeysLines(target);
+  if (line === undefined) return problem;
   return { ...problem, hint: `On the node, as ${target.user}, add this line to ~/.ssh/authorized_keys:\n  ${line}` };
 }

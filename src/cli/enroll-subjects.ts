@@ -1,13 +1,13 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
 import type { DesiredNode } from '../model/desired.ts';
 import { nodeName } from '../model/node.ts';
 import { isHost, isTcpPort, isUser } from '../remote/address.ts';
-import { createLockKeeper, type LockKeeper } from './enroll-one.ts';
 import { findClusterFile } from './find-cluster.ts';
-import { type OpenedCluster, openCluster, openLock, targetedNodes } from './open-cluster.ts';
+import { createLockKeeper, type LockKeeper } from './lock-keeper.ts';
+import { type OpenedCluster, openCluster, openLock, readLock, targetedNodes } from './open-cluster.ts';
 import { usageError } from './options.ts';
 import { shownPath } from './read-file.ts';
 import { simLockName, simLockPath } from './sim-lock.ts';
@@ -41,7 +41,7 @@ function fromFile(run: Run, cluster: OpenedCluster): EnrollSubjects {
   const folder = simFolder(run.env, cluster.path);
   const path = run.options.sim ? simLockPath(folder) : cluster.lockPath;
   const shown = run.options.sim ? simLockName : shownPath(run.folder, path);
-  const lock = run.options.sim ? openLock(path, shown) : cluster.lock;
+  const lock = run.options.sim ? readLock(path, shown) : cluster.lock;
   if (addresses.length === 0) refuseAddressOptions(run);
   return {
     subjects: [...nodes, ...addresses.map((word) => addressSubject(run, word))],
@@ -68,7 +68,7 @@ function fromAddresses(run: Run): EnrollSubjects {
   }
   if (run.words.length === 0) throw usageError('No node is named.', 'Name an address: meshwright enroll studio-1.lan');
   const path = join(run.folder, 'cluster.lock');
-  const lock: ClusterLock = openLock(path, 'cluster.lock');
+  const lock: ClusterLock = openLock(run, path, 'cluster.lock');
   return {
     subjects: run.words.map((word) => addressSubject(run, word)),
     ways: openWays(run, { path: join(run.folder, 'cluster.yaml'), lock }),
@@ -98,6 +98,9 @@ function addressSubject(run: Run, host: string): DesiredNode {
     labels: {},
     ...(typeof user === 'string' ? { user } : {}),
     ...(port === undefined ? {} : { port: Number(port) }),
-    ...(typeof identity === 'string' ? { identityFile: identity } : {}),
+    ...(typeof identity === 'string' ? { identityFile: typedPath(run, identity) } : {}),
   };
 }
+
+/** A path of the command line starts in the current folder, not where a file lies; `~/` is expanded once, later. */
+const typedPath = (run: Run, path: string): string => (path.startsWith('~/') ? path : resolve(run.folder, path));

@@ -8,7 +8,7 @@ import type { ClusterLock } from '../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import { showDiagnostics } from './diagnostics-output.ts';
 import { findClusterFile, lockFileFor } from './find-cluster.ts';
-import { openToOthers, readFile, readIfThere, shownPath, thisReader } from './read-file.ts';
+import { openToOthers, type ReadFile, readFile, readIfThere, shownPath, thisReader } from './read-file.ts';
 import type { Run } from './verb.ts';
 
 /** A cluster file that has been read and judged, with its lock. */
@@ -88,9 +88,23 @@ export function openCluster(run: Run): OpenedCluster {
   return { path, lockPath, fleet, lock, warnings: diagnostics };
 }
 
-/** The lock file, or an empty one when there is none yet. @throws FleetError when it is damaged. */
-export function openLock(path: string, shown: string): ClusterLock {
+/**
+ * The lock file, or an empty one when there is none yet; shown when others may change it.
+ * @throws FleetError when it is damaged, or open to others and `CI=true`.
+ */
+export function openLock(run: Run, path: string, shown: string): ClusterLock {
   const file = readIfThere(path, shown);
+  const problems = file === undefined ? [] : openToOthers(shown, file, thisReader(run.env));
+  const [first, ...others] = problems.filter((one) => one.severity === 'error');
+  if (first) throw new FleetError([first, ...others]);
+  if (!run.options.json) showDiagnostics(run.console, problems);
+  return parsedLock(file, shown);
+}
+
+/** The same without a look at who may change it, for a file that has been opened before. @throws FleetError */
+export const readLock = (path: string, shown: string): ClusterLock => parsedLock(readIfThere(path, shown), shown);
+
+function parsedLock(file: ReadFile | undefined, shown: string): ClusterLock {
   if (file === undefined) return { file: shown, hostKeys: {} };
   const { lock, diagnostics } = parseLock(file.text, shown);
   const [first, ...others] = diagnostics.filter((one) => one.severity === 'error');

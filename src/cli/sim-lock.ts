@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { ClusterLock, PinnedKey } from '../model/cluster-lock.ts';
 import type { RunFile } from '../sim/host/run-file.ts';
 import { openLock } from './open-cluster.ts';
+import type { Run } from './verb.ts';
 
 /** Where pins of a simulated fleet lie: beside its run file, never in the cluster's own lock. */
 export const simLockPath = (folder: string): string => join(folder, 'cluster.lock');
@@ -10,9 +11,9 @@ export const simLockPath = (folder: string): string => join(folder, 'cluster.loc
 export const simLockName = 'the simulated cluster.lock';
 
 /** Pins of a simulated fleet: the keys that its run file names, and over them what `enroll --sim` has pinned. */
-export function openSimLock(folder: string, runFile: RunFile): ClusterLock {
+export function openSimLock(run: Run, folder: string, runFile: RunFile): ClusterLock {
   const path = simLockPath(folder);
-  const pinned = openLock(path, simLockName);
+  const pinned = openLock(run, path, simLockName);
   const own = Object.values(runFile.nodes).map((node): readonly [string, readonly PinnedKey[]] => {
     const [type = '', base64 = ''] = node.hostKey.split(' ');
     return [`[127.0.0.1]:${node.port}`, [{ type, base64, line: 1 }]];

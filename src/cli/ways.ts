@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { NodeWay, Way } from '../apply/with-remote.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
@@ -8,6 +7,7 @@ import type { DesiredNode } from '../model/desired.ts';
 import { type HostKeyTrust, trustFor } from '../remote/host-key-trust.ts';
 import type { Target } from '../remote/remote.ts';
 import { createReachResolver, localReachEnv, type ReachWish } from '../remote/resolve-reach.ts';
+import { isSameProcess } from '../sim/host/process-identity.ts';
 import { parseRunFile, type RunFile, type RunNode, runFileName } from '../sim/host/run-file.ts';
 import type { OpenedCluster } from './open-cluster.ts';
 import { openSimLock } from './sim-lock.ts';
@@ -70,9 +70,9 @@ function wishFor(node: Parameters<Ways['settle']>[0], clusterFile: string): Reac
   };
 }
 
+/** `~/` is left to {@link ReachWish}, which knows the home that ssh goes by. */
 function keyPath(path: string, clusterFile: string): string {
-  if (path.startsWith('~/')) return join(homedir(), path.slice(2));
-  return isAbsolute(path) ? path : join(dirname(clusterFile), path);
+  return path.startsWith('~/') || isAbsolute(path) ? path : join(dirname(clusterFile), path);
 }
 
 function simulatedWays(run: Run, clusterFile: string): Ways['settle'] {
@@ -80,12 +80,12 @@ function simulatedWays(run: Run, clusterFile: string): Ways['settle'] {
   let opened: Promise<{ runFile: RunFile; lock: ClusterLock }> | undefined;
   const open = async (): Promise<{ runFile: RunFile; lock: ClusterLock }> => {
     const runFile = await liveRunFile(folder);
-    return { runFile, lock: openSimLock(folder, runFile) };
+    return { runFile, lock: openSimLock(run, folder, runFile) };
   };
   return async (node) => {
     opened ??= open();
     const { runFile, lock } = await opened;
-    const one = runFile.nodes[node.name];
+    const one = Object.hasOwn(runFile.nodes, node.name) ? runFile.nodes[node.name] : undefined;
     if (!one) throw changedSince(node.name);
     const target = simulatedTarget(node.name, one, runFile);
     return { target, trust: trustFor(target, { knownHosts: [], lock }) };
@@ -105,17 +105,8 @@ const simulatedTarget = (label: string, node: RunNode, runFile: RunFile): Target
 /** The run file of a simulated fleet whose process lives. @throws FleetError `sim/not-running`. */
 async function liveRunFile(folder: string): Promise<RunFile> {
   const runFile = await parseRunFile(folder, runFileName);
-  if (runFile && isAlive(runFile.pid)) return runFile;
+  if (runFile && (await isSameProcess(runFile.pid, runFile.pidStart))) return runFile;
   throw new FleetError([diagnose('sim/not-running', { detail: 'No simulated fleet runs for this cluster file.' })]);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const changedSince = (name: string): FleetError =>

@@ -14,6 +14,12 @@ export const enrollCodes = {
     cause: '`sudo -n /bin/sh -s` neither ran nor was refused in words that sudo is known to use.',
     hint: 'Log in and type: sudo -n /bin/sh -s </dev/null; echo $?',
   },
+  'enroll/pins-changed': {
+    severity: 'error',
+    summary: 'Somebody else has pinned another key for this address meanwhile.',
+    cause: 'The lock file had other keys for it when this run began than when the key was to be written.',
+    hint: 'Look at the lock file, then run this again.',
+  },
   'enroll/no-such-node': {
     severity: 'error',
     summary: 'This is neither a node of the file nor an address.',

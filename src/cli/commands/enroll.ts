@@ -1,8 +1,9 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
-import { type Enrolled, enrollOne, type LockKeeper } from '../enroll-one.ts';
+import { type Enrolled, enrollOne } from '../enroll-one.ts';
 import { enrollSubjects } from '../enroll-subjects.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
+import type { LockKeeper } from '../lock-keeper.ts';
 import { usageError } from '../options.ts';
 import { shownWord } from '../shown-word.ts';
 import { simulatedHints } from '../simulated-hints.ts';
@@ -40,7 +41,9 @@ function withAddressOptions(run: Run, { label, diagnostics }: Enrolled): readonl
 
 function codeOf(result: Enrolled): ExitCode {
   if (result.pin === 'declined' || result.pin === 'refused') return exitCode.nothingChanged;
-  if (result.pin === 'unseen') return result.isLocked ? exitCode.handsNeeded : exitCode.failed;
+  if (result.pin === 'unseen' || result.login === 'unknown') {
+    return result.isLocked ? exitCode.handsNeeded : exitCode.failed;
+  }
   return result.login === 'accepted' && result.sudo === 'allowed' ? exitCode.done : exitCode.handsNeeded;
 }
 
