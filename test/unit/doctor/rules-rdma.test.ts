@@ -88,9 +88,7 @@ describe('RDMA ladder', () => {
   it('looks at the far end first while its RDMA state is unknown', () => {
     const values = { 'studio-3': { 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'down' })) } };
     const changes = { values, unknown: { 'studio-2': { 'rdma-state': 'timed-out' as const } } };
-    expect(hintsOf('rdma/port-down', changes)).toEqual([
-      'Look at the far end first. On studio-2:\n  rdma_ctl status',
-    ]);
+    expect(hintsOf('rdma/port-down', changes)).toEqual(['Look at the far end first. On studio-2:\n  rdma_ctl status']);
   });
 
   it('tells receptacles without address together, and not their missing GID', () => {
