@@ -1,13 +1,10 @@
 import { type CommandOutcome, runCommand } from '../../apply/run-command.ts';
 import { selectNodes } from '../../desired/select.ts';
-import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { exitText, isSuccess } from '../../model/exit.ts';
+import { isSuccess } from '../../model/exit.ts';
 import { quote } from '../../script/quote.ts';
-import type { Console } from '../console.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
+import { maxBytesPerNode, showOutcomes, showOutcomesJson } from '../exec-output.ts';
 import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
-import { gatherAlike } from '../gather-alike.ts';
 import { openCluster, targetedNodes } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { showProgress } from '../progress.ts';
@@ -17,8 +14,6 @@ import { namedTargets } from '../targets.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
-
-const maxOutputBytes = 16 * 1024 * 1024;
 
 /** `exec NODE… -- WORD…`: one command on nodes, its words unchanged, its output behind the node's name. */
 export const exec: VerbBody = async (run) => {
@@ -32,15 +27,16 @@ export const exec: VerbBody = async (run) => {
     'running',
     nodes.map((node) => node.name),
   );
+  const maxBytes = maxBytesPerNode(nodes.length);
   const outcomes = await runCommand(requests, command, {
     ...useLimits(run),
     parallel: run.options.parallel,
-    maxBytes: maxOutputBytes,
+    maxBytes,
     onOutcome: (outcome) => progress.done(outcome.node),
   }).finally(() => progress.stop());
   const told = ways.isSimulated ? outcomes.map(withSimulatedHints) : outcomes;
-  if (run.options.json) showJson(run.console, execJson(told, ways.isSimulated));
-  else showOutcomes(run.console, told, ways.isSimulated);
+  const show = run.options.json ? showOutcomesJson : showOutcomes;
+  await show(run.console, told, { isSimulated: ways.isSimulated, maxBytes });
   return codeForNodes(outcomes.map(verdictOf));
 };
 
@@ -66,46 +62,4 @@ const withSimulatedHints = (outcome: CommandOutcome): CommandOutcome => {
 function verdictOf(outcome: CommandOutcome): NodeVerdict {
   if (outcome.kind === 'unreached') return 'unjudged';
   return isSuccess(outcome.result.exit) && !outcome.result.isTruncated ? 'fine' : 'wrong';
-}
-
-const decoder = new TextDecoder();
-
-function showOutcomes(console: Console, outcomes: readonly CommandOutcome[], isSimulated: boolean): void {
-  const width = Math.max(0, ...outcomes.map(({ node }) => node.length));
-  for (const outcome of outcomes) {
-    if (outcome.kind === 'unreached') continue;
-    const { result, node } = outcome;
-    const name = `${isSimulated ? 'simulated ' : ''}${node.padEnd(width)}`;
-    const notes = [
-      ...(result.isTruncated ? [`cut after ${maxOutputBytes / 1024 / 1024} MiB; the command was ended`] : []),
-      ...(isSuccess(result.exit) ? [] : [exitText(result.exit)]),
-    ];
-    console.out(prefixed(`${name} | `, linesOf(result.stdout)));
-    console.err(prefixed(`${name} ! `, [...linesOf(result.stderr), ...notes]));
-  }
-  const unreached = outcomes.flatMap((outcome) => (outcome.kind === 'unreached' ? outcome.diagnostics : []));
-  showDiagnostics(console, gatherAlike(unreached));
-}
-
-const prefixed = (prefix: string, lines: readonly string[]): string =>
-  lines.map((line) => `${prefix}${line}\n`).join('');
-
-function linesOf(bytes: Uint8Array): readonly string[] {
-  const lines = decoder.decode(bytes).split('\n');
-  if (lines.at(-1) === '') lines.pop();
-  // A tab is layout that a terminal may obey; everything else it would obey is shown instead.
-  return lines.map((line) => line.split('\t').map(escapeText).join('\t'));
-}
-
-function execJson(outcomes: readonly CommandOutcome[], isSimulated: boolean): unknown {
-  const one = (outcome: CommandOutcome): unknown => {
-    if (outcome.kind === 'unreached') return { diagnostics: diagnosticsJson(outcome.diagnostics) };
-    const { exit, stdout, stderr, isTruncated } = outcome.result;
-    return { exit, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr), truncated: isTruncated };
-  };
-  return {
-    formatVersion: 1,
-    ...(isSimulated ? { simulated: true } : {}),
-    nodes: Object.fromEntries(outcomes.map((outcome) => [outcome.node, one(outcome)])),
-  };
 }
