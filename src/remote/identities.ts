@@ -89,7 +89,7 @@ export async function collectIdentities(target: Target): Promise<Identities> {
 export async function authorizedKeysLines(target: Target): Promise<readonly string[]> {
   const { offers } = await collectIdentities(target);
   return offers.map(({ key }) => {
-    const comment = /^[\x21-\x7e]+$/u.test(key.comment) ? ` ${key.comment}` : '';
+    const comment = /^[\x20-\x7e]+$/u.test(key.comment) ? ` ${key.comment}` : '';
     return `${key.type} ${blobOf(key)}${comment}`;
   });
 }

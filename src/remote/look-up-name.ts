@@ -64,7 +64,7 @@ export function createLookUp(at: LookUpPlaces): LookUp {
       running -= 1;
       advance();
     };
-    at.lookUp(entry.host).then(entry.settle.found, entry.settle.failed).then(over);
+    void at.lookUp(entry.host).then(entry.settle.found, entry.settle.failed).then(over);
   };
   const advance = (): void => {
     for (const entry of [...entries].filter(isWaiting).slice(0, Math.max(0, at.places - running))) run(entry);
