@@ -47,6 +47,9 @@ export interface Form {
   readonly source: Source;
 }
 
+/** A word that a person can type. */
+const quoted = (word: string): string => (/\s/.test(word) ? `'${word}'` : word);
+
 /** Every command line that this Mac answers, with its source: the whole table. */
 export function formsOf(view: View): readonly Form[] {
   return tools.flatMap((tool): readonly Form[] => {
@@ -55,7 +58,7 @@ export function formsOf(view: View): readonly Form[] {
     }
     if (tool.isPresent?.(view.mac) === false) return [];
     const words = tool.rows(view).map(({ args, source }) => ({
-      command: [tool.path, ...args.map((word) => (typeof word === 'string' ? word : word.path))].join(' '),
+      command: [tool.path, ...args.map((word) => (typeof word === 'string' ? quoted(word) : word.path))].join(' '),
       source,
     }));
     const families = (tool.patterns ?? []).map(({ match, source }) => ({ command: `${tool.path} (${match})`, source }));
