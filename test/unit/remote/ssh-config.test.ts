@@ -12,7 +12,7 @@ identityagent /Users/ana/.agent.sock
 identityfile ~/.ssh/%r_key
 identityfile /tmp/with space/k
 globalknownhostsfile /etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2
-userknownhostsfile /root/.ssh/kh_mesh /tmp/with space/kh
+userknownhostsfile /Users/ana/.ssh/kh_mesh /tmp/with space/kh
 proxyjump none
 revokedhostkeys none
 `;
@@ -27,7 +27,7 @@ describe('the output of ssh -G', () => {
       identityAgent: '/Users/ana/.agent.sock',
       isIdentitiesOnly: true,
       knownHostsFiles: [
-        '/root/.ssh/kh_mesh',
+        '/Users/ana/.ssh/kh_mesh',
         '/tmp/with space/kh',
         '/etc/ssh/ssh_known_hosts',
         '/etc/ssh/ssh_known_hosts2',

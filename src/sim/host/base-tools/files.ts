@@ -100,7 +100,7 @@ POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
   {
     path: '/usr/bin/mktemp',
     source: manual('mktemp'),
-    forms: '[-dqu] template that ends in XXX; -d alone and -t prefix, below TMPDIR or /tmp',
+    forms: '[-dqu] template that ends in three X or more; -d alone and -t prefix, below TMPDIR or /tmp',
     usage: {
       text: 'usage: mktemp [-d] [-p tmpdir] [-q] [-t prefix] [-u] template ...\n       mktemp [-d] [-p tmpdir] [-q] [-u] -t prefix',
       code: 1,
@@ -113,7 +113,7 @@ shift $((OPTIND - 1))
 case $#:$p in
   (0:*/*) refused 'a prefix is no path' ;;
   (0:*) set -- "\${TMPDIR:-$R/tmp}/\${p:-tmp}.XXXXXXXXXX" ;;
-  (1:) case $1 in (*XXX) ;; (*) refused 'the template needs X at its end' ;; esac ;;
+  (1:) case $1 in (*[X][X][X]) ;; (*) refused 'the template needs X at its end' ;; esac ;;
   (*) refused 'one template at a time' ;;
 esac
 exec ${shellQuote(host)} $f "$1"`,
