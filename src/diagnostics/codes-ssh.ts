@@ -101,7 +101,8 @@ export const sshCodes = {
   'ssh/agent-declined': {
     severity: 'error',
     summary: 'Your ssh agent did not sign.',
-    cause: 'The node would have gone on, but the agent holds the key and gave no signature: it is locked, or somebody said no.',
+    cause:
+      'The node would have gone on, but the agent holds the key and gave no signature: it is locked, or somebody said no.',
     hint: 'Confirm the request of the agent, or unlock it (ssh-add -X), then run this again.',
   },
   'ssh/proxyjump': {

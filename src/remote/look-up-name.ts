@@ -35,71 +35,89 @@ interface Entry {
   isSpare: boolean;
 }
 
+/** The lookups of one run: what is asked, how much of it the first place does now, and the spare place while it is open. */
+interface Desk {
+  readonly at: LookUpPlaces;
+  readonly entries: Set<Entry>;
+  running: number;
+  spare: SpareLookUp | undefined;
+  timer: NodeJS.Timeout | undefined;
+}
+
+const waitingOf = ({ entries }: Desk): readonly Entry[] =>
+  [...entries].filter((entry) => !entry.isRunning && !entry.isSpare);
+
 /**
  * Looks names up so that one without an answer holds up no other. Node runs only two lookups of the system at once,
  * and the system may think about a dead name for half a minute. Each name is looked up once at a time.
  */
 export function createLookUp(at: LookUpPlaces): LookUp {
+  const desk: Desk = { at, entries: new Set(), running: 0, spare: undefined, timer: undefined };
   const asked = new Map<string, Promise<readonly LookupAddress[]>>();
-  const entries = new Set<Entry>();
-  let running = 0;
-  let spare: SpareLookUp | undefined;
-  let timer: NodeJS.Timeout | undefined;
-
-  const isWaiting = (entry: Entry): boolean => !entry.isRunning && !entry.isSpare;
-  const handOver = (): void => {
-    timer = undefined;
-    if (![...entries].some(isWaiting)) return;
-    spare ??= at.openSpare();
-    for (const entry of entries) {
-      if (entry.isSpare) continue;
-      entry.isSpare = true;
-      spare.ask(entry.host, entry.settle);
-    }
-  };
-  const run = (entry: Entry): void => {
-    entry.isRunning = true;
-    running += 1;
-    const over = (): void => {
-      running -= 1;
-      advance();
-    };
-    void at.lookUp(entry.host).then(entry.settle.found, entry.settle.failed).then(over);
-  };
-  const advance = (): void => {
-    for (const entry of [...entries].filter(isWaiting).slice(0, Math.max(0, at.places - running))) run(entry);
-    if ([...entries].some(isWaiting)) timer ??= setTimeout(handOver, spare === undefined ? at.patienceMs : 0);
-    if (entries.size > 0) return;
-    clearTimeout(timer);
-    timer = undefined;
-    spare?.close();
-    spare = undefined;
-  };
-  const add = (host: string): Promise<readonly LookupAddress[]> =>
-    new Promise((resolve, reject) => {
-      // The slower of two places may still answer when the name is long settled, and asked for anew.
-      const once = (act: () => void): void => {
-        if (!entries.delete(entry)) return;
-        asked.delete(host);
-        act();
-        advance();
-      };
-      const settle: Settle = {
-        found: (addresses) => once(() => resolve(addresses)),
-        failed: (error) => once(() => reject(error)),
-        lost: () => {
-          spare = undefined;
-          entry.isSpare = false;
-          advance();
-        },
-      };
-      const entry: Entry = { host, settle, isRunning: false, isSpare: false };
-      entries.add(entry);
-      advance();
-    });
   return (host) => {
-    const known = asked.get(host) ?? add(host);
+    const known = asked.get(host) ?? add(desk, host, () => asked.delete(host));
     asked.set(host, known);
     return known;
   };
+}
+
+function add(desk: Desk, host: string, forget: () => void): Promise<readonly LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    // The slower of two places may still answer when the name is long settled, and asked for anew.
+    const once = (act: () => void): void => {
+      if (!desk.entries.delete(entry)) return;
+      forget();
+      act();
+      advance(desk);
+    };
+    const lost = (): void => {
+      desk.spare = undefined;
+      entry.isSpare = false;
+      advance(desk);
+    };
+    const found = (addresses: readonly LookupAddress[]): void => once(() => resolve(addresses));
+    const failed = (error: Error): void => once(() => reject(error));
+    const entry: Entry = { host, settle: { found, failed, lost }, isRunning: false, isSpare: false };
+    desk.entries.add(entry);
+    advance(desk);
+  });
+}
+
+/** Fills the first place; what still waits then gets the spare one, after a while; without any work both are left. */
+function advance(desk: Desk): void {
+  const free = Math.max(0, desk.at.places - desk.running);
+  for (const entry of waitingOf(desk).slice(0, free)) run(desk, entry);
+  if (waitingOf(desk).length > 0) {
+    desk.timer ??= setTimeout(() => handOver(desk), desk.spare === undefined ? desk.at.patienceMs : 0);
+  }
+  if (desk.entries.size > 0) return;
+  clearTimeout(desk.timer);
+  desk.timer = undefined;
+  desk.spare?.close();
+  desk.spare = undefined;
+}
+
+function run(desk: Desk, entry: Entry): void {
+  entry.isRunning = true;
+  desk.running += 1;
+  const { found, failed } = entry.settle;
+  void desk.at
+    .lookUp(entry.host)
+    .then(found, failed)
+    .then(() => {
+      desk.running -= 1;
+      advance(desk);
+    });
+}
+
+/** Gives every unanswered name to the spare place, also those that the first place is still at. */
+function handOver(desk: Desk): void {
+  desk.timer = undefined;
+  if (waitingOf(desk).length === 0) return;
+  desk.spare ??= desk.at.openSpare();
+  for (const entry of desk.entries) {
+    if (entry.isSpare) continue;
+    entry.isSpare = true;
+    desk.spare.ask(entry.host, entry.settle);
+  }
 }

@@ -13,7 +13,7 @@ export function end(text: string): LinkEnd {
 }
 
 /** `studio-1:2 <-> studio-2:2` as the ends of a link or cable. */
-export function pair(text: string): readonly [LinkEnd, LinkEnd] {
+function pair(text: string): readonly [LinkEnd, LinkEnd] {
   const [a = '', b = ''] = text.split(' <-> ');
   return [end(a), end(b)];
 }
@@ -60,7 +60,7 @@ export function desiredNode(name: string, hardware: DesiredNode['hardware'] = {}
 }
 
 /** The domain UUID of a receptacle: any text that is the same at both ends of a cable. */
-export const domainOf = (name: string, receptacle: number): string => `DOMAIN-${name}-${receptacle}`.toUpperCase();
+const domainOf = (name: string, receptacle: number): string => `DOMAIN-${name}-${receptacle}`.toUpperCase();
 
 /** A free receptacle of Thunderbolt 5. */
 export const freeReceptacle = (name: string, receptacle: number): ThunderboltReceptacle => ({
@@ -187,7 +187,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
 }
 
 /** The values as facts that are all known. */
-export function knownFacts(values: FactValues): Facts {
+function knownFacts(values: FactValues): Facts {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, known(value)])) as unknown as Facts;
 }
 
