@@ -3,20 +3,11 @@
  * Node needs to start; the library beside it (`dist/index.js`) stays as the compiler wrote it.
  */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { rolldown } from 'rolldown';
 
 /** Stays a package of its own: it loads native parts by their place, and only when a node is reached. */
 const external = [/^node:/, 'ssh2'];
-
-/** The bundler that vitest's own build tool brings; the project needs no second one. */
-async function loadBundler(root) {
-  const from = (file, name) => createRequire(file).resolve(name);
-  const vitest = from(join(root, 'package.json'), 'vitest/package.json');
-  const vite = from(vitest, 'vite/package.json');
-  return import(pathToFileURL(from(vite, 'rolldown')).href);
-}
 
 /** Files that a module finds from its own place are found from there still, wherever its text ends up. */
 const keepPlaces = (folder) => ({
@@ -46,7 +37,6 @@ function licences(ids) {
 
 /** Replaces `cli` in a compiled tree by the same commands in few files. */
 export async function bundleCommandLine(root, compiled) {
-  const { rolldown } = await loadBundler(root);
   const cli = join(compiled, 'cli');
   const bundled = join(compiled, 'cli-bundled');
   const bundle = await rolldown({

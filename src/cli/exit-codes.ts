@@ -34,8 +34,7 @@ export function codeForNodes(verdicts: readonly NodeVerdict[]): ExitCode {
   const bad = verdicts.filter((verdict) => verdict !== 'fine');
   if (bad.length === 0) return exitCode.done;
   if (bad.every((verdict) => verdict === 'hands')) return exitCode.handsNeeded;
-  const none = verdicts.every((verdict) => verdict === 'wrong' || verdict === 'unjudged');
-  return none ? exitCode.failed : exitCode.partial;
+  return verdicts.includes('fine') ? exitCode.partial : exitCode.failed;
 }
 
 const usageCodes: ReadonlySet<string> = new Set([

@@ -29,6 +29,9 @@ function readDuration(text: string): number {
   return durationMs;
 }
 
+/** As many nodes as a cluster file can have. */
+const maxNodes = 256;
+
 function readCount(text: string): number {
   if (!/^[1-9][0-9]{0,3}$/.test(text)) throw new InvalidArgumentError('Say a whole number from 1 to 9999.');
   return Number(text);
@@ -59,7 +62,11 @@ function globalOptions(): readonly GlobalOption[] {
     { use: 'json', option: new Option('--json', 'one JSON document instead of text') },
     { use: 'reach', option: new Option('--sim', 'the simulated nodes instead of the real ones') },
     { use: 'consent', option: new Option('--yes', 'do not ask') },
-    { use: 'reach', option: new Option('--parallel <count>', 'nodes at once').argParser(readCount).default(32) },
+    {
+      use: 'parallel',
+      // All of them: a node that hangs must not hold a place that a living one waits for.
+      option: new Option('--parallel <count>', 'nodes at once').argParser(readCount).default(maxNodes, 'all'),
+    },
     {
       use: 'reach',
       option: new Option('--deadline <time>', 'how long one node may take')

@@ -23,9 +23,9 @@ export type VerbBody = (run: Run) => Promise<ExitCode>;
 
 /**
  * What a verb does that gives a global option its meaning: it reads the cluster `file`, it chooses `nodes` of it, it
- * reaches out to nodes (`reach`), it asks for `consent`, it has a `json` form.
+ * reaches out to nodes (`reach`), to many of them at once (`parallel`), it asks for `consent`, it has a `json` form.
  */
-export type GlobalUse = 'file' | 'nodes' | 'reach' | 'consent' | 'json';
+export type GlobalUse = 'file' | 'nodes' | 'reach' | 'consent' | 'json' | 'parallel';
 
 /** One option of a verb, as it stands in the help. */
 export interface VerbOption {

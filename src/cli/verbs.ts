@@ -7,6 +7,7 @@ const own = 'Own:';
 
 /** What a verb over nodes of the file uses. */
 const overNodes: readonly GlobalUse[] = ['file', 'nodes', 'reach', 'json'];
+const atOnce: readonly GlobalUse[] = [...overNodes, 'parallel'];
 
 /** Every verb, in the order of `--help`. */
 export const verbs: readonly Verb[] = [
@@ -54,7 +55,7 @@ hint. Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
     group: look,
     summary: 'the rack in one table, and what is wrong with it',
     words: '[node...]',
-    uses: overNodes,
+    uses: atOnce,
     options: [],
     more: `Exit 0: nothing is wrong. 3: what is left is work for hands at the rack.
 4: some nodes are wrong or were not observed. 1: all of them.`,
@@ -65,7 +66,7 @@ hint. Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
     group: look,
     summary: 'every fact of every node, known or unknown',
     words: '[node...]',
-    uses: overNodes,
+    uses: atOnce,
     options: [{ flags: '--fact <names>', text: 'only these facts, with commas' }],
     more: `One connection and one exec per node. A fact that is unknown says why; unknown
 is never no.
@@ -84,7 +85,7 @@ Examples:
     summary: 'run one command on nodes, as the ssh user',
     words: '[node...]',
     tail: '-- COMMAND [word...]',
-    uses: overNodes,
+    uses: atOnce,
     options: [{ flags: '--all', text: 'every node of the file' }],
     more: `The words behind -- reach the node exactly as they are, as one command and its
 arguments; no shell looks into them. For a pipe say: -- sh -c 'a | b'

@@ -39,7 +39,7 @@ const scenes: readonly Scene[] = [
       { words: ['sim', 'fault', 'cable-swapped', 'studio-4'], exits: exitCode.done },
       { words: ['sim', 'fault', 'rdma-disabled', 'studio-3'], exits: exitCode.done },
       { words: ['sim', 'fault', 'bridge-active', 'studio-2'], exits: exitCode.done },
-      { words: ['status', '--sim'], exits: exitCode.partial },
+      { words: ['status', '--sim'], exits: exitCode.failed },
     ],
   },
   {

@@ -19,7 +19,9 @@ describe('the exit code', () => {
     [['fine', 'hands'], 3],
     [['hands', 'hands'], 3],
     [['fine', 'wrong'], 4],
-    [['hands', 'unjudged'], 4],
+    [['hands', 'unjudged'], 1],
+    [['hands', 'wrong', 'hands', 'hands'], 1],
+    [['fine', 'hands', 'wrong'], 4],
     [['wrong', 'unjudged'], 1],
     [['unjudged'], 1],
   ] as const)('for nodes that are %j is %s', (verdicts, code) => {
