@@ -62,7 +62,7 @@ if (!stamps.includes(stamp)) {
     process.exit(1);
   }
   try {
-    await bundleCommandLine(root, made);
+    await bundleCommandLine(made);
   } catch (error) {
     rmSync(made, { recursive: true, force: true });
     throw error;

@@ -36,7 +36,7 @@ function licences(ids) {
 }
 
 /** Replaces `cli` in a compiled tree by the same commands in few files. */
-export async function bundleCommandLine(root, compiled) {
+export async function bundleCommandLine(compiled) {
   const cli = join(compiled, 'cli');
   const bundled = join(compiled, 'cli-bundled');
   const bundle = await rolldown({
