@@ -38,6 +38,7 @@ export const place = {
   applicationSupport: nodePath('/Library/Application Support'),
   dataVolume: nodePath('/System/Volumes/Data'),
   launchDaemons: nodePath('/Library/LaunchDaemons'),
+  library: nodePath('/Library'),
   networkPreferences: nodePath('/Library/Preferences/SystemConfiguration/preferences.plist'),
   ours: nodePath('/Library/Application Support/meshwright'),
   temporary: nodePath('/tmp'),

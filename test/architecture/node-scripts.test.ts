@@ -58,7 +58,7 @@ describe('node scripts', () => {
     },
   );
 
-  it.each(hasShellcheck || isShellcheckRequired ? scripts : [])('%s passes shellcheck', (_, script) => {
+  it.skipIf(!hasShellcheck && !isShellcheckRequired).each(scripts)('%s passes shellcheck', (_, script) => {
     const checked = spawnSync('shellcheck', ['-s', 'sh', '-e', notTakenOver, '-'], { input: script, timeout: 20_000 });
     expect([checked.status, checked.stdout?.toString()]).toEqual([0, '']);
   });

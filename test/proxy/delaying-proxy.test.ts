@@ -74,15 +74,6 @@ describe('delaying proxy', () => {
     expect(proxy.counts()).toMatchObject({ roundTrips: 2, turns: 0 });
   });
 
-  it('never lets a conversation be faster than its round trips', async () => {
-    const proxy = await answering('');
-    const start = performance.now();
-    await converse(proxy, '', ['?', '?', '?']);
-    const { roundTrips } = proxy.counts();
-    // The connection itself is made by the proxy at once, and a timer may fire a millisecond early.
-    expect(performance.now() - start).toBeGreaterThanOrEqual((roundTrips - 1) * 2 * (oneWayMs - 1));
-  });
-
   it('cuts a connection after exactly the bytes that it was told', async () => {
     const proxy = await answering('0123456789', { cutAfterServerBytes: 7 });
     const socket = connect({ host: '127.0.0.1', port: proxy.port });

@@ -1,8 +1,10 @@
+import { pathWord, place } from '../node-paths.ts';
+
 /**
  * Prints the records that runs keep on a node: `job KEY` or `lease`, then the lines of its file each behind `|`, and
  * `end` at the end. A folder that is not there counts as empty only where its parent could be read.
  */
-export const keptRecordsScript = `b="$R/Library/Application Support/meshwright"
+export const keptRecordsScript = `b=${pathWord(place.ours)}
 u() {
   printf "unreadable\\n"
   exit 0
@@ -16,8 +18,8 @@ r() {
     printf "|%s\\n" "$x"
   done <"$1" || u
 }
-s "$R/Library" || u
-if s "$R/Library/Application Support" && s "$b"; then
+s ${pathWord(place.library)} || u
+if s ${pathWord(place.applicationSupport)} && s "$b"; then
   if s "$b/ops"; then
     for j in "$b/ops/"*; do
       [ -d "$j" ] || continue

@@ -1,10 +1,12 @@
+import { pathWord, place, tool } from '../node-paths.ts';
+
 /**
  * Prints what launchd says of each of our plists: a line `service LABEL EXIT`, then the tool's lines each behind `|`,
  * and `end` at the end. Names of files on the node are only ever expanded inside quotes. ALRM of the watchdog ends the
  * `launchctl` that hangs, too. Runs in the private folder of the observation, whose `print` file it uses.
  */
 export const launchdServicesScript = `trap "kill -9 \\$! 2>/dev/null; wait; exit 142" ALRM HUP TERM
-f="$R/Library/LaunchDaemons"
+f=${pathWord(place.launchDaemons)}
 if [ ! -d "$f" ] || [ ! -r "$f" ] || [ ! -x "$f" ]; then
   printf "unreadable\\n"
   exit 0
@@ -17,7 +19,7 @@ for p in "$f/"dev.meshwright.*.plist; do
     printf "odd\\n"
     continue
   ;; esac
-  "$R/bin/launchctl" print "system/$l" >print 2>&1 &
+  ${pathWord(tool.launchctl)} print "system/$l" >print 2>&1 &
   wait "$!"
   printf "service %s %s\\n" "$l" "$?"
   while IFS= read -r x || [ -n "$x" ]; do
