@@ -33,8 +33,9 @@ interface Sight {
  * nothing for the others: every failure becomes its own diagnostics, and its facts become unknown.
  */
 export async function observeFleet(ways: readonly NodeWay[], options: ObserveOptions): Promise<FleetObservation> {
-  const nodes: Record<string, NodeObservation> = {};
-  const failures: Record<string, readonly Diagnostic[]> = {};
+  // Without a prototype: `constructor` is a good name for a node.
+  const nodes: Record<string, NodeObservation> = Object.create(null);
+  const failures: Record<string, readonly Diagnostic[]> = Object.create(null);
   await forEachLimited(ways, options.parallel, async (way) => {
     const sight = await observeNode(way, options);
     nodes[way.node] = sight.observation;
