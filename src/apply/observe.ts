@@ -80,7 +80,13 @@ function brokenOff(node: NodeName, result: ExecResult, isSilent: boolean): reado
     return [diagnose('fact/too-much-output', { subject, detail })];
   }
   const broken = diagnoseExit(node, exit);
-  if (broken) return [broken];
+  if (broken)
+    return [
+      {
+        ...broken,
+        hint: 'Look again: an observation changes nothing. If it stays so, look at the network to this node.',
+      },
+    ];
   if (!isSilent) return [];
   const detail = `The observation script gave no answer on ${node} (${exitText(exit)}).`;
   return [diagnose('fact/no-frames', { subject, detail })];

@@ -16,6 +16,17 @@ export function showDiagnostics(
   console.err(renderDiagnostics(diagnostics, { sources: new Map(Object.entries(sources)), columns, color }));
 }
 
+/** Writes diagnostics where they are the answer itself, as those of a judged file are. */
+export function answerDiagnostics(
+  console: Console,
+  diagnostics: readonly Diagnostic[],
+  sources: Readonly<Record<string, string>>,
+): void {
+  if (diagnostics.length === 0) return;
+  const { columns, hasColor: color } = console;
+  console.out(renderDiagnostics(diagnostics, { sources: new Map(Object.entries(sources)), columns, color }));
+}
+
 /** Writes one JSON document, two blanks deep, with a line end; what a terminal would obey is escaped. */
 export function showJson(console: Console, value: unknown): void {
   showJsonText(console, `${jsonText(value)}\n`);

@@ -4,6 +4,7 @@ import { selectNodes } from '../desired/select.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { countText } from '../diagnostics/severity.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import { showDiagnostics } from './diagnostics-output.ts';
@@ -73,7 +74,7 @@ export function judgeFiles(run: Run): JudgedFiles {
 }
 
 /**
- * Reads, judges and resolves the cluster file and its lock; warnings are shown.
+ * Reads, judges and resolves the cluster file and its lock; warnings are counted.
  * @throws FleetError with every error of the files (exit 65), with their source lines.
  */
 export function openCluster(run: Run): OpenedCluster {
@@ -84,8 +85,17 @@ export function openCluster(run: Run): OpenedCluster {
       sources,
     });
   }
-  if (!run.options.json) showDiagnostics(run.console, diagnostics, sources);
+  if (!run.options.json) tellWarnings(run, shown, diagnostics);
   return { path, lockPath, fleet, lock, warnings: diagnostics };
+}
+
+/** The answer comes first, so what is wrong inside the file is only counted; who else may change it is said at once. */
+function tellWarnings(run: Run, shown: string, diagnostics: readonly Diagnostic[]): void {
+  const isUrgent = (one: Diagnostic): boolean => one.code === 'cli/file-open-to-others';
+  showDiagnostics(run.console, diagnostics.filter(isUrgent));
+  const others = diagnostics.filter((one) => !isUrgent(one));
+  if (others.length === 0) return;
+  run.console.err(`${shown}: ${countText(others)}; meshwright validate shows ${others.length === 1 ? 'it' : 'them'}\n`);
 }
 
 /**

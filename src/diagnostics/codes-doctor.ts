@@ -60,7 +60,7 @@ export const doctorCodes = {
     hint: 'sudo /usr/libexec/PlistBuddy -c "Delete :VirtualNetworkInterfaces:Bridge:bridge0" /Library/Preferences/SystemConfiguration/preferences.plist; then restart it.',
   },
   'bridge/comes-back': {
-    severity: 'warning',
+    severity: 'error',
     summary: 'The Thunderbolt Bridge is gone for now and will come back.',
     cause:
       'The interface is gone, but the network preferences or an enabled service still have it: macOS rebuilds it at the next boot or hot-plug.',
@@ -89,7 +89,7 @@ export const doctorCodes = {
     hands: true,
   },
   'power/settings': {
-    severity: 'warning',
+    severity: 'error',
     summary: 'The power settings are not as the file says.',
     cause:
       'A sleeping Mac cannot be reached over Thunderbolt (Apple TN3205), and after a power cut only autorestart starts it.',
@@ -102,7 +102,7 @@ export const doctorCodes = {
     hint: 'Put it on a power supply that does not fail, or expect to press its power button.',
   },
   'memory/wired-limit': {
-    severity: 'warning',
+    severity: 'error',
     summary: 'The GPU may wire another amount of memory than the file says.',
     cause:
       '`iogpu.wired_limit_mb` is lost at every reboot; 0 is the default of macOS, about three quarters of the memory.',
@@ -115,7 +115,7 @@ export const doctorCodes = {
     hint: 'Lower system.wiredLimit in the file, or write `auto`, which fits every Mac.',
   },
   'filevault/differs': {
-    severity: 'warning',
+    severity: 'error',
     summary: 'FileVault is not as the file says.',
     cause: 'A Mac with FileVault stays locked after every reboot until somebody gives its password.',
     hint: 'System Settings > Privacy & Security > FileVault.',

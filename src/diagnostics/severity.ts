@@ -8,7 +8,7 @@ export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
   diagnostics.some((one) => one.severity === 'error');
 
 /** `2 errors, 1 warning`: how many there are of each severity; `no problems` for none. */
-export function countText(diagnostics: readonly Diagnostic[]): string {
+export function countText(diagnostics: readonly Pick<Diagnostic, 'severity'>[]): string {
   const parts = order.flatMap((severity) => {
     const count = diagnostics.filter((one) => one.severity === severity).length;
     return count === 0 ? [] : [`${count} ${severity}${count === 1 ? '' : 's'}`];

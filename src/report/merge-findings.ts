@@ -49,7 +49,7 @@ function mergeOne(same: readonly Diagnostic[], first: Diagnostic): MergedFinding
       details.size === 1
         ? [fill(detail, names)]
         : same.map((one) => {
-            const isNamed = subjectNodes(one.subject ?? '').some((name) => one.detail.includes(name));
+            const isNamed = subjectNodes(one.subject ?? '').some((name) => blank(one.detail, name) !== one.detail);
             return isNamed ? one.detail : `${subjectText(one)}: ${one.detail}`;
           }),
     hint: fill(blank(first.hint, onlyNode(first)), names),

@@ -41,8 +41,12 @@ function headLines({ desired, isSimulated }: StatusInput, page: Page): readonly 
   return [desired.name, size, ...(isSimulated ? [mark] : [])].flatMap((line) => fitLines(line, page.columns));
 }
 
-function verdictText({ desired, findings }: StatusInput, { nodes, links, notAsked }: FleetSurvey): string {
-  const unreached = nodes.filter((node) => !node.isReached).length;
+function verdictText(input: StatusInput, { nodes, links, notAsked }: FleetSurvey): string {
+  const { desired, observation } = input;
+  // What is told together counts once: the number is that of the blocks below.
+  const findings = mergeFindings(input.findings);
+  const isBroken = (name: string): boolean => (observation.failures[name]?.length ?? 0) > 0;
+  const unreached = nodes.filter((node) => !node.isReached || isBroken(node.name)).length;
   const isBad = findings.some((one) => one.severity !== 'notice');
   const scope =
     notAsked.length > 0
@@ -53,10 +57,11 @@ function verdictText({ desired, findings }: StatusInput, { nodes, links, notAske
     return `All is as the file says: ${scope}${notices}.`;
   }
   const unjudged = links.filter((link) => link.judgement === 'unknown').length;
-  const open = unjudged === 0 ? '' : ` and ${counted(unjudged, 'link')} could not be judged`;
-  const reached =
-    unreached === 0 ? '' : ` ${unreached} of ${counted(desired.nodes.length, 'node')} could not be observed${open}.`;
-  return `${upperFirst(countText(findings))}.${reached}`;
+  const missed = [
+    ...(unreached === 0 ? [] : [`${unreached} of ${counted(desired.nodes.length, 'node')} could not be observed`]),
+    ...(unjudged === 0 ? [] : [`${counted(unjudged, 'link')} could not be judged`]),
+  ];
+  return `${upperFirst(countText(findings))}.${missed.length === 0 ? '' : ` ${missed.join(' and ')}.`}`;
 }
 
 /**

@@ -23,7 +23,7 @@ const shows: Readonly<Record<FaultName, { readonly target: string; readonly exit
   'filevault-locked': { target: 'studio-1', exit: 3 },
   'gid-missing': { target: 'studio-1:2', exit: 4 },
   'macos-old': { target: 'studio-4', exit: 4 },
-  'power-wrong': { target: 'studio-1', exit: 0 },
+  'power-wrong': { target: 'studio-1', exit: 4 },
   'rdma-disabled': { target: 'studio-3', exit: 3 },
   'sudo-denied': { target: 'studio-2', exit: 0 },
   'wrong-host-key': { target: 'studio-2', exit: 4 },

@@ -54,7 +54,7 @@ describe('validate', () => {
       const document = json(asJson);
       expect(check(document), file).toEqual([]);
       expect(asJson).toMatchObject({ code: text.code, stderr: '' });
-      for (const code of codesOf(document)) expect(text.stderr).toContain(`  ${code}\n`);
+      for (const code of codesOf(document)) expect(text.stdout + text.stderr).toContain(`  ${code}\n`);
     }
   });
 
@@ -67,7 +67,7 @@ describe('validate', () => {
     expect(lock).toContain('locked.lock');
     const ran = await run('validate', 'locked.yaml');
     expect(ran.code).toBe(65);
-    expect(ran.stderr).toContain('locked.lock:');
+    expect(ran.stdout).toContain('locked.lock:');
   });
 });
 
@@ -80,9 +80,9 @@ describe('the cluster file', () => {
       meshwright(place, ['-f', 'empty.yaml', 'validate'], { env }),
       meshwright(place, ['validate'], { folder: deep }),
     ]);
-    expect(named.stderr).toContain('in empty.yaml;');
+    expect(named.stdout).toContain('in empty.yaml;');
     expect(fromEnvironment.stdout).toContain('warned.yaml is valid, 1 warning.');
-    expect(both.stderr).toContain('in empty.yaml;');
+    expect(both.stdout).toContain('in empty.yaml;');
     expect(above.stdout).toBe(`${place.folder}/cluster.yaml is valid.\n`);
   });
 
@@ -117,7 +117,7 @@ describe('the cluster file', () => {
     chmodSync(lock, 0o646);
     const ran = await run('validate', 'pinned.yaml');
     expect(ran.code).toBe(0);
-    expect(ran.stderr).toContain('Close it: chmod o-w pinned.lock');
+    expect(ran.stdout).toContain('Close it: chmod o-w pinned.lock');
   });
 
   // Only root can give a file away.
@@ -127,8 +127,9 @@ describe('the cluster file', () => {
       run('validate', 'theirs.yaml'),
       meshwright(place, ['validate', 'theirs.yaml'], { env: { SUDO_UID: '12345' } }),
     ]);
-    expect(root).toMatchObject({ code: 0, stdout: 'theirs.yaml is valid, 1 warning.\n' });
-    expect(root.stderr).toContain('theirs.yaml belongs to user 12345, and you are user 0.');
-    expect(sudo).toMatchObject({ code: 0, stderr: '' });
+    expect(root).toMatchObject({ code: 0, stderr: '' });
+    expect(root.stdout).toContain('theirs.yaml belongs to user 12345, and you are user 0.');
+    expect(root.stdout).toContain('theirs.yaml is valid, 1 warning.\n');
+    expect(sudo).toMatchObject({ code: 0, stderr: '', stdout: 'theirs.yaml is valid.\n' });
   });
 });

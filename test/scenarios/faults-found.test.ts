@@ -25,7 +25,7 @@ const table: Readonly<Record<FaultName, Found>> = {
   'filevault-locked': { target: 'studio-1', findings: ['error ssh/locked-at-filevault node studio-1'] },
   'gid-missing': { target: 'studio-1', findings: ['error rdma/no-address node studio-1'] },
   'macos-old': { target: 'studio-4', findings: ['error macos/outside-accept node studio-4'] },
-  'power-wrong': { target: 'studio-1', findings: ['warning power/settings node studio-1'] },
+  'power-wrong': { target: 'studio-1', findings: ['error power/settings node studio-1'] },
   'rdma-disabled': { target: 'studio-3', findings: ['error rdma/disabled node studio-3'] },
   'sudo-denied': { target: 'studio-2', findings: ['warning sudo/needs-password node studio-2'] },
   'wrong-host-key': { target: 'studio-2', findings: ['error ssh/host-key-changed node studio-2'] },

@@ -5,6 +5,7 @@ import { outputWritten } from '../console.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { runSelf, runSelfSync, type SelfPlace } from '../run-self.ts';
 import type { Run, VerbBody } from '../verb.ts';
+import { cannotWrite } from '../write-file.ts';
 
 /** One scene: a sentence, then commands that are really typed, each with the exit code that it must give. */
 interface Scene {
@@ -53,9 +54,17 @@ const scenes: readonly Scene[] = [
   },
 ];
 
+function makeFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'meshwright-demo-'));
+  } catch (error) {
+    throw cannotWrite(tmpdir(), error);
+  }
+}
+
 /** `demo`: types real commands against a simulated fleet in a temporary folder, and checks how each one ends. */
 export const demo: VerbBody = async (run) => {
-  const folder = mkdtempSync(join(tmpdir(), 'meshwright-demo-'));
+  const folder = makeFolder();
   const place = { folder, env: { ...run.env, MESHWRIGHT_STATE: join(folder, 'state'), MESHWRIGHT_FILE: '' } };
   // Nothing of the demo may stay behind, not even when a second Ctrl-C ends this process at once.
   const clear = (): void => {
@@ -78,6 +87,7 @@ export const demo: VerbBody = async (run) => {
 
 const closing = `
 The simulated fleet is gone again. To rehearse your own rack:
+  npm run build && npm link                 gives you the command meshwright
   cp cluster.example.yaml cluster.yaml      describe your Macs and cables
   meshwright validate
   meshwright sim up && meshwright status --sim

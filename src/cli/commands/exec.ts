@@ -14,6 +14,7 @@ import { namedTargets } from '../targets.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
+import { verdictOf as verdictOfFailures } from './facts.ts';
 
 /** `exec NODE… -- WORD…`: one command on nodes, its words unchanged, its output behind the node's name. */
 export const exec: VerbBody = async (run) => {
@@ -60,6 +61,6 @@ const withSimulatedHints = (outcome: CommandOutcome): CommandOutcome => {
 };
 
 function verdictOf(outcome: CommandOutcome): NodeVerdict {
-  if (outcome.kind === 'unreached') return 'unjudged';
+  if (outcome.kind === 'unreached') return verdictOfFailures(outcome.diagnostics);
   return isSuccess(outcome.result.exit) && !outcome.result.isTruncated ? 'fine' : 'wrong';
 }

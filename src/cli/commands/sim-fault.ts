@@ -1,4 +1,5 @@
 import { type FaultName, faultNames, faults } from '../../sim/faults.ts';
+import type { RunFile } from '../../sim/host/run-file.ts';
 import { showJson } from '../diagnostics-output.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { usageError } from '../options.ts';
@@ -16,11 +17,22 @@ export const simFault: VerbBody = async (run) => {
   if (isListing) return listFaults(run);
   if (!isClearing) checkFault(run.words);
   const runFile = await requireRun(run);
-  const active = await askFaults(runFile, { ask: isClearing ? 'fault-clear' : 'fault-set', words: run.words });
+  const active = isClearing
+    ? await askFaults(runFile, { ask: 'fault-clear', words: run.words })
+    : await setFaults(runFile, run.words);
   if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, faults: active });
   else run.console.out(faultsText(active));
   return exitCode.done;
 };
+
+/** The same fault at one target after the other; the first target that cannot be broken ends it, and says so. */
+async function setFaults(runFile: RunFile, [name = '', ...targets]: readonly string[]): Promise<readonly string[]> {
+  let active: readonly string[] = [];
+  for (const target of targets.length === 0 ? [[]] : targets.map((one) => [one])) {
+    active = await askFaults(runFile, { ask: 'fault-set', words: [name, ...target] });
+  }
+  return active;
+}
 
 /** A fault without its target is a slip of the command line; the simulator judges everything else. */
 function checkFault(words: readonly string[]): void {

@@ -6,6 +6,7 @@ import { startSupervisor, stopSupervisor } from '../../sim/host/supervisor.ts';
 import { showJson } from '../diagnostics-output.ts';
 import { exitCode } from '../exit-codes.ts';
 import { openCluster, requireClusterFile } from '../open-cluster.ts';
+import { readIfThere } from '../read-file.ts';
 import { selfEntry } from '../run-self.ts';
 import { askFaults, requireRun } from '../sim-control.ts';
 import { simFolder } from '../state-folder.ts';
@@ -20,27 +21,27 @@ export const simUp: VerbBody = async (run) => {
   const folder = simFolder(run.env, cluster.path);
   makeFolder(folder);
   const before = await readRun(folder);
-  if (before.kind !== 'live') {
-    replaceFile(
-      join(folder, fleetFileName),
-      JSON.stringify({ clusterFile: cluster.path, fleet: cluster.fleet }),
-      0o600,
-    );
-  }
+  const recipe = JSON.stringify({ clusterFile: cluster.path, fleet: cluster.fleet });
+  const isChanged = before.kind === 'live' && readIfThere(join(folder, fleetFileName), 'fleet')?.text !== recipe;
+  if (before.kind !== 'live') replaceFile(join(folder, fleetFileName), recipe, 0o600);
   const entry = [process.execPath, ...process.execArgv, selfEntry(), 'sim', 'serve', folder] as const;
   const started = await startSupervisor({ entry, folder });
   const isNew = started.kind === 'started';
-  if (run.options.json) {
-    showJson(run.console, simJson(isNew ? 'started' : 'already', started.run));
-    return exitCode.done;
+  // Whoever interrupts the start does not want what it starts.
+  if (isNew && run.signal.aborted) await stopSupervisor(folder);
+  else if (run.options.json) showJson(run.console, simJson(isNew ? 'started' : 'already', started.run));
+  else {
+    const head = headLine(started.run, isNew ? 'up' : 'up already', run.console.columns);
+    run.console.out(`${head}${nodeLines(started.run)}${nextText(isChanged)}\n`);
   }
-  const head = headLine(started.run, isNew ? 'up' : 'up already', run.console.columns);
-  const next = isNew
-    ? 'Look at them: meshwright status --sim'
-    : 'After a change of the file: meshwright sim down && meshwright sim up';
-  run.console.out(`${head}${nodeLines(started.run)}${next}\n`);
   return exitCode.done;
 };
+
+function nextText(isChanged: boolean): string {
+  if (!isChanged) return 'Look at them: meshwright status --sim';
+  const anew = 'meshwright sim down && meshwright sim up';
+  return `The file has changed since: these Macs are as it was then, so that you see the\ndifference. To make them anew: ${anew}`;
+}
 
 function makeFolder(folder: string): void {
   try {

@@ -15,6 +15,9 @@ import type { VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
 import { verdictOf } from './facts.ts';
 
+/** The cures above are for real Macs; nobody needs a power button here. */
+const mending = '\n  This rack is simulated: meshwright sim fault --clear mends what was broken.\n';
+
 /** `status [NODE…]`: the rack in one table, and what is wrong with it. */
 export const status: VerbBody = async (run) => {
   const cluster = openCluster(run);
@@ -30,6 +33,7 @@ export const status: VerbBody = async (run) => {
   else {
     const paint = paintFor(hasColor);
     run.console.out(statusText({ desired, observation, findings, isSimulated, columns, unicode: hasUnicode, paint }));
+    if (isSimulated && findings.length > 0) run.console.out(mending);
   }
   return codeForNodes(nodes.map((node) => nodeVerdict(node.name, observation, findings)));
 };

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
+import { answerDiagnostics, diagnosticsJson, showJson } from '../diagnostics-output.ts';
 import { exitCode } from '../exit-codes.ts';
 import { judgeFiles } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
@@ -10,7 +10,7 @@ export const validate: VerbBody = async (run) => {
   const { shown, diagnostics, sources } = judgeFiles(withFileWord(run));
   if (run.options.json) showJson(run.console, { diagnostics: diagnosticsJson(diagnostics) });
   else {
-    showDiagnostics(run.console, diagnostics, sources);
+    answerDiagnostics(run.console, diagnostics, sources);
     showVerdict(run, shown, diagnostics);
   }
   return diagnostics.some((one) => one.severity === 'error') ? exitCode.fileInvalid : exitCode.done;
@@ -26,10 +26,10 @@ function withFileWord(run: Run): Run {
 function showVerdict(run: Run, shown: string, diagnostics: readonly Diagnostic[]): void {
   const errors = diagnostics.filter((one) => one.severity === 'error').length;
   const warnings = diagnostics.filter((one) => one.severity === 'warning').length;
-  if (diagnostics.length > 0) run.console.err('\n');
+  if (diagnostics.length > 0) run.console.out('\n');
   const also = warnings > 0 ? `, ${counted(warnings, 'warning')}` : '';
   if (errors > 0) {
-    run.console.err(`${counted(errors, 'error')}${also} in ${shown}; nothing was sent to any node.\n`);
+    run.console.out(`${counted(errors, 'error')}${also} in ${shown}; nothing was sent to any node.\n`);
   } else {
     run.console.out(`${shown} is valid${also}.\n`);
   }

@@ -70,7 +70,7 @@ describe('Thunderbolt Bridge', () => {
   });
 
   it('that only the preferences still have comes back', () => {
-    expect(told(only({ 'bridge-preferences': preferences }))).toEqual(['warning bridge/comes-back node studio-3']);
+    expect(told(only({ 'bridge-preferences': preferences }))).toEqual(['error bridge/comes-back node studio-3']);
   });
 
   it('of Thunderbolt receptacles alone is removed by its own name, and one of other interfaces is left alone', () => {

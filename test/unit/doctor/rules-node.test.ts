@@ -153,7 +153,7 @@ describe('FileVault', () => {
   it('is judged only when the file demands a state', () => {
     expect(told(only({ filevault: 'on' }))).toEqual([]);
     expect(told(only({ filevault: 'on' }), system({ fileVault: 'disabled' }))).toEqual([
-      'warning filevault/differs node studio-3',
+      'error filevault/differs node studio-3',
     ]);
   });
 
