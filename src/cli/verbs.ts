@@ -57,8 +57,8 @@ hint. Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
     words: '[node...]',
     uses: atOnce,
     options: [],
-    more: `Exit 0: nothing is wrong. 3: what is left is work for hands at the rack.
-4: some nodes are wrong or were not observed. 1: all of them.`,
+    more: `Exit 0: no error; there may be warnings. 3: what is left is work for hands at
+the rack. 4: some nodes are wrong or were not observed. 1: all of them.`,
     load: async () => (await import('./commands/status.ts')).status,
   },
   {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endPlace } from './fleet.ts';
 import { codesOf, ended, environment, expectGolden, json, meshwright, start } from './meshwright.ts';
-import { makeExamplePlace, makePlace, type Place, processesOf } from './place.ts';
+import { exampleText, makeExamplePlace, makePlace, type Place, processesOf } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 
 let place: Place;
@@ -48,6 +48,20 @@ describe('sim', () => {
     for (const ran of rans) expect(ran.stdout.toLowerCase()).toContain('simulated');
     await expectGolden('sim', place, rans);
     expect(processesOf(place)).toEqual([]);
+  });
+
+  it('says that the file has changed since, breaks several targets at once, and stays as it was', async () => {
+    const path = place.write('changing.yaml', exampleText);
+    const first = await run('-f', 'changing.yaml', 'sim', 'up');
+    writeFileSync(path, exampleText.replace('512GB', '256GB'));
+    const again = await run('-f', 'changing.yaml', 'sim', 'up');
+    const broken = await run('-f', 'changing.yaml', 'sim', 'fault', 'power-wrong', 'studio-1', 'studio-2', '--json');
+    const bad = await run('-f', 'changing.yaml', 'sim', 'fault', 'power-wrong', 'studio-3', 'studio-9');
+    await run('-f', 'changing.yaml', 'sim', 'down');
+    expect(first.stdout).not.toContain('has changed');
+    expect(again.stdout).toContain('The file has changed since');
+    expect(json(broken)).toMatchObject({ faults: ['power-wrong studio-1', 'power-wrong studio-2'] });
+    expect(bad.code).toBe(64);
   });
 
   it('answers in JSON that its schema allows, everywhere', async () => {
