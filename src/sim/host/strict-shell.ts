@@ -38,6 +38,10 @@ function isOutside(word: ShellWord, place: Place, isPathAnyway: boolean): boolea
   return systemFolder.test(word.literal) && !isAllowed(word.literal, place);
 }
 
+/** Whether a command or a redirection would leave the root: any absolute path but the allowed, and a way upwards. */
+const leavesRoot = (path: string, place: Place): boolean =>
+  (path.startsWith('/') && !isAllowed(path, place)) || path.split('/').includes('..');
+
 const notFound = (path: string, line: number): Objection => ({
   text: `sh: line ${line}: ${path}: No such file or directory (simulated: below this node's root only)`,
   code: 127,
@@ -107,11 +111,9 @@ const isOuterShell = (word: ShellWord, index: number, place: Place): boolean =>
 function outsidePaths(command: SimpleCommand, index: number, place: Place): readonly Objection[] {
   const [name, ...rest] = commandWords(command);
   const wrong: ShellWord[] = [];
-  if (name?.literal.startsWith('/') && !isAllowed(name.literal, place) && !isOuterShell(name, index, place)) {
-    wrong.push(name);
-  }
+  if (name !== undefined && leavesRoot(name.literal, place) && !isOuterShell(name, index, place)) wrong.push(name);
   wrong.push(...rest.filter((word) => isOutside(word, place, false)));
-  wrong.push(...command.targets.filter((word) => isOutside(word, place, true)));
+  wrong.push(...command.targets.filter((word) => leavesRoot(word.literal, place)));
   wrong.push(...command.assignments.map(assignedWord).filter((word) => isOutside(word, place, true)));
   return wrong.map((word) => notFound(word.literal, word.line));
 }

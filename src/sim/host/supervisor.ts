@@ -6,6 +6,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { FleetError, type NonEmpty } from '../../diagnostics/fleet-error.ts';
 import { askControl } from './control.ts';
+import { endProcess } from './end-process.ts';
 import { markVariable } from './exec-environment.ts';
 import { isSameProcess } from './process-identity.ts';
 import type { RunFile } from './run-file.ts';
@@ -124,7 +125,7 @@ export async function startSupervisor(options: StartSupervisorOptions): Promise<
     if (state.kind === 'live' && child.end !== undefined) return { kind: 'already', run: state.run };
     if (child.end !== undefined && !(await isClaimed(folder))) break;
     if (Date.now() > end) {
-      if (child.pid !== undefined) process.kill(child.pid, 'SIGKILL');
+      if (child.pid !== undefined) endProcess(child.pid);
       break;
     }
     await pause(pollMs);
@@ -143,17 +144,21 @@ export interface Stopped {
 async function awaitEnd(run: RunFile): Promise<void> {
   const end = Date.now() + stopMs;
   while (await isSameProcess(run.pid, run.pidStart)) {
-    if (Date.now() > end) process.kill(run.pid, 'SIGKILL');
+    if (Date.now() > end) endProcess(run.pid);
     await pause(pollMs);
   }
 }
 
-/** Stops the simulated fleet of this folder, or cleans up after a crashed one; may be called again and again. */
+/**
+ * Stops the simulated fleet of this folder, or cleans up after a crashed one; may be called again and again.
+ *
+ * @throws FleetError `sim/no-answer` when it does not answer and belongs to another user
+ */
 export async function stopSupervisor(folder: string): Promise<Stopped> {
   const state = await readRun(resolve(folder));
   if (state.kind === 'none') return { kind: 'none', sweptCount: 0 };
   if (state.kind === 'live') await askControl(state.run.controlSocket, { ask: 'stop' }, stopMs);
-  if (state.kind === 'silent') process.kill(state.run.pid, 'SIGKILL');
+  if (state.kind === 'silent') endProcess(state.run.pid);
   await awaitEnd(state.run);
   const sweptCount = await cleanRun(resolve(folder), state.run);
   await rm(join(resolve(folder), 'claim'), { force: true });

@@ -1,5 +1,6 @@
 import { apple } from '../../commands/source.ts';
-import { type BaseTool, checkOptions, passOptions, shellQuote } from './wrapper.ts';
+import { checkFiles, passFiles } from './inside.ts';
+import { type BaseTool, shellQuote } from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);
 
@@ -17,21 +18,21 @@ export const fileTools: readonly BaseTool[] = [
     source: manual('cat'),
     forms: '[-nu] [file ...]',
     usage: { text: 'usage: cat [-belnstuv] [file ...]', code: 1 },
-    body: passOptions('nu'),
+    body: passFiles({ letters: 'nu' }),
   },
   {
     path: '/bin/rm',
     source: manual('rm'),
     forms: '[-dfRrv] file ...',
     usage: { text: 'usage: rm [-f | -i] [-dIPRrvWx] file ...\n       unlink [--] file', code: 64 },
-    body: passOptions('dfRrv'),
+    body: passFiles({ letters: 'dfRrv', isChanging: true }),
   },
   {
     path: '/bin/mkdir',
     source: manual('mkdir'),
     forms: '[-pv] [-m mode] directory ...',
     usage: { text: 'usage: mkdir [-pv] [-m mode] directory_name ...', code: 64 },
-    body: passOptions('pvm:'),
+    body: passFiles({ letters: 'pvm:', isChanging: true }),
   },
   {
     path: '/bin/mv',
@@ -41,7 +42,7 @@ export const fileTools: readonly BaseTool[] = [
       text: 'usage: mv [-f | -i | -n] [-hv] source target\n       mv [-f | -i | -n] [-v] source ... directory',
       code: 64,
     },
-    body: passOptions('fiv'),
+    body: passFiles({ letters: 'fiv', isChanging: true }),
   },
   {
     path: '/bin/cp',
@@ -51,7 +52,7 @@ export const fileTools: readonly BaseTool[] = [
       text: 'usage: cp [-R [-H | -L | -P]] [-fi | -n] [-aclNpsSvXx] source_file target_file',
       code: 64,
     },
-    body: passOptions('fpPRv'),
+    body: passFiles({ letters: 'fpPRv' }),
   },
   {
     path: '/bin/ln',
@@ -60,8 +61,8 @@ export const fileTools: readonly BaseTool[] = [
     usage: { text: 'usage: ln [-s [-F] | -L | -P] [-f | -i] [-hnv] source_file [target_file]', code: 1 },
     body: (context) =>
       context.isBsd
-        ? passOptions('fhnsv')(context)
-        : `case \${1-} in (-sfh | -shf) shift; set -- -sfn "$@" ;; esac\n${passOptions('fnsv')(context)}`,
+        ? passFiles({ letters: 'fhnsv', isChanging: true })(context)
+        : `case \${1-} in (-sfh | -shf) shift; set -- -sfn "$@" ;; esac\n${passFiles({ letters: 'fnsv', isChanging: true })(context)}`,
   },
   {
     path: '/bin/chmod',
@@ -71,7 +72,7 @@ export const fileTools: readonly BaseTool[] = [
       text: 'usage: chmod [-fhv] [-R [-H | -L | -P]] [-a | +a | =a  [i][# [ n]]] mode|entry file ...',
       code: 1,
     },
-    body: ({ host }) => `${checkOptions('fRv')}
+    body: ({ host }) => `${checkFiles({ letters: 'fRv', textUnless: '', isChanging: true })}
 n=$((OPTIND - 1)); i=0
 for o; do i=$((i + 1)); [ "$i" -le "$n" ] && continue; break; done
 case $o in ('' | *[!0-7ugoarwxXst,+=-]*) refused "Invalid file mode: $o" ;; esac
@@ -85,7 +86,7 @@ POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
       text: 'usage: ls [-@ABCFGHILOPRSTUWXabcdefghiklmnopqrstuvwxy1%,] [--color=when] [-D format] [file ...]',
       code: 1,
     },
-    body: passOptions('1AadFRrt'),
+    body: passFiles({ letters: '1AadFRrt', hasDefault: true }),
   },
   {
     path: '/usr/bin/touch',
@@ -95,7 +96,7 @@ POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
       text: 'usage: touch [-A [-][[hh]mm]SS] [-achm] [-r file] [-t [[CC]YY]MMDDhhmm[.SS]]\n       [-d YYYY-MM-DDThh:mm:SS[.frac][tz]] file ...',
       code: 1,
     },
-    body: passOptions('acmr:t:'),
+    body: passFiles({ letters: 'acmr:t:', fileOptions: 'r', isChanging: true }),
   },
   {
     path: '/usr/bin/mktemp',
@@ -116,6 +117,7 @@ case $#:$p in
   (1:) case $1 in (*[X][X][X]) ;; (*) refused 'the template needs X at its end' ;; esac ;;
   (*) refused 'one template at a time' ;;
 esac
+inside "$1"
 exec ${shellQuote(host)} $f "$1"`,
   },
   {
@@ -129,6 +131,7 @@ while getopts ':Lf:' o; do
 done
 shift $((OPTIND - 1))
 [ -n "$f" ] && [ $# -gt 0 ] || refused 'a format and a file are needed here'
+readable "$@"
 b=$f g=
 while [ -n "$f" ]; do case $f in
 ${statArms}
@@ -142,7 +145,7 @@ ${isBsd ? `exec ${shellQuote(host)} $L -f "$b" -- "$@"` : `exec ${shellQuote(hos
     source: manual('readlink'),
     forms: '[-n] file, one link only',
     usage: { text: 'usage: readlink [-fn] [file ...]', code: 1 },
-    body: passOptions('n'),
+    body: passFiles({ letters: 'n' }),
   },
   {
     path: '/usr/bin/tar',
@@ -157,6 +160,8 @@ case $m in (-[ctx]*f) ;; (*) refused 'Must specify one of -c, -r, -t, -u, -x' ;;
 m=\${m#-?}
 case \${m%f} in (*[!jvzJ]*) refused "Option $1 is not supported" ;; esac
 for o; do case $o in ("$1" | -C) ;; (-?*) refused "Option $o is not supported" ;; esac; done
+z=x
+for o; do case $z$o in (x* | -C) ;; (*) readable "$o" ;; esac; z=; done
 # GNU tar calls gzip by name; bsdtar has it inside.
 PATH=/usr/bin:/bin exec ${shellQuote(host)} "$@"`,
   },
@@ -170,8 +175,11 @@ PATH=/usr/bin:/bin exec ${shellQuote(host)} "$@"`,
       code: 1,
     },
     body: ({ host }) => `case \${1-} in ('' | -*) refused '' ;; esac
-x=
+x= p=path
 for o; do
+  case $o in ('!' | '(' | -?*) [ "$p" != path ] || p= ;; esac
+  case $p in (path | -newer) inside "$o" ;; (-exec) starts "$o" ;; esac
+  [ "$p" = path ] || p=$o
   case $x:$o in
     (x:';' | x:+) x= ;;
     (x:*) ;;

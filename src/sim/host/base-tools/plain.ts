@@ -63,14 +63,17 @@ export const plainTools: readonly BaseTool[] = [
       'usage: env [-0iv] [-u name] [name=value ...]\n       env [-iv] [-P altpath] [-u name] [name=value ...] utility [argument ...]',
       1,
     ),
-    body: ({ host }) => `${checkOptions('iu:')}\nexec ${shellQuote(host)} "$@"`,
+    body: ({ host }) => `bare=
+${checkOptions('iu:', 'case $o:$OPTARG in (i:* | u:PATH) bare=1 ;; esac')}
+after $((OPTIND - 1)) starts "$@"
+exec ${shellQuote(host)} "$@"`,
   },
   {
     path: '/usr/bin/nohup',
     source: manual('nohup'),
     forms: 'utility ...',
     usage: usageOf('usage: nohup [--] utility [arguments]', 127),
-    body: ({ host }) => `case \${1--} in (-*) refused '' ;; esac\nexec ${shellQuote(host)} "$@"`,
+    body: ({ host }) => `case \${1--} in (-*) refused '' ;; esac\nstarts "$@"\nexec ${shellQuote(host)} "$@"`,
   },
   {
     path: '/usr/bin/basename',

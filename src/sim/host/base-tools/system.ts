@@ -36,6 +36,7 @@ case $w in
     exit 1 ;;
   (*) echo 'sudo: a password is required' >&2; exit 1 ;;
 esac
+starts "$@"
 exec /usr/bin/env -i ${keptBySudo.map((name) => `\${${name}+${name}="$${name}"}`).join(' ')} PATH="$PATH" HOME="$HOME" \\
   SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER=${user} ${markVariable}="$${markVariable}" ${asRoot}=1 "$@"`;
 

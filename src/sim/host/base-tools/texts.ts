@@ -1,4 +1,5 @@
 import { apple } from '../../commands/source.ts';
+import { checkFiles, passFiles } from './inside.ts';
 import { type BaseTool, checkOptions, passOptions, shellQuote } from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);
@@ -27,13 +28,14 @@ export const textTools: readonly BaseTool[] = [
     usage: { text: 'usage: wc [--libxo] [-Lclmw] [file ...]', code: 1 },
     body: ({ host, isBsd }) =>
       isBsd
-        ? passOptions('clmw')({ host, isBsd, user: '' })
+        ? passFiles({ letters: 'clmw' })({ host, isBsd, user: '' })
         : `k=0
 while getopts ':clmw' o; do
   case $o in ('?' | :) refused "illegal option -- $OPTARG" ;; esac
   k=$((k + 1))
 done
 [ "$k" -gt 0 ] || k=3
+after $((OPTIND - 1)) readable "$@"
 o=$(POSIXLY_CORRECT=1 ${shellQuote(host)} "$@"); s=$?
 [ -z "$o" ] || printf '%s\\n' "$o" | while read -r a b c d; do
   case $k in
@@ -51,6 +53,7 @@ exit $s`,
     usage: { text: 'usage: head [-n lines | -c bytes] [file ...]', code: 1 },
     body: ({ host }) => `case $* in (*+*) refused 'illegal line count' ;; esac
 ${plainCounts('n:c:')}
+after $((OPTIND - 1)) readable "$@"
 POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
   },
   {
@@ -58,7 +61,8 @@ POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
     source: manual('tail'),
     forms: '[-Ff] [-n [+]count | -c [+]bytes] [file ...]',
     usage: { text: 'usage: tail [-F | -f | -r] [-q] [-b # | -c # | -n #] [file ...]', code: 1 },
-    body: ({ host }) => `${plainCounts('Ffn:c:')}\nPOSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
+    body: ({ host }) =>
+      `${plainCounts('Ffn:c:')}\nafter $((OPTIND - 1)) readable "$@"\nPOSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
   },
   {
     path: '/usr/bin/grep',
@@ -69,7 +73,12 @@ POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
       code: 2,
     },
     body: (context) =>
-      passOptions('acEFhHilnoqsvwxe:f:m:', refuseTexts(gnuEscapes, 'an escape that only GNU knows'))(context),
+      passFiles({
+        letters: 'acEFhHilnoqsvwxe:f:m:',
+        fileOptions: 'f',
+        textUnless: 'ef',
+        extra: refuseTexts(gnuEscapes, 'an escape that only GNU knows'),
+      })(context),
   },
   {
     path: '/usr/bin/sed',
@@ -79,7 +88,7 @@ POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
       text: 'usage: sed script [-EHalnru] [-i extension] [file ...]\n\tsed [-EHalnu] [-i extension] [-e script] ... [-f script_file] ... [file ...]',
       code: 1,
     },
-    body: ({ host, isBsd }) => `${checkOptions('Ene:f:')}
+    body: ({ host, isBsd }) => `${checkFiles({ letters: 'Ene:f:', fileOptions: 'f', textUnless: 'ef' })}
 ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 'd}', 'q}', ',~', '0,/'], 'extra characters at the end of p command')}exec ${shellQuote(host)} ${isBsd ? '' : '--posix '}"$@"`,
   },
   {
@@ -88,13 +97,15 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
     forms: "[-F separator] [-v name=value] 'program' [file ...] or -f file, without functions of gawk",
     usage: { text: 'usage: awk [-F fs | --csv][-v var=value][prog | -f progfile][file ...]', code: 2 },
     body: (context) =>
-      passOptions(
-        'F:v:f:',
-        refuseTexts(
+      passFiles({
+        letters: 'F:v:f:',
+        fileOptions: 'f',
+        textUnless: 'f',
+        extra: refuseTexts(
           ['gensub', 'strftime', 'systime', 'mktime', 'asort', 'PROCINFO', 'BEGINFILE', 'strtonum'],
           'a function that only gawk knows',
         ),
-      )(context),
+      })(context),
   },
   {
     path: '/usr/bin/tr',
@@ -111,14 +122,14 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
       text: 'usage: cut -b list [-n] [file ...]\n       cut -c list [file ...]\n       cut -f list [-s] [-w | -d delim] [file ...]',
       code: 1,
     },
-    body: passOptions('b:c:d:f:s'),
+    body: passFiles({ letters: 'b:c:d:f:s' }),
   },
   {
     path: '/usr/bin/sort',
     source: manual('sort'),
     forms: '[-bcfnru] [-k key] [-t char] [-o file] [file ...]',
     usage: { text: 'Try `sort --help` for more information', code: 2 },
-    body: passOptions('bcfnruk:t:o:'),
+    body: passFiles({ letters: 'bcfnruk:t:o:', fileOptions: 'o' }),
   },
   {
     path: '/usr/bin/xargs',
@@ -128,21 +139,22 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
       text: 'usage: xargs [-0opt] [-E eofstr] [-I replstr [-R replacements] [-S replsize]]\n             [-J replstr] [-L number] [-n number [-x]] [-P maxprocs]\n             [-s size] [utility [argument ...]]',
       code: 1,
     },
-    body: ({ host, isBsd }) => `${checkOptions('0tn:I:L:P:')}\nexec ${shellQuote(host)} ${isBsd ? '' : '-r '}"$@"`,
+    body: ({ host, isBsd }) =>
+      `${checkOptions('0tn:I:L:P:')}\nafter $((OPTIND - 1)) starts "$@"\nexec ${shellQuote(host)} ${isBsd ? '' : '-r '}"$@"`,
   },
   {
     path: '/usr/bin/tee',
     source: manual('tee'),
     forms: '[-a] [file ...]',
     usage: { text: 'usage: tee [-ai] [file ...]', code: 1 },
-    body: passOptions('a'),
+    body: passFiles({ letters: 'a' }),
   },
   {
     path: '/usr/bin/cmp',
     source: manual('cmp'),
     forms: '[-s] file1 file2',
     usage: { text: 'usage: cmp [-l | -s | -x] [-bhz] file1 file2 [skip1 [skip2]]', code: 2 },
-    body: passOptions('s'),
+    body: passFiles({ letters: 's' }),
   },
   {
     path: '/usr/bin/base64',
@@ -160,6 +172,6 @@ esac`,
     source: apple('shasum(1) of macOS, a part of perl'),
     forms: '[-a 1|256|512] [file ...], -c file',
     usage: { text: 'Type shasum -h for help', code: 1 },
-    body: passOptions('a:c'),
+    body: passFiles({ letters: 'a:c' }),
   },
 ];

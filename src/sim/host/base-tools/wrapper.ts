@@ -1,4 +1,5 @@
 import type { Source } from '../../commands/source.ts';
+import { insideFunctions } from './inside-functions.ts';
 
 /** What the text of a wrapper depends on besides the tool. */
 export interface WrapperContext {
@@ -55,14 +56,15 @@ refused() {
 }
 
 /** The whole wrapper. */
-export const wrapperText = (tool: BaseTool, context: WrapperContext): string => `${head(tool)}${tool.body(context)}\n`;
+export const wrapperText = (tool: BaseTool, context: WrapperContext): string =>
+  `${head(tool)}${insideFunctions}${tool.body(context)}\n`;
 
 /**
  * Checks options as getopt(3) of a Mac does: only these letters, none after the first operand, no long ones. GNU
- * would also look for options behind the operands; POSIXLY_CORRECT ends that.
+ * would also look for options behind the operands; POSIXLY_CORRECT ends that. `more` is sh for each accepted option.
  */
-export const checkOptions = (letters: string): string => `while getopts ':${letters}' o; do
-  case $o in ('?') refused "illegal option -- $OPTARG" ;; (:) refused "option requires an argument -- $OPTARG" ;; esac
+export const checkOptions = (letters: string, more = ''): string => `while getopts ':${letters}' o; do
+  case $o in ('?') refused "illegal option -- $OPTARG" ;; (:) refused "option requires an argument -- $OPTARG" ;; esac${more === '' ? '' : `\n  ${more}`}
 done`;
 
 /** Checks options by their letters and hands the whole command line to the machine's tool. */
