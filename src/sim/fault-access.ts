@@ -10,7 +10,7 @@ const withConnection = (mac: MacState, connection: Partial<ConnectionState>): Ma
 
 /** The Mac was restarted and waits for a password before it starts macOS. */
 export const filevaultLocked: Fault = macFault(
-  'the Mac waits at FileVault: its sshd takes a password only and unlocks the disk',
+  'the Mac waits at FileVault: its sshd only takes a password to unlock it',
   aimAtNode,
   (mac) => ({ ...withConnection(mac, { filevault: 'preboot' }), isFileVaultOn: true }),
 );
@@ -47,7 +47,7 @@ export const wrongHostKey: Fault = macFault('another host key is shown', aimAtNo
 
 /** An address that leads to the Mac of another node, as after a mixed-up name or lease. */
 export const wrongMac: Fault = fault<readonly [MacState, MacState]>({
-  summary: "the address leads to another node's Mac: its serial, UUIDs and cables are seen there",
+  summary: "the address leads to another node's Mac: its serial, UUIDs and cables",
   targets: 'NODE (the next one answers) | NODE,OTHER',
   aim: aimAtTwoNodes,
   change: (fleet, [mac, other]) => {

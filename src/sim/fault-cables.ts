@@ -38,7 +38,7 @@ export const cable40g: Fault = fault({
 
 /** The interface has lost its IPv4 address, and with it the IPv4-mapped GID. */
 export const gidMissing: Fault = fault({
-  summary: 'the interface has lost its IPv4 address, so its RDMA device has no IPv4-mapped GID',
+  summary: 'the interface has lost its IPv4 address, so its RDMA device has no GID',
   targets: 'NODE:RECEPTACLE | NODE (all its cabled receptacles)',
   aim: aimAtCables,
   change: (fleet, ends) => {

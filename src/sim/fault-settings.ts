@@ -4,14 +4,14 @@ import { buildOf } from './macos-builds.ts';
 
 /** RDMA was never enabled in Recovery, or an update has switched it off. */
 export const rdmaDisabled: Fault = macFault(
-  'RDMA is switched off in NVRAM: no devices here, and the neighbours see no RDMA service',
+  'RDMA is off in NVRAM: no devices here, no RDMA service seen next door',
   aimAtNode,
   (mac) => (mac.isRdmaEnabled ? { ...mac, isRdmaEnabled: false } : 'RDMA is switched off already'),
 );
 
 /** macOS has put the Thunderbolt Bridge together again, in all three layers. */
 export const bridgeActive: Fault = macFault(
-  'the Thunderbolt Bridge is back: its members hold no address and no IPv4-mapped GID',
+  'the Thunderbolt Bridge is back: its members have no address and no GID',
   aimAtNode,
   (mac) =>
     mac.bridge.hasInterface && mac.bridge.preferences === 'listed' && mac.bridge.service === 'enabled'
@@ -24,7 +24,7 @@ const oldVersion = '26.1';
 
 /** A Mac that missed the updates. */
 export const macosOld: Fault = macFault(
-  `macOS ${oldVersion} is installed: rdma_ctl and the ibv tools do not exist there`,
+  `macOS ${oldVersion} is installed: it has neither rdma_ctl nor the ibv tools`,
   aimAtNode,
   (mac) =>
     mac.macos.version === oldVersion
@@ -34,7 +34,7 @@ export const macosOld: Fault = macFault(
 
 /** Somebody has reset the energy settings. */
 export const powerWrong: Fault = macFault(
-  'the energy settings are others: the Mac goes to sleep, and the restart after a power loss is turned over',
+  'the Mac goes to sleep, and its restart after a power loss is turned over',
   aimAtNode,
   (mac) => ({
     ...mac,
