@@ -1,7 +1,9 @@
 import { didYouMean, listText } from '../desired/did-you-mean.ts';
+import { type GluedKey, gluedKey, spaceHint } from './glued-key.ts';
 import { pointerText, pointerTo } from './pointer.ts';
 import type { Problem } from './problem.ts';
-import { type Context, quoted } from './schema-context.ts';
+import { quoted } from './quoted.ts';
+import type { Context } from './schema-context.ts';
 import { descriptionOf, exampleOf, keysOf, namesOf, sectionsWithKey } from './schema-lookup.ts';
 import { spanOf } from './source-map.ts';
 import { dangerIn } from './unsafe-text.ts';
@@ -11,19 +13,31 @@ export function unknownKey({ schema, document, error, part }: Context): Problem 
   const key = String(error.params['additionalProperty']);
   const pointer = pointerTo(error.instancePath, key);
   const known = keysOf(part.node);
-  const near = didYouMean(key, known);
+  const glued = gluedAmong(key, known);
+  const near = glued === undefined ? didYouMean(key, known) : undefined;
   const elsewhere = sectionsWithKey(schema, key);
   return {
     code: 'schema/unknown-key',
     span: spanOf(document.map, { pointer, at: 'key' }),
     pointer,
     detail: `${quoted(key)} is not a key of ${pointerText(error.instancePath)}.`,
-    hint: near !== undefined ? `Did you mean \`${near}\`?` : hintForUnknown(key, known, elsewhere),
+    hint: glued === undefined ? hintForUnknown({ key, near }, known, elsewhere) : spaceHint(glued),
     ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
   };
 }
 
-function hintForUnknown(key: string, known: readonly string[], elsewhere: readonly string[]): string {
+/** A known key that runs into its value: `host:b.lan`. */
+export function gluedAmong(key: string, known: readonly string[]): GluedKey | undefined {
+  const glued = gluedKey(key);
+  return glued !== undefined && known.includes(glued.key) ? glued : undefined;
+}
+
+function hintForUnknown(
+  { key, near }: { readonly key: string; readonly near: string | undefined },
+  known: readonly string[],
+  elsewhere: readonly string[],
+): string {
+  if (near !== undefined) return `Did you mean \`${near}\`?`;
   if (elsewhere.length > 0) return `\`${key}\` belongs under ${listText(elsewhere, 'or')}.`;
   return `Known here: ${listText(known)}.`;
 }

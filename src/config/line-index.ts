@@ -30,7 +30,8 @@ export function placeOf(source: SourceText, span: Span, pointer?: string): Sourc
   return pointer === undefined ? place : { ...place, pointer };
 }
 
-function lineAndColumn(source: SourceText, offset: number): { readonly line: number; readonly column: number } {
+/** The line and the column of a character, both from 1. */
+export function lineAndColumn(source: SourceText, offset: number): { readonly line: number; readonly column: number } {
   let low = 0;
   let high = source.lineStarts.length - 1;
   while (low < high) {

@@ -1,10 +1,10 @@
 import { canonicalAddress } from '../desired/address.ts';
-import { escapeText } from '../diagnostics/escape.ts';
 import type { Span } from './line-index.ts';
 import { lastKey } from './pointer.ts';
+import { quoted } from './quoted.ts';
 import type { ReadDocument } from './read-document.ts';
 import type { SchemaError } from './schema-error.ts';
-import { descriptionOf, type SchemaPart } from './schema-lookup.ts';
+import { descriptionOf, keysOf, type SchemaPart } from './schema-lookup.ts';
 import { spanOf } from './source-map.ts';
 
 /** One finding of a validator with everything that explains it. */
@@ -23,6 +23,8 @@ export interface PlacedValue {
   /** The text of a scalar as the file has it; empty for a list or a map. */
   readonly raw: string;
   readonly description: string;
+  /** The keys that a map may have there. */
+  readonly keys: readonly string[];
   readonly value: unknown;
   /** Whether the text of a scalar, in quotes, could stand there. */
   readonly isFitAsText: boolean;
@@ -37,6 +39,7 @@ export function placed({ document, error, part }: Context): PlacedValue {
     span: spanOf(document.map, { pointer, at: 'value' }),
     raw,
     description: descriptionOf(part.node),
+    keys: keysOf(part.node),
     value: valueAt(document.value, pointer),
     isFitAsText: fitsAsText(part, raw),
   };
@@ -57,10 +60,6 @@ function valueAt(root: unknown, pointer: string): unknown {
   }
   return value;
 }
-
-const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 57)}...` : text);
-/** The start of a text, safe to show, between backticks. */
-export const quoted = (text: string): string => `\`${escapeText(shorten(text))}\``;
 
 /** What stands there, in words. */
 export function shownValue(context: Context): string {

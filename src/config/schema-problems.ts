@@ -1,22 +1,27 @@
 import { boundedValue } from './bounded-value.ts';
-import { badName, missingKeys, unknownKey } from './key-problems.ts';
+import { badName, gluedAmong, missingKeys, unknownKey } from './key-problems.ts';
+import { pointerTo } from './pointer.ts';
 import type { Problem } from './problem.ts';
 import type { ReadDocument } from './read-document.ts';
 import { type Context, placed, shownValue } from './schema-context.ts';
 import type { CompiledSchema, SchemaError } from './schema-error.ts';
-import { schemaFor } from './schema-lookup.ts';
+import { keysOf, schemaFor } from './schema-lookup.ts';
+import { isSecondHalf, splitModels } from './split-model.ts';
 import { typeProblem } from './type-problem.ts';
-import { badForm, notAllowed, outOfRange } from './value-problems.ts';
+import { badForm, notAllowed, outOfRange, splitModel } from './value-problems.ts';
 
 /** Everything in which a document differs from its schema; keys that one section lacks are one problem. */
 export function schemaProblems(compiled: CompiledSchema, document: ReadDocument): readonly Problem[] {
   if (compiled.validate(boundedValue(compiled.schema, document.value))) return [];
   const errors = compiled.validate.errors ?? [];
   const chosen = new Set(errors.filter((error) => error.keyword === 'oneOf').map((error) => error.instancePath));
-  const missing = missingBySection(errors);
+  const missing = missingBySection(compiled.schema, errors);
+  const splits = splitModels(document, errors);
   return errors
-    .filter((error) => isTelling(error, chosen))
+    .filter((error) => isTelling(error, chosen) && !isSecondHalf(document, splits, error))
     .flatMap((error): readonly Problem[] => {
+      const split = error.keyword === 'pattern' ? splits.get(error.instancePath) : undefined;
+      if (split !== undefined) return [splitModel(split)];
       const part = schemaFor(compiled.schema, error.instancePath);
       const context: Context = { schema: compiled.schema, document, error, part };
       if (error.keyword !== 'required') return [problemOf(context)];
@@ -27,14 +32,24 @@ export function schemaProblems(compiled: CompiledSchema, document: ReadDocument)
 
 const missingIn = (error: SchemaError): string => String(error.params['missingProperty']);
 
-function missingBySection(errors: readonly SchemaError[]): ReadonlyMap<string, readonly string[]> {
+/** The keys that each section lacks, without those that are there and only run into their value. */
+function missingBySection(schema: unknown, errors: readonly SchemaError[]): ReadonlyMap<string, readonly string[]> {
   const bySection = new Map<string, string[]>();
+  const glued = new Set(errors.flatMap((error) => gluedKeyOf(schema, error)));
   for (const error of errors.filter(({ keyword }) => keyword === 'required')) {
+    if (glued.has(pointerTo(error.instancePath, missingIn(error)))) continue;
     const keys = bySection.get(error.instancePath);
     if (keys === undefined) bySection.set(error.instancePath, [missingIn(error)]);
     else keys.push(missingIn(error));
   }
   return bySection;
+}
+
+function gluedKeyOf(schema: unknown, { keyword, params, instancePath }: SchemaError): readonly string[] {
+  if (keyword !== 'additionalProperties') return [];
+  const known = keysOf(schemaFor(schema, instancePath).node);
+  const glued = gluedAmong(String(params['additionalProperty']), known);
+  return glued === undefined ? [] : [pointerTo(instancePath, glued.key)];
 }
 
 /** The branches of a `oneOf` and the grammar of a key's name are told by the error that contains them. */

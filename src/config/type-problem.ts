@@ -1,4 +1,5 @@
 import { escapeText } from '../diagnostics/escape.ts';
+import { gluedKey, spaceHint } from './glued-key.ts';
 import type { Problem } from './problem.ts';
 import { capital, type PlacedValue } from './schema-context.ts';
 import type { SchemaError } from './schema-error.ts';
@@ -41,6 +42,7 @@ function hintFor(wanted: string, place: PlacedValue): string {
   const { value } = place;
   const raw = escapeText(place.raw);
   if (value === null) return 'Fill it in, or remove the key.';
+  if (wanted === 'object') return hintForMap(place);
   if (wanted === 'string' && typeof value !== 'object') {
     return place.isFitAsText ? `Put it in quotes: "${raw}"` : place.description;
   }
@@ -51,4 +53,22 @@ function hintFor(wanted: string, place: PlacedValue): string {
   if (wanted === 'integer' && typeof value === 'string' && /^[1-9][0-9]*$/.test(value))
     return `Write ${value} without quotes.`;
   return place.description;
+}
+
+function hintForMap({ pointer, raw, value, keys, description }: PlacedValue): string {
+  const glued = gluedKey(raw);
+  if (glued !== undefined && keys.includes(glued.key)) return spaceHint(glued);
+  if (pointer === '/nodes' && Array.isArray(value)) {
+    return `Write them as a map, by name and without dashes: \`${nodeLine(value[0])}\`.`;
+  }
+  return description;
+}
+
+/** The first node of a list as a line of a map; an example where the list does not say its name. */
+function nodeLine(item: unknown): string {
+  const name: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'name') : item;
+  if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9-]{0,62}$/.test(name)) return 'studio-1: { host: studio-1.lan }';
+  const host: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'host') : undefined;
+  const isFit = typeof host === 'string' && /^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/.test(host);
+  return `${name}: { host: ${isFit ? host : `${name}.lan`} }`;
 }

@@ -1,6 +1,9 @@
 import { didYouMean, listText } from '../desired/did-you-mean.ts';
+import { linkAdvice } from './link-advice.ts';
 import type { Problem } from './problem.ts';
-import { type Context, capital, placed, quoted, shownValue } from './schema-context.ts';
+import { quoted } from './quoted.ts';
+import { type Context, capital, placed, shownValue } from './schema-context.ts';
+import type { SplitModel } from './split-model.ts';
 import { dangerIn } from './unsafe-text.ts';
 
 /** The problem of a value that is not one of a few. */
@@ -35,7 +38,7 @@ export function badForm(context: Context): Problem {
   const text = String(value);
   const definition = context.part.definition ?? '';
   const danger = reachesCommandLine.has(definition) ? dangerIn(text) : undefined;
-  const advice = definition === 'host' ? hostAdvice(text) : undefined;
+  const advice = definition === 'host' ? hostAdvice(text) : isLink(pointer) ? linkAdvice(text) : undefined;
   return {
     code: danger === undefined ? 'schema/bad-form' : 'schema/unsafe-text',
     span,
@@ -45,12 +48,23 @@ export function badForm(context: Context): Problem {
   };
 }
 
+const isLink = (pointer: string): boolean => pointer.startsWith('/thunderbolt/links/');
+
 function hostAdvice(text: string): string | undefined {
   const user = /^([A-Za-z_][A-Za-z0-9_.-]*)@(.+)$/.exec(text);
   if (user !== null) return `Write \`user: ${user[1]}\` and \`host: ${user[2]}\`.`;
   const port = /^\[?([A-Za-z0-9.-]+)\]?:([0-9]{1,5})$/.exec(text);
   return port === null ? undefined : `Write \`host: ${port[1]}\` and \`port: ${port[2]}\`.`;
 }
+
+/** The problem of a model identifier that a map in braces split at its comma. */
+export const splitModel = ({ pointer, span, text }: SplitModel): Problem => ({
+  code: 'schema/bad-form',
+  span,
+  pointer,
+  detail: `Inside braces the comma ends the value, so ${quoted(text)} is two entries.`,
+  hint: `Put it in quotes: \`model: "${text}"\`.`,
+});
 
 const singular: Readonly<Record<string, string>> = { entries: 'entry', characters: 'character' };
 

@@ -67,7 +67,8 @@ function isLeftOpen(token: CST.Token): boolean {
   return token.source.length < 2 || !token.source.endsWith('"') || backslashes % 2 === 1;
 }
 
-function childrenOf(token: CST.Token): readonly CST.Token[] {
+/** The tokens directly inside another one. */
+export function childrenOf(token: CST.Token): readonly CST.Token[] {
   if (token.type === 'document') return token.value === undefined ? [] : [token.value];
   if (!('items' in token)) return [];
   const children: CST.Token[] = [];
