@@ -148,7 +148,7 @@ describe('what the server sees of a fault', () => {
   it('is in the state of the connection', () => {
     expect(connection('wrong-host-key')).toEqual({ hostKey: 'other', filevault: 'unlocked' });
     expect(connection('filevault-locked')).toEqual({ hostKey: 'own', filevault: 'preboot' });
-    expect(connection('connection-drop')).toEqual({ hostKey: 'own', filevault: 'unlocked', dropAfterBytes: 12_000 });
+    expect(connection('connection-drop')).toEqual({ hostKey: 'own', filevault: 'unlocked', dropAfterBytes: 2_000 });
   });
 
   it('stays with the address when the address leads to another Mac', () => {
