@@ -36,7 +36,7 @@ export const hostTool = (name: string): string | undefined =>
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** The wrappers for this user; a tool that the machine itself lacks is left out and ends with 127, as any unknown one. */
+/** The wrappers for this user; a tool that the machine itself lacks is left out and ends with 127, like every unknown one. */
 export function baseToolFiles(user: string, platform: NodeJS.Platform): readonly NodeFile[] {
   return baseTools.flatMap((tool) => {
     const host = tool.host === 'none' ? '' : hostTool(tool.host ?? nameOf(tool.path));
