@@ -2,7 +2,7 @@
  * The import table of `docs/architecture.md` as data: dependency-cruiser makes its rules from it, and
  * `test/architecture` checks the folders, the pure sources and the document against it.
  */
-const belowMesh = ['model', 'diagnostics', 'script', 'facts', 'runtimes'];
+const belowMesh = ['model', 'diagnostics', 'desired', 'script', 'facts', 'runtimes'];
 
 /** Folder → what it may import besides itself. */
 const layers = {
@@ -16,12 +16,12 @@ const layers = {
   models: ['model', 'diagnostics', 'script'],
   runtimes: ['model', 'diagnostics', 'script', 'facts', 'desired'],
   mesh: belowMesh,
-  resources: [...belowMesh, 'desired', 'cabling', 'models', 'mesh'],
-  plan: ['model', 'diagnostics', 'resources'],
-  playbooks: ['model', 'diagnostics', 'desired', 'config', 'plan', 'mesh'],
+  resources: [...belowMesh, 'cabling', 'models', 'mesh', 'doctor'],
+  plan: ['model', 'diagnostics', 'desired', 'doctor', 'resources'],
+  playbooks: ['model', 'diagnostics', 'desired', 'config', 'resources', 'plan', 'mesh'],
   doctor: ['model', 'diagnostics', 'facts', 'desired', 'cabling', 'runtimes'],
   adopt: ['model', 'diagnostics', 'desired', 'cabling', 'config'],
-  report: ['model', 'diagnostics', 'plan', 'doctor'],
+  report: ['model', 'diagnostics', 'resources', 'plan', 'doctor'],
   remote: ['model', 'diagnostics', 'script'],
   native: ['model', 'diagnostics', 'script'],
   sim: ['model', 'diagnostics'],

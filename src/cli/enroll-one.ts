@@ -3,7 +3,7 @@ import { interruption } from '../apply/with-remote.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
-import type { ClusterLock, HostKey } from '../model/cluster-lock.ts';
+import type { HostKey, HostKeyLock } from '../model/cluster-lock.ts';
 import type { DesiredNode } from '../model/desired.ts';
 import { lookupName } from '../remote/address.ts';
 import { fingerprint } from '../remote/host-key.ts';
@@ -88,7 +88,7 @@ async function pin(run: Run, one: EnrollOne, wanted: WantedPin): Promise<Diagnos
   }
 }
 
-const onlyKey = (one: EnrollOne, address: string, key: HostKey): ClusterLock => ({
+const onlyKey = (one: EnrollOne, address: string, key: HostKey): HostKeyLock => ({
   file: one.keeper.shown,
   hostKeys: { [address]: [{ ...key, line: 1 }] },
 });

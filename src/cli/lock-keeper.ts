@@ -40,7 +40,7 @@ export function createLockKeeper(at: {
       throw pinsChanged(name, shown);
     }
     const others = Object.entries(now.hostKeys).filter(([other]) => other !== name);
-    const base = isReplacing ? { file: now.file, hostKeys: Object.fromEntries(others) } : now;
+    const base = isReplacing ? { ...now, hostKeys: Object.fromEntries(others) } : now;
     const next = withPin(base, name, key);
     replaceFile(path, renderLock(next));
     return next;

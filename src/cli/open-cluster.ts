@@ -1,5 +1,5 @@
 import { loadCluster } from '../config/load-cluster.ts';
-import { parseLock } from '../config/lock.ts';
+import { emptyLock, parseLock } from '../config/lock.ts';
 import { selectNodes } from '../desired/select.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
@@ -62,7 +62,7 @@ export function judgeFiles(run: Run): JudgedFiles {
     shown,
     lockPath,
     fleet: loaded.fleet,
-    lock: locked?.lock ?? { file: shownLock, hostKeys: {} },
+    lock: locked?.lock ?? emptyLock(shownLock),
     diagnostics: [
       ...loaded.diagnostics,
       ...(locked?.diagnostics ?? []),
@@ -115,11 +115,11 @@ export function openLock(run: Run, path: string, shown: string): ClusterLock {
 export const readLock = (path: string, shown: string): ClusterLock => parsedLock(readIfThere(path, shown), shown);
 
 function parsedLock(file: ReadFile | undefined, shown: string): ClusterLock {
-  if (file === undefined) return { file: shown, hostKeys: {} };
+  if (file === undefined) return emptyLock(shown);
   const { lock, diagnostics } = parseLock(file.text, shown);
   const [first, ...others] = diagnostics.filter((one) => one.severity === 'error');
   if (first) throw new FleetError([first, ...others], { sources: { [shown]: file.text } });
-  return lock ?? { file: shown, hostKeys: {} };
+  return lock ?? emptyLock(shown);
 }
 
 /** The nodes that the words, `--nodes` and `--label` select; all of them when nothing selects. */

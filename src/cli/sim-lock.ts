@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ClusterLock, PinnedKey } from '../model/cluster-lock.ts';
+import type { HostKeyLock, PinnedKey } from '../model/cluster-lock.ts';
 import type { RunFile } from '../sim/host/run-file.ts';
 import { openLock } from './open-cluster.ts';
 import type { Run } from './verb.ts';
@@ -11,7 +11,7 @@ export const simLockPath = (folder: string): string => join(folder, 'cluster.loc
 export const simLockName = 'the simulated cluster.lock';
 
 /** Pins of a simulated fleet: the keys that its run file names, and over them what `enroll --sim` has pinned. */
-export function openSimLock(run: Run, folder: string, runFile: RunFile): ClusterLock {
+export function openSimLock(run: Run, folder: string, runFile: RunFile): HostKeyLock {
   const path = simLockPath(folder);
   const pinned = openLock(run, path, simLockName);
   const own = Object.values(runFile.nodes).map((node): readonly [string, readonly PinnedKey[]] => {

@@ -2,7 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import type { NodeWay, Way } from '../apply/with-remote.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
-import type { ClusterLock } from '../model/cluster-lock.ts';
+import type { HostKeyLock } from '../model/cluster-lock.ts';
 import type { DesiredNode } from '../model/desired.ts';
 import { type HostKeyTrust, trustFor } from '../remote/host-key-trust.ts';
 import type { Target } from '../remote/remote.ts';
@@ -52,7 +52,7 @@ export function openWays(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>
 /** Without a simulator, or with a damaged lock, no node can be reached: the run ends instead of blaming each node. */
 const isAboutTheRun = (error: FleetError): boolean => !error.diagnostics[0].code.startsWith('ssh/');
 
-function realWays(clusterFile: string, lock: ClusterLock): Ways['settle'] {
+function realWays(clusterFile: string, lock: HostKeyLock): Ways['settle'] {
   const resolver = createReachResolver(localReachEnv());
   return async (node) => {
     const reach = await resolver.resolve(wishFor(node, clusterFile));
@@ -77,8 +77,8 @@ function keyPath(path: string, clusterFile: string): string {
 
 function simulatedWays(run: Run, clusterFile: string): Ways['settle'] {
   const folder = simFolder(run.env, clusterFile);
-  let opened: Promise<{ runFile: RunFile; lock: ClusterLock }> | undefined;
-  const open = async (): Promise<{ runFile: RunFile; lock: ClusterLock }> => {
+  let opened: Promise<{ runFile: RunFile; lock: HostKeyLock }> | undefined;
+  const open = async (): Promise<{ runFile: RunFile; lock: HostKeyLock }> => {
     const runFile = await liveRunFile(folder);
     return { runFile, lock: openSimLock(run, folder, runFile) };
   };

@@ -16,7 +16,14 @@ export interface LoadedLock {
 }
 
 /** A lock that pins nothing yet. */
-export const emptyLock = (file: string): ClusterLock => ({ file, hostKeys: {} });
+export const emptyLock = (file: string): ClusterLock => ({
+  file,
+  hostKeys: {},
+  nodes: [],
+  links: {},
+  runtimes: {},
+  models: {},
+});
 
 /** Reads and judges `cluster.lock`. Never throws; `lock` is there unless a diagnostic is an error. */
 export function parseLock(input: string | Uint8Array, file: string): LoadedLock {
@@ -31,7 +38,7 @@ export function parseLock(input: string | Uint8Array, file: string): LoadedLock 
   const pins = pinsOf(document);
   const problems = Object.entries(pins).flatMap(([name, keys]) => keyProblems(name, keys, document));
   const diagnostics = diagnosticsOf(document.source, [...problems, ...formProblems]);
-  return hasErrors(diagnostics) ? { diagnostics } : { lock: { file, hostKeys: pins }, diagnostics };
+  return hasErrors(diagnostics) ? { diagnostics } : { lock: { ...emptyLock(file), hostKeys: pins }, diagnostics };
 }
 
 const keyPointer = (name: string, index: number): string => pointerTo(pointerTo('/hostKeys', name), index);
@@ -113,10 +120,10 @@ export function withPin(lock: ClusterLock, name: string, key: HostKey): ClusterL
   const kept = pins.filter((other) => other.type !== key.type);
   const added = { ...lock.hostKeys, [name]: [...kept, { type: key.type, base64: key.base64, line: 0 }] };
   const hostKeys = new Map<string, PinnedKey[]>();
-  for (const [index, line] of layOut({ file: lock.file, hostKeys: added }).entries()) {
+  for (const [index, line] of layOut({ ...lock, hostKeys: added }).entries()) {
     if (line.key === undefined) continue;
     const pinned = { type: line.key.key.type, base64: line.key.key.base64, line: index + 1 };
     hostKeys.set(line.key.name, [...(hostKeys.get(line.key.name) ?? []), pinned]);
   }
-  return { file: lock.file, hostKeys: Object.fromEntries(hostKeys) };
+  return { ...lock, hostKeys: Object.fromEntries(hostKeys) };
 }

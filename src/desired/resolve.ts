@@ -26,6 +26,9 @@ export function resolveFleet(spec: ClusterSpec): DesiredFleet {
       ...(wiredLimit === undefined ? {} : { wiredLimit: resolveWiredLimit(wiredLimit) }),
     },
     thunderbolt: resolveThunderbolt(spec, nodes),
+    runtimes: [],
+    models: [],
+    placements: [],
   };
 }
 
@@ -80,6 +83,8 @@ function resolveThunderbolt(spec: ClusterSpec, nodes: readonly DesiredNode[]): D
     ...(pool === undefined ? {} : { pool }),
     avoid: avoidedEnds(thunderbolt?.avoid ?? [], nodes),
     links,
+    networks: {},
+    formerNetworks: [],
   };
 }
 

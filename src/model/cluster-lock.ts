@@ -1,3 +1,7 @@
+import type { Ipv4Network } from './desired.ts';
+import type { Digest } from './digest.ts';
+import type { TreeFile } from './node-script.ts';
+
 /** One host key, as a known_hosts line has it. */
 export interface HostKey {
   /** Key type on the wire, such as `ssh-ed25519`. */
@@ -10,8 +14,26 @@ export interface PinnedKey extends HostKey {
   readonly line: number;
 }
 
-/** `cluster.lock`: what was resolved once and is committed. Pins are by address, as in known_hosts: `host` or `[host]:port`. */
-export interface ClusterLock {
+/** What an archive was when it was locked. */
+export interface LockedArchive {
+  readonly sha256: Digest;
+  readonly sizeBytes: number;
+}
+
+/** The host keys of a lock file, and what it is called in text. */
+export interface HostKeyLock {
   readonly file: string;
   readonly hostKeys: Readonly<Record<string, readonly PinnedKey[]>>;
+}
+
+/** `cluster.lock`: what was resolved once and is committed. Pins are by address, as in known_hosts: `host` or `[host]:port`. */
+export interface ClusterLock extends HostKeyLock {
+  /** Every node that was ever converged and not forgotten, sorted. */
+  readonly nodes: readonly string[];
+  /** The /30 of each link, by the link's text with its ends in order (`studio-1:2 <-> studio-2:2`). */
+  readonly links: Readonly<Record<string, Ipv4Network>>;
+  /** The archive of each runtime. */
+  readonly runtimes: Readonly<Record<string, LockedArchive>>;
+  /** The files of each model, sorted by path. */
+  readonly models: Readonly<Record<string, readonly TreeFile[]>>;
 }

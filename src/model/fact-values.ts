@@ -1,3 +1,5 @@
+import type { RankRecord, TreeKind } from './node-script.ts';
+
 /** `sw_vers`. The build letter belongs to Darwin (25x is macOS 26), so the major is never derived from it. */
 export interface MacosVersion {
   readonly version: string;
@@ -156,6 +158,54 @@ export interface DiskSpace {
   readonly freeBytes: number;
 }
 
+/** How a network service gets its IPv4 address, as the network preferences keep it over a reboot. */
+export interface ServiceAddress {
+  readonly service: string;
+  readonly device: string;
+  readonly method: 'dhcp' | 'manual' | 'other';
+  /** For `manual`. */
+  readonly address?: Ipv4Address;
+}
+
+/** A file that meshwright put on the node. `changed` when its content or mode is not as it was put. */
+export interface KeptFile {
+  /** As a Mac knows it, without a root prefix. */
+  readonly path: string;
+  /** Of the content before it was rendered. */
+  readonly digest: string;
+  readonly state: 'intact' | 'changed' | 'missing';
+}
+
+/** A published tree: one version of a runtime, or a model. */
+export interface KeptTree {
+  readonly kind: TreeKind;
+  readonly name: string;
+  /** The first 16 digits of its digest, which name its folder. */
+  readonly digest: string;
+  /** Of runtimes: whether `current` points at it. Models have no `current`. */
+  readonly isCurrent: boolean;
+  /** `changed` when a file was changed, added or lost since it was sealed; `unsealed` when it never was. */
+  readonly state: 'intact' | 'changed' | 'unsealed';
+}
+
+/** What one token request to an endpoint on its own node gave. */
+export type TokenSight =
+  /** Not the leader, or its process does not run. */
+  | { readonly kind: 'not-asked' }
+  | { readonly kind: 'answered'; readonly text: string }
+  /** Refused, timed out, not 200, or not what the API answers. */
+  | { readonly kind: 'silent'; readonly reason: string };
+
+/** One member of a placement as its node keeps it. */
+export interface PlacementMember extends RankRecord {
+  /** Boot session of the last start, and how many starts it saw; empty and 0 before the first one. */
+  readonly startedIn: string;
+  readonly starts: number;
+  /** Whether something listens on {@link RankRecord.port} of this node. */
+  readonly isListening: boolean;
+  readonly token: TokenSight;
+}
+
 /** One of our own launchd services (`dev.meshwright.*`). */
 export interface LaunchdService {
   readonly label: string;
@@ -167,13 +217,16 @@ export interface LaunchdService {
   readonly lastExit?: string;
 }
 
-/** One job of ours that is kept on the node under its key. */
+/**
+ * One job of ours that is kept on the node under its key. Fields: `name`, `state` (`running`, `ended`, `gone`: without
+ * process and without exit), `exit`, `boot`, `done` and `total` (bytes), `failure` (a slug and its text).
+ */
 export interface NodeJob {
   readonly key: string;
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** The lease that a run holds on the node, or held when it died. */
+/** The lease that a run holds on the node, or held when it died. Fields: `run`, `token`, `owner`, `verb`, `beat`, … */
 export interface NodeLease {
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -202,6 +255,10 @@ export interface FactValues {
   readonly 'wired-limit': WiredLimit;
   readonly 'boot-session': BootSession;
   readonly 'disk-space': DiskSpace;
+  readonly 'service-addresses': readonly ServiceAddress[];
+  readonly files: readonly KeptFile[];
+  readonly trees: readonly KeptTree[];
+  readonly placements: readonly PlacementMember[];
   readonly services: readonly LaunchdService[];
   readonly jobs: readonly NodeJob[];
   readonly leases: readonly NodeLease[];

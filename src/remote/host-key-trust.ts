@@ -1,4 +1,4 @@
-import type { ClusterLock, HostKey } from '../model/cluster-lock.ts';
+import type { HostKey, HostKeyLock } from '../model/cluster-lock.ts';
 import { lookupName } from './address.ts';
 import { type HostKeyAlgorithm, orderHostKeyAlgorithms } from './algorithms.ts';
 import { parseHostKey } from './host-key.ts';
@@ -24,7 +24,7 @@ export type HostKeyVerdict =
 export interface TrustSources {
   /** In the order in which ssh reads them: the user's files, then the machine's. */
   readonly knownHosts: readonly KnownHostsText[];
-  readonly lock?: ClusterLock;
+  readonly lock?: HostKeyLock;
 }
 
 const trusted: unique symbol = Symbol('host key trust');
@@ -44,7 +44,7 @@ export interface HostKeyTrust {
 export const trustName = (target: Pick<Target, 'host' | 'port' | 'hostKeyAlias'>): string =>
   target.hostKeyAlias ?? lookupName(target.host, target.port);
 
-function pinsFor(target: Pick<Target, 'host' | 'port'>, lock: ClusterLock | undefined): readonly KnownKey[] {
+function pinsFor(target: Pick<Target, 'host' | 'port'>, lock: HostKeyLock | undefined): readonly KnownKey[] {
   const name = lookupName(target.host, target.port);
   if (lock === undefined || !Object.hasOwn(lock.hostKeys, name)) return [];
   return (lock.hostKeys[name] ?? []).map((pin) => ({ ...pin, file: lock.file }));

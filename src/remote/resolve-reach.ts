@@ -3,7 +3,7 @@ import { hostname, userInfo } from 'node:os';
 import { join, resolve as resolvePath, sep } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
-import type { ClusterLock } from '../model/cluster-lock.ts';
+import type { HostKeyLock } from '../model/cluster-lock.ts';
 import { isHost, isTcpPort, isUser } from './address.ts';
 import { askSsh } from './ask-ssh.ts';
 import { type HostKeyTrust, trustFor } from './host-key-trust.ts';
@@ -39,7 +39,7 @@ export interface ReachResolver {
    */
   readonly resolve: (wish: ReachWish) => Promise<Reach>;
   /** Reads the known_hosts files of a reach (each file once per run) and judges keys with them and the lock. */
-  readonly trust: (reach: Reach, lock?: ClusterLock) => Promise<HostKeyTrust>;
+  readonly trust: (reach: Reach, lock?: HostKeyLock) => Promise<HostKeyTrust>;
 }
 
 const parallelQuestions = 8;

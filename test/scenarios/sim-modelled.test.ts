@@ -19,7 +19,10 @@ const desired: DesiredFleet = {
   macos: { version: '26.5' },
   power: {},
   system: { fileVault: 'any' },
-  thunderbolt: { bridge: 'remove', rdma: 'auto', avoid: [], links: [] },
+  thunderbolt: { bridge: 'remove', rdma: 'auto', avoid: [], links: [], networks: {}, formerNetworks: [] },
+  runtimes: [],
+  models: [],
+  placements: [],
 };
 
 let folder = '';

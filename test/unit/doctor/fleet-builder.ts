@@ -49,7 +49,12 @@ export function desiredFleet(
       pool: { address: '10.77.0.0', prefixLength: 24 },
       avoid: [],
       links: links(meshOfFour),
+      networks: {},
+      formerNetworks: [],
     },
+    runtimes: [],
+    models: [],
+    placements: [],
     ...rest,
   };
 }
@@ -177,6 +182,10 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     'wired-limit': { megabytes: 491_520 },
     'boot-session': { uuid: `BOOT-${name}`, bootedAtEpochSeconds: 1_790_000_000 },
     'disk-space': { totalBytes: 7.9e12, freeBytes: 5.1e12 },
+    'service-addresses': [],
+    files: [],
+    trees: [],
+    placements: [],
     services: [],
     jobs: [],
     leases: [],

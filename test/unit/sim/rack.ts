@@ -42,7 +42,12 @@ export const desiredRack: DesiredFleet = {
     pool: { address: '10.77.0.0', prefixLength: 24 },
     avoid: [],
     links: cables.map(([one, other], index) => link(index, one, other)),
+    networks: {},
+    formerNetworks: [],
   },
+  runtimes: [],
+  models: [],
+  placements: [],
 };
 
 /** The simulated fleet of a file that is known to be good. */

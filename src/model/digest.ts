@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import type { Json } from './json.ts';
+
+/** A SHA-256 as 64 lower-case hexadecimal digits. */
+export type Digest = string & { readonly brand: 'Digest' };
+
+/** Brands a text whose form has been judged already. */
+export const digest = (text: string): Digest => text as Digest;
+
+/** The first 16 digits: what names a folder on a node and what people are shown. */
+export const shortDigest = (whole: Digest): string => whole.slice(0, 16);
+
+/**
+ * JSON with sorted keys and without blanks, so that equal values have equal texts. Keys whose value is undefined are
+ * left out, as JSON.stringify does.
+ */
+export function canonicalJson(value: Json | undefined): string {
+  if (Array.isArray(value)) return `[${value.map((one: Json) => canonicalJson(one)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const entries = Object.entries(value).filter(([, one]) => one !== undefined);
+  const sorted = entries.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
+  return `{${sorted.map(([key, one]) => `${JSON.stringify(key)}:${canonicalJson(one)}`).join(',')}}`;
+}
+
+/** The SHA-256 of the canonical form of a value. */
+export const digestOf = (value: Json): Digest =>
+  digest(createHash('sha256').update(canonicalJson(value)).digest('hex'));

@@ -1,0 +1,118 @@
+import type { Digest } from './digest.ts';
+import type { NodePath } from './node-path.ts';
+
+/** What a published tree is: one version of a runtime, or a model. */
+export type TreeKind = 'runtime' | 'model';
+
+/** One published tree on a node: `/opt/meshwright/<kind>s/<name>/<first 16 digits>`. */
+export interface TreeId {
+  readonly kind: TreeKind;
+  readonly name: string;
+  readonly digest: Digest;
+}
+
+/** One file of a model as its digest list has it. `path` is relative, without `..`. */
+export interface TreeFile {
+  readonly path: string;
+  readonly sha256: Digest;
+  readonly sizeBytes: number;
+}
+
+/** Where a node takes the files of a model from by itself. */
+export type FetchSource =
+  /** The base of URLs; the path of each file is appended. Fetched by the node's own curl. */
+  | { readonly kind: 'url'; readonly base: string }
+  /** A folder that is already on this node. */
+  | { readonly kind: 'folder'; readonly folder: NodePath };
+
+/** What a member of a placement leaves on its node, so that every later observation can judge it. */
+export interface RankRecord {
+  readonly placement: string;
+  /** Of everything that makes the placement what it is; equal on all members. */
+  readonly digest: Digest;
+  readonly generation: number;
+  readonly rank: number;
+  readonly size: number;
+  /** TCP port on which the ranks of this generation meet. */
+  readonly port: number;
+  /** TCP port of the endpoint on the leader. */
+  readonly endpointPort: number;
+  /** Where one token is asked: the path of the request, and the JSON pointer of the text in its answer. */
+  readonly tokenPath: string;
+  readonly tokenPointer: string;
+  /** How long an observation waits for the token. */
+  readonly tokenDeadlineMs: number;
+}
+
+/**
+ * The arguments of every script that runs on a node and changes something. All run as root by `sudo -n /bin/sh -s`
+ * under the fence of a lease, except where the comment says otherwise.
+ */
+export interface ScriptArgs {
+  /** `pmset -a`; what is absent stays. */
+  readonly 'set-power': { readonly sleepMinutes?: number; readonly restartAfterPowerLoss?: boolean };
+  readonly 'set-wired-limit': { readonly megabytes: number };
+  /** All three layers; a layer that is gone already is no error. `members` are taken out before it is destroyed. */
+  readonly 'remove-bridge': {
+    readonly bridge: string;
+    readonly members: readonly string[];
+    readonly services: readonly string[];
+  };
+  /** A fixed address; `create` makes the network service first, where the port has none. */
+  readonly 'set-link-address': {
+    readonly service: string;
+    readonly hardwarePort: string;
+    readonly device: string;
+    readonly address: string;
+    readonly prefixLength: number;
+    readonly create: boolean;
+  };
+  /** Back to DHCP, as macOS has it by itself. */
+  readonly 'clear-link-address': { readonly service: string; readonly device: string };
+  /** Makes the private staging folder of a tree, owned by the ssh user, and keeps what is verified in it. */
+  readonly 'prepare-staging': { readonly tree: TreeId; readonly user: string };
+  /** Publishes a staged tree whose verification ended well: rename, seal. For a runtime `current` is not moved. */
+  readonly 'publish-tree': { readonly tree: TreeId };
+  /** Atomically points `current` of a runtime at this version. */
+  readonly 'switch-runtime': { readonly tree: TreeId };
+  /** Deletes versions of a runtime; never the current one. */
+  readonly 'remove-runtime-versions': { readonly name: string; readonly digests: readonly string[] };
+  /** Writes the record of a member, then `launchctl bootstrap` of its service, which starts nothing. */
+  readonly 'bootstrap-rank': { readonly record: RankRecord; readonly request: string };
+  /** `launchctl kickstart`; refuses when the record is of another generation. */
+  readonly 'kick-rank': { readonly placement: string; readonly generation: number };
+  /** TERM, wait, KILL, bootout; ends well only when no process of it is left. */
+  readonly 'stop-rank': { readonly placement: string; readonly graceMs: number };
+  /** Takes service file and record away; the service must be stopped. */
+  readonly 'remove-rank': { readonly placement: string };
+}
+
+/** The name of a script. */
+export type ScriptName = keyof ScriptArgs;
+
+/** A script with its arguments. */
+export type ScriptCall = { readonly [K in ScriptName]: { readonly name: K; readonly args: ScriptArgs[K] } }[ScriptName];
+
+/** The arguments of every job: long work, kept on the node by its key. All run as root. */
+export interface JobArgs {
+  /** Unpacks a staged archive after its sha256 has been compared; format by `archive`. */
+  readonly 'unpack-runtime': {
+    readonly tree: TreeId;
+    readonly archive: 'tar.gz' | 'tar.xz' | 'zip';
+    readonly sha256: Digest;
+  };
+  /** Brings every file into staging, resuming what is there, and compares each sha256. */
+  readonly 'fetch-model': {
+    readonly tree: TreeId;
+    readonly files: readonly TreeFile[];
+    readonly source: FetchSource;
+  };
+  /** Compares the sha256 of every staged file that the controller has sent. */
+  readonly 'verify-model': { readonly tree: TreeId; readonly files: readonly TreeFile[] };
+}
+
+/** The name of a job. */
+export type JobName = keyof JobArgs;
+
+/** A job with its arguments. */
+export type JobCall = { readonly [K in JobName]: { readonly name: K; readonly args: JobArgs[K] } }[JobName];

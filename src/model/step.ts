@@ -1,0 +1,115 @@
+import type { Digest } from './digest.ts';
+import type { Json } from './json.ts';
+import type { Known } from './known.ts';
+import type { NodeName } from './node.ts';
+import type { NodePath } from './node-path.ts';
+import type { JobCall, ScriptCall } from './node-script.ts';
+
+/** Names a step within its plan: readable, unique, and the same for the same plan. */
+export type StepId = string & { readonly brand: 'StepId' };
+
+/** Brands a text as the id of a step. */
+export const stepId = (text: string): StepId => text as StepId;
+
+/**
+ * One observed property of a node and the value it is to have: `power/sleep` = 0. The address is the same in changes,
+ * steps, gates and tests; each resource says which addresses it keeps and how they are read from the facts.
+ */
+export interface Patch {
+  readonly node: NodeName;
+  /** `<resource>` or `<resource>/<name>`, such as `link-address/2`. */
+  readonly address: string;
+  readonly value: Json;
+}
+
+/** Text with node paths in it, rendered with the root prefix only when it is sent. */
+export type Text = readonly (string | NodePath)[];
+
+/** What a step disturbs. Consent is given by kind. */
+export type Effect =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'start'; readonly placement: string }
+  | { readonly kind: 'network' }
+  | { readonly kind: 'interrupt'; readonly placement: string; readonly seconds: number }
+  | { readonly kind: 'reboot' }
+  | { readonly kind: 'shutdown' }
+  /** Model files only. */
+  | { readonly kind: 'delete'; readonly bytes: number };
+
+/** The kinds of effects, as `--allow` names them. */
+export type EffectKind = Effect['kind'];
+
+/**
+ * How a step may be repeated: `probe` freely, `converge` after a look, a `job` is found again by its key, `once` is
+ * sent at most once per intent, `manual` is done by hands.
+ */
+export type StepClass = 'probe' | 'converge' | 'job' | 'once' | 'manual';
+
+/** What a step does, as data. A new kind is a member here and a runner in `apply/steps`. */
+export type Act =
+  /** A named script, as root under the fence of the lease. */
+  | ({ readonly kind: 'script' } & ScriptCall)
+  /** A file of ours, written by a temporary name and a rename, with a seal that later observations compare. */
+  | { readonly kind: 'put'; readonly path: NodePath; readonly mode: number; readonly content: Text }
+  /** A file of the controller into the staging folder of a tree, resumed after the prefix that agrees. */
+  | {
+      readonly kind: 'send';
+      /** Absolute path on the controller. */
+      readonly source: string;
+      readonly to: NodePath;
+      readonly sha256: Digest;
+      readonly sizeBytes: number;
+    }
+  | ({ readonly kind: 'job'; readonly key: Digest } & JobCall)
+  /** Fresh observations until every patch is seen; `aborts` are values that end the wait at once. */
+  | { readonly kind: 'gate'; readonly expect: readonly Patch[]; readonly aborts: readonly Patch[] }
+  /** A request to the endpoint of a placement, made on the node; the answer is judged by a named function. */
+  | {
+      readonly kind: 'ask';
+      readonly placement: string;
+      readonly judge: 'token';
+    }
+  /** Restarts (or switches off) the Mac, at most once in the boot session `from`. */
+  | { readonly kind: 'reboot'; readonly then: 'up' | 'off'; readonly from: Known<string> }
+  /** What only a person can do; `code` is the blocker's. */
+  | { readonly kind: 'hands'; readonly code: string };
+
+/** The kinds of acts. */
+export type ActKind = Act['kind'];
+
+/** One executable act. A value: previewed, saved, journaled, resumed and run from the same data. */
+export interface Step {
+  readonly id: StepId;
+  readonly node: NodeName;
+  /** The kind of resource that it belongs to. */
+  readonly resource: string;
+  readonly class: StepClass;
+  readonly act: Act;
+  readonly effect: Effect;
+  /** The changes that it makes, by {@link Change} id; empty for gates and clean-up. */
+  readonly changes: readonly string[];
+  readonly needs: readonly StepId[];
+  /** Steps of one group are stopped as a whole when one of them fails. */
+  readonly group?: string;
+  /** Other nodes whose state it relies on. */
+  readonly peers: readonly NodeName[];
+  readonly establishes: readonly Patch[];
+  readonly deadlineMs: number;
+}
+
+/** One difference between desired and observed. */
+export interface Change {
+  /** `<node> <address>`. */
+  readonly id: string;
+  /** The address of the property. */
+  readonly resource: string;
+  readonly node: NodeName;
+  /** In words. */
+  readonly from: string;
+  readonly to: string;
+  /** Why: usually the key of the file. */
+  readonly reason: string;
+}
+
+/** How one step came out. `unknown` is neither success nor failure: the next observation decides. */
+export type StepOutcome = 'changed' | 'unchanged' | 'failed' | 'unknown' | 'skipped' | 'blocked' | 'interrupted';

@@ -1,0 +1,57 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { Digest } from '../model/digest.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Change, EffectKind, Step } from '../model/step.ts';
+import type { Blocker } from '../resources/resource.ts';
+
+/** A change that a blocker, or an unknown fact, keeps from being made now. */
+export interface Waiting {
+  /** Address of the property, such as `placement/kimi`. */
+  readonly resource: string;
+  readonly node: NodeName;
+  /** Texts of what it waits for: `rdma/disabled on studio-3`, `power is unknown`. */
+  readonly for: readonly string[];
+}
+
+/** One line of what a plan disturbs, by kind of effect. */
+export interface EffectTotal {
+  readonly kind: Exclude<EffectKind, 'none'>;
+  readonly nodes: readonly NodeName[];
+  readonly placements: readonly string[];
+  /** Longest interruption, in seconds; bytes for `delete`. */
+  readonly seconds?: number;
+  readonly bytes?: number;
+}
+
+/** Clean-up of a group: run on every member that can be reached as soon as one of its steps fails. */
+export interface Rescue {
+  readonly group: string;
+  readonly steps: readonly Step[];
+}
+
+/** What was looked at: a plan is stale when any of it has changed. */
+export interface ObservedNode {
+  /** UUID of the boot session; null when unknown. */
+  readonly bootSession: string | null;
+  /** Of every property of the node. */
+  readonly hash: Digest;
+}
+
+/** Everything that `apply` will do, and everything that keeps it from doing more. A pure value of its inputs. */
+export interface Plan {
+  readonly formatVersion: 1;
+  readonly cluster: string;
+  /** Of the resolved file and what the lock adds to it. */
+  readonly configHash: Digest;
+  readonly observed: Readonly<Record<string, ObservedNode>>;
+  /** Sorted by node, then by the order of the resources. */
+  readonly changes: readonly Change[];
+  /** In an order in which every step comes after those that it needs. */
+  readonly steps: readonly Step[];
+  readonly rescues: readonly Rescue[];
+  readonly waiting: readonly Waiting[];
+  /** The work list, in the order in which it should be done. */
+  readonly blockers: readonly Blocker[];
+  readonly effects: readonly EffectTotal[];
+  readonly diagnostics: readonly Diagnostic[];
+}

@@ -1,0 +1,89 @@
+import type { DiagnosticCode } from '../diagnostics/codes.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import type { Json } from '../model/json.ts';
+import type { Known } from '../model/known.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Facts } from '../model/observation.ts';
+import type { Change, Step } from '../model/step.ts';
+
+/** A kind of thing that is kept in the desired state. Its order is that of the registry. */
+export type ResourceKind =
+  | 'identity'
+  | 'macos'
+  | 'filevault'
+  | 'sudo'
+  | 'power'
+  | 'rdma'
+  | 'thunderbolt-bridge'
+  | 'thunderbolt-link'
+  | 'link-address'
+  | 'wired-limit'
+  | 'runtime'
+  | 'model'
+  | 'placement';
+
+/** A node that was asked for and that answered. */
+export interface ObservedTarget {
+  readonly desired: DesiredNode;
+  readonly facts: Facts;
+}
+
+/** What a resource may look at. */
+export interface View {
+  readonly desired: DesiredFleet;
+  readonly observation: FleetObservation;
+  /** Targeted nodes that answered, by name. Nodes that did not are nobody's to change. */
+  readonly targets: readonly ObservedTarget[];
+  /** What the doctor says about the fleet; computed once. */
+  readonly findings: readonly Diagnostic[];
+}
+
+/** One property of one node: what it is to be, and what it is. */
+export interface Property {
+  readonly node: NodeName;
+  /** `<kind>` or `<kind>/<name>`. */
+  readonly address: string;
+  readonly desired: Json;
+  readonly observed: Known<Json>;
+  /** In words, for the plan. */
+  readonly from: string;
+  readonly to: string;
+  readonly reason: string;
+}
+
+/** What apply cannot do, or may not do by itself. It blocks its own resource on its nodes, and all that comes after. */
+export interface Blocker {
+  readonly code: DiagnosticCode;
+  readonly node: NodeName;
+  /** The kind of resource that it belongs to. */
+  readonly resource: ResourceKind;
+  /** What to do, whole, exact to the receptacle. */
+  readonly action: string;
+  /** Whether hands at the rack can do it; else the action names a verb or an edit of the file. */
+  readonly isHands: boolean;
+  /** Addresses with their nodes that wait for it: `studio-3 placement/kimi`; filled in by the plan. */
+  readonly blocks: readonly string[];
+}
+
+/** One kind of thing that meshwright keeps in its desired state. Pure: everything follows from the view. */
+export interface Resource {
+  readonly kind: ResourceKind;
+  /** Kinds whose steps on a node come before this one's there; their blockers keep this one waiting. */
+  readonly after: readonly ResourceKind[];
+  /** Every property that it keeps, met or not. One that nobody could see is `unknown`, and never a change. */
+  readonly properties: (view: View) => readonly Property[];
+  /**
+   * The steps that make these changes, all of this kind; called only when there are some. `needs` name steps of the
+   * same resource; those on earlier resources are added by the plan from `after`, `node` and `peers`.
+   */
+  readonly steps: (changes: readonly Change[], view: View) => ResourceSteps;
+  readonly blockers: (view: View) => readonly Blocker[];
+}
+
+/** Steps of a resource, with what cleans up when a group of them fails. */
+export interface ResourceSteps {
+  readonly steps: readonly Step[];
+  readonly rescues: readonly { readonly group: string; readonly steps: readonly Step[] }[];
+}
