@@ -68,6 +68,13 @@ export type Act =
       readonly kind: 'ask';
       readonly placement: string;
       readonly judge: 'token';
+      /** TCP port of the endpoint on 127.0.0.1 of the node. */
+      readonly port: number;
+      readonly path: string;
+      /** The body of the request: JSON as text. */
+      readonly request: string;
+      /** JSON pointer of the text in the answer. */
+      readonly pointer: string;
     }
   /** Restarts (or switches off) the Mac, at most once in the boot session `from`. */
   | { readonly kind: 'reboot'; readonly then: 'up' | 'off'; readonly from: Known<string> }

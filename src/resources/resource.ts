@@ -51,7 +51,14 @@ export interface Property {
   readonly from: string;
   readonly to: string;
   readonly reason: string;
+  /** Other nodes that it lives on, as the members of a placement: what blocks them keeps it waiting too. */
+  readonly peers?: readonly NodeName[];
+  /** Exactly the kinds whose blockers keep it waiting, when they are not simply all those of {@link Resource.after}. */
+  readonly waitsFor?: readonly ResourceKind[];
 }
+
+/** Something that gates compare and that is nobody's to change by itself: it follows from other properties. */
+export type Sight = Pick<Property, 'node' | 'address' | 'observed'>;
 
 /** What apply cannot do, or may not do by itself. It blocks its own resource on its nodes, and all that comes after. */
 export interface Blocker {
@@ -59,6 +66,8 @@ export interface Blocker {
   readonly node: NodeName;
   /** The kind of resource that it belongs to. */
   readonly resource: ResourceKind;
+  /** The one property of its resource that it blocks; all of them on this node when absent. */
+  readonly address?: string;
   /** What to do, whole, exact to the receptacle. */
   readonly action: string;
   /** Whether hands at the rack can do it; else the action names a verb or an edit of the file. */
@@ -74,6 +83,8 @@ export interface Resource {
   readonly after: readonly ResourceKind[];
   /** Every property that it keeps, met or not. One that nobody could see is `unknown`, and never a change. */
   readonly properties: (view: View) => readonly Property[];
+  /** What gates may wait for beside the properties. */
+  readonly sights?: (view: View) => readonly Sight[];
   /**
    * The steps that make these changes, all of this kind; called only when there are some. `needs` name steps of the
    * same resource; those on earlier resources are added by the plan from `after`, `node` and `peers`.

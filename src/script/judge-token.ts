@@ -1,0 +1,54 @@
+/** What an endpoint gave back for the request of one token. */
+export type TokenAnswer =
+  | { readonly kind: 'token'; readonly text: string }
+  /** `reason` is a few words that go on "no token: …". */
+  | { readonly kind: 'none'; readonly reason: string };
+
+/** An HTTP answer. `status` is 0 when there was none, as `curl -w '%{http_code}'` prints it. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+const none = (reason: string): TokenAnswer => ({ kind: 'none', reason });
+
+/**
+ * Whether an answer carries a token: status 200, JSON, and at the JSON pointer (RFC 6901) a text that is not empty.
+ * An answer without text is none, since a mesh that lost a rank can go on answering 200. Never throws.
+ *
+ * @example
+ * judgeToken({ status: 200, body: '{"choices":[{"message":{"content":"Hi"}}]}' }, '/choices/0/message/content')
+ * // { kind: 'token', text: 'Hi' }
+ */
+export function judgeToken(answer: HttpAnswer, pointer: string): TokenAnswer {
+  if (answer.status === 0) return none('the endpoint did not answer');
+  if (answer.status !== 200) return none(`the endpoint answered with status ${answer.status}`);
+  const document = parseJson(answer.body);
+  if (document === undefined) return none('the answer is not JSON');
+  const found = valueAt(document.value, pointer);
+  if (found === undefined) return none(`the answer has nothing at ${pointer}`);
+  if (typeof found !== 'string') return none(`the answer has no text at ${pointer}`);
+  return found === '' ? none(`the text at ${pointer} is empty`) : { kind: 'token', text: found };
+}
+
+function parseJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The value that a JSON pointer leads to; `undefined` when there is none, or when the pointer is no pointer. */
+function valueAt(root: unknown, pointer: string): unknown {
+  if (pointer !== '' && !pointer.startsWith('/')) return undefined;
+  const keys = pointer.split('/').slice(1);
+  return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~')).reduce(childOf, root);
+}
+
+function childOf(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+  // An array has `length` as its own property too.
+  if (Array.isArray(value) && !/^(?:0|[1-9][0-9]*)$/.test(key)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[key];
+}
