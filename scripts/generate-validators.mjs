@@ -1,46 +1,61 @@
 /**
- * Makes `src/config/validators.generated.ts` from the schemas, so that no schema is compiled at start-up; with
- * `--check` only compares.
+ * Makes validators from the schemas of the YAML files, so that no schema is compiled at start-up; with `--check` only
+ * compares. Those of playbooks are a file of their own: few commands read one.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 
-const target = 'src/config/validators.generated.ts';
-const names = ['cluster', 'lock'];
-const schemas = names.map((name) => JSON.parse(readFileSync(`schemas/${name}.schema.json`, 'utf8')));
+const targets = {
+  'src/config/validators.generated.ts': ['cluster', 'lock'],
+  'src/playbooks/validator.generated.ts': ['playbook'],
+};
 
-// Every length in the schemas bounds ASCII text, so `unicode: false` (code units) is exact and needs no run-time import.
-const ajv = new Ajv2020({
-  strict: true,
-  strictRequired: true,
-  allErrors: true,
-  ownProperties: true,
-  unicode: false,
-  logger: { ...console, warn: () => {} },
-  code: { source: true, esm: true, optimize: 2 },
-  schemas,
-});
 const pascal = (name) => name[0].toUpperCase() + name.slice(1);
-const code = standalone.default(
-  ajv,
-  Object.fromEntries(names.map((name, i) => [`validate${pascal(name)}`, schemas[i].$id])),
-);
-if (/\brequire\(|\bimport\b/.test(code)) throw new Error('the validators must not need ajv at run time');
-const text = [
-  '// @ts-nocheck: generated from schemas/*.schema.json by scripts/generate-validators.mjs; never edited by hand.',
-  ...names.map(
-    (name, i) =>
-      `/** \`schemas/${name}.schema.json\`, to look descriptions up. */\nexport const ${name}Schema = ${JSON.stringify(schemas[i], null, 1)};`,
-  ),
-  code.replace('"use strict";', ''),
-  '',
-].join('\n');
-if (process.argv.includes('--check')) {
-  if (readFileSync(target, 'utf8') !== text) {
+
+function generated(names) {
+  const schemas = names.map((name) => JSON.parse(readFileSync(`schemas/${name}.schema.json`, 'utf8')));
+  // Lengths bound ASCII text, or sentences whose bound is arbitrary, so `unicode: false` (code units) is exact enough and
+  // needs no run-time import.
+  const ajv = new Ajv2020({
+    strict: true,
+    strictRequired: true,
+    allErrors: true,
+    ownProperties: true,
+    unicode: false,
+    logger: { ...console, warn: () => {} },
+    code: { source: true, esm: true, optimize: 2 },
+    schemas,
+  });
+  const code = standalone.default(
+    ajv,
+    Object.fromEntries(names.map((name, i) => [`validate${pascal(name)}`, schemas[i].$id])),
+  );
+  if (/\brequire\(|\bimport\b/.test(code)) throw new Error('the validators must not need ajv at run time');
+  return [
+    '// @ts-nocheck: generated from schemas/*.schema.json by scripts/generate-validators.mjs; never edited by hand.',
+    ...names.map(
+      (name, i) =>
+        `/** \`schemas/${name}.schema.json\`, to look descriptions up. */\nexport const ${name}Schema = ${JSON.stringify(schemas[i], null, 1)};`,
+    ),
+    code.replace('"use strict";', ''),
+    '',
+  ].join('\n');
+}
+
+for (const [target, names] of Object.entries(targets)) {
+  const text = generated(names);
+  if (!process.argv.includes('--check')) writeFileSync(target, text);
+  else if (!isSame(target, text)) {
     process.stderr.write(`${target} is stale: node scripts/generate-validators.mjs\n`);
     process.exitCode = 1;
   }
-} else {
-  writeFileSync(target, text);
+}
+
+function isSame(target, text) {
+  try {
+    return readFileSync(target, 'utf8') === text;
+  } catch {
+    return false;
+  }
 }

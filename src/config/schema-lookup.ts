@@ -36,9 +36,18 @@ export const rootPart = (schema: unknown): SchemaPart => resolved(schema, schema
 
 /** The part of a schema that judges one entry of a map or a list. */
 export function partBelow(schema: unknown, { node }: SchemaPart, key: string): SchemaPart {
+  const branches = Array.isArray(node['oneOf']) ? node['oneOf'].filter(isNode) : [];
+  const below = [node, ...branches].map((one) => entryOf(one, key));
+  return resolved(
+    schema,
+    below.find((one) => one !== undefined),
+  );
+}
+
+function entryOf(node: SchemaNode, key: string): unknown {
   const properties = node['properties'];
   const own = isNode(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
-  return resolved(schema, own ?? node['items'] ?? node['additionalProperties']);
+  return own ?? node['items'] ?? node['additionalProperties'];
 }
 
 /** The schema of the names of the keys of a map. */
