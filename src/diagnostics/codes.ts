@@ -1,3 +1,4 @@
+import { applyCodes } from './codes-apply.ts';
 import { doctorCodes } from './codes-doctor.ts';
 import { enrollCodes } from './codes-enroll.ts';
 import { factCodes } from './codes-fact.ts';
@@ -13,6 +14,7 @@ export const codes = {
   ...enrollCodes,
   ...factCodes,
   ...doctorCodes,
+  ...applyCodes,
   ...simCodes,
   ...toolCodes,
 };

@@ -1,0 +1,27 @@
+import type { DesiredFleet } from '../model/desired.ts';
+import type { Controller } from './controller.ts';
+import type { Journal } from './journal.ts';
+import type { RunListener } from './run-events.ts';
+import type { RunTiming } from './run-timing.ts';
+import type { NodeWay, UseLimits } from './with-remote.ts';
+
+/** What a run needs besides its plan. Times and ids are arguments: the caller reads clocks and makes tokens. */
+export interface RunOptions extends UseLimits {
+  /** The ways to all nodes of the plan, and to those that its gates look at. */
+  readonly ways: readonly NodeWay[];
+  /** The settled file that the plan was made from: gates read the same properties. */
+  readonly desired: DesiredFleet;
+  /** As it was typed: `apply`; shown to whoever meets the lease. */
+  readonly verb: string;
+  readonly controller: Controller;
+  /** Opened for this run; the caller closes it. Its run id names the run. */
+  readonly journal: Journal;
+  /** On how many nodes steps run at once. */
+  readonly parallel: number;
+  /** 32 hexadecimal digits, new for every observation. */
+  readonly newToken: () => string;
+  readonly timing: RunTiming;
+  /** How long somebody else's living lease is waited for, after which the run is refused; 0 unless `--lease-wait`. */
+  readonly leaseWaitMs: number;
+  readonly onEvent: RunListener;
+}

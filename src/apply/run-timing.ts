@@ -1,0 +1,54 @@
+/** Every time of a run, in milliseconds. Steps bring their own deadlines, which `scale` multiplies. */
+export interface RunTiming {
+  /** Between two renewals of a lease. */
+  readonly beatMs: number;
+  /** A lease whose beat did not change for so long, by the clock of the one who waits for it, is nobody's any more. */
+  readonly leaseExpiryMs: number;
+  /** Between two looks at somebody else's lease. */
+  readonly leaseLookMs: number;
+  /** Between two observations of a gate. */
+  readonly gatePollMs: number;
+  /** Between two looks at a job. */
+  readonly jobPollMs: number;
+  /** Between two attempts of a step that may be made again; longer from one to the next. */
+  readonly retryMs: number;
+  /** Pauses before the attempts to reach a Mac that restarts; the last one repeats. */
+  readonly rebootPausesMs: readonly number[];
+  /** From the command to restart to the moment at which macOS begins to go down. */
+  readonly rebootDelaySeconds: number;
+  /** How long scripts that run are awaited after a signal. */
+  readonly interruptMs: number;
+  /** Factor for the deadlines of steps. */
+  readonly scale: number;
+}
+
+/** The times for real Macs. */
+export const realTiming: RunTiming = {
+  beatMs: 5_000,
+  leaseExpiryMs: 30_000,
+  leaseLookMs: 2_000,
+  gatePollMs: 1_000,
+  jobPollMs: 1_000,
+  retryMs: 2_000,
+  rebootPausesMs: [5_000, 7_000, 10_000, 15_000],
+  rebootDelaySeconds: 2,
+  interruptMs: 10_000,
+  scale: 1,
+};
+
+/** All times multiplied: for simulated Macs whose clocks run faster. */
+export function scaledTiming(factor: number): RunTiming {
+  const scaled = (ms: number): number => Math.max(1, Math.round(ms * factor));
+  return {
+    beatMs: scaled(realTiming.beatMs),
+    leaseExpiryMs: scaled(realTiming.leaseExpiryMs),
+    leaseLookMs: scaled(realTiming.leaseLookMs),
+    gatePollMs: scaled(realTiming.gatePollMs),
+    jobPollMs: scaled(realTiming.jobPollMs),
+    retryMs: scaled(realTiming.retryMs),
+    rebootPausesMs: realTiming.rebootPausesMs.map(scaled),
+    rebootDelaySeconds: realTiming.rebootDelaySeconds * factor,
+    interruptMs: scaled(realTiming.interruptMs),
+    scale: factor,
+  };
+}
