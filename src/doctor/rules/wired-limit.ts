@@ -1,3 +1,4 @@
+import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/wired-megabytes.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredWiredLimit } from '../../model/desired.ts';
@@ -6,7 +7,6 @@ import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 import { memoryText } from '../units.ts';
-import { isBeyondMemory, wantedWiredMegabytes } from '../wired-megabytes.ts';
 
 const limitText = (megabytes: number): string => (megabytes === 0 ? 'the default of macOS' : `${megabytes} MB`);
 
