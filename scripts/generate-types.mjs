@@ -7,6 +7,7 @@ const schema = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
 const text = await compile(schema, 'ClusterSpec', {
   bannerComment: '// Generated from schemas/cluster.schema.json by `npm run generate`; never edited by hand.',
   additionalProperties: false,
+  ignoreMinAndMaxItems: true,
   style: { singleQuote: true, printWidth: 120 },
 });
 if (process.argv.includes('--check')) {

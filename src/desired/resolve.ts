@@ -5,6 +5,7 @@ import { nodeName } from '../model/node.ts';
 import { parseIpv4Network } from './ipv4.ts';
 import { parseLink, parseLinkEnd } from './link-text.ts';
 import { macModel } from './mac-models.ts';
+import { resolveModels, resolvePlacements, resolveRuntimes } from './resolve-placements.ts';
 import { memoryLabelBytes, sizeBytes } from './size.ts';
 
 /**
@@ -26,9 +27,9 @@ export function resolveFleet(spec: ClusterSpec): DesiredFleet {
       ...(wiredLimit === undefined ? {} : { wiredLimit: resolveWiredLimit(wiredLimit) }),
     },
     thunderbolt: resolveThunderbolt(spec, nodes),
-    runtimes: [],
-    models: [],
-    placements: [],
+    runtimes: resolveRuntimes(spec),
+    models: resolveModels(spec),
+    placements: resolvePlacements(spec),
   };
 }
 

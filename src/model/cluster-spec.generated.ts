@@ -24,9 +24,13 @@ export type Host = string;
  * One receptacle of one node, as node:receptacle.
  */
 export type LinkEnd = string;
+/**
+ * A name of lower-case letters, digits and dashes, at most 63 characters, with a letter or digit first and last.
+ */
+export type Name = string;
 
 /**
- * The Macs of one rack, the Thunderbolt cables between them, and how they should be. Order has no meaning anywhere in this file.
+ * The Macs of one rack, the Thunderbolt cables between them, how they should be, and which models they run. Order has no meaning in this file, except that of the `nodes` of a placement.
  */
 export interface ClusterSpec {
   /**
@@ -128,6 +132,24 @@ export interface ClusterSpec {
      */
     links?: string[];
   };
+  /**
+   * The programs that run models, by name. Each is installed on the nodes of its placements.
+   */
+  runtimes?: {
+    [k: string]: Runtime;
+  };
+  /**
+   * The models, by name. Each is brought to the nodes of its placements and checked there, file by file.
+   */
+  models?: {
+    [k: string]: Model;
+  };
+  /**
+   * Which model runs on which nodes, with which runtime; by name.
+   */
+  placements?: {
+    [k: string]: Placement;
+  };
 }
 /**
  * One Mac.
@@ -163,4 +185,147 @@ export interface Node {
      */
     [k: string]: string;
   };
+}
+/**
+ * A program that runs models.
+ */
+export interface Runtime {
+  /**
+   * How it is started and judged. command: by the command line below, one process per node.
+   */
+  driver: 'command';
+  /**
+   * The program as an archive on this machine, packed for macOS on Apple silicon: .tar.gz, .tar.xz or .zip. A relative path starts at the cluster file. Its sha256 stands in the lock.
+   */
+  archive: string;
+  /**
+   * The command line of one rank, word by word; no shell reads it. The first word is a program of the archive or an absolute path. Fields in a word are filled in: {runtime} folder of the unpacked archive, {model} folder of the model, {rank} number of this rank from 0, {size} how many ranks there are, {address} address of this rank on the cable from the rank before it (of rank 0: from the last one; 127.0.0.1 for a single rank), {port} port on which the ranks of this start meet, {peers} {address}:{port} of every rank in rank order with commas, {endpoint} port of the endpoint, {generation} number of this start, {context} tokens of context, {sharding} tensor, pipeline or none, {name} name of the placement, {node} name of the node. Other braces stay as they are.
+   *
+   * @minItems 1
+   * @maxItems 256
+   *
+   * Items: One word of the command line, in quotes if it has a brace; no control characters.
+   */
+  command: string[];
+  /**
+   * Which members are started first. Each waits until those before it have joined. Without it: leader-first.
+   */
+  order?: 'leader-first' | 'followers-first' | 'together';
+  /**
+   * What a dead member means. group: all of them are stopped and started again; node: it alone is started again. Without it: group.
+   */
+  restart?: 'group' | 'node';
+  /**
+   * When a started member counts as joined; judged on the node itself.
+   */
+  joined?: {
+    /**
+     * The TCP port on which it then listens, in quotes: "{port}", where the ranks meet, or "{endpoint}". Without it: "{port}".
+     */
+    listening?: string;
+  };
+  /**
+   * How the endpoint is asked for one token: a placement serves when it gives one in time.
+   */
+  token?: {
+    /**
+     * The path of an OpenAI chat request, from the root. Without it: /v1/chat/completions.
+     */
+    path?: string;
+    /**
+     * Where the text stands in the answer, as a JSON pointer. Without it: /choices/0/message/content.
+     */
+    json?: string;
+  };
+}
+/**
+ * The files of a model.
+ */
+export interface Model {
+  /**
+   * Where the files come from: a folder of this machine (./models/tiny, relative to the cluster file, or /absolute), a folder that is already on each node (node:/absolute), or the base of URLs that the nodes fetch by themselves (https://host/base/ or http:). No `..` behind node:, no password and no question mark in a URL.
+   */
+  source: string;
+  /**
+   * Every file of the model with its sha256 and its size, by path. Required unless the source is a folder of this machine: then the lock has the list, made when the folder was read first.
+   */
+  files?: {
+    [k: string]: ModelFile;
+  };
+}
+/**
+ * What the file must be.
+ */
+export interface ModelFile {
+  /**
+   * The SHA-256 of the file: 64 digits, a to f in lower case.
+   */
+  sha256: string;
+  /**
+   * The size of the file in bytes.
+   */
+  size: number;
+}
+/**
+ * A model on a group of nodes.
+ */
+export interface Placement {
+  /**
+   * A name of lower-case letters, digits and dashes, at most 63 characters, with a letter or digit first and last.
+   */
+  model: string;
+  /**
+   * A name of lower-case letters, digits and dashes, at most 63 characters, with a letter or digit first and last.
+   */
+  runtime: string;
+  /**
+   * The nodes in rank order: the first one is the leader and has the endpoint. Order has a meaning here.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  nodes: Name[];
+  /**
+   * How the model is split, required for two or more nodes. tensor: every layer over all nodes, which needs a link between every pair; pipeline: layers one after the other, which needs a ring of links in rank order.
+   */
+  sharding?: 'tensor' | 'pipeline';
+  /**
+   * What the ranks talk over. rdma: needs Thunderbolt 5 and RDMA enabled on every node; tcp: addresses on the same cables.
+   */
+  transport: 'rdma' | 'tcp';
+  /**
+   * How many tokens of context the model is started with: a number, or with k for 1,024 of them, such as 128k. A model's own maximum could take all the memory, so there is no default.
+   */
+  context: number | string;
+  /**
+   * Environment variables of every rank. They are readable on the node, so this is no place for a secret.
+   */
+  env?: {
+    /**
+     * A text, in quotes if it looks like a number; no control characters.
+     */
+    [k: string]: string;
+  };
+  /**
+   * Where the leader answers.
+   */
+  endpoint?: {
+    /**
+     * Its TCP port, 1024 to 49151; from 49152 on the ranks meet. Without it: 8080.
+     */
+    port?: number;
+  };
+  /**
+   * What must hold before the placement counts as serving.
+   */
+  expect?: {
+    /**
+     * How long the first token may take, in seconds or minutes, such as 30s or 2m. Without it: 60s.
+     */
+    firstToken?: string;
+  };
+  /**
+   * Whether it should run: serving, or stopped with everything kept in place. Without it: serving.
+   */
+  state?: 'serving' | 'stopped';
 }
