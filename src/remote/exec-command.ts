@@ -1,6 +1,7 @@
 import type { Client, ClientChannel } from 'ssh2';
 import type { Exit } from '../model/exit.ts';
 import { type UnknownExit, unknownExit } from './exit-reasons.ts';
+import { feedInput } from './feed-input.ts';
 import { createSink } from './output-sink.ts';
 import type { ExecLimits, ExecResult } from './remote.ts';
 
@@ -29,6 +30,8 @@ export interface RunningCommand {
 }
 
 const longestTimerMs = 2 ** 31 - 1;
+
+const startTimer = (ms: number, late: () => void): NodeJS.Timeout => setTimeout(late, Math.min(ms, longestTimerMs));
 
 /** Everything that changes while a command runs. */
 interface State {
@@ -64,15 +67,16 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
     state.channel?.close();
     hooks.abandoned();
   };
-  const timer = setTimeout(
-    () => abandon(unknownExit.late(limits.deadlineMs)),
-    Math.min(limits.deadlineMs, longestTimerMs),
-  );
+  const timer = startTimer(limits.deadlineMs, () => abandon(unknownExit.late(limits.deadlineMs)));
 
+  const moved = (): void => {
+    if (limits.isDeadlineIdle === true && !state.isSettled) timer.refresh();
+  };
   const collect =
     (stream: 'stdout' | 'stderr') =>
     (chunk: Buffer): void => {
       if (state.isSettled) return;
+      moved();
       hooks.received(chunk.length);
       out[stream].append(chunk.subarray(0, state.room));
       state.isTruncated = chunk.length > state.room;
@@ -89,7 +93,7 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
       state.channel = channel;
       listen(channel, state, { stdout: collect('stdout'), stderr: collect('stderr'), closed });
       if (state.isSettled) channel.close();
-      else channel.end(limits.stdin === undefined ? undefined : Buffer.from(limits.stdin));
+      else feedInput(channel, limits.stdin, { moved, broken: () => abandon(unknownExit.noInput) });
     },
     failed: (exit, isRefused) => {
       if (isRefused && !state.isSettled && hooks.refused()) clearTimeout(timer);

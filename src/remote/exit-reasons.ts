@@ -23,6 +23,8 @@ export const unknownExit = {
   noCode: unknown('no-code', 'the node closed the channel without an exit code'),
   /** The node opened no channel, so the command never ran. */
   noChannel: unknown('no-channel', 'the node refused to run a command'),
+  /** Its input ended with an error of the controller, so that it was abandoned. */
+  noInput: unknown('closed', 'its input could not be read to the end'),
   /** We closed the connection ourselves. */
   closed: unknown('closed', 'the connection was closed by meshwright'),
 } as const;

@@ -5,9 +5,12 @@ import type { LookUp } from './look-up-name.ts';
 export interface ExecLimits {
   /** From the request of the channel to its close; then the channel is abandoned and the exit is unknown. */
   readonly deadlineMs: number;
+  /** Counts {@link deadlineMs} from the last byte that moved in either direction, for what takes as long as it takes. */
+  readonly isDeadlineIdle?: boolean;
   /** Of stdout and stderr together; one byte more ends the command with `isTruncated`. */
   readonly maxBytes: number;
-  readonly stdin?: Uint8Array;
+  /** Whole, or in pieces that are asked for as the node reads them; a piece must stay as it is once it was given. */
+  readonly stdin?: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
 /** What a command on a node gave. */

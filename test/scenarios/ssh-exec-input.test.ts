@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { exitText } from '../../src/model/exit.ts';
+import { type FaultExec, type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
+import { execLimits, makeSshCase, textOf } from '../sshd/ssh-case.ts';
+
+const ssh = makeSshCase('mesh');
+const servers: FaultServer[] = [];
+
+async function start(faults: Faults): Promise<FaultServer> {
+  const server = await startFaultServer(ssh.host, faults);
+  servers.push(server);
+  return server;
+}
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+afterAll(() => ssh.remove());
+
+const piece = Buffer.alloc(256 * 1024, 'm');
+const pieces = 64;
+
+/** Answers with the SHA-256 of its input. */
+function digestInput({ channel }: FaultExec): void {
+  const hash = createHash('sha256');
+  channel.on('data', (chunk: Buffer) => hash.update(chunk));
+  channel.on('end', () => {
+    channel.write(hash.digest('hex'));
+    channel.exit(0);
+    channel.end();
+  });
+}
+
+async function* many(count: number, asked: { pieces: number } = { pieces: 0 }): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < count; at += 1) {
+    asked.pieces += 1;
+    yield piece;
+  }
+}
+
+describe('standard input in pieces', () => {
+  it('arrives whole and in order, beyond the window of a channel', async () => {
+    const server = await start({ onExec: digestInput });
+    const remote = await ssh.connect(server.port);
+    const { stdout, exit } = await remote.exec('sum', { ...execLimits, stdin: many(pieces) });
+    const hash = createHash('sha256');
+    for (let at = 0; at < pieces; at += 1) hash.update(piece);
+    expect([textOf(stdout), exitText(exit)]).toEqual([hash.digest('hex'), 'exit 0']);
+    remote.close();
+  });
+
+  it('is asked for no more by a command that ended early', async () => {
+    const server = await start({
+      onExec: ({ channel }) => {
+        channel.exit(3);
+        channel.close();
+      },
+    });
+    const remote = await ssh.connect(server.port);
+    const asked = { pieces: 0 };
+    const { exit } = await remote.exec('head', { ...execLimits, stdin: many(10_000, asked) });
+    expect(exitText(exit)).toBe('exit 3');
+    await sleep(50);
+    expect(asked.pieces).toBeLessThan(10_000);
+    remote.close();
+  });
+
+  it('leaves the exit unknown when it breaks off', async () => {
+    const server = await start({ onExec: digestInput });
+    const remote = await ssh.connect(server.port);
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield piece;
+      throw new Error('the disk is gone');
+    }
+    const { exit } = await remote.exec('sum', { ...execLimits, stdin: broken() });
+    expect(exitText(exit)).toContain('its input could not be read to the end');
+    remote.close();
+  });
+});
+
+describe('a deadline that counts from the last byte', () => {
+  const limits = { ...execLimits, deadlineMs: 400, isDeadlineIdle: true };
+
+  it('lets a command go on that prints now and then', async () => {
+    const server = await start({
+      onExec: async ({ channel }) => {
+        for (let at = 0; at < 8; at += 1) {
+          await sleep(100);
+          channel.write('.');
+        }
+        channel.exit(0);
+        channel.end();
+      },
+    });
+    const remote = await ssh.connect(server.port);
+    const { stdout, exit } = await remote.exec('slow', limits);
+    expect([textOf(stdout), exitText(exit)]).toEqual(['........', 'exit 0']);
+    remote.close();
+  });
+
+  it('ends a command that says and takes nothing', async () => {
+    const server = await start({ onExec: () => undefined });
+    const remote = await ssh.connect(server.port);
+    const { exit } = await remote.exec('silent', limits);
+    expect(exit).toMatchObject({ kind: 'unknown', why: 'late' });
+    remote.close();
+  });
+});
