@@ -53,8 +53,8 @@ export interface Property {
   readonly reason: string;
   /** Other nodes that it lives on, as the members of a placement: what blocks them keeps it waiting too. */
   readonly peers?: readonly NodeName[];
-  /** Exactly the kinds whose blockers keep it waiting, when they are not simply all those of {@link Resource.after}. */
-  readonly waitsFor?: readonly ResourceKind[];
+  /** The kinds whose blockers keep it waiting, when they are not those of {@link Resource.after}. */
+  readonly after?: readonly ResourceKind[];
 }
 
 /** Something that gates compare and that is nobody's to change by itself: it follows from other properties. */
