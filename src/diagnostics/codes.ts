@@ -3,6 +3,7 @@ import { doctorCodes } from './codes-doctor.ts';
 import { enrollCodes } from './codes-enroll.ts';
 import { factCodes } from './codes-fact.ts';
 import { fileCodes } from './codes-file.ts';
+import { playbookCodes } from './codes-playbook.ts';
 import { simCodes } from './codes-sim.ts';
 import { sshCodes } from './codes-ssh.ts';
 import { toolCodes } from './codes-tool.ts';
@@ -15,6 +16,7 @@ export const codes = {
   ...factCodes,
   ...doctorCodes,
   ...applyCodes,
+  ...playbookCodes,
   ...simCodes,
   ...toolCodes,
 };

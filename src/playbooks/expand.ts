@@ -1,0 +1,179 @@
+import { selectNodes } from '../desired/select.ts';
+import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../model/desired.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Goal } from '../plan/goal.ts';
+import { type Field, fillFields } from './fields.ts';
+import type { BatchSize, Play, RunEffect, Task, WaitGoal } from './playbook.ts';
+
+/** What a run of a playbook is about. */
+export interface PlayScope {
+  readonly desired: DesiredFleet;
+  /** Nodes that the command line names; of placements, the nodes that they run on. */
+  readonly targets: readonly NodeName[];
+  /** Placements that the command line names; absent when it names nodes, or nothing. */
+  readonly placements?: readonly string[];
+}
+
+/** One command for one node; no shell looks into its words. */
+export interface NodeCommand {
+  readonly node: NodeName;
+  readonly command: readonly string[];
+  readonly unless?: readonly string[];
+}
+
+/** What a task comes to for the nodes of one batch. */
+export type Work =
+  /** A plan of a fresh observation of the targets, shown, approved and run. */
+  | { readonly kind: 'plan'; readonly goal: Goal; readonly targets: readonly NodeName[] }
+  /** A fresh observation must leave nothing to change. */
+  | { readonly kind: 'verify'; readonly targets: readonly NodeName[] }
+  | {
+      readonly kind: 'wait';
+      readonly for: WaitGoal;
+      readonly nodes: readonly NodeName[];
+      readonly placements: readonly string[];
+      readonly deadlineMs: number;
+    }
+  | {
+      readonly kind: 'assert';
+      readonly property: string;
+      readonly is: string | number | boolean;
+      readonly says?: string;
+      readonly nodes: readonly NodeName[];
+    }
+  | { readonly kind: 'confirm'; readonly text: string }
+  | {
+      readonly kind: 'run';
+      readonly commands: readonly NodeCommand[];
+      readonly effect: RunEffect;
+      readonly deadlineMs: number;
+    };
+
+/** The nodes of a play in the order of the fleet. */
+export function playNodes({ nodes }: Play, { desired, targets }: PlayScope): readonly NodeName[] {
+  const all = desired.nodes.map(({ name }) => name);
+  switch (nodes.kind) {
+    case 'all':
+      return all;
+    case 'targets':
+      return all.filter((name) => targets.includes(name));
+    case 'names':
+      return all.filter((name) => nodes.names.includes(name));
+    case 'labels':
+      return selectNodes(desired, { names: [], labels: nodes.labels }).nodes.map(({ name }) => name);
+  }
+}
+
+/** The nodes in batches as the play wants them, the last size for all the rest; one batch without sizes. */
+export function batchesOf({ serial }: Play, nodes: readonly NodeName[]): readonly (readonly NodeName[])[] {
+  const batches: (readonly NodeName[])[] = [];
+  for (let at = 0; at < nodes.length; ) {
+    const size = serial[Math.min(batches.length, serial.length - 1)];
+    const count = size === undefined ? nodes.length : countOf(size, nodes.length);
+    batches.push(nodes.slice(at, at + count));
+    at += count;
+  }
+  return batches;
+}
+
+function countOf(size: BatchSize, total: number): number {
+  return size.kind === 'count' ? Math.max(1, size.count) : Math.max(1, Math.ceil((total * size.percent) / 100));
+}
+
+/** Whether any play is about the nodes that the command line names. */
+export const needsTargets = (plays: readonly Play[]): boolean => plays.some(({ nodes }) => nodes.kind === 'targets');
+
+/** What a task comes to for these nodes. */
+export function expandTask(task: Task, scope: PlayScope, nodes: readonly NodeName[]): Work {
+  switch (task.kind) {
+    case 'converge':
+      return {
+        kind: 'plan',
+        goal: { kind: 'converge', ...(task.only === undefined ? {} : { only: task.only }) },
+        targets: nodes,
+      };
+    case 'verify':
+      return { kind: 'verify', targets: nodes };
+    case 'stop':
+      return placementPlan('stop', meantPlacements(task.placements, scope, nodes), scope);
+    case 'start':
+      return placementPlan('start', startedPlacements(task.placements, scope, nodes), scope);
+    case 'reboot':
+    case 'shutdown':
+      return { kind: 'plan', goal: { kind: task.kind, nodes }, targets: nodes };
+    case 'wait': {
+      const wanted = startedPlacements(task.placements, scope, nodes);
+      const placements = task.for === 'serving' ? wanted.map(({ name }) => name) : [];
+      const members = wanted.flatMap((placement) => placement.nodes);
+      const seen = task.for === 'serving' ? inFleetOrder(members, scope) : nodes;
+      return { kind: 'wait', for: task.for, nodes: seen, placements, deadlineMs: task.deadlineMs };
+    }
+    case 'assert': {
+      const { property, is, says } = task;
+      const told = says === undefined ? {} : { says: fillFields(says, sentenceValues(scope, nodes)) };
+      return { kind: 'assert', property, is, ...told, nodes };
+    }
+    case 'confirm':
+      return { kind: 'confirm', text: fillFields(task.text, sentenceValues(scope, nodes)) };
+    case 'run':
+      return {
+        kind: 'run',
+        commands: scope.desired.nodes
+          .filter(({ name }) => nodes.includes(name))
+          .map((node) => commandFor(task, node, scope)),
+        effect: task.effect,
+        deadlineMs: task.deadlineMs,
+      };
+  }
+}
+
+/** A stop or a start concerns every member of the placement, also those outside of the batch. */
+function placementPlan(kind: 'stop' | 'start', placements: readonly DesiredPlacement[], scope: PlayScope): Work {
+  const members = placements.flatMap(({ nodes }) => nodes);
+  return {
+    kind: 'plan',
+    goal: { kind, placements: placements.map(({ name }) => name) },
+    targets: inFleetOrder(members, scope),
+  };
+}
+
+const inFleetOrder = (names: readonly NodeName[], { desired }: PlayScope): readonly NodeName[] =>
+  desired.nodes.map(({ name }) => name).filter((name) => names.includes(name));
+
+/** Those that the task names, else those of the command line, else all with a member on these nodes. */
+function meantPlacements(
+  named: readonly string[] | undefined,
+  { desired, placements }: PlayScope,
+  nodes: readonly NodeName[],
+): readonly DesiredPlacement[] {
+  const chosen = named ?? placements;
+  return desired.placements.filter((one) =>
+    chosen === undefined ? one.nodes.some((node) => nodes.includes(node)) : chosen.includes(one.name),
+  );
+}
+
+/** The same, but what nobody named must be wanted serving by the file. */
+function startedPlacements(
+  named: readonly string[] | undefined,
+  scope: PlayScope,
+  nodes: readonly NodeName[],
+): readonly DesiredPlacement[] {
+  const meant = meantPlacements(named, scope, nodes);
+  const isNamed = (named ?? scope.placements) !== undefined;
+  return isNamed ? meant : meant.filter(({ state }) => state === 'serving');
+}
+
+function sentenceValues(scope: PlayScope, nodes: readonly NodeName[]): Partial<Record<Field, string>> {
+  const placements = meantPlacements(undefined, scope, nodes).map(({ name }) => name);
+  return { cluster: scope.desired.name, nodes: nodes.join(', '), placements: placements.join(', ') };
+}
+
+function commandFor(
+  { command, unless }: Extract<Task, { readonly kind: 'run' }>,
+  { name, host }: DesiredNode,
+  { desired }: PlayScope,
+): NodeCommand {
+  const fill = (words: readonly string[]): readonly string[] =>
+    words.map((word) => fillFields(word, { cluster: desired.name, node: name, host }));
+  return { node: name, command: fill(command), ...(unless === undefined ? {} : { unless: fill(unless) }) };
+}
