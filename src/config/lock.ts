@@ -21,6 +21,7 @@ export const emptyLock = (file: string): ClusterLock => ({
   hostKeys: {},
   nodes: [],
   links: {},
+  formerNetworks: {},
   runtimes: {},
   models: {},
 });

@@ -1,3 +1,6 @@
+import type { NodePath } from '../model/node-path.ts';
+import type { Text } from '../model/step.ts';
+
 /** Every field that a word of a runtime's command can have, with what it becomes. A list that is closed. */
 export const commandFields = {
   runtime: 'folder of the unpacked archive',
@@ -39,3 +42,18 @@ export const fieldsIn = (text: string): readonly FieldUse[] =>
     start: match.index,
     end: match.index + match[0].length,
   }));
+
+/**
+ * A text with its fields filled in, once and from left to right: a value that looks like a field stays as it is. What
+ * is no field stays too.
+ */
+export function fillFields(text: string, textFor: (field: CommandField) => Text): Text {
+  const filled: (string | NodePath)[] = [];
+  let at = 0;
+  for (const { name, start, end } of fieldsIn(text)) {
+    if (!isCommandField(name)) continue;
+    filled.push(text.slice(at, start), ...textFor(name));
+    at = end;
+  }
+  return [...filled, text.slice(at)].filter((part) => part !== '');
+}

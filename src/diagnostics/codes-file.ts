@@ -1,4 +1,5 @@
 import type { CodeEntry } from './code-entry.ts';
+import { placementCodes, settleCodes } from './codes-placement.ts';
 import { ruleCodes } from './codes-rules.ts';
 import { schemaCodes } from './codes-schema.ts';
 import { yamlCodes } from './codes-yaml.ts';
@@ -40,4 +41,12 @@ const selectCodes = {
 } as const satisfies Record<string, CodeEntry>;
 
 /** Codes about `cluster.yaml` and `cluster.lock`, and about choosing nodes of it. */
-export const fileCodes = { ...yamlCodes, ...schemaCodes, ...ruleCodes, ...lockCodes, ...selectCodes };
+export const fileCodes = {
+  ...yamlCodes,
+  ...schemaCodes,
+  ...ruleCodes,
+  ...placementCodes,
+  ...lockCodes,
+  ...settleCodes,
+  ...selectCodes,
+};

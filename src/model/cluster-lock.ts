@@ -32,6 +32,11 @@ export interface ClusterLock extends HostKeyLock {
   readonly nodes: readonly string[];
   /** The /30 of each link, by the link's text with its ends in order (`studio-1:2 <-> studio-2:2`). */
   readonly links: Readonly<Record<string, Ipv4Network>>;
+  /**
+   * Networks that a link had once and whose addresses may still be on nodes: by network (`10.77.0.4/30`), each with
+   * the text of that link. They are given to nobody else, and a link that comes back has its own again.
+   */
+  readonly formerNetworks: Readonly<Record<string, string>>;
   /** The archive of each runtime. */
   readonly runtimes: Readonly<Record<string, LockedArchive>>;
   /** The files of each model, sorted by path. */

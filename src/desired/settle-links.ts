@@ -1,0 +1,113 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { ClusterLock } from '../model/cluster-lock.ts';
+import type { DesiredFleet, Ipv4Network } from '../model/desired.ts';
+import { firstAddress, ipv4Number, ipv4Text, isInside, networkSize, parseIpv4Network } from './ipv4.ts';
+import { linkText, networkText, orderedEnds } from './link-network.ts';
+
+/** The links of a fleet with their networks, and the sections of the lock that say so. */
+export interface SettledLinks {
+  readonly thunderbolt: DesiredFleet['thunderbolt'];
+  readonly links: ClusterLock['links'];
+  readonly formerNetworks: ClusterLock['formerNetworks'];
+  readonly additions: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const prefixLength = 30;
+
+/**
+ * Gives every declared link a /30 of the pool. One that has a network inside the pool keeps it, whatever else changes;
+ * one that had a network once has it again; the others take the first free ones in the order of the file. What is no
+ * longer used stays in the lock as a former network and is given to nobody else until it has been seen gone.
+ */
+export function settleLinks(thunderbolt: DesiredFleet['thunderbolt'], lock: ClusterLock): SettledLinks {
+  const { pool } = thunderbolt;
+  const ordered = thunderbolt.links.map((link) => ({ ...link, ends: orderedEnds(link.ends) }));
+  const names = pool === undefined ? [] : ordered.map((link) => linkText(link.ends));
+  const { links, left } = allocate(names, pool ?? noPool, lock);
+  const byIndex = ordered.flatMap((link) => {
+    const network = links.get(linkText(link.ends));
+    return network === undefined ? [] : [[link.index, network] as const];
+  });
+  const used = new Set([...links.values()].map(networkText));
+  const former = Object.entries({ ...lock.formerNetworks, ...networksByText(lock) })
+    .filter(([network]) => !used.has(network))
+    .sort(([a], [b]) => compareNetworks(a, b));
+  return {
+    thunderbolt: {
+      ...thunderbolt,
+      links: ordered,
+      networks: Object.fromEntries(byIndex),
+      formerNetworks: former.flatMap(([network]) => parseIpv4Network(network) ?? []),
+    },
+    links: Object.fromEntries(links),
+    formerNetworks: Object.fromEntries(former),
+    additions: [...links].flatMap(([name, network]) => addition(name, network, lock)),
+    diagnostics: left.length === 0 ? [] : [poolFull(left, former.length)],
+  };
+}
+
+const noPool: Ipv4Network = { address: '0.0.0.0', prefixLength: 32 };
+
+const networksByText = ({ links }: ClusterLock): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(links).map(([name, network]) => [networkText(network), name]));
+
+const compareNetworks = (a: string, b: string): number => numberOf(a) - numberOf(b);
+const numberOf = (network: string): number => ipv4Number(network.split('/')[0] ?? '') ?? 0;
+
+interface Allocation {
+  readonly links: ReadonlyMap<string, Ipv4Network>;
+  /** Links for which the pool has nothing left. */
+  readonly left: readonly string[];
+}
+
+function allocate(names: readonly string[], pool: Ipv4Network, lock: ClusterLock): Allocation {
+  const links = new Map<string, Ipv4Network>();
+  const left: string[] = [];
+  const next = freeNetworks(pool, new Set([...Object.keys(networksByText(lock)), ...Object.keys(lock.formerNetworks)]));
+  for (const name of names) {
+    const network = ownNetwork(name, pool, lock) ?? next();
+    if (network === undefined) left.push(name);
+    else links.set(name, network);
+  }
+  return { links, left };
+}
+
+/** The network that a link has, or had before it left the file, if it lies inside the pool. */
+function ownNetwork(name: string, pool: Ipv4Network, lock: ClusterLock): Ipv4Network | undefined {
+  const now = Object.hasOwn(lock.links, name) ? lock.links[name] : undefined;
+  if (now !== undefined && isInside(now, pool)) return now;
+  const once = Object.entries(lock.formerNetworks)
+    .filter(([, link]) => link === name)
+    .flatMap(([network]) => parseIpv4Network(network) ?? []);
+  return once.find((network) => isInside(network, pool));
+}
+
+/** Gives the free /30 networks of a pool one after the other, then undefined. */
+function freeNetworks(pool: Ipv4Network, taken: ReadonlySet<string>): () => Ipv4Network | undefined {
+  const size = networkSize(prefixLength);
+  const first = ipv4Number(firstAddress(pool)) ?? 0;
+  const end = first + networkSize(pool.prefixLength);
+  let at = first;
+  return () => {
+    while (at + size <= end) {
+      const network = { address: ipv4Text(at), prefixLength };
+      at += size;
+      if (!taken.has(networkText(network))) return network;
+    }
+    return undefined;
+  };
+}
+
+function addition(name: string, network: Ipv4Network, lock: ClusterLock): readonly string[] {
+  const before = Object.hasOwn(lock.links, name) ? lock.links[name] : undefined;
+  if (before === undefined) return [`link ${name}: ${networkText(network)}`];
+  const [was, is] = [networkText(before), networkText(network)];
+  return was === is ? [] : [`link ${name}: ${is} instead of ${was}, since the pool is another one`];
+}
+
+function poolFull(links: readonly string[], former: number): Diagnostic {
+  const kept = former === 0 ? '' : ` ${former} are kept until their old addresses have been seen gone from the nodes.`;
+  return diagnose('lock/pool-full', { detail: `Nothing is left for ${links.join(', ')}.${kept}` });
+}

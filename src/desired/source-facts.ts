@@ -1,0 +1,59 @@
+import { isAbsolute, join } from 'node:path';
+import type { ClusterLock } from '../model/cluster-lock.ts';
+import type { DesiredFleet, DesiredModel } from '../model/desired.ts';
+import type { Digest } from '../model/digest.ts';
+import type { TreeFile } from '../model/node-script.ts';
+
+/** Why nothing is known of a file or folder of this machine; `detail` is a sentence. */
+export type SourceFailure = { readonly kind: 'missing' | 'unreadable'; readonly detail: string };
+
+/** What an archive is, as it lies on this machine. */
+export type ArchiveFact =
+  | { readonly kind: 'known'; readonly sha256: Digest; readonly sizeBytes: number }
+  | SourceFailure;
+
+/** What a folder of a model has in it, as it lies on this machine. */
+export type FolderFact = { readonly kind: 'known'; readonly files: readonly TreeFile[] } | SourceFailure;
+
+/** What was read on this machine; see {@link sourcesToRead} for what needs to be. */
+export interface SourceFacts {
+  /** By name of the runtime. */
+  readonly archives: Readonly<Record<string, ArchiveFact>>;
+  /** By name of the model. */
+  readonly folders: Readonly<Record<string, FolderFact>>;
+}
+
+/** A file or folder to read, by the name of its runtime or model. */
+export interface SourcePlace {
+  readonly name: string;
+  /** Absolute. */
+  readonly path: string;
+}
+
+/** A path of the cluster file as an absolute one. */
+export const absolutePath = (baseFolder: string, path: string): string =>
+  isAbsolute(path) ? path : join(baseFolder, path);
+
+/** Whether the list of files of a model stands in the lock: it lies on this machine and the file has no list. */
+export const isListLocked = ({ source, files }: DesiredModel): boolean =>
+  source.kind === 'controller' && files.length === 0;
+
+/**
+ * What has to be read before a fleet can be settled: every archive, and each folder of a model whose files neither the
+ * file nor the lock lists. A folder that is locked is not hashed again.
+ *
+ * @param baseFolder the folder of the cluster file, absolute
+ */
+export function sourcesToRead(
+  fleet: Pick<DesiredFleet, 'runtimes' | 'models'>,
+  lock: Pick<ClusterLock, 'models'>,
+  baseFolder: string,
+): { readonly archives: readonly SourcePlace[]; readonly folders: readonly SourcePlace[] } {
+  const archives = fleet.runtimes.map(({ name, archive }) => ({ name, path: absolutePath(baseFolder, archive) }));
+  const folders = fleet.models.flatMap((model) => {
+    const { name, source } = model;
+    if (source.kind !== 'controller' || !isListLocked(model) || Object.hasOwn(lock.models, name)) return [];
+    return [{ name, path: absolutePath(baseFolder, source.folder) }];
+  });
+  return { archives, folders };
+}
