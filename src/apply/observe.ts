@@ -1,5 +1,6 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { NonEmpty } from '../diagnostics/fleet-error.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { factsWithoutAnswer, parseFacts } from '../facts/parse-facts.ts';
 import { allProbes } from '../facts/registry.ts';
@@ -7,10 +8,11 @@ import { exitText } from '../model/exit.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodeObservation } from '../model/observation.ts';
 import { diagnoseExit } from '../remote/exit-reasons.ts';
-import type { ExecResult, Remote } from '../remote/remote.ts';
+import type { ExecLimits, ExecResult, Remote } from '../remote/remote.ts';
 import { parseFrames } from '../script/frames.ts';
 import { observationMaxBytes, observeCommand } from '../script/observe-script.ts';
 import { forEachLimited } from './for-each-limited.ts';
+import type { Session } from './session.ts';
 import { type NodeWay, type UseLimits, withRemote } from './with-remote.ts';
 
 /** How an observation is carried out; the caller gives randomness, so that a test can repeat it. */
@@ -49,24 +51,60 @@ async function observeNode(way: NodeWay, options: ObserveOptions): Promise<Sight
   const reached = await withRemote(way, options, (remote, leftMs) =>
     observeThrough(remote, way.node, { leftMs, token: options.newToken() }),
   );
-  if (reached.kind === 'reached') return reached.value;
-  const facts = factsWithoutAnswer('unreachable', reached.diagnostics[0].summary);
-  return { observation: { node: way.node, facts }, failures: reached.diagnostics };
+  return reached.kind === 'reached' ? reached.value : unreached(way.node, reached.diagnostics);
+}
+
+function unreached(node: NodeName, failures: NonEmpty<Diagnostic>): Sight {
+  const facts = factsWithoutAnswer('unreachable', failures[0].summary);
+  return { observation: { node, facts }, failures };
 }
 
 /** For a round trip, a login shell that is slow to start, and the frames on their way back. */
 const travelMs = 2_000;
 
-async function observeThrough(
-  remote: Remote,
-  node: NodeName,
-  { leftMs, token }: { readonly leftMs: number; readonly token: string },
-): Promise<Sight> {
+interface Look {
+  readonly leftMs: number;
+  readonly token: string;
+}
+
+async function observeThrough(remote: Remote, node: NodeName, look: Look): Promise<Sight> {
+  const { command, ...limits } = observation(remote.rootPrefix, look);
+  return sightOf(node, await remote.exec(command, limits), look.token);
+}
+
+/**
+ * Observes nodes over the connections that a run has: fresh as any, without another login. `deadlineMs` is for the
+ * answers of one node.
+ */
+export async function observeSessions(
+  sessions: readonly Session[],
+  { deadlineMs, newToken }: Pick<ObserveOptions, 'deadlineMs' | 'newToken'>,
+): Promise<FleetObservation> {
+  const nodes: Record<string, NodeObservation> = Object.create(null);
+  const failures: Record<string, readonly Diagnostic[]> = Object.create(null);
+  await Promise.all(
+    sessions.map(async (session) => {
+      const { node } = session;
+      const look = { leftMs: deadlineMs, token: newToken() };
+      const answer = await session.ask((rootPrefix) => observation(rootPrefix, look));
+      const sight =
+        answer.kind === 'ended' ? sightOf(node, answer.result, look.token) : unreached(node, answer.diagnostics);
+      nodes[node] = sight.observation;
+      if (sight.failures.length > 0) failures[node] = sight.failures;
+    }),
+  );
+  return { nodes, failures };
+}
+
+function observation(rootPrefix: string, { leftMs, token }: Look): { readonly command: string } & ExecLimits {
   const probes = allProbes();
   const budgetMs = leftMs - Math.min(travelMs, leftMs / 3);
-  const command = observeCommand({ probes, token, rootPrefix: remote.rootPrefix, budgetMs });
-  const limits = { deadlineMs: leftMs, maxBytes: observationMaxBytes(probes) };
-  const result = await remote.exec(command, limits);
+  const command = observeCommand({ probes, token, rootPrefix, budgetMs });
+  return { command, deadlineMs: leftMs, maxBytes: observationMaxBytes(probes) };
+}
+
+function sightOf(node: NodeName, result: ExecResult, token: string): Sight {
+  const probes = allProbes();
   const answers = parseFrames(result.stdout, { probes, token });
   const isSilent = answers.every((answer) => answer.missing !== undefined);
   return { observation: { node, facts: parseFacts(answers, result) }, failures: brokenOff(node, result, isSilent) };

@@ -23,8 +23,8 @@ export interface UseLimits {
   readonly deadlineMs: number;
   /** When aborted, the connection is ended at once. */
   readonly signal?: AbortSignal;
-  /** Told of every command line just before it is sent: the controller's own record. */
-  readonly onCommand?: (node: NodeName, command: string) => void;
+  /** Told of every command line, with the script on its input, just before it is sent: the controller's own record. */
+  readonly onCommand?: (node: NodeName, command: string, script?: string) => void;
 }
 
 /** What came of a use: the value of the body, or why the node was not reached. */

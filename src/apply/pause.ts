@@ -1,0 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Waits so long, or until the signal comes; never rejects. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, signal ? { signal } : {}).catch(() => undefined);
+}
