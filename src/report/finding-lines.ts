@@ -20,7 +20,7 @@ function paragraphs({ subjects, details }: MergedFinding): readonly string[] {
  * Some details and hints have several lines, such as a known and a seen host key; each is escaped by itself. A line
  * that begins with two blanks is there to be copied and stays in one piece, however narrow the page is.
  */
-function hangLines(first: string, text: string, page: Page): readonly string[] {
+export function hangLines(first: string, text: string, page: Page): readonly string[] {
   const indent = ' '.repeat(columnsOf(first));
   return text.split('\n').flatMap((line, index) => {
     const start = index === 0 ? first : indent;

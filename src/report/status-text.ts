@@ -1,11 +1,12 @@
-import { columnsOf } from '../diagnostics/cells.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { countText } from '../diagnostics/severity.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { type FleetSurvey, surveyFleet } from '../doctor/survey.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { cableLines } from './cable-list.ts';
+import { counted } from './counted.ts';
 import { findingLines } from './finding-lines.ts';
+import { headLines } from './head-lines.ts';
 import { fitLines } from './layout.ts';
 import { mergeFindings } from './merge-findings.ts';
 import { legendLines, nodeTable } from './node-table.ts';
@@ -27,18 +28,9 @@ export interface StatusInput {
 
 const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
-function headLines({ desired, isSimulated }: StatusInput, page: Page): readonly string[] {
+function titleLines({ desired, isSimulated }: StatusInput, page: Page): readonly string[] {
   const size = `${counted(desired.nodes.length, 'node')}, ${counted(desired.thunderbolt.links.length, 'link')}`;
-  const left = `${desired.name}   ${size}`;
-  const painted = `${page.paint('strong', desired.name)}   ${size}`;
-  const mark = isSimulated ? 'simulated' : '';
-  const room = page.columns - columnsOf(left) - mark.length;
-  if (room >= 3) {
-    return [`${painted}${' '.repeat(isSimulated ? room : 0)}${mark}`];
-  }
-  return [desired.name, size, ...(isSimulated ? [mark] : [])].flatMap((line) => fitLines(line, page.columns));
+  return headLines({ name: desired.name, about: size, isSimulated }, page);
 }
 
 function verdictText(input: StatusInput, { nodes, links, notAsked }: FleetSurvey): string {
@@ -74,7 +66,7 @@ export function statusText(input: StatusInput): string {
   const notAsked = survey.notAsked.length === 0 ? [] : [`Not looked at: ${survey.notAsked.join(', ')}.`];
   const said = [verdictText(input, survey), ...notAsked];
   const blocks: readonly (readonly string[])[] = [
-    headLines(input, page),
+    titleLines(input, page),
     said.flatMap((text) => fitLines(text, page.columns - 2)).map((line) => `  ${line}`),
     [...nodeTable(survey.nodes, page), ...legendLines(survey.nodes, page)],
     cableLines(survey, page),

@@ -1,0 +1,62 @@
+import { diskText, durationText } from '../doctor/units.ts';
+import type { EffectKind } from '../model/step.ts';
+import type { EffectTotal, Plan } from '../plan/plan.ts';
+import { counted } from './counted.ts';
+import { nodesText } from './nodes-text.ts';
+
+type Shown = Exclude<EffectKind, 'none'>;
+
+const texts: Readonly<Record<Shown, (total: EffectTotal) => string>> = {
+  start: ({ placements }) => `starts ${placements.join(', ')}`,
+  network: ({ nodes }) => `network settings of ${nodesText(nodes)}`,
+  interrupt: ({ placements, seconds }) =>
+    `interrupts ${placements.join(', ')}${seconds === undefined ? '' : ` for up to ${durationText(seconds * 1_000)}`}`,
+  reboot: ({ nodes }) => `restarts ${nodesText(nodes)}`,
+  shutdown: ({ nodes }) => `switches off ${nodesText(nodes)}`,
+  delete: ({ nodes, bytes }) => `deletes ${diskText(bytes ?? 0)} of models on ${nodesText(nodes)}`,
+};
+
+/** What people fear, in the order in which they fear it: said of a plan that does not do it. */
+const denials: readonly (readonly [Shown, string])[] = [
+  ['interrupt', 'interrupted'],
+  ['reboot', 'rebooted'],
+  ['shutdown', 'switched off'],
+  ['delete', 'deleted'],
+];
+
+/** What the effects of a plan come to, a phrase each: `interrupts kimi for up to 95 s`. */
+export const effectTexts = (effects: readonly EffectTotal[]): readonly string[] =>
+  effects.map((total) => texts[total.kind](total));
+
+/** `Nothing is interrupted, rebooted, switched off or deleted.`, without what the plan does; empty when it does all. */
+export function denialText(effects: readonly EffectTotal[]): string {
+  const words = denials.filter(([kind]) => !effects.some((total) => total.kind === kind)).map(([, word]) => word);
+  const last = words.at(-1);
+  if (last === undefined) return '';
+  const head = words.slice(0, -1).join(', ');
+  return `Nothing is ${head === '' ? last : `${head} or ${last}`}.`;
+}
+
+/** The bytes that the plan brings to nodes, nodes with equal amounts together: `735 GB to studio-3`. */
+export function transferTexts({ steps }: Pick<Plan, 'steps'>): readonly string[] {
+  const bytesByNode = new Map<string, number>();
+  for (const { node, act } of steps) {
+    const bytes =
+      act.kind === 'send'
+        ? act.sizeBytes
+        : act.kind === 'job' && act.name === 'fetch-model'
+          ? act.args.files.reduce((sum, file) => sum + file.sizeBytes, 0)
+          : 0;
+    if (bytes > 0) bytesByNode.set(node, (bytesByNode.get(node) ?? 0) + bytes);
+  }
+  const amounts = [...new Set(bytesByNode.values())];
+  return amounts.map((bytes) => {
+    const nodes = [...bytesByNode].filter(([, own]) => own === bytes).map(([node]) => node);
+    return `${diskText(bytes)} to ${nodes.length > 1 ? 'each of ' : ''}${nodesText(nodes)}`;
+  });
+}
+
+/** `2 changes`, or what else a plan holds. */
+export function sizeText({ changes, steps }: Pick<Plan, 'changes' | 'steps'>): string {
+  return changes.length > 0 ? counted(changes.length, 'change') : counted(steps.length, 'step');
+}

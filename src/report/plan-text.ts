@@ -1,0 +1,116 @@
+import { escapeText } from '../diagnostics/escape.ts';
+import type { Plan, Waiting } from '../plan/plan.ts';
+import { blockerBlocks, numberedBlockers } from './blocker-lines.ts';
+import { changeLines } from './change-lines.ts';
+import { counted } from './counted.ts';
+import { denialText, effectTexts, transferTexts } from './effect-lines.ts';
+import { findingLines } from './finding-lines.ts';
+import { headLines } from './head-lines.ts';
+import { fitLines, hang } from './layout.ts';
+import { mergeFindings } from './merge-findings.ts';
+import { nodesText } from './nodes-text.ts';
+import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
+
+/** What `plan` shows, and on what. */
+export interface PlanTextInput {
+  readonly plan: Plan;
+  readonly isSimulated: boolean;
+  /** What the lock file gains or changes, in words, and what it is called. */
+  readonly lock: { readonly shown: string; readonly additions: readonly string[] };
+  /** What to type now, a line each; shown only when there is something to do. */
+  readonly next: readonly string[];
+  /** Width of the page; 80 when it is 0, NaN or endless. */
+  readonly columns: number;
+  readonly unicode: boolean;
+  /** Leaves text as it is unless given. */
+  readonly paint?: Paint;
+}
+
+/** Whether a plan leaves nothing to do, to nobody. */
+export const isEmptyPlan = ({ steps, blockers, waiting }: Plan): boolean =>
+  steps.length === 0 && blockers.length === 0 && waiting.length === 0;
+
+/**
+ * A plan on one page: the work list, the changes node by node, what waits, what it disturbs, and what to type. Nothing
+ * that is as it should be is listed. Everything that came from a node is escaped; ends with a line break.
+ */
+export function planText(input: PlanTextInput): string {
+  const { plan, lock } = input;
+  const page = { columns: pageColumns(input.columns), unicode: input.unicode, paint: input.paint ?? plainPaint };
+  const count = Object.keys(plan.observed).length;
+  const head = { name: plan.cluster, about: counted(count, 'node'), isSimulated: input.isSimulated };
+  const blocks: readonly (readonly string[])[] = [
+    headLines(head, page),
+    ...blockerBlocks(plan.blockers, page),
+    changeLines(plan.changes, page),
+    waitingLines(plan, page),
+    lockLines(lock, page),
+    ...mergeFindings(plan.diagnostics).map((finding) => findingLines(finding, page)),
+    verdictLines(plan, page),
+    plan.steps.length > 0 || lock.additions.length > 0 ? input.next : [],
+  ];
+  const shown = blocks.filter((lines) => lines.length > 0);
+  return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+/** What is to be disturbed; or that there is nothing to do, which is said only of what was seen. */
+function verdictLines(plan: Plan, page: Page): readonly string[] {
+  if (plan.steps.length > 0) {
+    const said = [...effectTexts(plan.effects), ...transferTexts(plan)];
+    const effects = said.length === 0 ? [] : [`Effects: ${said.join('; ')}.`];
+    return [...effects, denialText(plan.effects)]
+      .filter((line) => line !== '')
+      .flatMap((line) => fitLines(line, page.columns));
+  }
+  const count = Object.keys(plan.observed).length;
+  if (!isEmptyPlan(plan)) return fitLines('There is nothing that apply can change now.', page.columns);
+  if (count === 0) return fitLines('No node was observed.', page.columns);
+  return fitLines(`Nothing to change: ${counted(count, 'node')} as the file says.`, page.columns);
+}
+
+const lockLines = ({ shown, additions }: PlanTextInput['lock'], page: Page): readonly string[] =>
+  additions.length === 0
+    ? []
+    : [
+        page.paint('strong', `New in ${shown} (${additions.length})`),
+        ...additions.flatMap((line) => hang('  ', escapeText(line), page.columns)),
+      ];
+
+/** One resource that waits on some nodes for the same. */
+interface WaitingGroup {
+  readonly resource: string;
+  readonly nodes: readonly string[];
+  readonly for: string;
+}
+
+/** `rdma/disabled on studio-3` as `1`, when the work list has it; else as it is. */
+function waitedFor({ blockers }: Plan, waiting: Waiting): string {
+  const numbered = numberedBlockers(blockers);
+  const words = waiting.for.map((text) => {
+    const found = numbered.find(([, { code, node }]) => text === `${code} on ${node}`);
+    return found === undefined ? text : found[0];
+  });
+  const numbers = [...new Set(words.filter((word) => typeof word === 'number'))];
+  const others = words.filter((word) => typeof word === 'string');
+  return [...(numbers.length === 0 ? [] : [`needs ${numbers.join(', ')}`]), ...new Set(others)].join('; ');
+}
+
+function waitingLines(plan: Plan, page: Page): readonly string[] {
+  const groups = new Map<string, WaitingGroup>();
+  for (const one of plan.waiting) {
+    const why = waitedFor(plan, one);
+    const key = `${one.resource}\n${why}`;
+    const nodes = [...(groups.get(key)?.nodes ?? []), one.node];
+    groups.set(key, { resource: one.resource, nodes, for: why });
+  }
+  if (groups.size === 0) return [];
+  const width = Math.max(...[...groups.values()].map(({ resource }) => resource.length));
+  const lines = [...groups.values()].flatMap((group) =>
+    hang(
+      `  ${group.resource.padEnd(width)}   `,
+      escapeText(`on ${nodesText(group.nodes)}: ${group.for}`),
+      page.columns,
+    ),
+  );
+  return [page.paint('strong', `Waiting (${groups.size})`), ...lines];
+}

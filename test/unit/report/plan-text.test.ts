@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
+import { denialText } from '../../../src/report/effect-lines.ts';
+import { type PlanTextInput, planText } from '../../../src/report/plan-text.ts';
+import { anyDigest, blocker, change, planOf, step } from './plan-builder.ts';
+
+const show = (plan: Plan, page: Partial<PlanTextInput> = {}): string =>
+  planText({
+    plan,
+    isSimulated: true,
+    lock: { shown: 'cluster.lock', additions: [] },
+    next: ['Save it: --out plan.json   Do it: meshwright apply --sim'],
+    columns: 80,
+    unicode: false,
+    ...page,
+  });
+
+const names = (...words: string[]) => words.map(nodeName);
+const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
+
+const changes = [
+  change('studio-1', 'thunderbolt-bridge', 'bridge0 with en2 en3 en4', 'removed'),
+  change('studio-1', 'link-address/2', '169.254.31.7 (self-assigned)', '10.77.0.1/30'),
+  change('studio-1', 'power/sleep', 'sleeps after 10 min', 'never sleeps'),
+  change('studio-2', 'power/restart-after-power-loss', 'stays off after a power cut', 'starts by itself'),
+  change('studio-3', 'model/kimi-k2', 'absent', '12 files, 735 GB'),
+];
+
+/** Something of everything that a plan may hold. */
+const full = planOf({
+  changes,
+  steps: [
+    step('studio-1', 'power/set', { changes: changes.slice(0, 3).map(({ id }) => id) }),
+    step('studio-3', 'model/send', {
+      act: {
+        kind: 'send',
+        source: '/models/kimi-k2/a',
+        to: { kind: 'node-path', path: '/opt' },
+        sha256: anyDigest,
+        sizeBytes: 735e9,
+      },
+    }),
+  ],
+  blockers: [
+    blocker('studio-3'),
+    blocker('studio-1', {
+      code: 'macos/outside-accept',
+      isHands: false,
+      action: 'Type: meshwright reboot studio-1',
+    }),
+    blocker('studio-4', {
+      code: 'cabling/elsewhere',
+      action: 'Move the cable end in receptacle 3 to receptacle 4.',
+    }),
+  ],
+  waiting: [
+    { resource: 'placement/kimi', node: nodeName('studio-1'), for: ['rdma/disabled on studio-3'], isUnknown: false },
+    {
+      resource: 'link-address/3',
+      node: nodeName('studio-4'),
+      for: ['cabling/elsewhere on studio-4'],
+      isUnknown: false,
+    },
+    {
+      resource: 'link-address/3',
+      node: nodeName('studio-2'),
+      for: ['cabling/elsewhere on studio-4'],
+      isUnknown: false,
+    },
+    { resource: 'power', node: nodeName('studio-4'), for: ['power is unknown: no answer in time'], isUnknown: true },
+  ],
+  effects: [
+    { kind: 'network', nodes: names('studio-1'), placements: [] },
+    { kind: 'interrupt', nodes: names('studio-1', 'studio-2'), placements: ['qwen'], seconds: 95 },
+  ],
+  diagnostics: [
+    diagnose('ssh/unreachable', { subject: 'node studio-4', detail: 'studio-4.lan:22 did not answer within 10 s.' }),
+  ],
+});
+
+describe('a plan as text', () => {
+  it('begins with the work list, then says what changes, what waits and what to type', async () => {
+    const text = show(full, { lock: { shown: 'cluster.lock', additions: ['model kimi-k2: 12 files, 735 GB'] } });
+    expect(widest(text)).toBeLessThanOrEqual(80);
+    await expect(text).toMatchFileSnapshot('golden/plan-full.txt');
+  });
+
+  it('fits a phone', async () => {
+    const text = show(full, { columns: 40, next: [] });
+    await expect(text).toMatchFileSnapshot('golden/plan-narrow.txt');
+    expect(widest(text)).toBeLessThanOrEqual(40);
+  });
+
+  it('says in one line that nothing is to be done, and names no command then', () => {
+    expect(show(planOf(), { isSimulated: false })).toBe(
+      'studio-rack   4 nodes\n\nNothing to change: 4 nodes as the file says.\n',
+    );
+  });
+
+  it('does not call a rack good that nobody saw', () => {
+    expect(show(planOf({ observed: {} }))).toContain('No node was observed.');
+    const waiting = [{ resource: 'power', node: nodeName('studio-1'), for: ['power is unknown'], isUnknown: true }];
+    const text = show(planOf({ waiting }));
+    expect(text).toContain('There is nothing that apply can change now.');
+    expect(text).not.toContain('Nothing to change');
+  });
+
+  it('escapes what a node made up', () => {
+    const odd = planOf({
+      changes: [change('studio-1', 'runtime/x', 'a\u001b[2Jb', 'c\nd')],
+      steps: [step('studio-1', 'x')],
+    });
+    expect(show(odd)).toContain('a\\u{1b}[2Jb -> c\\u{a}d');
+  });
+
+  it('denies only what the plan does not do', () => {
+    expect(denialText([])).toBe('Nothing is interrupted, rebooted, switched off or deleted.');
+    expect(denialText([{ kind: 'interrupt', nodes: [], placements: ['kimi'] }])).toBe(
+      'Nothing is rebooted, switched off or deleted.',
+    );
+    const all = ['interrupt', 'reboot', 'shutdown', 'delete'] as const;
+    expect(denialText(all.map((kind) => ({ kind, nodes: [], placements: [] })))).toBe('');
+  });
+});
