@@ -77,7 +77,7 @@ export type Act =
       readonly pointer: string;
     }
   /** Restarts (or switches off) the Mac, at most once in the boot session `from`. */
-  | { readonly kind: 'reboot'; readonly then: 'up' | 'off'; readonly from: Known<string> }
+  | { readonly kind: 'reboot'; readonly to: 'up' | 'off'; readonly from: Known<string> }
   /** What only a person can do; `code` is the blocker's. */
   | { readonly kind: 'hands'; readonly code: string };
 
