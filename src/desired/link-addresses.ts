@@ -1,6 +1,5 @@
-import type { DesiredFleet, Ipv4Network } from '../model/desired.ts';
+import type { Ipv4Network } from '../model/desired.ts';
 import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
-import type { NodeName } from '../model/node.ts';
 import { firstAddress, ipv4Number, ipv4Text } from './ipv4.ts';
 
 /** One end of a link with its fixed address. */
@@ -22,21 +21,3 @@ export function endAddresses(ends: Link['ends'], network: Ipv4Network): readonly
     .toSorted((a, b) => (linkEndText(a) < linkEndText(b) ? -1 : 1))
     .map((end, index) => ({ end, address: ipv4Text(first + 1 + index) }));
 }
-
-/**
- * The address of a node on its first cable to another one; `undefined` when there is no cable, or no network for it
- * yet. Of several cables the first of the file counts.
- */
-export function addressTowards(
-  thunderbolt: Pick<DesiredFleet['thunderbolt'], 'links' | 'networks'>,
-  node: NodeName,
-  other: NodeName,
-): string | undefined {
-  const link = thunderbolt.links.find(({ ends }) => joins(ends, node, other));
-  const network = link === undefined ? undefined : thunderbolt.networks[link.index];
-  if (link === undefined || network === undefined) return undefined;
-  return endAddresses(link.ends, network).find(({ end }) => end.node === node)?.address;
-}
-
-const joins = ([a, b]: Link['ends'], node: NodeName, other: NodeName): boolean =>
-  (a.node === node && b.node === other) || (a.node === other && b.node === node);

@@ -1,0 +1,60 @@
+import { isRunning, type RankOnNode, type SeenMember } from './member.ts';
+
+/** `studio-2 exited (1), studio-3 exited (78: EX_CONFIG)`: why no rank runs, where one was started. */
+export const deadEvidence = (ranks: readonly RankOnNode[]): string =>
+  listed(ranks.filter(({ seen }) => seen.state === 'exited').map(({ node, seen }) => `${node} ${idleWords(seen)}`));
+
+/** `rank 1 on studio-2 exited (1)`: which ranks are missing while others run. */
+export const missingRanks = (ranks: readonly RankOnNode[]): string =>
+  listed(
+    ranks
+      .filter(({ seen }) => !isRunning(seen))
+      .map(({ node, rank, seen }) => `rank ${rank} on ${node} ${idleWords(seen)}`),
+  );
+
+/** Why nothing runs where nothing exited: a restart of a Mac takes its ranks with it. */
+export function idleEvidence(ranks: readonly RankOnNode[]): string {
+  const restarted = ranks.filter(({ seen }) => wasRestarted(seen)).map(({ node }) => node);
+  return restarted.length === 0 ? 'no rank runs' : `no rank runs since a restart of ${listed(restarted)}`;
+}
+
+/** `no token: timed out; rank 2 on studio-3 has not joined`. */
+export const silentEvidence = (reason: string, ranks: readonly RankOnNode[]): string =>
+  [
+    `no token: ${reason}`,
+    ...ranks
+      .filter(({ seen }) => seen.state === 'running')
+      .map(({ node, rank }) => `rank ${rank} on ${node} has not joined`),
+  ].join('; ');
+
+/** What tells running ranks apart from those of one start; `undefined` when they belong together. */
+export function unequalRanks(ranks: readonly RankOnNode[]): string | undefined {
+  const bare = ranks.filter(({ seen }) => seen.record === undefined).map(({ node }) => node);
+  if (bare.length > 0) return `a rank without a record runs on ${listed(bare)}`;
+  const [first, ...others] = ranks;
+  const odd = others.filter(({ seen }) => startOf(seen) !== (first === undefined ? '' : startOf(first.seen)));
+  return odd.length === 0
+    ? undefined
+    : `the ranks on ${listed(odd.map(({ node }) => node))} are of another start than the leader`;
+}
+
+const startOf = ({ record }: SeenMember): string => `${record?.generation} ${record?.digest}`;
+
+/** Started once, but not in this boot session, and launchd has not started it since. */
+const wasRestarted = ({ state, record, starts }: SeenMember): boolean =>
+  state === 'ready' && record !== undefined && record.starts > 0 && starts.kind === 'known' && starts.value === 0;
+
+function idleWords({ state, lastExit }: SeenMember): string {
+  switch (state) {
+    case 'exited':
+      return lastExit === undefined ? 'exited' : `exited (${lastExit})`;
+    case 'ready':
+      return 'was not started';
+    case 'stopped':
+      return 'is stopped';
+    default:
+      return 'is not there';
+  }
+}
+
+const listed = (words: readonly string[]): string => words.join(', ');

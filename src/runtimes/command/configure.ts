@@ -1,0 +1,52 @@
+import type { CommandField } from '../../desired/command-fields.ts';
+import type { NodePath } from '../../model/node-path.ts';
+import type { Text } from '../../model/step.ts';
+import { nodePath } from '../../script/node-paths.ts';
+import type { RankCommand, RankPlace } from '../driver.ts';
+import { fillWord } from './fill-word.ts';
+
+/** The command line of one rank: every field of every word filled in, paths of the node still without their prefix. */
+export function configure(place: RankPlace): RankCommand {
+  const values = fieldValues(place);
+  const { command, joinedListening } = place.runtime;
+  const words = command.map((word) => fillWord(word, values));
+  return {
+    argv: words.map((word, index) => (index === 0 ? programWord(word) : word)),
+    env: place.placement.env,
+    joinedPort: portOf(fillWord(joinedListening, values), place.port),
+  };
+}
+
+/** What each field becomes for one rank. */
+function fieldValues(place: RankPlace): Readonly<Record<CommandField, string | NodePath>> {
+  const { placement, addresses, rank, port } = place;
+  return {
+    runtime: place.runtimeFolder,
+    model: place.modelFolder,
+    rank: String(rank),
+    size: String(placement.nodes.length),
+    address: addresses[rank] ?? '',
+    port: String(port),
+    peers: addresses.map((address) => `${address}:${port}`).join(','),
+    endpoint: String(placement.endpointPort),
+    generation: String(place.generation),
+    context: String(placement.contextTokens),
+    sharding: placement.sharding ?? 'none',
+    name: placement.name,
+    node: place.node,
+  };
+}
+
+/** A program outside of the archive, such as the perl that macOS ships, is a path on the node like any other. */
+function programWord(word: Text): Text {
+  const [first, ...rest] = word;
+  return typeof first === 'string' && first.startsWith('/') && rest.length === 0
+    ? [nodePath(`/${first.slice(1)}`)]
+    : word;
+}
+
+/** The grammar of the file lets nothing but a port through. */
+function portOf(text: Text, fallback: number): number {
+  const [only, ...rest] = text;
+  return typeof only === 'string' && rest.length === 0 && /^\d{1,5}$/.test(only) ? Number(only) : fallback;
+}

@@ -1,0 +1,66 @@
+import type { NodePath } from '../model/node-path.ts';
+import type { Text } from '../model/step.ts';
+import { rankLog, rankServiceLabel } from '../script/rank-paths.ts';
+import { joinText } from './text.ts';
+
+/** What launchd has to know of a rank. */
+export interface RankService {
+  readonly placement: string;
+  readonly argv: readonly Text[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Who it runs as; root when the file names nobody. */
+  readonly user?: string;
+}
+
+/** How long a rank has between SIGTERM and SIGKILL when macOS itself ends it, as at a shutdown; in seconds. */
+const exitTimeOutSeconds = 10;
+
+/**
+ * The property list of a rank's service, equal for equal ranks. launchd neither starts it at boot nor again after its
+ * end: one rank alone is no mesh, so only a start of the whole group kicks it. The log is made by launchd for the user.
+ *
+ * @see launchd.plist(5): StandardOutPath, ExitTimeOut, UserName
+ */
+export function serviceFileText({ placement, argv, env, user }: RankService): Text {
+  const log = pathText(rankLog(placement));
+  const entries: readonly (readonly [string, Text])[] = [
+    ['EnvironmentVariables', dictionary(env)],
+    ['ExitTimeOut', [`<integer>${exitTimeOutSeconds}</integer>`]],
+    ['KeepAlive', ['<false/>']],
+    ['Label', [element(rankServiceLabel(placement))]],
+    ['ProgramArguments', ['<array>\n', ...argv.flatMap((word) => ['\t\t', ...wordElement(word), '\n']), '\t</array>']],
+    ['RunAtLoad', ['<false/>']],
+    ['StandardErrorPath', log],
+    ['StandardOutPath', log],
+    ...(user === undefined ? [] : [['UserName', [element(user)]] as const]),
+  ];
+  const body = entries.flatMap(([key, value]) => [`\t<key>${key}</key>\n\t`, ...value, '\n']);
+  return joinText([head, ...body, '</dict>\n</plist>\n']);
+}
+
+const head = `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+`;
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+const escapeXml = (text: string): string => text.replaceAll(/[&<>]/g, (one) => escapes[one] ?? one);
+
+const element = (text: string): string => `<string>${escapeXml(text)}</string>`;
+
+/** Inside of a property list a path is text of it too. */
+const wordElement = (word: Text): Text => [
+  '<string>',
+  ...word.map((part) => (typeof part === 'string' ? escapeXml(part) : { ...part, path: escapeXml(part.path) })),
+  '</string>',
+];
+
+const pathText = (path: NodePath): Text => wordElement([path]);
+
+function dictionary(values: Readonly<Record<string, string>>): Text {
+  const entries = Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (entries.length === 0) return ['<dict/>'];
+  const lines = entries.map(([key, value]) => `\t\t<key>${escapeXml(key)}</key>\n\t\t${element(value)}\n`);
+  return ['<dict>\n', ...lines, '\t</dict>'];
+}
