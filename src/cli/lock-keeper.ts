@@ -1,4 +1,4 @@
-import { renderLock, withPin } from '../config/lock.ts';
+import { renderLock, withPin } from '../config/lock-text.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { ClusterLock, HostKey } from '../model/cluster-lock.ts';

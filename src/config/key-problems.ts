@@ -63,13 +63,17 @@ export function missingKeys({ schema, document, error, part }: Context, keys: re
   };
 }
 
+/** Definitions of names with slashes or arrows: whatever is wrong in one, none of them becomes a word of a command. */
+const isPathLike: ReadonlySet<string> = new Set(['filePath', 'link', 'network']);
+
 /** The problem of a key whose name is not allowed. */
 export function badName({ schema, document, error, part }: Context): Problem {
   const name = String(error.params['propertyName']);
   const pointer = pointerTo(error.instancePath, name);
-  const danger = dangerIn(name);
+  const { node, definition } = namesOf(schema, part.node);
+  const danger = isPathLike.has(definition ?? '') ? undefined : dangerIn(name);
   const lower = name.toLowerCase();
-  const rule = descriptionOf(namesOf(schema, part.node).node);
+  const rule = descriptionOf(node);
   return {
     code: danger === undefined ? 'schema/bad-name' : 'schema/unsafe-text',
     span: spanOf(document.map, { pointer, at: 'key' }),

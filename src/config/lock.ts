@@ -1,7 +1,8 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { hasErrors } from '../diagnostics/severity.ts';
-import type { ClusterLock, HostKey, PinnedKey } from '../model/cluster-lock.ts';
+import type { ClusterLock, PinnedKey } from '../model/cluster-lock.ts';
 import { placeOf } from './line-index.ts';
+import { lockedThings, networkProblems } from './lock-sections.ts';
 import { pointerTo } from './pointer.ts';
 import { diagnosticsOf, type Problem } from './problem.ts';
 import { type ReadDocument, readDocument } from './read-document.ts';
@@ -38,8 +39,10 @@ export function parseLock(input: string | Uint8Array, file: string): LoadedLock 
   if (hasErrors(formDiagnostics)) return { diagnostics: formDiagnostics };
   const pins = pinsOf(document);
   const problems = Object.entries(pins).flatMap(([name, keys]) => keyProblems(name, keys, document));
-  const diagnostics = diagnosticsOf(document.source, [...problems, ...formProblems]);
-  return hasErrors(diagnostics) ? { diagnostics } : { lock: { ...emptyLock(file), hostKeys: pins }, diagnostics };
+  const diagnostics = diagnosticsOf(document.source, [...problems, ...networkProblems(document), ...formProblems]);
+  return hasErrors(diagnostics)
+    ? { diagnostics }
+    : { lock: { file, hostKeys: pins, ...lockedThings(document) }, diagnostics };
 }
 
 const keyPointer = (name: string, index: number): string => pointerTo(pointerTo('/hostKeys', name), index);
@@ -78,53 +81,4 @@ function keyTypeInside(base64: string): string | undefined {
   const bytes = Buffer.from(base64, 'base64');
   const length = bytes.length < 4 ? 0 : bytes.readUInt32BE(0);
   return length === 0 || length > bytes.length - 4 ? undefined : bytes.toString('latin1', 4, 4 + length);
-}
-
-const header = [
-  '# What meshwright has resolved for the cluster file beside it: commit it, review its changes.',
-  '# It is written by meshwright; a host key is pinned by `meshwright enroll`.',
-  'lock: 1',
-];
-
-interface Line {
-  readonly text: string;
-  readonly key?: { readonly name: string; readonly key: HostKey };
-}
-
-function layOut(lock: ClusterLock): readonly Line[] {
-  const names = Object.keys(lock.hostKeys).sort();
-  const head = [...header, names.length === 0 ? 'hostKeys: {}' : 'hostKeys:'].map((text): Line => ({ text }));
-  const body = names.flatMap((name): readonly Line[] => {
-    const keys = [...(lock.hostKeys[name] ?? [])].sort((a, b) => (a.type < b.type ? -1 : 1));
-    const lines = keys.map(
-      (key): Line => ({ text: `    - ${JSON.stringify(`${key.type} ${key.base64}`)}`, key: { name, key } }),
-    );
-    return keys.length === 0 ? [] : [{ text: `  ${JSON.stringify(name)}:` }, ...lines];
-  });
-  return [...head, ...body];
-}
-
-/** The text of a lock file: sorted, one key per line, so that a change is one line in a review. */
-export const renderLock = (lock: ClusterLock): string =>
-  `${layOut(lock)
-    .map((line) => line.text)
-    .join('\n')}\n`;
-
-/**
- * A lock with one more host key. A key of the same type at the same name is replaced, keys of other types stay.
- * Lines are those of the text that {@link renderLock} gives.
- *
- * @param name `host`, or `[host]:port` for another port than 22, as in known_hosts
- */
-export function withPin(lock: ClusterLock, name: string, key: HostKey): ClusterLock {
-  const pins = Object.hasOwn(lock.hostKeys, name) ? (lock.hostKeys[name] ?? []) : [];
-  const kept = pins.filter((other) => other.type !== key.type);
-  const added = { ...lock.hostKeys, [name]: [...kept, { type: key.type, base64: key.base64, line: 0 }] };
-  const hostKeys = new Map<string, PinnedKey[]>();
-  for (const [index, line] of layOut({ ...lock, hostKeys: added }).entries()) {
-    if (line.key === undefined) continue;
-    const pinned = { type: line.key.key.type, base64: line.key.key.base64, line: index + 1 };
-    hostKeys.set(line.key.name, [...(hostKeys.get(line.key.name) ?? []), pinned]);
-  }
-  return { ...lock, hostKeys: Object.fromEntries(hostKeys) };
 }

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
 import type { DesiredFleet, Ipv4Network } from '../model/desired.ts';
 import { firstAddress, ipv4Number, ipv4Text, isInside, networkSize, parseIpv4Network } from './ipv4.ts';
-import { linkText, networkText, orderedEnds } from './link-network.ts';
+import { linkText, networkText } from './link-network.ts';
 
 /** The links of a fleet with their networks, and the sections of the lock that say so. */
 export interface SettledLinks {
@@ -23,10 +23,9 @@ const prefixLength = 30;
  */
 export function settleLinks(thunderbolt: DesiredFleet['thunderbolt'], lock: ClusterLock): SettledLinks {
   const { pool } = thunderbolt;
-  const ordered = thunderbolt.links.map((link) => ({ ...link, ends: orderedEnds(link.ends) }));
-  const names = pool === undefined ? [] : ordered.map((link) => linkText(link.ends));
+  const names = pool === undefined ? [] : thunderbolt.links.map((link) => linkText(link.ends));
   const { links, left } = allocate(names, pool ?? noPool, lock);
-  const byIndex = ordered.flatMap((link) => {
+  const byIndex = thunderbolt.links.flatMap((link) => {
     const network = links.get(linkText(link.ends));
     return network === undefined ? [] : [[link.index, network] as const];
   });
@@ -37,7 +36,6 @@ export function settleLinks(thunderbolt: DesiredFleet['thunderbolt'], lock: Clus
   return {
     thunderbolt: {
       ...thunderbolt,
-      links: ordered,
       networks: Object.fromEntries(byIndex),
       formerNetworks: former.flatMap(([network]) => parseIpv4Network(network) ?? []),
     },

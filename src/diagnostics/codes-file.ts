@@ -17,6 +17,24 @@ const lockCodes = {
     cause: 'A host has one key of each type; a merge of two branches may have kept both.',
     hint: 'Compare both with the Mac itself (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub) and remove the wrong one.',
   },
+  'lock/bad-network': {
+    severity: 'error',
+    summary: 'This is not a /30 network.',
+    cause: 'The network of a link is written as its first address, a multiple of four, and /30.',
+    hint: 'Restore the file from version control; nobody needs to edit it.',
+  },
+  'lock/network-twice': {
+    severity: 'error',
+    summary: 'Two links have the same network.',
+    cause: 'A network belongs to one cable; a merge of two branches may have given it to two.',
+    hint: 'Remove the line of the newer link: it gets another network at the next plan.',
+  },
+  'lock/link-twice': {
+    severity: 'error',
+    summary: 'A link has two networks.',
+    cause: 'A cable has one /30; a merge of two branches may have kept both.',
+    hint: 'Keep the line that was there first: its addresses are on the nodes.',
+  },
 } as const satisfies Record<string, CodeEntry>;
 
 const selectCodes = {

@@ -108,7 +108,10 @@ export interface DesiredFleet {
     /** Every receptacle to be warned about: the file's own and the product's. */
     readonly avoid: readonly LinkEnd[];
     readonly links: readonly Link[];
-    /** The /30 of each link, by {@link Link.index}, its first address for the first end; empty until settled. */
+    /**
+     * The /30 of each link, by {@link Link.index}; its first address is for the end whose text comes first. Empty until
+     * settled.
+     */
     readonly networks: Readonly<Record<number, Ipv4Network>>;
     /** Networks of links that were declared once: their addresses are taken away. */
     readonly formerNetworks: readonly Ipv4Network[];

@@ -1,9 +1,9 @@
-import { linkEndText } from '../../model/link.ts';
 import type { Draft, DraftLink } from '../draft.ts';
 import type { Finding, PlaceText } from '../finding.ts';
+import { linkText } from '../link-network.ts';
 
-/** The two ends of a link in one order, so that both ways of writing it are equal. */
-export const linkKey = (link: DraftLink): string => link.ends.map(linkEndText).sort().join(' <-> ');
+/** Both ways of writing a link have one key. */
+export const linkKey = (link: DraftLink): string => linkText(link.ends);
 
 /** A cable stands in the file once, in either direction. */
 export function duplicateLink(draft: Draft, place: PlaceText): readonly Finding[] {

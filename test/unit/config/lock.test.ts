@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { emptyLock, parseLock, renderLock, withPin } from '../../../src/config/lock.ts';
+import { emptyLock, parseLock } from '../../../src/config/lock.ts';
+import { renderLock, withPin } from '../../../src/config/lock-text.ts';
 import type { HostKey } from '../../../src/model/cluster-lock.ts';
 
 /** A key whose base64 holds its own type, as real ones do. */

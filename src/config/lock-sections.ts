@@ -1,0 +1,143 @@
+import { firstAddress, parseIpv4Network } from '../desired/ipv4.ts';
+import { linkText } from '../desired/link-network.ts';
+import { parseLink } from '../desired/link-text.ts';
+import type { ClusterLock, LockedArchive } from '../model/cluster-lock.ts';
+import type { Ipv4Network } from '../model/desired.ts';
+import { digest } from '../model/digest.ts';
+import { placeOf } from './line-index.ts';
+import { pointerTo } from './pointer.ts';
+import type { Problem } from './problem.ts';
+import type { ReadDocument } from './read-document.ts';
+import { spanOf, type Target } from './source-map.ts';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** What a lock file has besides its pins, as the schema lets it pass. */
+interface LockSections {
+  readonly nodes?: readonly string[];
+  readonly links?: Texts;
+  readonly formerNetworks?: Texts;
+  readonly runtimes?: Texts;
+  readonly models?: Readonly<Record<string, Texts>>;
+}
+
+/** Every section of a lock but its pins. */
+export type LockedThings = Omit<ClusterLock, 'file' | 'hostKeys'>;
+
+/** Reads the sections of a lock that its schema has let pass; a section that is not there is empty. */
+export function lockedThings({ value }: ReadDocument): LockedThings {
+  const sections = value as LockSections;
+  const links = Object.entries(sections.links ?? {});
+  const former = Object.entries(sections.formerNetworks ?? {});
+  return {
+    nodes: [...new Set(sections.nodes)].sort(),
+    links: Object.fromEntries(links.flatMap(([link, network]) => keyed(linkName(link), parseIpv4Network(network)))),
+    formerNetworks: Object.fromEntries(former.map(([network, link]) => [network, linkName(link)])),
+    runtimes: Object.fromEntries(
+      Object.entries(sections.runtimes ?? {}).map(([name, content]) => [name, readContent(content)]),
+    ),
+    models: Object.fromEntries(
+      Object.entries(sections.models ?? {}).map(([name, files]) => [
+        name,
+        Object.entries(files).sort(byPath).map(file),
+      ]),
+    ),
+  };
+}
+
+const keyed = (key: string, value: Ipv4Network | undefined): readonly (readonly [string, Ipv4Network])[] =>
+  value === undefined ? [] : [[key, value]];
+
+const byPath = ([a]: readonly [string, string], [b]: readonly [string, string]): number => (a < b ? -1 : 1);
+const file = ([path, content]: readonly [string, string]) => ({ path, ...readContent(content) });
+
+/** The one name of a link, whichever end the lock names first. */
+function linkName(text: string): string {
+  const ends = parseLink(text);
+  return ends === undefined ? text : linkText(ends);
+}
+
+function readContent(text: string): LockedArchive {
+  const [sha256 = '', size] = text.split(' ');
+  return { sha256: digest(sha256), sizeBytes: Number(size) };
+}
+
+/** A network of the lock with its place and its link. */
+interface Entry {
+  readonly network: string;
+  readonly link: string;
+  readonly target: Target;
+}
+
+/** What is wrong with the networks of a lock: no /30 at all, one for two links, two for one link. */
+export function networkProblems(document: ReadDocument): readonly Problem[] {
+  const { links, formerNetworks } = document.value as LockSections;
+  const declared = Object.entries(links ?? {}).map(
+    ([link, network]): Entry => ({
+      network,
+      link: linkName(link),
+      target: { pointer: pointerTo('/links', link), at: 'value' },
+    }),
+  );
+  const former = Object.entries(formerNetworks ?? {}).map(
+    ([network, link]): Entry => ({
+      network,
+      link: linkName(link),
+      target: { pointer: pointerTo('/formerNetworks', network), at: 'key' },
+    }),
+  );
+  return [
+    ...[...declared, ...former].flatMap((entry) => badNetwork(entry, document)),
+    ...twice([...declared, ...former], (entry) => entry.network).map(([entry, first]) =>
+      networkTwice(entry, first, document),
+    ),
+    ...twice(declared, (entry) => entry.link).map(([entry, first]) => linkTwice(entry, first, document)),
+  ];
+}
+
+function badNetwork({ network, target }: Entry, { map }: ReadDocument): readonly Problem[] {
+  const parsed = parseIpv4Network(network);
+  const span = spanOf(map, target);
+  if (parsed === undefined) {
+    return [
+      { code: 'lock/bad-network', span, detail: `${network} has a number above 255, or one with a zero before it.` },
+    ];
+  }
+  const first = firstAddress(parsed);
+  if (first === parsed.address) return [];
+  return [{ code: 'lock/bad-network', span, detail: `${parsed.address} is an address inside ${first}/30.` }];
+}
+
+/** Every entry whose key an earlier one has, with that one. */
+function twice(
+  entries: readonly Entry[],
+  keyOf: (entry: Entry) => string,
+): readonly (readonly [entry: Entry, first: Entry])[] {
+  const firsts = new Map<string, Entry>();
+  return entries.flatMap((entry) => {
+    const first = firsts.get(keyOf(entry));
+    if (first !== undefined) return [[entry, first] as const];
+    firsts.set(keyOf(entry), entry);
+    return [];
+  });
+}
+
+function networkTwice(entry: Entry, first: Entry, document: ReadDocument): Problem {
+  return {
+    code: 'lock/network-twice',
+    span: spanOf(document.map, entry.target),
+    detail: `${first.link} has ${entry.network} already (line ${lineOf(first, document)}).`,
+    others: [{ span: spanOf(document.map, first.target), detail: 'The first link with this network.' }],
+  };
+}
+
+function linkTwice(entry: Entry, first: Entry, document: ReadDocument): Problem {
+  return {
+    code: 'lock/link-twice',
+    span: spanOf(document.map, { ...entry.target, at: 'key' }),
+    detail: `It is the cable of line ${lineOf(first, document)}; the order of the ends has no meaning.`,
+    others: [{ span: spanOf(document.map, { ...first.target, at: 'key' }), detail: 'The first one.' }],
+  };
+}
+
+const lineOf = ({ target }: Entry, { source, map }: ReadDocument): number => placeOf(source, spanOf(map, target)).line;

@@ -1,0 +1,84 @@
+import { networkText } from '../desired/link-network.ts';
+import type { ClusterLock, HostKey, PinnedKey } from '../model/cluster-lock.ts';
+import type { TreeFile } from '../model/node-script.ts';
+
+const header = [
+  '# What meshwright has resolved for the cluster file beside it: commit it, review its changes.',
+  '# It is written by meshwright; a host key is pinned by `meshwright enroll`.',
+  'lock: 1',
+];
+
+interface Line {
+  readonly text: string;
+  readonly key?: { readonly name: string; readonly key: HostKey };
+}
+
+const quote = (text: string): string => JSON.stringify(text);
+const byCode = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+const sortedEntries = <T>(map: Readonly<Record<string, T>>): readonly (readonly [string, T])[] =>
+  Object.entries(map).sort(([a], [b]) => byCode(a, b));
+
+/** The lines of a section, none when it is empty: a lock of an older meshwright stays as it is. */
+const section = (name: string, lines: readonly string[]): readonly Line[] =>
+  lines.length === 0 ? [] : [`${name}:`, ...lines].map((text): Line => ({ text }));
+
+const hostKeyLines = ({ hostKeys }: ClusterLock): readonly Line[] => {
+  const entries = sortedEntries(hostKeys);
+  const body = entries.flatMap(([name, pins]): readonly Line[] => {
+    const lines = [...pins]
+      .sort((a, b) => byCode(a.type, b.type))
+      .map((key): Line => ({ text: `    - ${quote(`${key.type} ${key.base64}`)}`, key: { name, key } }));
+    return lines.length === 0 ? [] : [{ text: `  ${quote(name)}:` }, ...lines];
+  });
+  return [{ text: entries.length === 0 ? 'hostKeys: {}' : 'hostKeys:' }, ...body];
+};
+
+const pair = ([key, value]: readonly [string, string]): string => `  ${quote(key)}: ${quote(value)}`;
+
+const content = ({ sha256, sizeBytes }: Pick<TreeFile, 'sha256' | 'sizeBytes'>): string => `${sha256} ${sizeBytes}`;
+
+const fileLines = (files: readonly TreeFile[]): readonly string[] =>
+  [...files].sort((a, b) => byCode(a.path, b.path)).map((file) => `  ${pair([file.path, content(file)])}`);
+
+function layOut(lock: ClusterLock): readonly Line[] {
+  const links = sortedEntries(lock.links).map(([link, network]) => pair([link, networkText(network)]));
+  const runtimes = sortedEntries(lock.runtimes).map(([name, archive]) => pair([name, content(archive)]));
+  const models = sortedEntries(lock.models).flatMap(([name, files]) => [`  ${quote(name)}:`, ...fileLines(files)]);
+  return [
+    ...header.map((text): Line => ({ text })),
+    ...hostKeyLines(lock),
+    ...section(
+      'nodes',
+      [...lock.nodes].sort(byCode).map((name) => `  - ${quote(name)}`),
+    ),
+    ...section('links', links),
+    ...section('formerNetworks', sortedEntries(lock.formerNetworks).map(pair)),
+    ...section('runtimes', runtimes),
+    ...section('models', models),
+  ];
+}
+
+/** The text of a lock file: sorted, one thing per line, so that a change is one line in a review. */
+export const renderLock = (lock: ClusterLock): string =>
+  `${layOut(lock)
+    .map((line) => line.text)
+    .join('\n')}\n`;
+
+/**
+ * A lock with one more host key; everything else stays. A key of the same type at the same name is replaced, keys of
+ * other types stay. Lines are those of the text that {@link renderLock} gives.
+ *
+ * @param name `host`, or `[host]:port` for another port than 22, as in known_hosts
+ */
+export function withPin(lock: ClusterLock, name: string, key: HostKey): ClusterLock {
+  const pins = Object.hasOwn(lock.hostKeys, name) ? (lock.hostKeys[name] ?? []) : [];
+  const kept = pins.filter((other) => other.type !== key.type);
+  const added = { ...lock.hostKeys, [name]: [...kept, { type: key.type, base64: key.base64, line: 0 }] };
+  const hostKeys = new Map<string, PinnedKey[]>();
+  for (const [index, line] of layOut({ ...lock, hostKeys: added }).entries()) {
+    if (line.key === undefined) continue;
+    const pinned = { type: line.key.key.type, base64: line.key.key.base64, line: index + 1 };
+    hostKeys.set(line.key.name, [...(hostKeys.get(line.key.name) ?? []), pinned]);
+  }
+  return { ...lock, hostKeys: Object.fromEntries(hostKeys) };
+}
