@@ -79,7 +79,8 @@ export interface MacState {
   };
   /** `iogpu.wired_limit_mb`; 0 is macOS's default. */
   readonly wiredLimitMegabytes: number;
-  readonly bootSession: { readonly uuid: string; readonly bootedAtEpochSeconds: number };
+  /** `count` is 0 for a new Mac and grows with each start. */
+  readonly bootSession: { readonly uuid: string; readonly count: number; readonly bootedAtEpochSeconds: number };
   readonly disk: { readonly totalKib: number; readonly usedKib: number; readonly availableKib: number };
   readonly connection: ConnectionState;
   /** What `sudo -n` does for the ssh user; the text of `/.sim/sudo`. */

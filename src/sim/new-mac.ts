@@ -62,6 +62,7 @@ export function newMac(from: NewMac): MacState {
     wiredLimitMegabytes: wiredLimit(desired, memoryBytes),
     bootSession: {
       uuid: seededUuid([...words, 'boot', 0]),
+      count: 0,
       bootedAtEpochSeconds: 1_780_300_800 + seededInteger([...words, 'boot-time'], 0, 86_400),
     },
     disk: newDisk(model, words),

@@ -1,6 +1,6 @@
 import type { Word } from '../model/node-path.ts';
 import type { NameTool, Row, TableTool, Tool, Usage, View } from './commands/tool.ts';
-import { toolName } from './commands/tool.ts';
+import { askSimulator, toolName } from './commands/tool.ts';
 import { dataFile, type NodeFile, toolFile } from './node-files.ts';
 
 /** One word of sh that means exactly this text. */
@@ -41,10 +41,14 @@ function rowBody(row: Row): string {
   return [out, err, `exit ${row.exitCode ?? 0}`].filter((part) => part !== '').join('; ');
 }
 
+/** The simulator judges the words; only what looks like a write gets that far. */
+const writeArms = (tool: Tool): readonly string[] =>
+  (tool.writes?.forms ?? []).map(({ match }) => `(${match}) ${askSimulator} ;;\n`);
+
 function tableScript(tool: TableTool, rows: readonly Row[]): string {
   const arms = rows.map((row) => `(${rowPattern(row)}) ${rowBody(row)} ;;\n`);
   const patterns = (tool.patterns ?? []).map(({ match, body }) => `(${match}) ${body} ;;\n`);
-  const choice = `case "$#:$*" in\n${[...arms, ...patterns].join('')}esac\n`;
+  const choice = `case "$#:$*" in\n${[...arms, ...writeArms(tool), ...patterns].join('')}esac\n`;
   return head(tool) + choice + tail(tool, tool.usage);
 }
 
@@ -58,8 +62,10 @@ function rowFiles(tool: TableTool, row: Row): readonly NodeFile[] {
 function nameScript(tool: NameTool, view: View): string {
   const arms = tool.values(view).map(({ name, value }) => `  (${quote(name)}) v=${quote(value)} ;;\n`);
   const name = toolName(tool);
+  const writes = writeArms(tool);
   return [
     head(tool),
+    ...(writes.length === 0 ? [] : [`case "$#:$*" in\n${writes.join('')}esac\n`]),
     "n=0 s=0\ncase ${1-} in ('-n') n=1; shift ;; esac\n",
     "case ${1-} in ('' | -*) ;; (*)\nfor o do\n  case $o in\n",
     ...arms,

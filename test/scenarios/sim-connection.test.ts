@@ -99,7 +99,11 @@ describe('a node that shows another host key', () => {
     const state: { hostKey: 'own' | 'other' } = { hostKey: 'own' };
     const folder = await freshFolder();
     const model = bareModel(['studio-1']);
-    const look = () => ({ connection: { hostKey: state.hostKey, filevault: 'unlocked' as const }, files: [] });
+    const look = () => ({
+      connection: { hostKey: state.hostKey, filevault: 'unlocked' as const },
+      files: [],
+      bootCount: 0,
+    });
     const fleet = await startFleet({ folder, model: { ...model, look } });
     started.push({ fleet, folder });
     expect((await openSsh(fleet, 'studio-1', ['true'])).code).toBe(0);

@@ -19,10 +19,12 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
   return {
     name: 'bare',
     nodes: names.map((name) => ({ name, user: 'mesh' })),
-    look: () => ({ connection: { hostKey: 'own', filevault: 'unlocked', ...connection }, files }),
+    look: () => ({ connection: { hostKey: 'own', filevault: 'unlocked', ...connection }, files, bootCount: 0 }),
     faults: () => [],
     setFault: () => ({ kind: 'done', faults: [] }),
     clearFault: () => ({ kind: 'done', faults: [] }),
+    write: () => ({ stdout: '', stderr: '', exitCode: 127, isKnown: false }),
+    boot: () => undefined,
   };
 }
 

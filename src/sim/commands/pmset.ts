@@ -1,4 +1,5 @@
 import type { MacState } from '../mac.ts';
+import { pmsetWrites } from '../writes/pmset.ts';
 import { capture, unconfirmed } from './source.ts';
 import { lines, type TableTool } from './tool.ts';
 
@@ -85,7 +86,7 @@ const capabilities = (mac: MacState): readonly string[] => [
   'powermode',
 ];
 
-/** The reading forms of `pmset`. */
+/** `pmset`: the reading forms, and `-a`. */
 export const pmset: TableTool = {
   kind: 'table',
   path: '/usr/bin/pmset',
@@ -102,6 +103,7 @@ export const pmset: TableTool = {
       stdout: lines('System-wide power settings:', 'Currently in use:', ...mains(mac).map(settingLine)),
     },
   ],
+  writes: pmsetWrites,
   usage: {
     text: lines('Usage:  pmset <options>', "See pmset(1) for details: 'man pmset'"),
     exitCode: 64,

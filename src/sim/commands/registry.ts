@@ -53,8 +53,10 @@ const quoted = (word: string): string => (/\s/.test(word) ? `'${word}'` : word);
 /** Every command line that this Mac answers, with its source: the whole table. */
 export function formsOf(view: View): readonly Form[] {
   return tools.flatMap((tool): readonly Form[] => {
+    const writes = (tool.writes?.forms ?? []).map(({ form, source }) => ({ command: `${tool.path} ${form}`, source }));
     if (tool.kind === 'names') {
-      return tool.values(view).map(({ name, source }) => ({ command: `${tool.path} ${name}`, source }));
+      const reads = tool.values(view).map(({ name, source }) => ({ command: `${tool.path} ${name}`, source }));
+      return [...reads, ...writes];
     }
     if (tool.isPresent?.(view.mac) === false) return [];
     const words = tool.rows(view).map(({ args, source }) => ({
@@ -62,6 +64,6 @@ export function formsOf(view: View): readonly Form[] {
       source,
     }));
     const families = (tool.patterns ?? []).map(({ match, source }) => ({ command: `${tool.path} (${match})`, source }));
-    return [...words, ...families];
+    return [...words, ...families, ...writes];
   });
 }

@@ -1,4 +1,5 @@
 import { darwinRelease } from '../macos-builds.ts';
+import { sysctlWrites } from '../writes/sysctl.ts';
 import { capture, modelled, published, type Source, unconfirmed } from './source.ts';
 import { lines, type NamedValue, type NameTool, type View } from './tool.ts';
 
@@ -53,11 +54,12 @@ function values(view: View): readonly NamedValue[] {
   ];
 }
 
-/** `sysctl NAME…` and `sysctl -n NAME…`. */
+/** `sysctl NAME…` and `sysctl -n NAME…`, and one name that can be set. */
 export const sysctl: NameTool = {
   kind: 'names',
   path: '/usr/sbin/sysctl',
   values,
+  writes: sysctlWrites,
   usage: {
     text: lines('usage: sysctl [-bdehiNnoqrx] name[=value] ...', '       sysctl [-bdehNnoqrx] -a'),
     exitCode: 1,

@@ -29,6 +29,45 @@ export interface Pattern {
   readonly source: Source;
 }
 
+/** One command line that changes something, as it reached the simulator. */
+export interface WriteCall {
+  /** Every argument after the tool's name; paths without the root prefix of the node. */
+  readonly args: readonly string[];
+  /** Whether the caller runs under the node's sudo, or as a system service. */
+  readonly isRoot: boolean;
+}
+
+/** What a write led to: the fleet after it, and what the tool says. */
+export interface WriteResult {
+  readonly fleet: SimulatedFleet;
+  readonly stdout?: string;
+  readonly stderr?: string;
+  /** 0 when absent. */
+  readonly exitCode?: number;
+}
+
+/** A family of command lines that change something. */
+export interface WriteForm {
+  /** The arguments as a manual page writes them: `-a KEY VALUE ...`. */
+  readonly form: string;
+  /** A pattern of sh for `<count>:<arguments>`. */
+  readonly match: string;
+  readonly source: Source;
+}
+
+/** The writing half of a tool. The simulator alone changes the state: the tool only hands its words over. */
+export interface Writes {
+  readonly forms: readonly WriteForm[];
+  /** Pure. Undefined for a command line that the tool does not know: it gets the usage. */
+  readonly write: (view: View, call: WriteCall) => WriteResult | undefined;
+}
+
+/**
+ * The line of sh by which a tool hands its words to the simulator and becomes its answer. It wants `$r`, the root
+ * that the tool has found from its own path.
+ */
+export const askSimulator = 'exec "$r/usr/bin/perl" "$r/.sim/ask" "$PWD" "${0#"$r"}" "$@"';
+
 /** What a tool prints on stderr for arguments that it does not know. */
 export interface Usage {
   readonly text: string;
@@ -42,6 +81,7 @@ export interface TableTool {
   readonly path: string;
   readonly rows: (view: View) => readonly Row[];
   readonly patterns?: readonly Pattern[];
+  readonly writes?: Writes;
   readonly usage: Usage;
   /** Whether this Mac has the tool; always when absent. */
   readonly isPresent?: (mac: MacState) => boolean;
@@ -52,6 +92,7 @@ export interface NameTool {
   readonly kind: 'names';
   readonly path: string;
   readonly values: (view: View) => readonly NamedValue[];
+  readonly writes?: Writes;
   readonly usage: Usage;
 }
 

@@ -24,12 +24,12 @@ const maxLineBytes = 65_536;
 
 const fits = (path: string): boolean => Buffer.byteLength(path) <= maxSocketPathBytes;
 
-/** Where the control socket goes: into the folder, or into a short temporary one when the path would be too long. */
-export async function chooseSocketPath(folder: string): Promise<string> {
-  const inside = join(folder, 'control.sock');
+/** Where a socket of this name goes: into the folder, or into a short temporary one when the path would be too long. */
+export async function chooseSocketPath(folder: string, name: string): Promise<string> {
+  const inside = join(folder, name);
   if (fits(inside)) return inside;
-  const base = fits(join(tmpdir(), `${temporaryPrefix}XXXXXX`, 'control.sock')) ? tmpdir() : '/tmp';
-  return join(await mkdtemp(join(base, temporaryPrefix)), 'control.sock');
+  const base = fits(join(tmpdir(), `${temporaryPrefix}XXXXXX`, name)) ? tmpdir() : '/tmp';
+  return join(await mkdtemp(join(base, temporaryPrefix)), name);
 }
 
 /** Removes a socket, and its folder when that was made for it alone. */

@@ -3,7 +3,10 @@ export interface EnvironmentOptions {
   /** Absolute folder that stands for `/` of the node. */
   readonly root: string;
   readonly user: string;
-  /** `<run id>.<node>`: found again by the sweep, whatever a process does to its group. */
+  /**
+   * `<run id>.<node>.<boot>`: found again by the sweep, whatever a process does to its group, and refused by the
+   * simulator when that boot session is over.
+   */
   readonly mark: string;
   /** `LANG` and `LC_*` that the client sent and the server accepted. */
   readonly accepted?: Readonly<Record<string, string>>;

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
 import type { ConnectionState } from '../mac.ts';
 import type { NodeFile } from '../node-files.ts';
+import type { Write } from '../writes/apply-write.ts';
 
 /** A fault that is in force. */
 export interface ActiveFault {
@@ -18,6 +19,16 @@ export type FaultAnswer =
 export interface NodeView {
   readonly connection: ConnectionState;
   readonly files: readonly NodeFile[];
+  /** Number of the present boot session, from 0; part of the mark of every process. */
+  readonly bootCount: number;
+}
+
+/** What a tool says after a write. `isKnown`: false when it only printed its usage. */
+export interface WriteAnswer {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+  readonly isKnown: boolean;
 }
 
 /**
@@ -33,4 +44,8 @@ export interface FleetModel {
   readonly setFault: (words: readonly string[]) => FaultAnswer;
   /** Ends the faults that these words name; all of them without words. */
   readonly clearFault: (words: readonly string[]) => FaultAnswer;
+  /** Carries out one command line that changes something. */
+  readonly write: (write: Write) => WriteAnswer;
+  /** The Mac behind this node starts. */
+  readonly boot: (node: string, atEpochSeconds: number) => void;
 }

@@ -1,6 +1,7 @@
 import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { NodeFile } from '../node-files.ts';
+import { dataFile, type NodeFile } from '../node-files.ts';
+import { askClientPath } from './ask-client.ts';
 import { baseToolFiles, hostTool, linkedTools } from './base-tools/all-base-tools.ts';
 import { homeOf } from './exec-environment.ts';
 
@@ -12,6 +13,8 @@ export interface NodeRootOptions {
   /** The client's key, for `~/.ssh/authorized_keys`. */
   readonly userKey: string;
   readonly platform: NodeJS.Platform;
+  /** The program by which the tools reach the simulator. */
+  readonly askText: string;
 }
 
 /** The file tree of one simulated node. */
@@ -79,7 +82,7 @@ async function createHome({ root, user, userKey }: NodeRootOptions): Promise<voi
 
 /** Makes the root anew: the folders that every Mac has, the home of the ssh user, the base tools. */
 export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot> {
-  const { root, user, platform } = options;
+  const { root, user, platform, askText } = options;
   await rm(root, { recursive: true, force: true });
   for (const folder of folders) await mkdir(join(root, folder), { recursive: true });
   for (const name of privateLinks) await symlink(`private/${name}`, join(root, name));
@@ -90,7 +93,7 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
   }
   await createHome(options);
   await writeFile(join(root, '/.sim/unknown'), '');
-  const base = baseToolFiles(user, platform);
+  const base = [...baseToolFiles(user, platform), dataFile(askClientPath, askText)];
   let present: ReadonlyMap<string, NodeFile> | undefined;
   return {
     update: async (files) => {

@@ -134,7 +134,7 @@ async function startServing(options: ServeOptions, pidStart: string): Promise<Se
     runId: fleet.runId,
     cluster: model.name,
     clusterFile,
-    controlSocket: await chooseSocketPath(folder),
+    controlSocket: await chooseSocketPath(folder, 'control.sock'),
     userKeyFile: fleet.userKey.path,
     nodes: fleet.nodes,
   };

@@ -12,8 +12,8 @@ export interface SessionNode {
   readonly user: string;
   /** Absolute folder that stands for `/`. */
   readonly root: string;
-  /** `<run id>.<node>` */
-  readonly mark: string;
+  /** `<run id>.<node>.<boot>` of the present boot session. */
+  readonly mark: () => string;
   readonly pipes: PipeSupply;
   readonly groups: ProcessGroups;
   readonly records: NodeRecords;
@@ -148,7 +148,7 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
     environment: execEnvironment({
       root: node.root,
       user: node.user,
-      mark: node.mark,
+      mark: node.mark(),
       accepted: one.variables,
       connection: { client: client.from, server: client.to },
     }),

@@ -16,7 +16,10 @@ export interface SimulatedNodeOptions {
   readonly user: string;
   /** The folder of the run. */
   readonly folder: string;
-  readonly mark: string;
+  /** Of the fleet: the first part of every mark. */
+  readonly runId: string;
+  /** The program by which the tools reach the simulator. */
+  readonly askText: string;
   readonly userKey: KeyFile;
   readonly pipes: PipeSupply;
   readonly groups: ProcessGroups;
@@ -31,6 +34,12 @@ export interface SimulatedNode {
   readonly counts: () => NodeCounts;
   readonly execs: () => readonly ExecRecord[];
   readonly unknown: () => Promise<readonly string[]>;
+  /** Number of the present boot session, from 0. */
+  readonly boot: () => number;
+  /** `<run id>.<node>.<boot>`: what every process of the present boot session carries. */
+  readonly mark: () => string;
+  /** Writes one line down that a Mac would not have understood. */
+  readonly objectTo: (line: string) => Promise<void>;
   /** Brings files and connection in line with the model. */
   readonly render: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -38,11 +47,11 @@ export interface SimulatedNode {
 
 /** Puts one node on disk and on the loopback interface. */
 export async function createSimulatedNode(options: SimulatedNodeOptions): Promise<SimulatedNode> {
-  const { name, user, folder, userKey } = options;
+  const { name, user, folder, userKey, runId, askText } = options;
   const root = join(folder, 'roots', name);
   const unknownFile = join(root, '.sim/unknown');
   const records = createRecords();
-  const files = await createNodeRoot({ root, user, userKey: userKey.publicText, platform: process.platform });
+  const files = await createNodeRoot({ root, user, userKey: userKey.publicText, platform: process.platform, askText });
   let view = options.look();
   const render = async (): Promise<void> => {
     view = options.look();
@@ -53,13 +62,14 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
     own: await loadOrCreateKey(join(folder, 'host-keys', name), `simulated ${name}`),
     other: await loadOrCreateKey(join(folder, 'host-keys', `${name}.other`), `simulated ${name}`),
   };
+  const mark = (): string => `${runId}.${name}.${view.bootCount}`;
   const note = (objections: readonly Objection[]): void => {
     if (objections.length === 0) return;
     const lines = objections.map((objection) => `/bin/sh ${objection.text}\n`).join('');
     appendFile(unknownFile, lines).catch(() => undefined);
   };
   const server = await startNodeServer({
-    node: { ...options, root, records, objectTo: note, now: () => Date.now() },
+    node: { ...options, mark, root, records, objectTo: note, now: () => Date.now() },
     keys,
     userKey: userKey.publicText,
     connectionState: () => view.connection,
@@ -71,6 +81,9 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
     counts: records.counts,
     execs: records.execs,
     unknown: async () => (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
+    boot: () => view.bootCount,
+    mark,
+    objectTo: (line) => appendFile(unknownFile, `${line}\n`),
     render,
     close: server.close,
   };

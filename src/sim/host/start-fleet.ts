@@ -3,6 +3,11 @@ import { chmod, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { type AskedFleet, answerAsk } from './answer-ask.ts';
+import { askClientText } from './ask-client.ts';
+import { type AskServer, serveAsks } from './ask-server.ts';
+import { chooseSocketPath } from './control.ts';
+import { createEffectLog, type Effect, type EffectLog } from './effects.ts';
 import type { FaultAnswer, FleetModel } from './fleet-model.ts';
 import { type KeyFile, loadOrCreateKey } from './host-keys.ts';
 import { type Lifeline, startLifeline, sweepMarked } from './lifeline.ts';
@@ -11,6 +16,7 @@ import { createProcessGroups, type ProcessGroups } from './process-groups.ts';
 import type { ExecRecord, NodeCounts } from './records.ts';
 import type { RunNode } from './run-file.ts';
 import { createSimulatedNode, type SimulatedNode } from './simulated-node.ts';
+import { createTurns } from './turns.ts';
 
 /** What a simulated fleet is started with. */
 export interface StartFleetOptions {
@@ -29,6 +35,8 @@ export interface Fleet {
   readonly counts: () => Readonly<Record<string, NodeCounts>>;
   /** Every kept command, by time. */
   readonly execs: () => readonly ExecRecord[];
+  /** Every write, stop, deletion of model files and boot, in order. */
+  readonly effects: () => readonly Effect[];
   /** Lines of `/.sim/unknown` by node: what a Mac would not have known. */
   readonly unknown: () => Promise<Readonly<Record<string, readonly string[]>>>;
   /** How many process groups of node commands live. */
@@ -47,6 +55,9 @@ interface Parts {
   readonly pipes: PipeSupply;
   readonly userKey: KeyFile;
   readonly nodes: readonly SimulatedNode[];
+  readonly asks: AskServer;
+  readonly effects: EffectLog;
+  readonly asked: AskedFleet;
 }
 
 /** A colon would split PATH, and sshd would refuse a folder that others can write. */
@@ -75,13 +86,16 @@ export async function startFleet(options: StartFleetOptions): Promise<Fleet> {
   const pipes = await createPipeSupply(join(folder, 'pipes'));
   const lifeline = startLifeline(runId);
   const groups = createProcessGroups(lifeline);
+  const askPath = await chooseSocketPath(folder, 'ask.sock');
+  const askText = askClientText(askPath);
   const started = await Promise.allSettled(
     options.model.nodes.map(({ name, user }) =>
       createSimulatedNode({
         name,
         user,
         folder,
-        mark: `${runId}.${name}`,
+        runId,
+        askText,
         userKey,
         pipes,
         groups,
@@ -91,7 +105,10 @@ export async function startFleet(options: StartFleetOptions): Promise<Fleet> {
     ),
   );
   const nodes = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  const parts = { runId, lifeline, groups, pipes, userKey, nodes };
+  const effects = createEffectLog();
+  const asked = askedFleet(options.model, nodes, effects);
+  const asks = await serveAsks(askPath, (request) => answerAsk(asked, request));
+  const parts = { runId, lifeline, groups, pipes, userKey, nodes, asks, effects, asked };
   const failed = started.find((one) => one.status === 'rejected');
   if (failed !== undefined) {
     await stopParts(parts);
@@ -100,22 +117,35 @@ export async function startFleet(options: StartFleetOptions): Promise<Fleet> {
   return fleetOf(parts, options.model);
 }
 
-async function stopParts({ runId, lifeline, groups, pipes, nodes }: Parts): Promise<void> {
+const askedFleet = (model: FleetModel, nodes: readonly SimulatedNode[], effects: EffectLog): AskedFleet => ({
+  model,
+  nodes,
+  takeTurn: createTurns(),
+  note: (node, act) => effects.add({ ...act, node: node.name, boot: node.boot(), atEpochMs: Date.now() }),
+  render: async () => {
+    await Promise.all(nodes.map((node) => node.render()));
+  },
+});
+
+async function stopParts({ runId, lifeline, groups, pipes, nodes, asks }: Parts): Promise<void> {
   await Promise.all(nodes.map((node) => node.close()));
   groups.killAll();
   await sweepMarked(runId);
+  await asks.close();
   await pipes.close();
   await lifeline.close();
 }
 
 function fleetOf(parts: Parts, model: FleetModel): Fleet {
-  const { nodes } = parts;
+  const { nodes, asked } = parts;
   const byName = <T>(value: (node: SimulatedNode) => T): Readonly<Record<string, T>> =>
     Object.fromEntries(nodes.map((node) => [node.name, value(node)]));
-  const render = async (answer: FaultAnswer): Promise<FaultAnswer> => {
-    if (answer.kind === 'done') await Promise.all(nodes.map((node) => node.render()));
-    return answer;
-  };
+  const change = (act: () => FaultAnswer): Promise<FaultAnswer> =>
+    asked.takeTurn(async () => {
+      const answer = act();
+      if (answer.kind === 'done') await asked.render();
+      return answer;
+    });
   let stopped: Promise<void> | undefined;
   return {
     runId: parts.runId,
@@ -123,11 +153,12 @@ function fleetOf(parts: Parts, model: FleetModel): Fleet {
     nodes: byName((node) => node.run),
     counts: () => byName((node) => node.counts()),
     execs: () => nodes.flatMap((node) => node.execs()).sort((a, b) => a.atEpochMs - b.atEpochMs),
+    effects: parts.effects.all,
     unknown: async () =>
       Object.fromEntries(await Promise.all(nodes.map(async (node) => [node.name, await node.unknown()] as const))),
     groupCount: () => parts.groups.count(),
-    setFault: (words) => render(model.setFault(words)),
-    clearFault: (words) => render(model.clearFault(words)),
+    setFault: (words) => change(() => model.setFault(words)),
+    clearFault: (words) => change(() => model.clearFault(words)),
     stop: () => {
       stopped ??= stopParts(parts);
       return stopped;

@@ -14,7 +14,13 @@ let node: NodeRoot;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "mw it's "));
   root = join(folder, 'node 1');
-  node = await createNodeRoot({ root, user: 'mesh', userKey: 'ssh-ed25519 AAAA', platform: process.platform });
+  node = await createNodeRoot({
+    root,
+    user: 'mesh',
+    userKey: 'ssh-ed25519 AAAA',
+    platform: process.platform,
+    askText: '',
+  });
   await state('allowed', 0);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));

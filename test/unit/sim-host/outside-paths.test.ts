@@ -14,7 +14,13 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "mw it's "));
   root = join(folder, 'node 1');
   outside = join(folder, 'outside');
-  const node = await createNodeRoot({ root, user: 'mesh', userKey: 'ssh-ed25519 AAAA', platform: process.platform });
+  const node = await createNodeRoot({
+    root,
+    user: 'mesh',
+    userKey: 'ssh-ed25519 AAAA',
+    platform: process.platform,
+    askText: '',
+  });
   await node.update([{ path: '/.sim/sudo', text: 'allowed\n', isExecutable: false }]);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -1,0 +1,29 @@
+import { type SimulatedFleet, withMac } from './fleet.ts';
+import type { MacState } from './mac.ts';
+import { seededUuid } from './seed.ts';
+
+/** One start of one Mac. */
+export interface Boot {
+  /** The Mac itself, wherever the address of its node leads. */
+  readonly mac: string;
+  readonly atEpochSeconds: number;
+}
+
+/** A Mac that has just started: a new boot session, and everything gone that only the running system had. */
+function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
+  const count = mac.bootSession.count + 1;
+  return {
+    ...mac,
+    bootSession: {
+      uuid: seededUuid([mac.hardwareUuid, 'boot', count]),
+      count,
+      bootedAtEpochSeconds: atEpochSeconds,
+    },
+    wiredLimitMegabytes: 0,
+    receptacles: mac.receptacles.map((receptacle) => ({ ...receptacle, hasLostAddress: false })),
+  };
+}
+
+/** The fleet after this start: files, NVRAM, power settings and network preferences are as they were. */
+export const booted = (fleet: SimulatedFleet, { mac, atEpochSeconds }: Boot): SimulatedFleet =>
+  withMac(fleet, mac, (one) => freshlyBooted(one, atEpochSeconds));

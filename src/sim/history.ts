@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { type Happened, happen, replay, type SimEvent } from './events.ts';
+import type { ActiveFault } from './faults.ts';
+import type { SimulatedFleet } from './fleet.ts';
+
+/**
+ * What happened to a rack, kept as far back as something can still be taken out of it: the oldest fault in force.
+ * `fleet` is always `start` after `events`.
+ */
+export interface History {
+  readonly start: SimulatedFleet;
+  readonly events: readonly SimEvent[];
+  readonly fleet: SimulatedFleet;
+}
+
+/** A history in which nothing has happened yet. */
+export const beginHistory = (start: SimulatedFleet): History => ({ start, events: [], fleet: start });
+
+/** The history after one more event, with what came of it. */
+export type Continued = { readonly history: History; readonly happened: Happened };
+
+/** Lets one more thing happen. What is refused or changes nothing leaves the history as it was. */
+export function append(history: History, event: SimEvent): Continued {
+  const happened = happen(history.fleet, event);
+  if (happened.fleet === history.fleet) return { history, happened };
+  const kept =
+    event.kind === 'fault' && happened.kind === 'done' && happened.target !== undefined
+      ? { ...event, target: happened.target }
+      : event;
+  return { history: settle({ ...history, events: [...history.events, kept], fleet: happened.fleet }), happened };
+}
+
+const isFault = (event: SimEvent): boolean => event.kind === 'fault';
+
+/** The faults in force, oldest first: those without which the rack would be another. */
+export const faultsInForce = ({ events }: History): readonly ActiveFault[] =>
+  events.flatMap((event) => (event.kind === 'fault' ? [{ fault: event.fault, target: event.target }] : []));
+
+/** Forgets faults that have been mended by what happened since, and everything before the oldest that is left. */
+function settle(history: History): History {
+  let { events } = history;
+  for (const event of history.events.filter(isFault)) {
+    const without = events.filter((one) => one !== event);
+    if (isDeepStrictEqual(replay(history.start, without), history.fleet)) events = without;
+  }
+  const first = events.findIndex(isFault);
+  const settled = first < 0 ? events.length : first;
+  return {
+    start: first < 0 ? history.fleet : replay(history.start, events.slice(0, settled)),
+    events: events.slice(settled),
+    fleet: history.fleet,
+  };
+}
+
+/** What taking faults out of a history led to. */
+export type Cleared =
+  | { readonly kind: 'history'; readonly history: History }
+  /** One of the others could not be applied without them. */
+  | { readonly kind: 'refused'; readonly diagnostic: Diagnostic };
+
+/** The history as it would be if these faults had never been set. */
+export function withoutFaults(history: History, isGone: (fault: ActiveFault) => boolean): Cleared {
+  const events = history.events.filter((event) => event.kind !== 'fault' || !isGone(event));
+  let fleet = history.start;
+  for (const event of events) {
+    const happened = happen(fleet, event);
+    if (happened.kind === 'refused') return { kind: 'refused', diagnostic: happened.diagnostic };
+    fleet = happened.fleet;
+  }
+  return { kind: 'history', history: settle({ start: history.start, events, fleet }) };
+}

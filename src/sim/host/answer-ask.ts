@@ -1,0 +1,55 @@
+import type { AskAnswer, AskRequest } from './ask-server.ts';
+import type { EffectAct } from './effects.ts';
+import type { FleetModel } from './fleet-model.ts';
+import type { SimulatedNode } from './simulated-node.ts';
+import type { TakeTurn } from './turns.ts';
+
+/** What is needed to answer the tools of a fleet. */
+export interface AskedFleet {
+  readonly model: FleetModel;
+  readonly nodes: readonly SimulatedNode[];
+  readonly takeTurn: TakeTurn;
+  readonly note: (node: SimulatedNode, act: EffectAct) => void;
+  /** Brings every file of every node in line with the model. */
+  readonly render: () => Promise<void>;
+}
+
+const silent: AskAnswer = { stdout: '', stderr: '', exitCode: 0 };
+
+/** Nothing of an earlier boot session may change anything; a real one would be gone. */
+const stale: AskAnswer = {
+  stdout: '',
+  stderr: 'simulated: this process belongs to no living boot session\n',
+  exitCode: 70,
+};
+
+/** A path below the root of the node, as a Mac knows it. */
+const withoutRoot = (word: string, root: string): string =>
+  word.startsWith(`${root}/`) ? word.slice(root.length) : word;
+
+/** `note delete PATH...` and `note kill SIGNAL PID...`: told by tools that do their work themselves. */
+function noted([kind, ...rest]: readonly string[]): EffectAct | undefined {
+  if (kind === 'delete') return { kind, paths: rest };
+  if (kind === 'kill') return { kind, signal: rest[0] ?? '', targets: rest.slice(1) };
+  return undefined;
+}
+
+/** Answers one tool: applies what it asks for, writes every file that depends on it, and only then says so. */
+export async function answerAsk(fleet: AskedFleet, request: AskRequest): Promise<AskAnswer> {
+  const node = fleet.nodes.find((one) => one.mark() === request.mark);
+  if (node === undefined) return stale;
+  const args = request.args.map((word) => withoutRoot(word, node.run.root));
+  if (request.tool === 'note') {
+    const act = noted(args);
+    if (act !== undefined) fleet.note(node, act);
+    return silent;
+  }
+  return fleet.takeTurn(async () => {
+    const { tool, isRoot } = request;
+    const { isKnown, ...answer } = fleet.model.write({ node: node.name, tool, args, isRoot });
+    if (!isKnown) await node.objectTo(`${tool} ${args.length}:${args.join(' ').replaceAll('\n', ' ')}`);
+    fleet.note(node, { kind: 'write', tool, args, exitCode: answer.exitCode });
+    await fleet.render();
+    return answer;
+  });
+}

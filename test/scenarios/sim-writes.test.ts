@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
+import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
+import { desiredRack } from '../unit/sim/rack.ts';
+import { connect, freshFolder, type Ran, removeFolder, run } from './sim-fixture.ts';
+
+let folder = '';
+let fleet: Fleet;
+beforeAll(async () => {
+  folder = await freshFolder();
+  fleet = await startFleet({ folder, model: modelledFleet(desiredRack, 'writes') });
+});
+afterAll(async () => {
+  await fleet.stop();
+  await removeFolder(folder);
+});
+
+/** One script as root, on standard input as the product sends it; `$R` is the root of the node. */
+async function asRoot(node: string, script: string): Promise<Ran> {
+  const client = await connect(fleet, node);
+  const root = fleet.nodes[node]?.root ?? '';
+  const ran = await run(client, `exec ${root}/usr/bin/sudo -n ${root}/bin/sh -s`, `R=${root}\n${script}\n`);
+  client.end();
+  return ran;
+}
+
+async function asUser(node: string, script: string): Promise<Ran> {
+  const client = await connect(fleet, node);
+  const ran = await run(client, `R=${fleet.nodes[node]?.root ?? ''}; ${script}`);
+  client.end();
+  return ran;
+}
+
+describe('a write on a simulated Mac', () => {
+  it('is seen by the next command of the same script', async () => {
+    const ran = await asRoot(
+      'studio-1',
+      '"$R/usr/bin/pmset" -a sleep 7 disksleep 9 autorestart 0\n"$R/usr/bin/pmset" -g custom',
+    );
+    expect([ran.code, ran.stderr]).toEqual([0, '']);
+    expect(ran.stdout).toMatch(/^ sleep {16}7$/m);
+    expect(ran.stdout).toMatch(/^ disksleep {12}9$/m);
+    expect(ran.stdout).toMatch(/^ autorestart {10}0$/m);
+    expect((await asUser('studio-2', 'pmset -g custom')).stdout).toMatch(/^ sleep {16}0$/m);
+  });
+
+  it('is refused to who is not root, in the words of each tool', async () => {
+    const before = await asUser('studio-2', 'pmset -g custom');
+    expect(await asUser('studio-2', 'pmset -a sleep 7')).toMatchObject({
+      code: 1,
+      stdout: "'/usr/bin/pmset' must be run as root...\n",
+    });
+    expect(await asUser('studio-2', 'sysctl iogpu.wired_limit_mb=1')).toMatchObject({
+      code: 1,
+      stdout: 'iogpu.wired_limit_mb: 491520\n',
+      stderr: 'sysctl: iogpu.wired_limit_mb=1: Operation not permitted\n',
+    });
+    expect(await asUser('studio-2', 'pmset -g custom')).toEqual(before);
+  });
+
+  it('says what it replaced', async () => {
+    const ran = await asRoot(
+      'studio-3',
+      '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4096; "$R/usr/sbin/sysctl" -n iogpu.wired_limit_mb',
+    );
+    expect(ran.stdout).toBe('iogpu.wired_limit_mb: 245760 -> 4096\n4096\n');
+  });
+
+  it('is refused with the usage when a word of it is unknown, and written down', async () => {
+    const ran = await asRoot('studio-4', '"$R/usr/bin/pmset" -a sleep never');
+    expect([ran.code, ran.stderr.split('\n')[0]]).toEqual([64, 'Usage:  pmset <options>']);
+    expect((await fleet.unknown())['studio-4']).toEqual(['/usr/bin/pmset 3:-a sleep never']);
+  });
+
+  it('stands in the record of effects with its node, tool and words', () => {
+    expect(fleet.effects()[0]).toMatchObject({
+      kind: 'write',
+      node: 'studio-1',
+      boot: 0,
+      tool: '/usr/bin/pmset',
+      args: ['-a', 'sleep', '7', 'disksleep', '9', 'autorestart', '0'],
+      exitCode: 0,
+    });
+  });
+
+  it('is what stays when a fault is taken away that was set before it', async () => {
+    await fleet.setFault(['power-wrong', 'studio-4']);
+    await fleet.setFault(['clock-skew', 'studio-4']);
+    await asRoot('studio-4', '"$R/usr/bin/pmset" -a disksleep 3');
+    await fleet.clearFault([]);
+    const { stdout } = await asUser('studio-4', 'pmset -g custom');
+    expect(stdout).toMatch(/^ sleep {16}0$/m);
+    expect(stdout).toMatch(/^ disksleep {12}3$/m);
+  });
+
+  it('loses nothing when many scripts write at once', async () => {
+    const all = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].flatMap((node) =>
+      [11, 12, 13].map((value) =>
+        asRoot(node, `"$R/usr/bin/pmset" -a sleep ${value}; "$R/usr/sbin/sysctl" -n hw.model`),
+      ),
+    );
+    expect((await Promise.all(all)).map(({ stdout }) => stdout)).toEqual(all.map(() => 'Mac15,14\n'));
+    expect(
+      fleet.effects().filter((one) => one.kind === 'write' && one.args[1] === 'sleep' && one.args[2] === '13'),
+    ).toHaveLength(4);
+  });
+});
