@@ -5,7 +5,7 @@ import { type BaseTool, shellQuote } from './wrapper.ts';
 const manual = (name: string) => apple(`${name}(1) of macOS`);
 
 /** Set by the simulated sudo for what it runs; `id` and `whoami` look at it. */
-const asRoot = 'MW_SIM_SUDO';
+export const rootMarkVariable = 'MW_SIM_SUDO';
 
 /** Kept by the sudoers file of macOS (`env_keep`); everything else the caller exported is gone under sudo. */
 const keptBySudo = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TERM'];
@@ -38,10 +38,10 @@ case $w in
 esac
 starts "$@"
 exec /usr/bin/env -i ${keptBySudo.map((name) => `\${${name}+${name}="$${name}"}`).join(' ')} PATH="$PATH" HOME="$HOME" \\
-  SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER=${user} ${markVariable}="$${markVariable}" ${asRoot}=1 "$@"`;
+  SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER=${user} ${markVariable}="$${markVariable}" ${rootMarkVariable}=1 "$@"`;
 
 const idBody = (user: string): string => `u=501 n=${user} g=20 m=staff
-[ -z "$${asRoot}" ] || { u=0 n=root g=0 m=wheel; }
+[ -z "$${rootMarkVariable}" ] || { u=0 n=root g=0 m=wheel; }
 case $* in
   ('') printf 'uid=%s(%s) gid=%s(%s) groups=%s(%s),12(everyone),61(localaccounts),80(admin)\\n' $u $n $g $m $g $m ;;
   (-u) echo $u ;; (-un | -nu | '-u -n') echo $n ;; (-g) echo $g ;; (-gn | -ng) echo $m ;;
@@ -143,7 +143,7 @@ export const systemTools: readonly BaseTool[] = [
     forms: 'no argument',
     host: 'none',
     usage: usageOf('usage: whoami', 1),
-    body: ({ user }) => `[ $# -eq 0 ] || refused ''\n[ -z "$${asRoot}" ] && echo ${user} || echo root`,
+    body: ({ user }) => `[ $# -eq 0 ] || refused ''\n[ -z "$${rootMarkVariable}" ] && echo ${user} || echo root`,
   },
   {
     path: '/bin/date',

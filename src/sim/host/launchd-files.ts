@@ -1,0 +1,74 @@
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type JobReading, readJob } from '../launchd/job-definition.ts';
+import { overridesPath, overridesText, readOverrides } from '../launchd/overrides.ts';
+
+/** Where `launchctl print` finds its answers, one file per label. */
+export const printFolder = '/.sim/launchd';
+
+const daemonsFolder = '/Library/LaunchDaemons';
+const groupOrOtherWrites = 0o022;
+
+/** Files of launchd below the root of one node. */
+export interface LaunchdFiles {
+  /** Makes the answers of `launchctl print` be exactly these, each by a rename. One after the other. */
+  readonly writePrints: (texts: ReadonlyMap<string, string>) => Promise<void>;
+  /** Takes away what an earlier run or boot has left. */
+  readonly clearPrints: () => Promise<void>;
+  readonly readOverrides: () => Promise<ReadonlyMap<string, boolean>>;
+  readonly writeOverrides: (overrides: ReadonlyMap<string, boolean>) => Promise<void>;
+  /** Property lists of the folder for daemons, as real paths, sorted. */
+  readonly daemons: () => Promise<readonly string[]>;
+  /** Reads a property list by its real path; launchd takes only what group and others cannot write. */
+  readonly readDefinition: (path: string) => Promise<JobReading>;
+}
+
+async function replace(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = join(dirname(path), `.sim-new-${process.pid}`);
+  await writeFile(temporary, text);
+  await rename(temporary, path);
+}
+
+async function readDefinition(root: string, path: string): Promise<JobReading> {
+  const refused = (reason: string): JobReading => ({ kind: 'refused', reason });
+  if (!path.startsWith(`${root}/`) || path.split('/').includes('..')) return refused('it is outside of the node');
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile() !== true) return refused('there is no such file');
+  if ((found.mode & groupOrOtherWrites) !== 0) return refused('others can write it');
+  return readJob(await readFile(path, 'utf8'));
+}
+
+/** Opens the files of launchd of the node with this root. */
+export function launchdFiles(root: string): LaunchdFiles {
+  const folder = root + printFolder;
+  let written: ReadonlyMap<string, string> = new Map();
+  let turn: Promise<void> = Promise.resolve();
+
+  const write = async (texts: ReadonlyMap<string, string>): Promise<void> => {
+    for (const [label, text] of texts) if (written.get(label) !== text) await replace(join(folder, label), text);
+    for (const label of written.keys()) if (!texts.has(label)) await rm(join(folder, label), { force: true });
+    written = texts;
+  };
+  return {
+    writePrints: (texts) => {
+      turn = turn.catch(() => undefined).then(() => write(texts));
+      return turn;
+    },
+    clearPrints: async () => {
+      await rm(folder, { recursive: true, force: true });
+      await mkdir(folder, { recursive: true });
+      written = new Map();
+    },
+    readOverrides: async () => readOverrides(await readFile(root + overridesPath, 'utf8').catch(() => '')),
+    writeOverrides: (overrides) => replace(root + overridesPath, overridesText(overrides)),
+    daemons: async () => {
+      const names = await readdir(root + daemonsFolder).catch((): string[] => []);
+      return names
+        .filter((name) => name.endsWith('.plist'))
+        .sort()
+        .map((name) => `${root}${daemonsFolder}/${name}`);
+    },
+    readDefinition: (path) => readDefinition(root, path),
+  };
+}

@@ -1,0 +1,216 @@
+import { type Exit, isSuccess } from '../../model/exit.ts';
+import type { JobDefinition } from './job-definition.ts';
+
+/** A signal that launchctl can be told to send. */
+export type JobSignal =
+  | 'SIGHUP'
+  | 'SIGINT'
+  | 'SIGQUIT'
+  | 'SIGKILL'
+  | 'SIGTERM'
+  | 'SIGSTOP'
+  | 'SIGCONT'
+  | 'SIGUSR1'
+  | 'SIGUSR2';
+
+/** Where the process of a service stands. */
+export type Phase =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'running'; readonly pid: number }
+  /** Has got its TERM; `next` says what follows when it has ended. */
+  | { readonly kind: 'stopping'; readonly pid: number; readonly next: 'start' | 'unload' }
+  /** Ended, and to be started again when its throttle interval is over. */
+  | { readonly kind: 'scheduled' };
+
+/** One service that launchd has loaded. */
+export interface Service {
+  readonly job: JobDefinition;
+  /** The property list that it came from, as a Mac knows it. */
+  readonly path: string;
+  readonly phase: Phase;
+  /** How often it was started in this boot. */
+  readonly runs: number;
+  /** Absent until it has ended once. */
+  readonly lastExit?: Exit;
+}
+
+/** The number of its process, while there is one. */
+export const pidOf = ({ phase }: Service): number | undefined =>
+  phase.kind === 'running' || phase.kind === 'stopping' ? phase.pid : undefined;
+
+/** What launchd knows of the system domain. */
+export interface LaunchdState {
+  readonly services: ReadonlyMap<string, Service>;
+  /** What `enable` and `disable` said last; survives a reboot. True is disabled. */
+  readonly overrides: ReadonlyMap<string, boolean>;
+}
+
+/** Something that happened to launchd. Labels in all but `load` belong to loaded services; others change nothing. */
+export type LaunchdEvent =
+  | { readonly kind: 'load'; readonly job: JobDefinition; readonly path: string }
+  | { readonly kind: 'unload'; readonly label: string }
+  | { readonly kind: 'kick'; readonly label: string; readonly isKilling: boolean }
+  | { readonly kind: 'signal'; readonly label: string; readonly signal: JobSignal }
+  | { readonly kind: 'override'; readonly label: string; readonly isDisabled: boolean }
+  /** The process was started. */
+  | { readonly kind: 'started'; readonly label: string; readonly pid: number }
+  /** There is no such program, or nobody may run it: EX_CONFIG. */
+  | { readonly kind: 'not-started'; readonly label: string }
+  | { readonly kind: 'ended'; readonly label: string; readonly exit: Exit }
+  /** The throttle interval is over. */
+  | { readonly kind: 'due'; readonly label: string };
+
+/** What has to be done with real processes because of it, in this order. */
+export type LaunchdAct =
+  | { readonly kind: 'start'; readonly label: string; readonly job: JobDefinition }
+  | { readonly kind: 'signal'; readonly label: string; readonly signal: JobSignal }
+  /** KILL, when this very process is still there after so many seconds of the Mac. */
+  | { readonly kind: 'kill-later'; readonly label: string; readonly pid: number; readonly seconds: number }
+  /** Tell `due`, so many seconds of the Mac after the last start. */
+  | { readonly kind: 'wake'; readonly label: string; readonly seconds: number };
+
+/** The state afterwards, and what is to be done. */
+export interface Transition {
+  readonly state: LaunchdState;
+  readonly acts: readonly LaunchdAct[];
+}
+
+/** Launchd at the very beginning of a boot. */
+export const freshLaunchd = (overrides: ReadonlyMap<string, boolean>): LaunchdState => ({
+  services: new Map(),
+  overrides,
+});
+
+/** Whether launchd refuses to load it: the override decides, and the list itself where there is none. */
+export const isDisabled = ({ overrides }: LaunchdState, job: JobDefinition): boolean =>
+  overrides.get(job.label) ?? job.isDisabled;
+
+const withService = (state: LaunchdState, label: string, service: Service | undefined): LaunchdState => {
+  const services = new Map(state.services);
+  if (service === undefined) services.delete(label);
+  else services.set(label, service);
+  return { ...state, services };
+};
+
+const unchanged = (state: LaunchdState): Transition => ({ state, acts: [] });
+
+const startAct = (job: JobDefinition): LaunchdAct => ({ kind: 'start', label: job.label, job });
+
+function load(state: LaunchdState, job: JobDefinition, path: string): Transition {
+  const service: Service = { job, path, phase: { kind: 'idle' }, runs: 0 };
+  const isStarting = job.runAtLoad || job.keepAlive.kind === 'always';
+  return { state: withService(state, job.label, service), acts: isStarting ? [startAct(job)] : [] };
+}
+
+type Next = Extract<Phase, { kind: 'stopping' }>['next'];
+
+/** TERM now, KILL after the exit timeout. */
+function stop(state: LaunchdState, service: Service, pid: number, next: Next): Transition {
+  const { label, exitTimeoutSeconds } = service.job;
+  return {
+    state: withService(state, label, { ...service, phase: { kind: 'stopping', pid, next } }),
+    acts: [
+      { kind: 'signal', label, signal: 'SIGTERM' },
+      { kind: 'kill-later', label, pid, seconds: exitTimeoutSeconds },
+    ],
+  };
+}
+
+function unload(state: LaunchdState, service: Service): Transition {
+  const { phase, job } = service;
+  if (phase.kind === 'running') return stop(state, service, phase.pid, 'unload');
+  if (phase.kind !== 'stopping') return unchanged(withService(state, job.label, undefined));
+  return unchanged(withService(state, job.label, { ...service, phase: { ...phase, next: 'unload' } }));
+}
+
+function kick(state: LaunchdState, service: Service, isKilling: boolean): Transition {
+  const { phase, job } = service;
+  switch (phase.kind) {
+    case 'running':
+      return isKilling ? stop(state, service, phase.pid, 'start') : unchanged(state);
+    case 'stopping':
+      return unchanged(state);
+    case 'idle':
+    case 'scheduled':
+      return { state: withService(state, job.label, { ...service, phase: { kind: 'idle' } }), acts: [startAct(job)] };
+  }
+}
+
+/** EX_CONFIG: what launchd reports of a job that it cannot start. */
+const configurationExit = 78;
+
+/** Signals that mean a program error; any other one was sent on purpose. */
+const crashes = ['ABRT', 'BUS', 'FPE', 'ILL', 'SEGV', 'TRAP', 'SYS'];
+
+function isWantedAgain({ keepAlive }: JobDefinition, exit: Exit): boolean {
+  switch (keepAlive.kind) {
+    case 'never':
+      return false;
+    case 'always':
+      return true;
+    case 'after-exit':
+      return isSuccess(exit) === keepAlive.isSuccess;
+    case 'after-crash':
+      return (exit.kind === 'signalled' && crashes.includes(exit.signal)) === keepAlive.isCrash;
+  }
+}
+
+function ended(state: LaunchdState, service: Service, exit: Exit): Transition {
+  const { phase, job } = service;
+  const idle: Service = { ...service, phase: { kind: 'idle' }, lastExit: exit };
+  if (phase.kind === 'stopping') {
+    return phase.next === 'unload'
+      ? unchanged(withService(state, job.label, undefined))
+      : { state: withService(state, job.label, idle), acts: [startAct(job)] };
+  }
+  if (!isWantedAgain(job, exit)) return unchanged(withService(state, job.label, idle));
+  return {
+    state: withService(state, job.label, { ...idle, phase: { kind: 'scheduled' } }),
+    acts: [{ kind: 'wake', label: job.label, seconds: job.throttleSeconds }],
+  };
+}
+
+function signal(state: LaunchdState, service: Service, name: JobSignal): Transition {
+  const isThere = pidOf(service) !== undefined;
+  return { state, acts: isThere ? [{ kind: 'signal', label: service.job.label, signal: name }] : [] };
+}
+
+function serviceEvent(
+  state: LaunchdState,
+  service: Service,
+  event: Exclude<LaunchdEvent, { kind: 'load' }>,
+): Transition {
+  switch (event.kind) {
+    case 'unload':
+      return unload(state, service);
+    case 'kick':
+      return kick(state, service, event.isKilling);
+    case 'signal':
+      return signal(state, service, event.signal);
+    case 'started': {
+      const phase: Phase = { kind: 'running', pid: event.pid };
+      return unchanged(withService(state, event.label, { ...service, phase, runs: service.runs + 1 }));
+    }
+    case 'not-started':
+      return ended(state, { ...service, runs: service.runs + 1 }, { kind: 'exited', code: configurationExit });
+    case 'ended':
+      return ended(state, service, event.exit);
+    case 'due':
+      return service.phase.kind === 'scheduled' ? kick(state, service, false) : unchanged(state);
+    case 'override':
+      return unchanged(state);
+  }
+}
+
+/**
+ * The whole behaviour of launchd towards its services, without a process, a clock or a file: one event in, the state
+ * afterwards and what is to be done out.
+ */
+export function launchdTransition(state: LaunchdState, event: LaunchdEvent): Transition {
+  if (event.kind === 'load') return load(state, event.job, event.path);
+  if (event.kind === 'override') {
+    return unchanged({ ...state, overrides: new Map(state.overrides).set(event.label, event.isDisabled) });
+  }
+  const service = state.services.get(event.label);
+  return service === undefined ? unchanged(state) : serviceEvent(state, service, event);
+}
