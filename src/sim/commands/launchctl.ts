@@ -1,12 +1,30 @@
 import { seededInteger } from '../seed.ts';
-import { capture, unconfirmed } from './source.ts';
-import { lines, type TableTool } from './tool.ts';
+import { apple, capture, published, unconfirmed } from './source.ts';
+import { lines, type TableTool, type Writes } from './tool.ts';
 
 const posture = 'log of a posture tool, MacBook Pro M3 Max';
 const loaded = capture('launchctl-print.sshd.on.elided.txt', posture);
 const missing = capture('launchctl-print.sshd.off.stderr.txt', posture);
+const manual = apple('launchctl(1) of macOS');
+const codes = published('launchctl bootstrap and bootout: exit 5 and 3, 36, 113, in public issue threads');
 
-/** `launchctl print system/LABEL`: sshd is loaded and started per connection; nothing else is there. */
+/** Command lines that change something; launchd itself answers them. Nothing is printed when all went well. */
+const writes: Writes = {
+  forms: [
+    { form: 'bootstrap system PLIST', match: "'3:bootstrap system '*", source: codes },
+    { form: 'bootout system/LABEL', match: "'2:bootout system/'*", source: codes },
+    { form: 'kickstart [-kp] system/LABEL', match: "[23]:'kickstart '*'system/'*", source: manual },
+    { form: 'kill SIGNAL system/LABEL', match: "'3:kill '*' system/'*", source: manual },
+    { form: 'enable system/LABEL', match: "'2:enable system/'*", source: manual },
+    { form: 'disable system/LABEL', match: "'2:disable system/'*", source: manual },
+  ],
+  write: () => undefined,
+};
+
+/**
+ * `launchctl`: sshd is loaded and started per connection, everything else is what the simulated launchd knows. It
+ * keeps one file per label, so that reading costs no question.
+ */
 export const launchctl: TableTool = {
   kind: 'table',
   path: '/bin/launchctl',
@@ -52,10 +70,13 @@ export const launchctl: TableTool = {
     },
     {
       match: "'2:print system/'*",
-      body: `printf 'Bad request.\\nCould not find service "%s" in domain for system\\n' "\${2#system/}" >&2; exit 113`,
+      body:
+        `[ ! -f "$r/.sim/launchd/\${2#system/}" ] || exec /bin/cat "$r/.sim/launchd/\${2#system/}"\n` +
+        `printf 'Bad request.\\nCould not find service "%s" in domain for system\\n' "\${2#system/}" >&2; exit 113`,
       source: missing,
     },
   ],
+  writes,
   usage: {
     text: lines('Usage: launchctl <subcommand> ... | help [subcommand]'),
     exitCode: 64,
