@@ -28,6 +28,8 @@ export interface Session {
   readonly user: string;
   /** Connects when there is no connection, and sends the command once. What was lost is never sent again. */
   readonly ask: (command: SessionCommand) => Promise<SessionAnswer>;
+  /** Whether the node was given up: it is asked nothing any more. */
+  readonly isLost: () => boolean;
   /** Ends the connection; the next question makes a new one, as if it were the first. */
   readonly forget: () => void;
   /** Ends the connection for good; commands that run get an unknown exit. */
@@ -53,12 +55,19 @@ interface State {
   giveUp: AbortController;
   /** Attempts since the last command whose exit is known. */
   attempts: number;
+  isLost: boolean;
   isClosed: boolean;
 }
 
 /** A session that connects when it is first used. The signal does not end it: a run winds down over it. */
 export function openSession({ node, way }: NodeWay, options: SessionOptions): Session {
-  const state: State = { connection: undefined, giveUp: new AbortController(), attempts: 0, isClosed: false };
+  const state: State = {
+    connection: undefined,
+    giveUp: new AbortController(),
+    attempts: 0,
+    isLost: false,
+    isClosed: false,
+  };
   const connected = (): Promise<Connected> => {
     state.connection ??= attempt();
     return state.connection;
@@ -82,8 +91,8 @@ export function openSession({ node, way }: NodeWay, options: SessionOptions): Se
   /** Of a connection that is of no use any more: the next question makes another one, while it may. */
   const leave = (used: Promise<Connected>, reasons: NonEmpty<Diagnostic>): void => {
     if (state.connection !== used) return;
-    const isOver = state.attempts >= maxAttempts;
-    state.connection = isOver ? Promise.resolve({ kind: 'unreached', diagnostics: reasons }) : undefined;
+    state.isLost = state.attempts >= maxAttempts;
+    state.connection = state.isLost ? Promise.resolve({ kind: 'unreached', diagnostics: reasons }) : undefined;
   };
   return {
     node,
@@ -102,8 +111,10 @@ export function openSession({ node, way }: NodeWay, options: SessionOptions): Se
       else state.attempts = 1;
       return { kind: 'ended', result, rootPrefix: made.value.rootPrefix };
     },
+    isLost: () => state.isLost,
     forget: () => {
       end();
+      state.isLost = false;
       state.attempts = 0;
     },
     close: () => {

@@ -1,0 +1,67 @@
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { Step } from '../../model/step.ts';
+import type { StepResult } from '../execute.ts';
+import type { RunTiming } from '../run-timing.ts';
+import type { Session } from '../session.ts';
+import type { Way } from '../with-remote.ts';
+
+/** The hold of this run on a node, or why it has none there. */
+export type Hold =
+  | { readonly kind: 'held'; readonly token: number }
+  | { readonly kind: 'none'; readonly diagnostics: NonEmpty<Diagnostic> };
+
+/** How far a step has come; bytes for steps that move some. */
+export interface StepProgress {
+  readonly doneBytes?: number;
+  readonly totalBytes?: number;
+  readonly text?: string;
+}
+
+/** What a runner may use. Everything that a step says is in the step itself. */
+export interface StepContext {
+  readonly runId: string;
+  /** For the record on the node: what was typed, by whom, from which file. */
+  readonly verb: string;
+  readonly by: string;
+  readonly config: string;
+  readonly desired: DesiredFleet;
+  readonly timing: RunTiming;
+  /** How long one node may take to answer an observation or to take a connection. */
+  readonly lookMs: number;
+  /** 32 hexadecimal digits, new for every observation. */
+  readonly newToken: () => string;
+  /** Aborted when the step is to wait no more. */
+  readonly signal: AbortSignal;
+  readonly session: (node: NodeName) => Session;
+  /** The way itself, for a fresh connection of its own. */
+  readonly way: (node: NodeName) => Way;
+  readonly hold: (node: NodeName) => Hold;
+  /** The fence of a node turned a script away: somebody else holds it now. */
+  readonly loseHold: (node: NodeName) => void;
+  /** While a node restarts its lease cannot be renewed, and that is no loss. */
+  readonly suspend: (node: NodeName) => void;
+  readonly resume: (node: NodeName) => Promise<void>;
+  readonly progress: (progress: StepProgress) => void;
+}
+
+/** A step whose act is of one kind. */
+export type StepOf<K extends Step['act']['kind']> = Step & { readonly act: Extract<Step['act'], { readonly kind: K }> };
+
+/** Runs the steps of one kind. Rejects only for a bug, or with FleetError for what the controller itself lacks. */
+export type StepRunner<K extends Step['act']['kind']> = (step: StepOf<K>, context: StepContext) => Promise<StepResult>;
+
+/** The deadline of a step, in the time of this run; at least a tenth of a second. */
+export const deadlineOf = (step: Step, { timing }: StepContext): number =>
+  Math.max(100, Math.round(step.deadlineMs * timing.scale));
+
+/** The subject of diagnostics about a step. */
+export const subjectOf = (step: Step): string => `node ${step.node}`;
+
+/** A step that is known not to have done its work. */
+export const failed = (...diagnostics: readonly Diagnostic[]): StepResult => ({ outcome: 'failed', diagnostics });
+
+/** A step that nobody waits for any more; what it left behind is seen by the next observation. */
+export const interrupted: StepResult = { outcome: 'interrupted', diagnostics: [] };

@@ -1,0 +1,116 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { journalFolder, newRunId, openJournal } from '../../../src/apply/journal.ts';
+import { parseJournal, readJournals } from '../../../src/apply/read-journals.ts';
+import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+
+const made: string[] = [];
+afterEach(() => {
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'mw-journal-'));
+  made.push(folder);
+  return journalFolder(folder, 'studio-rack');
+}
+
+const codeOf = (act: () => unknown): string => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof FleetError) return error.diagnostics[0].code;
+    throw error;
+  }
+  return 'nothing was thrown';
+};
+
+const begin = { phase: 'run', cluster: 'studio-rack', verb: 'apply', controller: 'ana@desk' } as const;
+const end = { phase: 'end', isInterrupted: false } as const;
+
+describe('a journal', () => {
+  it('has one line per record, on the disk as soon as it is written, for its owner alone', () => {
+    const folder = freshFolder();
+    const journal = openJournal(folder, 'run-1');
+    const path = join(folder, 'run-1.ndjson');
+    journal.write(begin);
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ seq: 1, runId: 'run-1', ...begin });
+    journal.write(end);
+    journal.close();
+    journal.close();
+    expect(readFileSync(path, 'utf8').split('\n')).toHaveLength(3);
+    expect([statSync(path).mode & 0o777, statSync(folder).mode & 0o777]).toEqual([0o600, 0o700]);
+  });
+
+  it('is refused where it cannot be written, and where one of its name lies', () => {
+    const folder = freshFolder();
+    mkdirSync(join(folder, '..'), { recursive: true });
+    writeFileSync(folder, 'a file');
+    expect(codeOf(() => openJournal(folder, 'run-1'))).toBe('journal/cannot-write');
+    const other = freshFolder();
+    openJournal(other, 'run-1').close();
+    expect(codeOf(() => openJournal(other, 'run-1'))).toBe('journal/cannot-write');
+  });
+
+  it('takes no record after its end', () => {
+    const journal = openJournal(freshFolder(), 'run-1');
+    journal.close();
+    expect(codeOf(() => journal.write(end))).toBe('journal/cannot-write');
+  });
+
+  it('has a name that sorts by time', () => {
+    expect(newRunId(new Date('2026-11-20T11:18:44.123Z'))).toMatch(/^20261120T111844-[0-9a-f]{6}$/);
+  });
+
+  it('is kept for the last fifty runs', () => {
+    const folder = freshFolder();
+    for (let at = 100; at < 160; at += 1) openJournal(folder, `run-${at}`).close();
+    const names = readdirSync(folder).sort();
+    expect([names.length, names[0], names.at(-1)]).toEqual([50, 'run-110.ndjson', 'run-159.ndjson']);
+  });
+});
+
+describe('the reader of journals', () => {
+  it('gives runs newest first, and says which came to their end', () => {
+    const folder = freshFolder();
+    for (const runId of ['20260101T000000-aaaaaa', '20260102T000000-aaaaaa']) {
+      const journal = openJournal(folder, runId);
+      journal.write(begin);
+      if (runId.startsWith('20260101')) journal.write(end);
+      journal.close();
+    }
+    writeFileSync(join(folder, 'notes.txt'), 'mine');
+    expect(readJournals(folder).map(({ runId, isEnded, records }) => [runId, isEnded, records.length])).toEqual([
+      ['20260102T000000-aaaaaa', false, 1],
+      ['20260101T000000-aaaaaa', true, 2],
+    ]);
+  });
+
+  it('leaves out what was cut off and what is no record', () => {
+    const folder = freshFolder();
+    const journal = openJournal(folder, 'run-1');
+    journal.write(begin);
+    journal.close();
+    appendFileSync(join(folder, 'run-1.ndjson'), 'null\n{"seq":2}\n[1]\n{"seq":2,"at":"x","phase":"intent","st');
+    expect(readJournals(folder)[0]?.records).toHaveLength(1);
+    expect(parseJournal('')).toEqual([]);
+  });
+
+  it('gives nothing before the first run, and says why it cannot read', () => {
+    const folder = freshFolder();
+    expect(readJournals(folder)).toEqual([]);
+    mkdirSync(join(folder, 'run-1.ndjson'), { recursive: true });
+    expect(codeOf(() => readJournals(folder))).toBe('journal/cannot-read');
+  });
+});
