@@ -1,3 +1,4 @@
+import { fileCodes } from '../diagnostics/codes-file.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 
 /** Every exit code there is, by what it means (docs: the table in README). When several hold, {@link firstOf} decides. */
@@ -44,14 +45,26 @@ const usageCodes: ReadonlySet<string> = new Set([
   'sim/unknown-fault',
   'sim/bad-fault-target',
 ]);
-const fileCodes: ReadonlySet<string> = new Set(['cli/cannot-read', 'cli/file-open-to-others']);
-const fileAreas: ReadonlySet<string> = new Set(['yaml', 'schema', 'topology', 'version', 'node', 'lock']);
+/** A file that cannot be read, judged or agreed to; those of `codes-file.ts` are about what stands in one. */
+const unusableFiles: ReadonlySet<string> = new Set([
+  'cli/cannot-read',
+  'cli/file-open-to-others',
+  'lock/unresolved',
+  'plan/unreadable',
+  'playbook/unknown-node',
+  'playbook/no-node-chosen',
+  'playbook/unknown-placement',
+  'playbook/unknown-field',
+]);
+/** What ends a run before anything was changed, because somebody has to agree first. */
+const unagreed: ReadonlySet<string> = new Set(['cli/needs-yes', 'plan/stale', 'plan/not-allowed']);
 
 /** The exit code that a diagnostic stands for when it ends the run. */
 export function codeFor({ code }: Pick<Diagnostic, 'code'>): ExitCode {
   const [area = ''] = code.split('/');
   if (usageCodes.has(code) || area === 'select') return exitCode.usage;
-  if (code === 'cli/needs-yes') return exitCode.nothingChanged;
-  if (fileCodes.has(code) || fileAreas.has(area)) return exitCode.fileInvalid;
+  if (unagreed.has(code)) return exitCode.nothingChanged;
+  if (unusableFiles.has(code) || Object.hasOwn(fileCodes, code)) return exitCode.fileInvalid;
+  if (code === 'lease/held') return exitCode.leaseHeld;
   return code === 'internal/bug' ? exitCode.bug : exitCode.failed;
 }

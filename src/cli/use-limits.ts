@@ -13,10 +13,11 @@ export function useLimits(run: Run): UseLimits {
   return {
     deadlineMs: deadline,
     signal: run.signal,
-    onCommand: (node, command) => {
+    onCommand: (node, command, script) => {
       // Written before the command leaves: what is not in the record was not sent.
-      if (path !== undefined) append(path, `${JSON.stringify({ node, command })}\n`);
-      if (verbose) run.console.err(`${node}: one command of ${Buffer.byteLength(command)} bytes is sent\n`);
+      if (path !== undefined) append(path, `${JSON.stringify({ node, command, script })}\n`);
+      const bytes = Buffer.byteLength(command) + Buffer.byteLength(script ?? '');
+      if (verbose) run.console.err(`${node}: one command of ${bytes} bytes is sent\n`);
     },
   };
 }

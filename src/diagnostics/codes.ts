@@ -1,4 +1,5 @@
 import { applyCodes } from './codes-apply.ts';
+import { cliCodes } from './codes-cli.ts';
 import { doctorCodes } from './codes-doctor.ts';
 import { enrollCodes } from './codes-enroll.ts';
 import { factCodes } from './codes-fact.ts';
@@ -17,6 +18,7 @@ export const codes = {
   ...doctorCodes,
   ...applyCodes,
   ...playbookCodes,
+  ...cliCodes,
   ...simCodes,
   ...toolCodes,
 };

@@ -53,7 +53,15 @@ describe('the exit code', () => {
     ['lock/bad-host-key', 65],
     ['cli/cannot-read', 65],
     ['cli/file-open-to-others', 65],
+    ['lock/unresolved', 65],
+    ['plan/unreadable', 65],
+    ['playbook/unknown-node', 65],
+    ['select/unknown-placement', 64],
     ['internal/bug', 70],
+    ['lease/held', 75],
+    ['plan/stale', 5],
+    ['plan/not-allowed', 5],
+    ['playbook/not-verified', 1],
     ['cli/needs-yes', 5],
     ['cli/cannot-write', 1],
     ['sim/not-running', 1],
@@ -64,7 +72,7 @@ describe('the exit code', () => {
 
   it('of everything that is wrong with the file is 65', () => {
     const names = Object.keys(codes) as readonly DiagnosticCode[];
-    const ofFile = names.filter((name) => /^(yaml|schema|topology|version|lock)\//.test(name));
+    const ofFile = names.filter((name) => /^(yaml|schema|topology|version|lock|placement)\//.test(name));
     expect(ofFile.filter((code) => codeFor({ code }) !== 65)).toEqual([]);
     expect(ofFile.length).toBeGreaterThan(20);
   });

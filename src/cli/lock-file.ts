@@ -1,0 +1,37 @@
+import { renderLock } from '../config/lock-text.ts';
+import type { ClusterLock } from '../model/cluster-lock.ts';
+import { holdFile } from './hold-file.ts';
+import { readLock } from './open-cluster.ts';
+import { replaceFile } from './write-file.ts';
+
+/** A lock file by its place. */
+export interface LockPlace {
+  readonly path: string;
+  /** How it is called in text. */
+  readonly shown: string;
+}
+
+/**
+ * Writes what was resolved into a lock file, when that changes its text. Pins are those that the file has at that
+ * moment, and nodes that others have added meanwhile stay.
+ * @returns whether it was written
+ * @throws FleetError `cli/cannot-write`, or when the file has become unreadable
+ */
+export function keepLock({ path, shown }: LockPlace, resolved: ClusterLock): Promise<boolean> {
+  return changeLock({ path, shown }, (now) => ({
+    ...resolved,
+    hostKeys: now.hostKeys,
+    nodes: [...new Set([...now.nodes, ...resolved.nodes])].sort(),
+  }));
+}
+
+/** Changes a lock file while nobody else does; a change without effect writes nothing. */
+export function changeLock({ path, shown }: LockPlace, change: (now: ClusterLock) => ClusterLock): Promise<boolean> {
+  return holdFile(path, () => {
+    const now = readLock(path, shown);
+    const text = renderLock(change(now));
+    if (text === renderLock(now)) return false;
+    replaceFile(path, text);
+    return true;
+  });
+}

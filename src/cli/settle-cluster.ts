@@ -1,0 +1,88 @@
+import { dirname } from 'node:path';
+import { networkText } from '../desired/link-network.ts';
+import { settleFleet } from '../desired/settle.ts';
+import { type SourceFacts, sourcesToRead } from '../desired/source-facts.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { ClusterLock } from '../model/cluster-lock.ts';
+import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
+import type { LockPlace } from './lock-file.ts';
+import { type OpenedCluster, openCluster, readLock } from './open-cluster.ts';
+import { shownPath } from './read-file.ts';
+import { readSources } from './read-sources.ts';
+import { simLockName, simLockPath } from './sim-lock.ts';
+import { simFolder } from './state-folder.ts';
+import type { Run } from './verb.ts';
+
+/** A cluster file whose every wish is resolved, and what its lock becomes by that. */
+export interface SettledCluster {
+  readonly opened: OpenedCluster;
+  readonly fleet: DesiredFleet;
+  /** As it is to be written. */
+  readonly lock: ClusterLock;
+  /** What nobody has agreed to yet, one line each. */
+  readonly additions: readonly string[];
+  /** The committed lock, or with `--sim` the one beside the run file. */
+  readonly lockPlace: LockPlace;
+}
+
+/**
+ * Opens the cluster file and resolves what it wants: archives are hashed, and folders of models that the lock does not
+ * know. Writes nothing.
+ * @throws FleetError with every error of the files (exit 65), a source that is missing among them
+ */
+export async function settleCluster(run: Run): Promise<SettledCluster> {
+  const base = openBase(run);
+  const folder = dirname(base.opened.path);
+  const sources = await readSources(run, sourcesToRead(base.opened.fleet, base.lock, folder));
+  const settled = settleFleet(base.opened.fleet, base.lock, sources, folder);
+  const [first, ...others] = settled.diagnostics.filter((one) => one.severity === 'error');
+  if (first) throw new FleetError([first, ...others]);
+  return { ...base, fleet: settled.fleet, lock: settled.lock, additions: settled.additions };
+}
+
+const nothingRead: SourceFacts = { archives: {}, folders: {} };
+
+/**
+ * The same from the lock alone, for verbs that act on what was applied: nothing is read, so that an archive that was
+ * built since keeps nobody from stopping a mesh. Placements that were never applied are left out.
+ */
+export function settleFromLock(run: Run): SettledCluster {
+  const base = openBase(run);
+  const { fleet, lock } = settleFleet(base.opened.fleet, base.lock, nothingRead, dirname(base.opened.path));
+  const runtimes = fleet.runtimes.filter(({ sha256 }) => sha256 !== undefined);
+  const models = fleet.models.filter(({ digest }) => digest !== undefined);
+  const isApplied = ({ runtime, model }: DesiredPlacement): boolean =>
+    runtimes.some(({ name }) => name === runtime) && models.some(({ name }) => name === model);
+  const placements = fleet.placements.filter(isApplied);
+  return { ...base, fleet: { ...fleet, runtimes, models, placements }, lock, additions: [] };
+}
+
+function openBase(run: Run): Pick<SettledCluster, 'opened' | 'lock' | 'lockPlace'> {
+  const opened = openCluster(run);
+  if (!run.options.sim) {
+    const lockPlace = { path: opened.lockPath, shown: shownPath(run.folder, opened.lockPath) };
+    return { opened, lock: opened.lock, lockPlace };
+  }
+  const lockPlace = { path: simLockPath(simFolder(run.env, opened.path)), shown: simLockName };
+  const simulated = readLock(lockPlace.path, lockPlace.shown);
+  return { opened, lock: rehearsedLock(opened.lock, simulated), lockPlace };
+}
+
+const isEmpty = (section: object): boolean => Object.keys(section).length === 0;
+
+/**
+ * What a rehearsal begins with: what is committed, so that it uses the same addresses; where nothing is committed yet,
+ * what earlier rehearsals have resolved. Which nodes were set up is its own.
+ */
+export function rehearsedLock(committed: ClusterLock, simulated: ClusterLock): ClusterLock {
+  const links = isEmpty(committed.links) ? simulated.links : committed.links;
+  const taken = new Set(Object.values(links).map(networkText));
+  const former = { ...simulated.formerNetworks, ...committed.formerNetworks };
+  return {
+    ...simulated,
+    links,
+    formerNetworks: Object.fromEntries(Object.entries(former).filter(([network]) => !taken.has(network))),
+    runtimes: { ...simulated.runtimes, ...committed.runtimes },
+    models: { ...simulated.models, ...committed.models },
+  };
+}

@@ -1,0 +1,72 @@
+import type { CodeEntry } from './code-entry.ts';
+
+/** Codes about what the verbs that change nodes are told, and what they may do. */
+export const cliCodes = {
+  'lock/unresolved': {
+    severity: 'error',
+    summary: 'The lock file does not have everything that the cluster file needs.',
+    cause:
+      'What was resolved just now (an archive, the files of a model, the network of a link) is missing in the lock file, or differs, and without a terminal nobody can agree to it.',
+    hint: 'Run it in a terminal, or say --update-lock; then commit the lock file.',
+  },
+  'plan/stale': {
+    severity: 'error',
+    summary: 'The saved plan is not what would be done now; nothing was changed.',
+    cause: 'The cluster file, its lock or a node has changed since the plan was saved.',
+    hint: 'Make a new plan and look at it: meshwright plan --out FILE',
+  },
+  'plan/unreadable': {
+    severity: 'error',
+    summary: 'This is no saved plan.',
+    cause: 'The file is not what `plan --out` writes.',
+    hint: 'Save one: meshwright plan --out FILE',
+  },
+  'plan/not-allowed': {
+    severity: 'error',
+    summary: 'Nothing was changed: an effect of the plan is not allowed.',
+    cause: 'Interrupting a placement, restarting or switching off a Mac, and deleting a model need consent by name.',
+    hint: 'Look at the plan, then allow the effect: --allow EFFECT',
+  },
+  'select/unknown-placement': {
+    severity: 'error',
+    summary: 'There is no placement of this name.',
+    cause: 'The name that was asked for stands nowhere under `placements`, or was never applied.',
+    hint: 'Use a name of the file.',
+  },
+  'lease/held': {
+    severity: 'error',
+    summary: 'Another run holds this node.',
+    cause: 'Two runs must not change a Mac at the same time; the other one renews its lease.',
+    hint: 'Wait for it: --lease-wait 10m. Who it is: meshwright lease status',
+  },
+  'lease/not-held': {
+    severity: 'error',
+    summary: 'Nobody holds this node.',
+    cause: 'There is no lease to release, or it was released meanwhile.',
+    hint: 'See who holds what: meshwright lease status',
+  },
+  'lease/alive': {
+    severity: 'error',
+    summary: 'The run that holds this node is alive.',
+    cause: 'It renewed its lease while it was watched. Taking it away would let two runs change the Mac at once.',
+    hint: 'Let it end, or end it where it runs. If you are sure: meshwright lease release NODE --run ID',
+  },
+  'lease/other-run': {
+    severity: 'error',
+    summary: 'Another run than the named one holds this node.',
+    cause: 'The run id must be the one that `lease status` shows.',
+    hint: 'See who holds what: meshwright lease status',
+  },
+  'ask/no-answer': {
+    severity: 'error',
+    summary: 'The placement gave no answer.',
+    cause: 'Its endpoint refused, was silent until the deadline, or answered with something else than a text.',
+    hint: 'Look at it: meshwright status, meshwright logs',
+  },
+  'logs/none': {
+    severity: 'error',
+    summary: 'There is no log here.',
+    cause: 'The placement was never started on this node, or the log has been removed.',
+    hint: 'Start it first: meshwright start',
+  },
+} as const satisfies Record<string, CodeEntry>;
