@@ -2,6 +2,7 @@ import type { Ipv4Address, NetworkInterface } from '../model/fact-values.ts';
 import { known, unknown } from '../model/known.ts';
 import type { Fact } from './fact.ts';
 import { ipv6Groups, isInterface, isIpv4, isMac, wholeNumber } from './grammar.ts';
+import { prefixOfMask } from './ipv4-mask.ts';
 import { ifconfig } from './probes/network.ts';
 import { garbled, readLines } from './read-answer.ts';
 
@@ -88,13 +89,8 @@ function memberOf(rest: string): string | undefined {
 /** `192.0.2.10 netmask 0xffffff00 broadcast 192.0.2.255`; tunnels have `--> peer` before the mask. */
 function ipv4Of(rest: string): Ipv4Address | undefined {
   const [, address = '', mask = ''] = /^(\S+) (?:--> \S+ )?netmask 0x([0-9a-f]{8})(?: .*)?$/.exec(rest) ?? [];
-  const prefixLength = prefixOf(Number.parseInt(mask, 16));
+  const prefixLength = prefixOfMask(Number.parseInt(mask, 16));
   return isIpv4(address) && prefixLength !== undefined ? { address, prefixLength } : undefined;
-}
-
-function prefixOf(mask: number): number | undefined {
-  const bits = mask.toString(2).padStart(32, '0');
-  return /^1*0*$/.test(bits) ? bits.lastIndexOf('1') + 1 : undefined;
 }
 
 /** `fe80::200:5eff:fe00:5307%en0 prefixlen 64 secured scopeid 0x15` */

@@ -1,28 +1,60 @@
 import type { NodeJob } from '../model/fact-values.ts';
-import { known } from '../model/known.ts';
+import { type Known, known } from '../model/known.ts';
+import type { Answer } from '../model/probe.ts';
 import type { Fact } from './fact.ts';
-import { isLeaseHead, keyOfJobHead } from './kept-heads.ts';
+import { isUuid } from './grammar.ts';
+import { type JobProcess, readKept } from './kept.ts';
 import { keptRecords } from './probes/ours.ts';
+import { sysctl } from './probes/system.ts';
 import { garbled } from './read-answer.ts';
-import { readFields, readRecords } from './records.ts';
+import { sysctlValues } from './sysctl-values.ts';
 
-/** The jobs that are kept on the node, running or not: each by its key, with the fields of its file. */
+type Fields = NodeJob['fields'];
+
+/**
+ * The jobs that are kept on the node, each by its key. A job without an exit runs only when its boot session is this
+ * one and the process of its number still has the key of the job in its command line: numbers are used again.
+ */
 export const jobs: Fact<'jobs'> = {
   name: 'jobs',
-  from: [keptRecords],
-  parse: ([answer]) => {
-    const records = readRecords(answer);
-    if (records.kind === 'unknown') return records;
+  from: [keptRecords, sysctl],
+  parse: ([answer, boot]) => {
+    const kept = readKept(answer);
+    if (kept.kind === 'unknown') return kept;
     const found: NodeJob[] = [];
-    for (const { head, lines } of records.value) {
-      const key = keyOfJobHead(head);
-      const fields = readFields(lines);
-      if (key === undefined && !isLeaseHead(head)) return garbled(answer, 'printed a record that is no job');
-      if (key === undefined) continue;
-      if (fields === undefined) return garbled(answer, `printed fields of job ${key} that cannot be read`);
-      found.push({ key, fields });
+    for (const { key, fields } of kept.value.jobs) {
+      const job = fieldsOf(fields);
+      if (job === undefined) return garbled(answer, `printed fields of job ${key} that cannot be read`);
+      const state = stateOf(key, fields, { processes: kept.value.processes, boot });
+      if (state.kind === 'unknown') return state;
+      found.push({ key, fields: { ...job, state: state.value } });
     }
-    const isUnambiguous = new Set(found.map(({ key }) => key)).size === found.length;
-    return isUnambiguous ? known(found) : garbled(answer, 'printed one job twice');
+    return known(found);
   },
 };
+
+/** What the files of a job say, under the names of the fact; the number of its process is nobody's business. */
+function fieldsOf({ pid: _pid, progress, ...fields }: Fields): Fields | undefined {
+  if (fields['exit'] !== undefined && !/^\d{1,3}$/.test(fields['exit'])) return undefined;
+  if (progress === undefined) return fields;
+  const [, done = '', total = ''] = /^(\d{1,16}) (\d{1,16})$/.exec(progress) ?? [];
+  return done === '' ? undefined : { ...fields, done, total };
+}
+
+interface Surroundings {
+  readonly processes: Known<readonly JobProcess[]>;
+  readonly boot: Answer | undefined;
+}
+
+function stateOf(key: string, fields: Fields, { processes, boot }: Surroundings): Known<'running' | 'ended' | 'gone'> {
+  if (fields['exit'] !== undefined) return known('ended');
+  if (fields['pid'] === undefined) return known('gone');
+  if (processes.kind === 'unknown') return processes;
+  const isThere = processes.value.some(({ pid, command }) => pid === fields['pid'] && command.includes(`/${key}/`));
+  if (!isThere) return known('gone');
+  const session = sysctlValues(boot, ['kern.bootsessionuuid']);
+  if (session.kind === 'unknown') return session;
+  const [uuid = ''] = session.value;
+  if (!isUuid(uuid)) return garbled(boot, 'printed no UUID of the boot session');
+  return known(fields['boot'] === uuid ? 'running' : 'gone');
+}

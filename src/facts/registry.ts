@@ -5,6 +5,7 @@ import { bridgePreferences } from './bridge-preferences.ts';
 import { clock } from './clock.ts';
 import { diskSpace } from './disk-space.ts';
 import type { Fact } from './fact.ts';
+import { files } from './files.ts';
 import { filevault } from './filevault.ts';
 import { hardware } from './hardware.ts';
 import { hardwarePorts } from './hardware-ports.ts';
@@ -14,13 +15,16 @@ import { jobs } from './jobs.ts';
 import { leases } from './leases.ts';
 import { macosVersion } from './macos-version.ts';
 import { networkServices } from './network-services.ts';
+import { placements } from './placements.ts';
 import { power } from './power.ts';
 import { rdmaDevices } from './rdma-devices.ts';
 import { rdmaPorts } from './rdma-ports.ts';
 import { rdmaState } from './rdma-state.ts';
+import { serviceAddresses } from './service-addresses.ts';
 import { services } from './services.ts';
 import { sudo } from './sudo.ts';
 import { thunderbolt } from './thunderbolt.ts';
+import { trees } from './trees.ts';
 import { wiredLimit } from './wired-limit.ts';
 
 /** Every fact by name. A new fact is its file, its value in `FactValues` and its line here. */
@@ -41,6 +45,10 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   'wired-limit': wiredLimit,
   'boot-session': bootSession,
   'disk-space': diskSpace,
+  'service-addresses': serviceAddresses,
+  files,
+  trees,
+  placements,
   services,
   jobs,
   leases,

@@ -3,7 +3,8 @@ import { diskText, durationText, memoryText } from '../doctor/units.ts';
 import type { FactName, FactValues, LaunchdService, PowerSettings } from '../model/fact-values.ts';
 import type { Known } from '../model/known.ts';
 import type { Facts } from '../model/observation.ts';
-import { bridgePreferenceLines, interfaceLines, serviceOrderItems } from './network-lines.ts';
+import { fileLine, memberLine, treeLine } from './kept-lines.ts';
+import { bridgePreferenceLines, interfaceLines, serviceAddressItems, serviceOrderItems } from './network-lines.ts';
 import { rdmaPortLines, receptacleLines } from './thunderbolt-lines.ts';
 import { utcText } from './utc-text.ts';
 
@@ -60,6 +61,10 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   ],
   'boot-session': ({ uuid, bootedAtEpochSeconds }) => [`since ${utcText(bootedAtEpochSeconds)}`, uuid],
   'disk-space': ({ freeBytes, totalBytes }) => [`${diskText(freeBytes)} of ${diskText(totalBytes)} free`],
+  'service-addresses': (addresses) => orNone([serviceAddressItems(addresses)]),
+  files: (files) => orNone(files.map(fileLine)),
+  trees: (trees) => orNone(trees.map(treeLine)),
+  placements: (members) => orNone(members.map(memberLine)),
   services: (services) => orNone(services.map(launchdLine)),
   jobs: (jobs) => orNone(jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`)),
   leases: (leases) => orNone(leases.map(({ fields }) => fieldsText(fields))),

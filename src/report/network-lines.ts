@@ -1,4 +1,4 @@
-import type { BridgePreference, NetworkInterface, NetworkService } from '../model/fact-values.ts';
+import type { BridgePreference, NetworkInterface, NetworkService, ServiceAddress } from '../model/fact-values.ts';
 
 /** Every interface gives itself an address from fe80::/10; only others lead anywhere. */
 const ownIpv6 = ({ ipv6 }: NetworkInterface): readonly string[] =>
@@ -30,4 +30,12 @@ export const serviceOrderItems = (services: readonly NetworkService[]): readonly
   services.map(({ name, device, isEnabled }) => {
     const where = device === undefined ? '' : ` ${device}`;
     return `${name}${where}${isEnabled ? '' : ' (off)'}`;
+  });
+
+/** How each network service gets its address, each with its device. */
+export const serviceAddressItems = (addresses: readonly ServiceAddress[]): readonly string[] =>
+  addresses.map(({ service, device, method, address }) => {
+    const words = { dhcp: 'by DHCP', manual: 'fixed', other: 'in another way' }[method];
+    const fixed = address === undefined ? words : `${address.address}/${address.prefixLength}`;
+    return `${service} ${device} ${fixed}`;
   });

@@ -36,6 +36,14 @@ export const bridgeKey: Probe = {
   maxBytes: 65_536,
 };
 
+/** The network services of the network preferences: their addresses as they will be after the next boot. */
+export const networkServicesKey: Probe = {
+  name: 'network-services-key',
+  ask: [tool.plutil, '-extract', 'NetworkServices', 'json', '-o', '-', place.networkPreferences],
+  deadlineMs: 5_000,
+  maxBytes: 262_144,
+};
+
 /** `rdma_ctl status`. @see Apple TN3205 */
 export const rdmaCtl: Probe = {
   name: 'rdma-ctl',

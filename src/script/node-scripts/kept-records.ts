@@ -1,23 +1,14 @@
-import { pathWord, place } from '../node-paths.ts';
+import { pathWord, place, tool } from '../node-paths.ts';
+import { readRecordsFunctions } from './read-records.ts';
 
 /**
- * Prints the records that runs keep on a node: `job KEY` or `lease`, then the lines of its file each behind `|`, and
- * `end` at the end. A folder that is not there counts as empty only where its parent could be read.
+ * Prints the jobs and the lease that runs keep on a node: `job KEY` or `lease`, then the lines of its file and what
+ * else is known of it. A folder that is not there counts as empty only where its parent could be read. Jobs without
+ * an exit are looked up in the process table, all at once: `processes EXIT`, then the lines of ps that name a job.
+ * Runs in the private folder of the observation, whose `job-processes` file it uses.
  */
-export const keptRecordsScript = `b=${pathWord(place.ours)}
-u() {
-  printf "unreadable\\n"
-  exit 0
-}
-s() {
-  [ -e "$1" ] || return 1
-  if [ ! -d "$1" ] || [ ! -r "$1" ] || [ ! -x "$1" ]; then u; fi
-}
-r() {
-  while IFS= read -r x || [ -n "$x" ]; do
-    printf "|%s\\n" "$x"
-  done <"$1" || u
-}
+export const keptRecordsScript = `b=${pathWord(place.ours)} P=
+${readRecordsFunctions}
 s ${pathWord(place.library)} || u
 if s ${pathWord(place.applicationSupport)} && s "$b"; then
   if s "$b/ops"; then
@@ -32,11 +23,27 @@ if s ${pathWord(place.applicationSupport)} && s "$b"; then
       ;; esac
       printf "job %s\\n" "$k"
       r "$j/job"
+      f progress "$j/progress"
+      f failure "$j/failure"
+      if [ -e "$j/rc" ]; then
+        f exit "$j/rc"
+      else
+        f pid "$j/pid"
+        case $x in ("" | *[!0-9]*) ;; (*) P=$P,$x ;; esac
+      fi
     done
   fi
   if s "$b/lease"; then
     printf "lease\\n"
     [ ! -e "$b/lease/owner" ] || r "$b/lease/owner"
+    f beat "$b/lease/beat"
   fi
+fi
+if [ -n "$P" ]; then
+  ${pathWord(tool.ps)} -ww -o pid= -o command= -p "\${P#,}" >job-processes 2>/dev/null
+  printf "processes %s\\n" "$?"
+  while IFS= read -r x; do
+    case $x in (*/meshwright/ops/*) printf "|%s\\n" "$x" ;; esac
+  done <job-processes
 fi
 printf "end\\n"`;

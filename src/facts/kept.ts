@@ -1,0 +1,54 @@
+import { type Known, known, unknown } from '../model/known.ts';
+import type { Answer } from '../model/probe.ts';
+import { exitOfListHead, isLeaseHead, keyOfJobHead } from './kept-heads.ts';
+import { garbled } from './read-answer.ts';
+import { readFields, readRecords } from './records.ts';
+
+/** A process that ps found under the number of a job. */
+export interface JobProcess {
+  readonly pid: string;
+  readonly command: string;
+}
+
+/** The records of the probe `kept-records`. */
+export interface Kept {
+  readonly jobs: readonly { readonly key: string; readonly fields: Readonly<Record<string, string>> }[];
+  readonly leases: readonly { readonly fields: Readonly<Record<string, string>> }[];
+  /** Of unfinished jobs; unknown when ps failed. */
+  readonly processes: Known<readonly JobProcess[]>;
+}
+
+/** Reads everything that the probe printed; garbled when a record is of no known kind or comes twice. */
+export function readKept(answer: Answer | undefined): Known<Kept> {
+  const records = readRecords(answer);
+  if (records.kind === 'unknown') return records;
+  const jobs: Kept['jobs'][number][] = [];
+  const leases: Kept['leases'][number][] = [];
+  let processes: Known<readonly JobProcess[]> | undefined;
+  for (const { head, lines } of records.value) {
+    const exit = exitOfListHead(head, 'processes');
+    if (exit !== undefined && processes === undefined) {
+      processes = processesOf(exit, lines);
+      continue;
+    }
+    const key = keyOfJobHead(head);
+    const fields = readFields(lines);
+    if (key === undefined && !isLeaseHead(head))
+      return garbled(answer, 'printed a record that is neither job nor lease');
+    if (fields === undefined) return garbled(answer, `printed fields of ${head} that cannot be read`);
+    if (key === undefined) leases.push({ fields });
+    else jobs.push({ key, fields });
+  }
+  if (leases.length > 1) return garbled(answer, 'printed more than one lease');
+  const isUnambiguous = new Set(jobs.map(({ key }) => key)).size === jobs.length;
+  if (!isUnambiguous) return garbled(answer, 'printed one job twice');
+  return known({ jobs, leases, processes: processes ?? unknown('failed', 'Nobody looked for the processes of jobs.') });
+}
+
+/** ps ends with 1 when none of the numbers is a process; whatever it prints of others is not about jobs. */
+function processesOf(exit: number, lines: readonly string[]): Known<readonly JobProcess[]> {
+  if (exit > 1) return unknown('failed', `ps ended with ${exit}.`);
+  const found = lines.map((line) => /^ *(\d{1,10}) +(\S.*)$/.exec(line));
+  if (found.includes(null)) return unknown('garbled', 'ps printed a line that is no process.');
+  return known(found.map((match) => ({ pid: match?.[1] ?? '', command: match?.[2] ?? '' })));
+}

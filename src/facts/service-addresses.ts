@@ -1,0 +1,104 @@
+import type { Ipv4Address, NetworkService, ServiceAddress } from '../model/fact-values.ts';
+import { known } from '../model/known.ts';
+import type { Fact } from './fact.ts';
+import { isBsdName, isIpv4, isName, isUuid } from './grammar.ts';
+import { prefixOfMask } from './ipv4-mask.ts';
+import { asList, asObject, type JsonObject, textOf } from './json-value.ts';
+import { networkServices } from './network-services.ts';
+import { networkServicesKey, serviceOrder } from './probes/network.ts';
+import { garbled, readJson } from './read-answer.ts';
+
+/**
+ * How each network service with a device gets its IPv4 address, from
+ *
+ *     {"UUID":{"Interface":{"DeviceName":"en2","Type":"Ethernet"},"IPv4":{"ConfigMethod":"Manual",
+ *       "Addresses":["10.77.0.1"],"SubnetMasks":["255.255.255.252"]},"UserDefinedName":"Thunderbolt 1"}}
+ *
+ * Every device of the service order must be there. The preferences keep the services of every location: one name and
+ * device with two different addresses means that two locations disagree, and nobody has said which one holds.
+ *
+ * The keys are those of Apple's SCSchemaDefinitions.h; the whole has not been captured on a Mac.
+ */
+export const serviceAddresses: Fact<'service-addresses'> = {
+  name: 'service-addresses',
+  from: [networkServicesKey, serviceOrder],
+  parse: ([answer, orderAnswer], asked) => {
+    const json = readJson(answer);
+    if (json.kind === 'unknown') return json;
+    const order = networkServices.parse([orderAnswer], asked);
+    if (order.kind === 'unknown') return order;
+    const services = Object.entries(asObject(json.value) ?? {});
+    if (asObject(json.value) === undefined) return garbled(answer, 'described no network services');
+    const found = new Map<string, ServiceAddress>();
+    for (const [uuid, value] of services) {
+      const service = asObject(value);
+      const read = service === undefined || !isUuid(uuid) ? undefined : serviceOf(service, order.value);
+      if (read === undefined) return garbled(answer, 'described a network service that cannot be read');
+      if (read === 'without-device') continue;
+      const key = `${read.device} ${read.service}`;
+      if (!isSame(found.get(key) ?? read, read)) {
+        return garbled(answer, `described ${read.service} twice, with different addresses`);
+      }
+      found.set(key, read);
+    }
+    const read = [...found.values()];
+    const lacking = order.value.find(
+      ({ device }) => device !== undefined && !read.some((one) => one.device === device),
+    );
+    return lacking === undefined ? known(read.sort(byDevice)) : garbled(answer, `did not describe ${lacking.name}`);
+  },
+};
+
+function serviceOf(
+  service: JsonObject,
+  order: readonly NetworkService[],
+): ServiceAddress | 'without-device' | undefined {
+  const port = asObject(service['Interface']);
+  if (port === undefined) return undefined;
+  // A VPN has an interface without a device.
+  if (!Object.hasOwn(port, 'DeviceName')) return 'without-device';
+  const device = textOf(port, 'DeviceName') ?? '';
+  const name = Object.hasOwn(service, 'UserDefinedName')
+    ? textOf(service, 'UserDefinedName')
+    : onlyNameOf(device, order);
+  if (name === undefined || !isName(name) || !isBsdName(device)) return undefined;
+  const ipv4 = Object.hasOwn(service, 'IPv4') ? asObject(service['IPv4']) : {};
+  if (ipv4 === undefined) return undefined;
+  const settings = settingsOf(ipv4);
+  return settings === undefined ? undefined : { service: name, device, ...settings };
+}
+
+/** What macOS calls a service that nobody has given a name. */
+function onlyNameOf(device: string, order: readonly NetworkService[]): string | undefined {
+  const names = order.filter((one) => one.device === device).map(({ name }) => name);
+  return names.length === 1 ? names[0] : undefined;
+}
+
+/** A service that is switched off for IPv4 has no method; one with several addresses was not set by us. */
+function settingsOf(ipv4: JsonObject): Pick<ServiceAddress, 'method' | 'address'> | undefined {
+  const method = Object.hasOwn(ipv4, 'ConfigMethod') ? textOf(ipv4, 'ConfigMethod') : 'none';
+  if (method === undefined) return undefined;
+  if (method !== 'Manual') return { method: method === 'DHCP' ? 'dhcp' : 'other' };
+  const addresses = asList(ipv4['Addresses']);
+  const masks = asList(ipv4['SubnetMasks']);
+  if (addresses === undefined || masks === undefined || addresses.length === 0) return undefined;
+  if (addresses.length > 1) return { method: 'other' };
+  const address = addressOf(addresses[0], masks[0]);
+  return address === undefined ? undefined : { method: 'manual', address };
+}
+
+function addressOf(address: unknown, mask: unknown): Ipv4Address | undefined {
+  if (typeof address !== 'string' || typeof mask !== 'string' || !isIpv4(address) || !isIpv4(mask)) return undefined;
+  const prefixLength = prefixOfMask(mask.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0));
+  return prefixLength === undefined ? undefined : { address, prefixLength };
+}
+
+const isSame = (one: ServiceAddress, other: ServiceAddress): boolean =>
+  one.method === other.method &&
+  one.address?.address === other.address?.address &&
+  one.address?.prefixLength === other.address?.prefixLength;
+
+function byDevice(one: ServiceAddress, other: ServiceAddress): number {
+  const [a, b] = [`${one.device} ${one.service}`, `${other.device} ${other.service}`];
+  return a < b ? -1 : Number(a > b);
+}

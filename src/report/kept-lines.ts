@@ -1,0 +1,32 @@
+import type { KeptFile, KeptTree, PlacementMember, TokenSight } from '../model/fact-values.ts';
+
+/** A file that was put, and whether it is still as it was. */
+export const fileLine = ({ path, digest, state }: KeptFile): string => `${path} ${state}, ${digest.slice(0, 16)}`;
+
+/** A published tree, and whether it is still as it was. */
+export function treeLine({ kind, name, digest, isCurrent, state }: KeptTree): string {
+  return `${kind} ${name} ${digest} ${state}${isCurrent ? ', in use' : ''}`;
+}
+
+/** A member of a placement: its place in the mesh, how often it was started, what is seen of it. */
+export function memberLine(member: PlacementMember): string {
+  const { placement, rank, size, generation, starts, port, isListening, token } = member;
+  const more = [
+    `generation ${generation}`,
+    `${starts} ${starts === 1 ? 'start' : 'starts'}`,
+    `port ${port} ${isListening ? 'listens' : 'silent'}`,
+    ...tokenWords(token),
+  ];
+  return [`${placement} rank ${rank} of ${size}`, ...more].join(', ');
+}
+
+function tokenWords(token: TokenSight): readonly string[] {
+  switch (token.kind) {
+    case 'not-asked':
+      return [];
+    case 'answered':
+      return [`answers ${JSON.stringify(token.text.slice(0, 40))}`];
+    case 'silent':
+      return [`no token: ${token.reason}`];
+  }
+}

@@ -1,0 +1,84 @@
+import { pathWord, place, tool } from '../node-paths.ts';
+import { readRecordsFunctions } from './read-records.ts';
+
+/** The last part of the local address of every listener: `*.8080` and `10.77.0.1.8080` both listen on 8080. */
+const listeningPorts = `$1 == "exit" { print "listening " $2 }
+$1 ~ /^tcp/ && $NF == "LISTEN" { sub(/^.*[.:]/, "", $4); if (!s[$4]++) print "|" $4 }`;
+
+/** More than any answer to the request of one token has. */
+const tokenBodyMaxBytes = 65_536;
+
+/**
+ * Prints the record of each member of a placement, the TCP ports on which somebody listens, and what the endpoints of
+ * leaders answered to the request of one token: `token NAME EXIT STATUS`, then the body in base64. Nothing connects to a port of
+ * the ranks: who listens is told by the kernel. All endpoints are asked at once, each with its own deadline, and only
+ * those on whose port somebody listens. Nodes without placements pay for none of this.
+ *
+ * Runs in the private folder of the observation, whose files it uses. ALRM of the watchdog ends its curls, too.
+ */
+export const placementMembersScript = `b=${pathWord(place.ours)} C= W=' '
+e() {
+  for p in $C; do kill -9 "\${p#*:}" 2>/dev/null; done
+  exit 142
+}
+trap e ALRM HUP TERM
+${readRecordsFunctions}
+l() {
+  case $x in
+    (rank=*) k=\${x#*=} ;;
+    (endpointPort=*) q=\${x#*=} ;;
+    (tokenPath=*) t=\${x#*=} ;;
+    (tokenDeadlineMs=*) m=\${x#*=} ;;
+  esac
+}
+a() {
+  [ "$k" = 0 ] || return 0
+  case $q$m in ('' | *[!0-9]*) return 0 ;; esac
+  case $t in (/*) ;; (*) return 0 ;; esac
+  case $W in (*" $q "*) ;; (*) return 0 ;; esac
+  [ "$m" -le 60000 ] || m=60000
+  ${pathWord(tool.curl)} -q -s -S --noproxy '*' -m $(((m + 999) / 1000)) -H 'Content-Type: application/json' \\
+    --data-binary "@$j/request" -o "token-body.$n" -w '%{http_code}' "http://127.0.0.1:$q$t" \\
+    >"token-status.$n" 2>/dev/null &
+  C="$C $n:$!"
+}
+s ${pathWord(place.library)} || u
+if s ${pathWord(place.applicationSupport)} && s "$b" && s "$b/placements"; then
+  set -- "$b/placements/"*/record
+  if [ -e "$1" ]; then
+    {
+      ${pathWord(tool.netstat)} -an -f inet -p tcp 2>/dev/null
+      printf 'exit %s\\n' "$?"
+    } | ${pathWord(tool.awk)} '${listeningPorts}' >token-ports
+    while IFS= read -r x; do
+      printf '%s\\n' "$x"
+      case $x in ('|'*) W="$W\${x#?} " ;; esac
+    done <token-ports
+  fi
+  for j in "$b/placements/"*; do
+    [ -d "$j" ] || continue
+    s "$j"
+    [ -e "$j/record" ] || continue
+    n=\${j##*/}
+    case $n in (*[!A-Za-z0-9._-]*)
+      printf 'odd\\n'
+      continue
+    ;; esac
+    printf 'placement %s\\n' "$n"
+    k='' q='' t='' m=''
+    r "$j/record"
+    a
+  done
+fi
+l() { :; }
+for p in $C; do
+  wait "\${p#*:}"
+  y=$? z=''
+  n=\${p%%:*}
+  IFS= read -r z <"token-status.$n"
+  printf 'token %s %s %s\\n' "$n" "$y" "$z"
+  [ -e "token-body.$n" ] || continue
+  x=$(${pathWord(tool.head)} -c ${tokenBodyMaxBytes} "token-body.$n" | ${pathWord(tool.base64)})
+  printf '|%s\\n' "$x"
+done
+printf 'end\\n'`;

@@ -1,0 +1,31 @@
+import { shortDigest } from '../model/digest.ts';
+import type { NodePath } from '../model/node-path.ts';
+import type { JobArgs, TreeId } from '../model/node-script.ts';
+import { below, place } from './node-paths.ts';
+
+/** Where the versions of a runtime, or of a model, lie. */
+const versionsFolder = ({ kind, name }: Pick<TreeId, 'kind' | 'name'>): NodePath =>
+  below(place.opt, `${kind}s/${name}`);
+
+/** The published tree: `/opt/meshwright/<kind>s/<name>/<first 16 digits>`. */
+export const treeFolder = (tree: TreeId): NodePath => below(versionsFolder(tree), shortDigest(tree.digest));
+
+/** The link that names the version of a runtime in use. */
+export const currentLink = (name: string): NodePath => below(versionsFolder({ kind: 'runtime', name }), 'current');
+
+/** The folder in which a tree is made ready; nothing in it is ever used from there. */
+export const stagingFolder = ({ kind, name, digest }: TreeId): NodePath =>
+  below(place.opt, `staging/${kind}-${name}-${shortDigest(digest)}`);
+
+/** Inside of a staging folder: what will be published as it is. */
+export const stagedTree = (tree: TreeId): NodePath => below(stagingFolder(tree), 'tree');
+
+/** Where a file of a model is sent to; `path` as the model's list has it. */
+export const stagedFile = (tree: TreeId, path: string): NodePath => below(stagedTree(tree), path);
+
+/** Where the archive of a runtime is sent to. */
+export const stagedArchive = (tree: TreeId, archive: JobArgs['unpack-runtime']['archive']): NodePath =>
+  below(stagingFolder(tree), `archive.${archive}`);
+
+/** The name of the seal inside of a published tree: `digest=`, `files=`, written after everything else in it. */
+export const sealName = '.meshwright-seal';
