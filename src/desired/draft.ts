@@ -1,14 +1,17 @@
 import type { LinkEnd } from '../model/link.ts';
 import { nodeName } from '../model/node.ts';
+import {
+  type DraftModel,
+  type DraftPlacement,
+  type DraftRuntime,
+  draftModels,
+  draftPlacements,
+  draftRuntimes,
+  namesIn,
+  placementLimits,
+} from './draft-placements.ts';
+import { type DraftText, list, member, optional, pointerTo, type RawText, record, textOf } from './draft-values.ts';
 import { parseLink, parseLinkEnd } from './link-text.ts';
-
-/** A scalar of the file with its place. */
-export interface DraftText {
-  readonly pointer: string;
-  /** The value, or for a number the text as the file writes it. */
-  readonly text: string;
-  readonly isText: boolean;
-}
 
 /** A node of the file, whatever its name looks like; what is not a text is left out. */
 export interface DraftNode {
@@ -56,22 +59,28 @@ export interface Draft {
   readonly pool?: DraftText;
   readonly wiredLimit?: DraftText;
   readonly isRdmaRequired: boolean;
+  /** Whether there is a pool, be it wrong. */
+  readonly hasPool: boolean;
+  readonly runtimes: readonly DraftRuntime[];
+  readonly models: readonly DraftModel[];
+  readonly placements: readonly DraftPlacement[];
+  /** The names of all runtimes and models, as of the nodes. */
+  readonly runtimeNames: ReadonlySet<string>;
+  readonly modelNames: ReadonlySet<string>;
 }
 
-/** The text of a scalar as the file writes it, by JSON pointer. */
-export type RawText = (pointer: string) => string | undefined;
-
 /**
- * How much of a file is judged: what the schema allows (`maxProperties` of `nodes`, `maxItems` of `links` and `avoid`).
+ * How much of a file is judged: what the schema allows (`maxProperties`, `maxItems`).
  * The schema refuses a file with more, so the rest need not cost anything.
  */
-export const draftLimits = { nodes: 256, links: 1_024, avoid: 1_024 } as const;
+export const draftLimits = { nodes: 256, links: 1_024, avoid: 1_024, ...placementLimits } as const;
 
 /** Makes a draft of whatever a file holds; never fails. */
 export function makeDraft(root: unknown, raw: RawText): Draft {
   const macos = member(root, 'macos');
   const thunderbolt = member(root, 'thunderbolt');
   const ssh = portOf(member(root, 'ssh'));
+  const pool = member(member(thunderbolt, 'addressing'), 'pool');
   const text = (value: unknown, pointer: string) => textOf(value, pointer, raw);
   const nodes = Object.entries(record(member(root, 'nodes')));
   return {
@@ -80,32 +89,17 @@ export function makeDraft(root: unknown, raw: RawText): Draft {
     links: list(member(thunderbolt, 'links')).slice(0, draftLimits.links).flatMap(draftLink),
     avoid: list(member(thunderbolt, 'avoid')).slice(0, draftLimits.avoid).flatMap(draftAvoid),
     isRdmaRequired: member(thunderbolt, 'rdma') === 'required',
+    runtimes: draftRuntimes(root, raw),
+    models: draftModels(root, raw),
+    placements: draftPlacements(root, raw),
+    hasPool: pool !== undefined,
+    runtimeNames: namesIn(root, 'runtimes'),
+    modelNames: namesIn(root, 'models'),
     ...optional('version', text(member(macos, 'version'), '/macos/version')),
     ...optional('accept', text(member(macos, 'accept'), '/macos/accept')),
     ...optional('wiredLimit', text(member(member(root, 'system'), 'wiredLimit'), '/system/wiredLimit')),
-    ...optional('pool', text(member(member(thunderbolt, 'addressing'), 'pool'), '/thunderbolt/addressing/pool')),
+    ...optional('pool', text(pool, '/thunderbolt/addressing/pool')),
   };
-}
-
-function optional<K extends string, T>(key: K, value: T | undefined): { readonly [P in K]?: T } {
-  const made: { [P in K]?: T } = {};
-  if (value !== undefined) made[key] = value;
-  return made;
-}
-
-const record = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-
-const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-function member(value: unknown, key: string): unknown {
-  const map = record(value);
-  return Object.hasOwn(map, key) ? map[key] : undefined;
-}
-
-function textOf(value: unknown, pointer: string, raw: RawText): DraftText | undefined {
-  if (typeof value === 'string') return { pointer, text: value, isText: true };
-  return typeof value === 'number' ? { pointer, text: raw(pointer) ?? String(value), isText: false } : undefined;
 }
 
 function portOf(value: unknown): number | undefined {
@@ -113,10 +107,8 @@ function portOf(value: unknown): number | undefined {
   return typeof port === 'number' ? port : undefined;
 }
 
-const encode = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
-
 function draftNode(name: string, node: unknown, sshPort: number | undefined, raw: RawText): DraftNode {
-  const pointer = `/nodes/${encode(name)}`;
+  const pointer = pointerTo('/nodes', name);
   const hardware = member(node, 'hardware');
   const model = textOf(member(hardware, 'model'), `${pointer}/hardware/model`, raw);
   const memory = textOf(member(hardware, 'memory'), `${pointer}/hardware/memory`, raw);

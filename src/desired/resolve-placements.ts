@@ -9,6 +9,7 @@ import { digest } from '../model/digest.ts';
 import { nodeName } from '../model/node.ts';
 import type { TreeFile } from '../model/node-script.ts';
 import { contextTokens, durationMs } from './amounts.ts';
+import { defaultEndpointPort } from './draft-placements.ts';
 
 const byName = <T>(specs: Readonly<Record<string, T>> | undefined): readonly (readonly [string, T])[] =>
   Object.entries(specs ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -51,7 +52,6 @@ const filesOf = ({ files }: ModelSpec): readonly TreeFile[] =>
 export const resolvePlacements = ({ placements }: ClusterSpec): readonly DesiredPlacement[] =>
   byName(placements).map(([name, spec]) => resolvePlacement(name, spec));
 
-const defaultEndpointPort = 8_080;
 const defaultFirstToken = '60s';
 
 function resolvePlacement(name: string, spec: PlacementSpec): DesiredPlacement {

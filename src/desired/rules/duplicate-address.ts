@@ -1,5 +1,6 @@
 import { canonicalAddress } from '../address.ts';
-import type { Draft, DraftNode, DraftText } from '../draft.ts';
+import type { Draft, DraftNode } from '../draft.ts';
+import type { DraftText } from '../draft-values.ts';
 import type { Finding, PlaceText } from '../finding.ts';
 
 const sshPort = 22;

@@ -1,5 +1,6 @@
 import type { Ipv4Network } from '../../model/desired.ts';
-import type { Draft, DraftText } from '../draft.ts';
+import type { Draft } from '../draft.ts';
+import type { DraftText } from '../draft-values.ts';
 import type { Finding } from '../finding.ts';
 import { firstAddress, isInside, networkSize, parseIpv4Network } from '../ipv4.ts';
 

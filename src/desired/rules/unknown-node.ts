@@ -1,4 +1,4 @@
-import { listText, suggesterAmong } from '../did-you-mean.ts';
+import { type Choices, choicesAmong } from '../choices.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding, FindingPlace } from '../finding.ts';
 
@@ -6,7 +6,7 @@ import type { Finding, FindingPlace } from '../finding.ts';
 export function unknownNode(draft: Draft): readonly Finding[] {
   const known = draft.nodeNames;
   if (known.size === 0) return [];
-  const choices = choicesOf(draft);
+  const choices = choicesAmong(draft.nodes.map((node) => node.name));
   const inLinks = draft.links.flatMap((link) =>
     link.ends.flatMap((end) => {
       const part = { start: end.start, end: end.start + end.node.length };
@@ -19,21 +19,6 @@ export function unknownNode(draft: Draft): readonly Finding[] {
     return [finding(node, { pointer, at: 'value', part: { start: 0, end: node.length } }, choices)];
   });
   return [...inLinks, ...inAvoid];
-}
-
-const listedAtMost = 8;
-
-/** What can be said instead of an unknown name; made once for all findings. */
-interface Choices {
-  readonly near: (word: string) => string | undefined;
-  readonly list: string;
-}
-
-function choicesOf({ nodes }: Draft): Choices {
-  const names = nodes.map((node) => node.name);
-  const more = names.length - listedAtMost;
-  const list = listText([...names.slice(0, listedAtMost), ...(more > 0 ? [`${more} more`] : [])]);
-  return { near: suggesterAmong(names), list };
 }
 
 function finding(name: string, place: FindingPlace, choices: Choices): Finding {

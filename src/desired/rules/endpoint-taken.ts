@@ -1,0 +1,32 @@
+import type { Draft } from '../draft.ts';
+import type { DraftPlacement } from '../draft-placements.ts';
+import type { Finding, FindingPlace, PlaceText } from '../finding.ts';
+import { sharedNode } from '../shared-node.ts';
+
+/** Placements that share a node have different ports for their endpoints, stopped ones too: they may be started. */
+export function endpointTaken({ placements }: Draft, place: PlaceText): readonly Finding[] {
+  return placements.flatMap((placement, index) => {
+    const { name, endpointPort } = placement;
+    if (endpointPort === undefined) return [];
+    const other = placements
+      .slice(0, index)
+      .find((one) => one.endpointPort === endpointPort && sharedNode(one, placement) !== undefined);
+    if (other === undefined) return [];
+    const otherPlace = placeOf(other);
+    const finding: Finding = {
+      ...placeOf(placement),
+      code: 'placement/endpoint-taken',
+      label: `${other.name} has port ${endpointPort} already, ${place(otherPlace)}`,
+      detail: `Both run on ${sharedNode(other, placement) ?? ''}.`,
+      subject: `placement ${name}`,
+      others: [{ ...otherPlace, detail: `The port of ${other.name}.` }],
+    };
+    return [finding];
+  });
+}
+
+/** The port itself, or the name of a placement that leaves it to the default. */
+const placeOf = ({ pointer, endpointPointer }: DraftPlacement): FindingPlace => ({
+  pointer: endpointPointer,
+  at: pointer === endpointPointer ? 'key' : 'value',
+});

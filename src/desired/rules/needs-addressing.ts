@@ -1,0 +1,18 @@
+import type { Draft } from '../draft.ts';
+import type { Finding } from '../finding.ts';
+
+/** Ranks on two or more nodes meet at addresses of their links, so there must be a pool for those. */
+export function needsAddressing(draft: Draft): readonly Finding[] {
+  if (draft.hasPool) return [];
+  return draft.placements.flatMap(({ name, pointer, nodes }) => {
+    if (new Set(nodes.map(({ text }) => text)).size < 2) return [];
+    const finding: Finding = {
+      code: 'placement/needs-addressing',
+      pointer: `${pointer}/nodes`,
+      at: 'key',
+      detail: `${name} has ${nodes.length} ranks, and the file has no \`thunderbolt.addressing.pool\`.`,
+      subject: `placement ${name}`,
+    };
+    return [finding];
+  });
+}

@@ -1,0 +1,17 @@
+import type { Draft } from '../draft.ts';
+import type { Finding } from '../finding.ts';
+
+/** A model on two or more nodes is split, and the file says how. */
+export function shardingMissing(draft: Draft): readonly Finding[] {
+  return draft.placements.flatMap(({ name, pointer, nodes, hasSharding }) => {
+    if (hasSharding || nodes.length < 2) return [];
+    const finding: Finding = {
+      code: 'placement/sharding-missing',
+      pointer,
+      at: 'key',
+      detail: `${name} has ${nodes.length} nodes.`,
+      subject: `placement ${name}`,
+    };
+    return [finding];
+  });
+}
