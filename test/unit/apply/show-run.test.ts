@@ -1,0 +1,156 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import type { RunEvent } from '../../../src/apply/run-events.ts';
+import { lineAfter, lineNameOf, linesOf, lineText, type RunLine, stateOf } from '../../../src/apply/run-lines.ts';
+import { showRun } from '../../../src/apply/show-run.ts';
+import { columnsOf } from '../../../src/diagnostics/cells.ts';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import type { Step, StepOutcome } from '../../../src/model/step.ts';
+import { aStep } from './step-builder.ts';
+
+const power = aStep('a');
+const bridge: Step = { ...aStep('b', { needs: ['a'] }), resource: 'thunderbolt-bridge' };
+const address: Step = { ...aStep('c'), resource: 'link-address/2' };
+const model: Step = { ...aStep('d', { node: 'studio-3' }), resource: 'model/kimi-k2' };
+const start: Step = { ...aStep('e', { node: 'studio-1' }), resource: 'placement/kimi' };
+
+const started = (step: Step): RunEvent => ({ kind: 'step-started', step });
+const ended = (step: Step, outcome: StepOutcome = 'changed', ms = 700): RunEvent => ({
+  kind: 'step-ended',
+  step,
+  outcome,
+  ms,
+  diagnostics: outcome === 'failed' ? [diagnose('ssh/dropped', { detail: 'gone' })] : [],
+});
+
+const lineOf = (name: string, events: readonly RunEvent[], steps: readonly Step[]): RunLine => {
+  const [line] = linesOf(steps).filter((one) => one.name === name);
+  if (!line) throw new Error(`no line ${name}`);
+  return events.reduce(lineAfter, line);
+};
+
+const textOf = (name: string, events: readonly RunEvent[], columns = 74): string =>
+  lineText(lineOf(name, events, [power, bridge, address, model, start]), 8, columns);
+
+describe('the lines of a run', () => {
+  it('are the nodes and the placements, in the order of the plan, without what only hands do', () => {
+    const hands = aStep('h', { node: 'studio-9', class: 'manual', act: { kind: 'hands', code: 'rdma/disabled' } });
+    expect(linesOf([power, model, start, hands]).map(({ name }) => name)).toEqual(['studio-1', 'studio-3', 'kimi']);
+    expect(lineNameOf(start)).toBe('kimi');
+  });
+
+  it('say what waits, what runs, and what was done in what time', () => {
+    expect(textOf('studio-1', [])).toBe('studio-1  3 steps wait');
+    expect(textOf('studio-1', [started(power)])).toBe('studio-1  power');
+    const done = [power, bridge, address].map((step) => ended(step));
+    expect(textOf('studio-1', done)).toBe(
+      `studio-1  power, thunderbolt-bridge, link-address${' '.repeat(20)}2.1 s`.replace(/ +2\.1/, (found) =>
+        found.padStart(74 - 'studio-1  power, thunderbolt-bridge, link-address'.length - 2),
+      ),
+    );
+    expect(columnsOf(textOf('studio-1', done))).toBe(74);
+  });
+
+  it('say how far bytes have come, or what is waited for', () => {
+    const progress: RunEvent = {
+      kind: 'step-progress',
+      step: model.id,
+      node: model.node,
+      doneBytes: 412e9,
+      totalBytes: 735e9,
+    };
+    expect(textOf('studio-3', [started(model), progress])).toBe('studio-3  model/kimi-k2  56 %  412 GB of 735 GB');
+    const waiting: RunEvent = { kind: 'step-progress', step: start.id, node: start.node, text: 'rank 2 \u001b[2J' };
+    expect(textOf('kimi', [started(start), waiting])).toBe('kimi      placement/kimi  rank 2 \\u{1b}[2J');
+  });
+
+  it('say what failed, with its code', () => {
+    expect(textOf('studio-3', [started(model), ended(model, 'failed')])).toBe(
+      'studio-3  model/kimi-k2 failed (ssh/dropped)',
+    );
+    expect(textOf('studio-3', [ended(model, 'unknown')])).toBe('studio-3  model/kimi-k2 ended unknown');
+    expect(textOf('studio-3', [ended(model, 'skipped', 0)])).toBe('studio-3  not done');
+    expect(textOf('studio-3', [ended(model, 'unchanged')])).toContain('as it was');
+  });
+
+  it('say that a run is stopping', () => {
+    expect(textOf('studio-1', [started(power), { kind: 'interrupted' }])).toBe('studio-1  stopping: power');
+  });
+
+  it('are never wider than the page', () => {
+    expect(columnsOf(textOf('studio-1', [started(bridge)], 24))).toBeLessThanOrEqual(24);
+    expect(
+      columnsOf(
+        textOf(
+          'studio-1',
+          [power, bridge, address].map((step) => ended(step)),
+          30,
+        ),
+      ),
+    ).toBe(30);
+  });
+
+  it.each([
+    ['waiting', []],
+    ['running', [started(power)]],
+    ['running', [ended(power)]],
+    ['done', [ended(power), ended(bridge), ended(address, 'unchanged')]],
+    ['failed', [ended(power), ended(bridge, 'failed'), ended(address, 'skipped')]],
+    ['skipped', [ended(power), ended(bridge, 'interrupted'), ended(address)]],
+  ] as const)('stand %s', (state, events) => {
+    expect(stateOf(lineOf('studio-1', events, [power, bridge, address]))).toBe(state);
+  });
+});
+
+function terminal(): { readonly stream: NodeJS.WriteStream; readonly text: () => string } {
+  const stream = Object.assign(new PassThrough(), { columns: 80, rows: 40, isTTY: true });
+  const chunks: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return { stream: stream as unknown as NodeJS.WriteStream, text: () => Buffer.concat(chunks).toString() };
+}
+
+describe('the view of a run', () => {
+  const steps = [power, bridge, model, start];
+  const events = [
+    started(power),
+    started(model),
+    ended(power),
+    started(bridge),
+    ended(bridge),
+    ended(model, 'failed'),
+    ended(start, 'skipped', 0),
+  ];
+
+  it('ends with one line for each, whatever came before it was drawn', async () => {
+    const { stream, text } = terminal();
+    const view = showRun(steps, { stream, columns: 80, hasUnicode: true, hasColor: false });
+    for (const event of events) view.listen(event);
+    await view.end();
+    const last = text().slice(text().lastIndexOf('✔'));
+    expect(last.split('\n').map((line) => line.trimEnd().replace(/ {3,}/, ' … '))).toEqual([
+      '✔ studio-1  power, thunderbolt-bridge … 1.4 s',
+      '✖ studio-3  model/kimi-k2 failed (ssh/dropped)',
+      '↓ kimi … not done',
+      '\u001b[?25h',
+    ]);
+  });
+
+  it('is ASCII and without colour where the terminal wants that', async () => {
+    const { stream, text } = terminal();
+    const view = showRun(steps, { stream, columns: 80, hasUnicode: false, hasColor: false });
+    for (const event of events) view.listen(event);
+    await view.end();
+    expect(text()).toMatch(/\+ studio-1 {2}power/);
+    expect(text()).toMatch(/x studio-3 {2}model/);
+    expect(text()).not.toMatch(/[^\0-\x7f]/);
+    expect(text()).not.toMatch(/\u001b\[\d*m/);
+  });
+
+  it('leaves no line running when the run ended before all was done', async () => {
+    const { stream, text } = terminal();
+    const view = showRun(steps, { stream, columns: 80, hasUnicode: false, hasColor: false });
+    view.listen(started(power));
+    await view.end();
+    expect(text().slice(text().lastIndexOf('- studio-1'))).toMatch(/^- studio-1 {2}power\s+- studio-3 {2}1 step waits/);
+  });
+});
