@@ -100,7 +100,7 @@ export function expandTask(task: Task, scope: PlayScope, nodes: readonly NodeNam
       return placementPlan('start', startedPlacements(task.placements, scope, nodes), scope);
     case 'reboot':
     case 'shutdown':
-      return { kind: 'plan', goal: { kind: task.kind, nodes }, targets: nodes };
+      return { kind: 'plan', goal: { kind: task.kind, nodes }, targets: withMembers(nodes, scope) };
     case 'wait': {
       const wanted = startedPlacements(task.placements, scope, nodes);
       const placements = task.for === 'serving' ? wanted.map(({ name }) => name) : [];
@@ -135,6 +135,13 @@ function placementPlan(kind: 'stop' | 'start', placements: readonly DesiredPlace
     goal: { kind, placements: placements.map(({ name }) => name) },
     targets: inFleetOrder(members, scope),
   };
+}
+
+/** These nodes, and all others on which something runs that runs on them: it is stopped before. */
+function withMembers(nodes: readonly NodeName[], scope: PlayScope): readonly NodeName[] {
+  const all = { desired: scope.desired, targets: scope.targets };
+  const members = meantPlacements(undefined, all, nodes).flatMap((placement) => placement.nodes);
+  return inFleetOrder([...nodes, ...members], scope);
 }
 
 const inFleetOrder = (names: readonly NodeName[], { desired }: PlayScope): readonly NodeName[] =>

@@ -1,7 +1,6 @@
 import { diskText, durationText } from '../doctor/units.ts';
 import type { EffectKind } from '../model/step.ts';
 import type { EffectTotal, Plan } from '../plan/plan.ts';
-import { counted } from './counted.ts';
 import { nodesText } from './nodes-text.ts';
 
 type Shown = Exclude<EffectKind, 'none'>;
@@ -54,9 +53,4 @@ export function transferTexts({ steps }: Pick<Plan, 'steps'>): readonly string[]
     const nodes = [...bytesByNode].filter(([, own]) => own === bytes).map(([node]) => node);
     return `${diskText(bytes)} to ${nodes.length > 1 ? 'each of ' : ''}${nodesText(nodes)}`;
   });
-}
-
-/** `2 changes`, or what else a plan holds. */
-export function sizeText({ changes, steps }: Pick<Plan, 'changes' | 'steps'>): string {
-  return changes.length > 0 ? counted(changes.length, 'change') : counted(steps.length, 'step');
 }

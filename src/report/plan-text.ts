@@ -1,4 +1,5 @@
 import { escapeText } from '../diagnostics/escape.ts';
+import { isEmptyPlan } from '../plan/is-empty-plan.ts';
 import type { Plan, Waiting } from '../plan/plan.ts';
 import { blockerBlocks, numberedBlockers } from './blocker-lines.ts';
 import { changeLines } from './change-lines.ts';
@@ -26,9 +27,9 @@ export interface PlanTextInput {
   readonly paint?: Paint;
 }
 
-/** Whether a plan leaves nothing to do, to nobody. */
-export const isEmptyPlan = ({ steps, blockers, waiting }: Plan): boolean =>
-  steps.length === 0 && blockers.length === 0 && waiting.length === 0;
+/** Whether a plan has a step that a machine can take. */
+export const hasMachineSteps = ({ steps }: Pick<Plan, 'steps'>): boolean =>
+  steps.some(({ act }) => act.kind !== 'hands');
 
 /**
  * A plan on one page: the work list, the changes node by node, what waits, what it disturbs, and what to type. Nothing
@@ -47,7 +48,7 @@ export function planText(input: PlanTextInput): string {
     lockLines(lock, page),
     ...mergeFindings(plan.diagnostics).map((finding) => findingLines(finding, page)),
     verdictLines(plan, page),
-    plan.steps.length > 0 || lock.additions.length > 0 ? input.next : [],
+    hasMachineSteps(plan) || lock.additions.length > 0 ? input.next : [],
   ];
   const shown = blocks.filter((lines) => lines.length > 0);
   return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
@@ -55,7 +56,7 @@ export function planText(input: PlanTextInput): string {
 
 /** What is to be disturbed; or that there is nothing to do, which is said only of what was seen. */
 function verdictLines(plan: Plan, page: Page): readonly string[] {
-  if (plan.steps.length > 0) {
+  if (hasMachineSteps(plan)) {
     const said = [...effectTexts(plan.effects), ...transferTexts(plan)];
     const effects = said.length === 0 ? [] : [`Effects: ${said.join('; ')}.`];
     return [...effects, denialText(plan.effects)]

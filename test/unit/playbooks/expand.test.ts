@@ -89,7 +89,7 @@ describe('a task', () => {
     });
   });
 
-  it('that converges, reboots or shuts down concerns the nodes of the batch', () => {
+  it('that converges or verifies concerns the nodes of the batch', () => {
     expect(expand({ kind: 'converge' })).toEqual({
       kind: 'plan',
       goal: { kind: 'converge' },
@@ -98,9 +98,13 @@ describe('a task', () => {
     expect(expand({ kind: 'converge', only: ['wired-limit'] })).toMatchObject({
       goal: { kind: 'converge', only: ['wired-limit'] },
     });
-    expect(expand({ kind: 'reboot' })).toMatchObject({ goal: { kind: 'reboot', nodes: names('studio-2') } });
-    expect(expand({ kind: 'shutdown' })).toMatchObject({ goal: { kind: 'shutdown', nodes: names('studio-2') } });
     expect(expand({ kind: 'verify' })).toEqual({ kind: 'verify', targets: names('studio-2') });
+  });
+
+  it.each(['reboot', 'shutdown'] as const)('that is a %s looks at all nodes on which something has to stop', (kind) => {
+    expect(expand({ kind })).toEqual({ kind: 'plan', goal: { kind, nodes: names('studio-2') }, targets: everything });
+    const lonely = { ...scope, desired: { ...rack, placements: [] } };
+    expect(expand({ kind }, lonely)).toMatchObject({ targets: names('studio-2') });
   });
 
   it('that waits for serving looks at every member of what the file wants serving', () => {

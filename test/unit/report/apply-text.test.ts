@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { known } from '../../../src/model/known.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import {
+  changesById,
+  type EndedStep,
+  endedStepLines,
+  progressLine,
+  type RunCounts,
+  summaryText,
+} from '../../../src/report/apply-text.ts';
+import { countRun } from '../../../src/report/run-counts.ts';
+import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
+import { blocker, change, planOf, step } from './plan-builder.ts';
+
+const changes = [
+  change('studio-1', 'power/sleep', 'sleeps after 10 min', 'never sleeps'),
+  change('studio-1', 'thunderbolt-bridge', 'bridge0', 'removed'),
+];
+const byId = changesById(changes);
+const both = changes.map(({ id }) => id);
+
+const ended = (fields: Partial<EndedStep>): readonly string[] =>
+  endedStepLines(
+    { step: step('studio-1', 'power/set', { changes: both }), outcome: 'changed', ms: 700, diagnostics: [], ...fields },
+    byId,
+  );
+
+describe('the line of a step', () => {
+  it('says what has been changed, a line for each change', () => {
+    expect(ended({})).toEqual([
+      'studio-1 power/sleep has been changed (never sleeps) 700 ms',
+      'studio-1 thunderbolt-bridge has been changed (removed) 700 ms',
+    ]);
+  });
+
+  it('is left out for what was right already, for what only looks, and for what was never begun', () => {
+    expect(ended({ outcome: 'unchanged' })).toEqual([]);
+    expect(ended({ step: step('studio-1', 'model/prepare') })).toEqual([]);
+    expect(ended({ outcome: 'skipped' })).toEqual([]);
+    expect(ended({ outcome: 'blocked' })).toEqual([]);
+  });
+
+  it('comes with the gate that has seen the change, where a gate is its proof', () => {
+    const gate = step('studio-1', 'placement/gate', { act: { kind: 'gate', expect: [], aborts: [] }, changes: both });
+    expect(ended({ step: gate, outcome: 'unchanged', ms: 4_200 })[0]).toContain(
+      'has been changed (never sleeps) 4.2 s',
+    );
+  });
+
+  it('says that a Mac has been restarted or switched off', () => {
+    const restart = (to: 'up' | 'off') =>
+      step('studio-1', 'reboot', { act: { kind: 'reboot', to, from: known('B0') }, class: 'once' });
+    expect(ended({ step: restart('up'), ms: 34_000 })).toEqual(['studio-1 has been restarted 34 s']);
+    expect(ended({ step: restart('off'), ms: 34_000 })).toEqual(['studio-1 has been switched off 34 s']);
+  });
+
+  it('says what failed and why, escaped', () => {
+    const failure = diagnose('cli/cannot-write', { detail: 'No \u001bspace left.' });
+    expect(ended({ outcome: 'failed', diagnostics: [failure] })).toEqual([
+      'studio-1 power/set failed after 700 ms: No \\u{1b}space left',
+    ]);
+    expect(ended({ outcome: 'failed', diagnostics: [failure], rescues: 'kimi' })[0]).toContain('(cleaning up kimi)');
+  });
+
+  it('calls an unknown end neither success nor failure', () => {
+    expect(ended({ outcome: 'unknown' })).toEqual([
+      'studio-1 power/set: nobody knows how it ended; the next look will tell',
+    ]);
+    expect(ended({ outcome: 'interrupted' })).toEqual(['studio-1 power/set was interrupted']);
+  });
+
+  it('shows how far a long one has come', () => {
+    const fetch = step('studio-3', 'model/kimi-k2/fetch');
+    expect(progressLine(fetch, { doneBytes: 412e9, totalBytes: 735e9 })).toBe(
+      'studio-3 model/kimi-k2/fetch 56 % 412 GB of 735 GB',
+    );
+    expect(progressLine(fetch, { text: 'rank 2 is not listening' })).toBe(
+      'studio-3 model/kimi-k2/fetch rank 2 is not listening',
+    );
+    expect(progressLine(fetch, { doneBytes: 0, totalBytes: 0 })).toBe('studio-3 model/kimi-k2/fetch');
+  });
+});
+
+describe('the last line of a run', () => {
+  const counts: RunCounts = { changed: 9, failed: 0, unchanged: 31, left: 0, waiting: 0, blockers: 0, unseen: [] };
+
+  it('counts, and says that the second plan is empty only when it is', () => {
+    expect(summaryText('done', counts)).toBe('done: 9 changed, 0 failed, 31 unchanged; the second plan is empty');
+    expect(
+      summaryText('partial', { ...counts, failed: 2, left: 1, waiting: 3, blockers: 2, unseen: ['studio-2'] }),
+    ).toBe(
+      'partial: 9 changed, 2 failed, 31 unchanged; ' +
+        'the second plan has 1 change left, 3 waiting, 2 on the work list, studio-2 not seen',
+    );
+  });
+
+  const sight = (last: Parameters<typeof planOf>[0]) =>
+    countRun({
+      planned: changes,
+      last: planOf(last),
+      desired: desiredFleet(),
+      observation: observedFleet(),
+      targets: ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName),
+    });
+
+  it('takes as changed only what the last look has seen', () => {
+    const all = sight({});
+    expect(all).toMatchObject({ changed: 2, failed: 0, left: 0, unseen: [] });
+    expect(all.unchanged).toBeGreaterThan(10);
+    expect(sight({ changes: changes.slice(0, 1) })).toMatchObject({ changed: 1, failed: 1, left: 1 });
+    const waiting = [{ resource: 'power/sleep', node: nodeName('studio-1'), for: [], isUnknown: true }];
+    expect(sight({ waiting })).toMatchObject({ changed: 1, failed: 1, waiting: 1 });
+    expect(sight({ blockers: [blocker('studio-3')] })).toMatchObject({ blockers: 1 });
+  });
+
+  it('does not count what happened on a node that was not seen again', () => {
+    const { 'studio-1': _lost, ...observed } = planOf().observed;
+    expect(sight({ observed })).toMatchObject({ changed: 0, failed: 2, unseen: ['studio-1'] });
+  });
+});
