@@ -4,6 +4,8 @@ import { doctorCodes } from './codes-doctor.ts';
 import { enrollCodes } from './codes-enroll.ts';
 import { factCodes } from './codes-fact.ts';
 import { fileCodes } from './codes-file.ts';
+import { meshCodes } from './codes-mesh.ts';
+import { planCodes } from './codes-plan.ts';
 import { playbookCodes } from './codes-playbook.ts';
 import { simCodes } from './codes-sim.ts';
 import { sshCodes } from './codes-ssh.ts';
@@ -17,6 +19,8 @@ export const codes = {
   ...factCodes,
   ...doctorCodes,
   ...applyCodes,
+  ...meshCodes,
+  ...planCodes,
   ...playbookCodes,
   ...cliCodes,
   ...simCodes,

@@ -11,6 +11,8 @@ export interface Waiting {
   readonly node: NodeName;
   /** Texts of what it waits for: `rdma/disabled on studio-3`, `power is unknown`. */
   readonly for: readonly string[];
+  /** Whether anything of it could not be seen: then the run cannot end well, whatever the hands do. */
+  readonly isUnknown: boolean;
 }
 
 /** One line of what a plan disturbs, by kind of effect. */

@@ -1,5 +1,6 @@
 import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { Examination } from '../doctor/examination.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import type { Json } from '../model/json.ts';
@@ -8,21 +9,25 @@ import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
 import type { Change, Step } from '../model/step.ts';
 
-/** A kind of thing that is kept in the desired state. Its order is that of the registry. */
+/**
+ * A kind of thing that is kept in the desired state. Its order is that of the registry; `boot-session` is in none,
+ * since no file wishes for it: only the goals that restart Macs change it.
+ */
 export type ResourceKind =
   | 'identity'
   | 'macos'
   | 'filevault'
   | 'sudo'
   | 'power'
-  | 'rdma'
   | 'thunderbolt-bridge'
+  | 'rdma'
   | 'thunderbolt-link'
   | 'link-address'
   | 'wired-limit'
   | 'runtime'
   | 'model'
-  | 'placement';
+  | 'placement'
+  | 'boot-session';
 
 /** A node that was asked for and that answered. */
 export interface ObservedTarget {
@@ -34,8 +39,12 @@ export interface ObservedTarget {
 export interface View {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
+  /** Every targeted node, sorted by name, also those that did not answer. */
+  readonly asked: readonly NodeName[];
   /** Targeted nodes that answered, by name. Nodes that did not are nobody's to change. */
   readonly targets: readonly ObservedTarget[];
+  /** File and observation side by side, cables judged; computed once. */
+  readonly examination: Examination;
   /** What the doctor says about the fleet; computed once. */
   readonly findings: readonly Diagnostic[];
 }
@@ -72,8 +81,18 @@ export interface Blocker {
   readonly action: string;
   /** Whether hands at the rack can do it; else the action names a verb or an edit of the file. */
   readonly isHands: boolean;
+  /** Other nodes that it keeps waiting as well, such as that of the far end of a cable. */
+  readonly peers: readonly NodeName[];
   /** Addresses with their nodes that wait for it: `studio-3 placement/kimi`; filled in by the plan. */
   readonly blocks: readonly string[];
+}
+
+/** What nobody could see and what a resource depends on: neither right nor wrong, so that it and all that comes after waits. */
+export interface Gap {
+  readonly node: NodeName;
+  readonly resource: ResourceKind;
+  /** What is not known: `whether RDMA is enabled`. */
+  readonly text: string;
 }
 
 /** One kind of thing that meshwright keeps in its desired state. Pure: everything follows from the view. */
@@ -91,6 +110,9 @@ export interface Resource {
    */
   readonly steps: (changes: readonly Change[], view: View) => ResourceSteps;
   readonly blockers: (view: View) => readonly Blocker[];
+  readonly gaps?: (view: View) => readonly Gap[];
+  /** What is only worth telling. */
+  readonly notices?: (view: View) => readonly Diagnostic[];
 }
 
 /** Steps of a resource, with what cleans up when a group of them fails. */

@@ -1,0 +1,50 @@
+import { judgeProperty } from '../resources/change.ts';
+import type { Blocker, Gap, Property, Resource, View } from '../resources/resource.ts';
+import type { Context } from './context.ts';
+import { nodesOf } from './nodes-of.ts';
+import type { Scope } from './scope.ts';
+
+/** One resource with all that it says about the fleet. */
+export interface Assessed {
+  readonly resource: Resource;
+  /** All of them, whatever the goal. */
+  readonly properties: readonly Property[];
+  /** None, where the goal leaves the kind alone. */
+  readonly blockers: readonly Blocker[];
+  readonly gaps: readonly Gap[];
+}
+
+/** A goal that changes one kind only takes what is wrong with the others as a blocker. */
+function unmetBlockers({ kind }: Resource, properties: readonly Property[]): readonly Blocker[] {
+  return properties
+    .filter((property) => judgeProperty(property) === 'differs')
+    .map(({ node, address, peers = [] }) => ({
+      code: 'plan/not-converged',
+      node,
+      resource: kind,
+      address,
+      action: 'Bring it to what the file says first: meshwright apply',
+      isHands: false,
+      peers,
+      blocks: [],
+    }));
+}
+
+function assess(resource: Resource, scope: Scope, view: View): Assessed {
+  const properties = resource.properties(view);
+  if (!scope.barring.includes(resource.kind)) {
+    return { resource, properties, blockers: [], gaps: [] };
+  }
+  const isAsked = (one: Blocker): boolean => nodesOf(one).some((node) => view.asked.includes(node));
+  const others = properties.filter((property) => !scope.isMeant(resource.kind, property));
+  return {
+    resource,
+    properties,
+    blockers: [...resource.blockers(view).filter(isAsked), ...unmetBlockers(resource, others)],
+    gaps: resource.gaps?.(view) ?? [],
+  };
+}
+
+/** Asks every resource once, in the order in which a node is changed. */
+export const assessAll = ({ scope, view }: Context): readonly Assessed[] =>
+  scope.resources.map((resource) => assess(resource, scope, view));

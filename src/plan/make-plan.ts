@@ -1,0 +1,74 @@
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import { type Digest, digestOf } from '../model/digest.ts';
+import type { Json } from '../model/json.ts';
+import type { NodeName } from '../model/node.ts';
+import { changeOf } from '../resources/change.ts';
+import { toldFindings } from '../resources/finding-blockers.ts';
+import type { ResourceSteps } from '../resources/resource.ts';
+import { viewOf } from '../resources/view.ts';
+import { assessAll } from './assess.ts';
+import { connectSteps, orderSteps } from './connect-steps.ts';
+import type { Context } from './context.ts';
+import { effectTotals } from './effect-totals.ts';
+import type { Goal } from './goal.ts';
+import { handsSteps } from './hands-steps.ts';
+import { observedNodes } from './observed-nodes.ts';
+import type { Plan } from './plan.ts';
+import { byNode } from './resource-order.ts';
+import { scopeOf } from './scope.ts';
+import { type Sifted, sift } from './sift.ts';
+import { waitingAll, workList } from './work-list.ts';
+
+/** Everything that a plan follows from. */
+export interface PlanRequest {
+  readonly goal: Goal;
+  /** Settled: with the networks of its links and the digests of its archives and models. */
+  readonly desired: DesiredFleet;
+  readonly observation: FleetObservation;
+  /** The nodes that may be changed; all that the file has, unless the user chose. */
+  readonly targets: readonly NodeName[];
+}
+
+function configHash(desired: DesiredFleet): Digest {
+  const value: Json = JSON.parse(JSON.stringify(desired));
+  return digestOf(value);
+}
+
+function resourceSteps({ scope, view }: Context, { ready }: Sifted): ResourceSteps {
+  const made = scope.resources.map((resource): ResourceSteps => {
+    const own = ready.filter(({ kind }) => kind === resource.kind).map(({ property }) => changeOf(property));
+    return own.length === 0 ? { steps: [], rescues: [] } : resource.steps(own, view);
+  });
+  return { steps: made.flatMap(({ steps }) => steps), rescues: made.flatMap(({ rescues }) => rescues) };
+}
+
+/**
+ * What is to be done to bring the targets to the goal, and what keeps the rest from being done. A pure value of its
+ * arguments: the same whatever the order of their keys, and of nothing else.
+ * @throws Error when a resource makes steps that cannot be ordered, which is a bug.
+ */
+export function makePlan({ goal, desired, observation, targets }: PlanRequest): Plan {
+  const scope = scopeOf(goal, desired);
+  const view = viewOf({ desired: scope.desired, observation, targets });
+  const context = { scope, view };
+  const assessed = assessAll(context);
+  const properties = assessed.flatMap((one) => one.properties);
+  const sifted = sift(assessed, context);
+  const blockers = workList(goal, assessed, sifted.held);
+  const { steps: made, rescues } = resourceSteps(context, sifted);
+  const steps = orderSteps(connectSteps([...made, ...handsSteps(blockers)], properties, scope));
+  return {
+    formatVersion: 1,
+    cluster: desired.name,
+    configHash: configHash(desired),
+    observed: observedNodes(view, properties),
+    changes: sifted.ready.map(({ property }) => changeOf(property)).toSorted(byNode),
+    steps,
+    rescues,
+    waiting: waitingAll(goal, assessed, sifted.held),
+    blockers,
+    effects: effectTotals(steps),
+    diagnostics: [...toldFindings(view), ...scope.resources.flatMap((one) => one.notices?.(view) ?? [])],
+  };
+}

@@ -1,0 +1,38 @@
+import { compareText } from '../resources/compare-text.ts';
+import { resources } from '../resources/registry.ts';
+import type { Resource, ResourceKind } from '../resources/resource.ts';
+
+/** The place of a kind in the order of the registry; what is not in it comes last. */
+export function kindPlace(kind: string): number {
+  const place = resources.findIndex((one) => one.kind === kind);
+  return place < 0 ? resources.length : place;
+}
+
+/** Everything that comes before a resource on a node, through however many others. */
+export function kindsBefore({ after }: Pick<Resource, 'after'>, all: readonly Resource[]): readonly ResourceKind[] {
+  const found = new Set<ResourceKind>();
+  const visit = (kind: ResourceKind): void => {
+    if (!found.has(kind)) {
+      found.add(kind);
+      all.find((one) => one.kind === kind)?.after.forEach(visit);
+    }
+  };
+  after.forEach(visit);
+  return [...found];
+}
+
+interface Placed {
+  readonly node: string;
+  /** A kind, or the address of a property, which begins with one. */
+  readonly resource: string;
+}
+
+/** By node, so that a reader finds its lines together; then by the order of the resources. */
+export function byNode(a: Placed, b: Placed): number {
+  const place = ({ resource }: Placed): number => kindPlace(resource.split('/')[0] ?? '');
+  return compareText(a.node, b.node) || place(a) - place(b) || compareText(a.resource, b.resource);
+}
+
+/** By the order of the resources, then by node: the order of the work list and of steps that do not need each other. */
+export const byResource = (a: Placed, b: Placed): number =>
+  kindPlace(a.resource) - kindPlace(b.resource) || compareText(a.node, b.node);

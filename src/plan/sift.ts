@@ -1,0 +1,142 @@
+import { reasonWords } from '../doctor/reason-words.ts';
+import type { NodeName } from '../model/node.ts';
+import { judgeProperty } from '../resources/change.ts';
+import type { Blocker, Property, Resource, ResourceKind, View } from '../resources/resource.ts';
+import type { Assessed } from './assess.ts';
+import type { Context } from './context.ts';
+import { nodesOf } from './nodes-of.ts';
+import { kindsBefore } from './resource-order.ts';
+import { isUsedBy } from './uses.ts';
+
+interface Candidate {
+  readonly resource: Resource;
+  readonly property: Property;
+}
+
+/** One thing that keeps properties waiting. */
+export interface Reason {
+  /** `rdma/disabled on studio-3`, `power/sleep on studio-1 is unknown (no answer in time)`. */
+  readonly text: string;
+  readonly isUnknown: boolean;
+  readonly blocker?: Blocker;
+}
+
+/** A property that cannot be brought to its desired value now, with everything that it waits for. */
+export interface Held {
+  readonly kind: ResourceKind;
+  readonly property: Property;
+  readonly reasons: readonly Reason[];
+}
+
+/** Properties that differ, by what becomes of them. */
+export interface Sifted {
+  readonly ready: readonly { readonly kind: ResourceKind; readonly property: Property }[];
+  readonly held: readonly Held[];
+}
+
+/** A reason with the place where it holds. */
+interface Bar {
+  readonly kind: ResourceKind;
+  /** One property of its kind; all of them on its nodes when absent. */
+  readonly address?: string;
+  readonly nodes: readonly NodeName[];
+  /** Whether it keeps properties of its own kind waiting as well. */
+  readonly isOwn: boolean;
+  readonly reason: Reason;
+}
+
+const unknownText = ({ address, node, observed }: Property): string =>
+  `${address} on ${node} is unknown${observed.kind === 'unknown' ? ` (${reasonWords[observed.reason]})` : ''}`;
+
+function blockerBar(blocker: Blocker): Bar {
+  const { code, node, resource: kind, address } = blocker;
+  const reason = { text: `${code} on ${node}`, isUnknown: false, blocker };
+  return { kind, ...(address === undefined ? {} : { address }), nodes: nodesOf(blocker), isOwn: true, reason };
+}
+
+const propertyBar = (kind: ResourceKind, property: Property, reason: Reason): Bar => ({
+  kind,
+  address: property.address,
+  nodes: nodesOf(property),
+  isOwn: false,
+  reason,
+});
+
+function barsOf({ resource: { kind }, properties, blockers, gaps }: Assessed, isBarring: boolean): readonly Bar[] {
+  const unseen = isBarring ? properties.filter((property) => judgeProperty(property) === 'unknown') : [];
+  return [
+    ...blockers.map(blockerBar),
+    ...gaps.map(({ node, text }): Bar => {
+      const reason = { text: `${text} on ${node} is unknown`, isUnknown: true };
+      return { kind, nodes: [node], isOwn: true, reason };
+    }),
+    ...unseen.map((property) => propertyBar(kind, property, { text: unknownText(property), isUnknown: true })),
+  ];
+}
+
+/** A property with members that this run may not touch, or could not look at, waits for them. */
+function absentReasons(property: Property, { asked, targets }: View): readonly Reason[] {
+  return nodesOf(property).flatMap((node): readonly Reason[] => {
+    if (!asked.includes(node)) {
+      return [{ text: `${node} is not among the targets`, isUnknown: false }];
+    }
+    const isSeen = targets.some(({ desired }) => desired.name === node);
+    return isSeen ? [] : [{ text: `${node} could not be observed`, isUnknown: true }];
+  });
+}
+
+function eachOnce(reasons: readonly Reason[]): readonly Reason[] {
+  return [...new Map(reasons.map((reason) => [reason.text, reason])).values()];
+}
+
+/** Whether a bar stands in the way of a property of this resource, by what they are; where they are is judged apart. */
+function isInTheWay(bar: Bar, { kind }: Resource, property: Property, before: readonly ResourceKind[]): boolean {
+  if (bar.kind === kind) {
+    return bar.isOwn && (bar.address === undefined || bar.address === property.address);
+  }
+  // A hung placement cannot always be looked at, and a restart is the way out of that.
+  const isWayOut = kind === 'boot-session' && bar.kind === 'placement' && bar.reason.isUnknown;
+  return before.includes(bar.kind) && !isWayOut;
+}
+
+function reasonsFor(
+  bars: readonly Bar[],
+  { resource, property }: Candidate,
+  { scope, view }: Context,
+): readonly Reason[] {
+  const before = property.after ?? kindsBefore(resource, scope.resources);
+  const nodes = nodesOf(property);
+  const isNear = (bar: Bar): boolean => bar.nodes.some((node) => nodes.includes(node));
+  const isUsed = ({ kind, address }: Bar): boolean =>
+    kind === resource.kind || address === undefined || isUsedBy(property, address, view.desired);
+  const found = bars.filter((bar) => isNear(bar) && isUsed(bar) && isInTheWay(bar, resource, property, before));
+  const unseen = judgeProperty(property) === 'unknown' ? [{ text: unknownText(property), isUnknown: true }] : [];
+  return eachOnce([...unseen, ...found.map(({ reason }) => reason), ...absentReasons(property, view)]);
+}
+
+/**
+ * Parts what can be changed now from what has to wait: for a blocker or an unknown of its own kind or of one that
+ * comes before it, on its node or on one of its peers, and for all that those wait for.
+ */
+export function sift(assessed: readonly Assessed[], context: Context): Sifted {
+  const { scope } = context;
+  const bars: Bar[] = [];
+  const ready: Sifted['ready'][number][] = [];
+  const held: Held[] = [];
+  for (const one of assessed) {
+    const { resource, properties } = one;
+    const { kind } = resource;
+    bars.push(...barsOf(one, scope.barring.includes(kind)));
+    const candidates = properties.filter((own) => judgeProperty(own) !== 'met' && scope.isMeant(kind, own));
+    for (const property of candidates) {
+      const reasons = reasonsFor(bars, { resource, property }, context);
+      if (reasons.length === 0) {
+        ready.push({ kind, property });
+      } else {
+        held.push({ kind, property, reasons });
+        bars.push(...reasons.map((reason) => propertyBar(kind, property, reason)));
+      }
+    }
+  }
+  return { ready, held };
+}

@@ -1,0 +1,54 @@
+import type { NodeName } from '../model/node.ts';
+import type { ScriptCall } from '../model/node-script.ts';
+import { type Effect, type Patch, type Step, stepId } from '../model/step.ts';
+import { patchesOf } from './change.ts';
+import { propertyKey } from './property-key.ts';
+import type { Property, ResourceKind } from './resource.ts';
+
+/** What every step needs to be told; the rest follows, or is nothing. */
+export type StepParts = Pick<Step, 'node' | 'act' | 'class' | 'deadlineMs'> & {
+  readonly resource: ResourceKind;
+  /** What it does, unique on its node: `power/set`. */
+  readonly name: string;
+  /** The properties that it brings to what is desired. */
+  readonly makes?: readonly Property[];
+  readonly needs?: readonly Step[];
+  readonly effect?: Effect;
+};
+
+/** A step without group and peers, named after its node and what it does. */
+export function buildStep({ name, makes = [], needs = [], effect, ...rest }: StepParts): Step {
+  return {
+    id: stepId(`${rest.node}/${name}`),
+    node: rest.node,
+    resource: rest.resource,
+    class: rest.class,
+    act: rest.act,
+    effect: effect ?? { kind: 'none' },
+    changes: makes.map(propertyKey),
+    needs: needs.map(({ id }) => id),
+    peers: [],
+    establishes: patchesOf(makes),
+    deadlineMs: rest.deadlineMs,
+  };
+}
+
+/** A script that may run again after a look. */
+export const scriptStep = (parts: Omit<StepParts, 'act' | 'class'> & { readonly call: ScriptCall }): Step => {
+  const { call, ...rest } = parts;
+  return buildStep({ ...rest, class: 'converge', act: { kind: 'script', ...call } });
+};
+
+/** What a gate waits for, and on which node it stands. */
+export interface GateParts {
+  readonly node: NodeName;
+  readonly resource: ResourceKind;
+  readonly name: string;
+  readonly needs: readonly Step[];
+  readonly expect: readonly Patch[];
+  readonly deadlineMs: number;
+}
+
+/** Fresh observations until everything that is expected is seen. */
+export const gateStep = ({ expect, ...rest }: GateParts): Step =>
+  buildStep({ ...rest, class: 'probe', act: { kind: 'gate', expect, aborts: [] } });

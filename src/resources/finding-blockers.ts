@@ -1,0 +1,76 @@
+import { needsRdma } from '../desired/needs-rdma.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { isHandsWork } from '../diagnostics/hands-work.ts';
+import { subjectNodes } from '../doctor/subject.ts';
+import type { NodeName } from '../model/node.ts';
+import { judgeProperty } from './change.ts';
+import { roleOf } from './finding-roles.ts';
+import { linkAddressProperties } from './link-address-properties.ts';
+import type { Blocker, ResourceKind, View } from './resource.ts';
+
+/** What one finding means to the plan of this fleet. */
+type Meaning = 'told' | 'converged' | { readonly blocks: ResourceKind };
+
+/** The nodes of the file that a finding is about, in the order in which it names them. */
+const aboutNodes = ({ desired }: View, { subject = '' }: Diagnostic): readonly NodeName[] =>
+  subjectNodes(subject).flatMap((name) => desired.nodes.find((node) => node.name === name)?.name ?? []);
+
+const hasNewAddress = (view: View, nodes: readonly NodeName[]): boolean =>
+  linkAddressProperties(view).some(
+    (property) => nodes.includes(property.node) && judgeProperty(property) === 'differs',
+  );
+
+function meaningOf(view: View, finding: Diagnostic): Meaning {
+  const role = roleOf(finding.code);
+  if (role === 'told' || role === 'converged') {
+    return role;
+  }
+  const nodes = aboutNodes(view, finding);
+  const isNeeded = nodes.some((node) => needsRdma(view.desired, node));
+  switch (role.when) {
+    case 'bridge-kept':
+      return view.desired.thunderbolt.bridge === 'keep' ? role : 'converged';
+    case 'rdma-needed':
+      return isNeeded ? role : 'told';
+    case 'rdma-needed-and-addressed':
+      if (hasNewAddress(view, nodes)) {
+        return 'converged';
+      }
+      return isNeeded ? role : 'told';
+    default:
+      return role;
+  }
+}
+
+function blockerOf(view: View, finding: Diagnostic, resource: ResourceKind): readonly Blocker[] {
+  const [node, ...peers] = aboutNodes(view, finding);
+  const { code, hint: action } = finding;
+  return node === undefined ? [] : [{ code, node, resource, action, isHands: isHandsWork(code), peers, blocks: [] }];
+}
+
+/** Two links that one move puts right are one entry of the work list. */
+function joinSame(blockers: readonly Blocker[]): readonly Blocker[] {
+  const joined = new Map<string, Blocker>();
+  for (const blocker of blockers) {
+    const key = `${blocker.code} ${blocker.action}`;
+    const before = joined.get(key);
+    const nodes = [...new Set([...(before?.peers ?? []), blocker.node, ...blocker.peers])];
+    const peers = nodes.filter((node) => node !== (before ?? blocker).node);
+    joined.set(key, { ...(before ?? blocker), peers });
+  }
+  return [...joined.values()];
+}
+
+/** The findings of the doctor that stop a kind of resource, each with its one thing to do. */
+export function findingBlockers(view: View, kind: ResourceKind): readonly Blocker[] {
+  const found = view.findings.flatMap((finding) => {
+    const meaning = meaningOf(view, finding);
+    return typeof meaning !== 'string' && meaning.blocks === kind ? blockerOf(view, finding, kind) : [];
+  });
+  const isCable = kind === 'thunderbolt-link';
+  return isCable ? joinSame(found) : found;
+}
+
+/** The findings that stop nothing and that apply does not mend either. */
+export const toldFindings = (view: View): readonly Diagnostic[] =>
+  view.findings.filter((finding) => meaningOf(view, finding) === 'told');

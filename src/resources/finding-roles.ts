@@ -1,0 +1,79 @@
+import type { DiagnosticCode } from '../diagnostics/codes.ts';
+import type { doctorCodes } from '../diagnostics/codes-doctor.ts';
+import type { ResourceKind } from './resource.ts';
+
+/** A code of the doctor. */
+export type DoctorCode = keyof typeof doctorCodes;
+
+/** When a finding keeps anything from being done. */
+export type RoleCondition =
+  /** A node that it is about needs RDMA by the file; else it is told. */
+  | 'rdma-needed'
+  /** The same, and the addresses of its receptacles are as they should be; else apply may mend it by setting them. */
+  | 'rdma-needed-and-addressed'
+  /** The file keeps the bridge; else apply takes it away, and the trouble with it. */
+  | 'bridge-kept';
+
+/**
+ * What a finding of the doctor means to a plan: `told` is only worth knowing, `converged` is what apply mends by
+ * itself, a blocker is neither and stops a resource.
+ */
+export type FindingRole = 'told' | 'converged' | { readonly blocks: ResourceKind; readonly when?: RoleCondition };
+
+/** Every code of the doctor; the type refuses a code that is forgotten. */
+export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
+  'fact/unknown': 'told',
+  'macos/outside-accept': { blocks: 'macos' },
+  'macos/not-the-wish': 'told',
+  'macos/versions-differ': { blocks: 'macos' },
+  'macos/builds-differ': 'told',
+  'identity/wrong-mac': { blocks: 'identity' },
+  'identity/same-mac': { blocks: 'identity' },
+  'bridge/active': 'converged',
+  'bridge/comes-back': 'converged',
+  'bridge/perhaps-active': 'told',
+  'bridge/receptacle-bridged': { blocks: 'thunderbolt-bridge' },
+  'bridge/loop': { blocks: 'thunderbolt-link', when: 'bridge-kept' },
+  'power/settings': 'converged',
+  'power/no-autorestart': 'told',
+  'memory/wired-limit': 'converged',
+  'memory/wired-limit-too-large': { blocks: 'wired-limit' },
+  'filevault/differs': { blocks: 'filevault' },
+  'sudo/needs-password': { blocks: 'sudo' },
+  'sudo/denied': { blocks: 'sudo' },
+  'clock/offset': 'told',
+  'clock/this-computer': 'told',
+  'disk/low': 'told',
+  'address/pool-overlap': { blocks: 'link-address' },
+  'cabling/missing': { blocks: 'thunderbolt-link' },
+  'cabling/elsewhere': { blocks: 'thunderbolt-link' },
+  'cabling/slow': { blocks: 'thunderbolt-link', when: 'rdma-needed' },
+  'cabling/speed-unknown': 'told',
+  'cabling/one-sided': { blocks: 'thunderbolt-link' },
+  'cabling/through-hub': { blocks: 'thunderbolt-link' },
+  'cabling/no-answer': { blocks: 'thunderbolt-link' },
+  'cabling/no-receptacle': { blocks: 'thunderbolt-link' },
+  'cabling/undeclared': 'told',
+  'cabling/foreign-mac': 'told',
+  'cabling/unidentified-mac': 'told',
+  'rdma/no-thunderbolt-5': { blocks: 'rdma', when: 'rdma-needed' },
+  'rdma/macos-too-old': { blocks: 'rdma', when: 'rdma-needed' },
+  'rdma/disabled': { blocks: 'rdma', when: 'rdma-needed' },
+  'rdma/no-device': { blocks: 'rdma', when: 'rdma-needed' },
+  'rdma/port-down': { blocks: 'rdma', when: 'rdma-needed' },
+  'rdma/port-not-active': { blocks: 'rdma', when: 'rdma-needed' },
+  'rdma/interface-down': { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
+  'rdma/bridged': { blocks: 'rdma', when: 'rdma-needed' },
+  'rdma/no-address': { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
+  'rdma/no-gid': { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
+};
+
+const isDoctorCode = (code: DiagnosticCode): code is DoctorCode => Object.hasOwn(findingRoles, code);
+
+/** The role of a code. Of the failures to observe a node only a locked FileVault is work for hands; the others are told. */
+export function roleOf(code: DiagnosticCode): FindingRole {
+  if (isDoctorCode(code)) {
+    return findingRoles[code];
+  }
+  return code === 'ssh/locked-at-filevault' ? { blocks: 'filevault' } : 'told';
+}

@@ -1,0 +1,124 @@
+import { thunderboltInterfaces } from '../doctor/thunderbolt-interfaces.ts';
+import type { Step } from '../model/step.ts';
+import { gateStep, scriptStep } from './build-step.ts';
+import { changedProperties, patchesOf } from './change.ts';
+import { connectionBlockers } from './connection.ts';
+import { findingBlockers } from './finding-blockers.ts';
+import {
+  linkAddressProperties,
+  nodeLinkAddresses,
+  type WantedAddress,
+  wantedAddresses,
+} from './link-address-properties.ts';
+import { receptacleDevices, serviceOf } from './link-address-seen.ts';
+import type { ObservedTarget, Property, Resource } from './resource.ts';
+
+const receptacleOf = ({ address }: Property): number => Number(address.split('/')[1]);
+
+/** A name that no service has: that of the hardware port, as macOS would call it, or one after it. */
+function newServiceName(port: string, taken: readonly string[]): string {
+  const names = [port, ...taken.map((_, index) => `${port} ${index + 2}`)];
+  return names.find((name) => !taken.includes(name)) ?? port;
+}
+
+interface Place {
+  readonly target: ObservedTarget;
+  readonly receptacle: number;
+  readonly device: string;
+  readonly makes: readonly Property[];
+}
+
+function setStep({ target, receptacle, device, makes }: Place, wanted: WantedAddress): Step {
+  const services = target.facts['network-services'];
+  const all = services.kind === 'known' ? services.value : [];
+  const service = serviceOf(all, device);
+  const hardwarePort = `Thunderbolt ${receptacle}`;
+  const name =
+    service?.name ??
+    newServiceName(
+      hardwarePort,
+      all.map((one) => one.name),
+    );
+  const { address, prefixLength } = wanted;
+  const args = { service: name, hardwarePort, device, address, prefixLength, create: service === undefined };
+  return scriptStep({
+    node: target.desired.name,
+    resource: 'link-address',
+    name: `link-address/${receptacle}/set`,
+    call: { name: 'set-link-address', args },
+    makes,
+    effect: { kind: 'network' },
+    deadlineMs: 60_000,
+  });
+}
+
+function clearStep({ target, receptacle, device, makes }: Place): readonly Step[] {
+  const services = target.facts['network-services'];
+  const service = services.kind === 'known' ? serviceOf(services.value, device) : undefined;
+  return service === undefined
+    ? []
+    : [
+        scriptStep({
+          node: target.desired.name,
+          resource: 'link-address',
+          name: `link-address/${receptacle}/clear`,
+          call: { name: 'clear-link-address', args: { service: service.name, device } },
+          makes,
+          effect: { kind: 'network' },
+          deadlineMs: 60_000,
+        }),
+      ];
+}
+
+/** One script per receptacle, and one gate for all of them: configd takes its time to put an address on an interface. */
+function nodeSteps(
+  target: ObservedTarget,
+  made: readonly Property[],
+  wanted: readonly WantedAddress[],
+): readonly Step[] {
+  const { name: node } = target.desired;
+  const devices = receptacleDevices(target.facts);
+  const steps = [...new Set(made.map(receptacleOf))].flatMap((receptacle): readonly Step[] => {
+    const device = devices.kind === 'known' ? devices.value.get(receptacle) : undefined;
+    const own = wanted.find((one) => one.receptacle === receptacle);
+    const makes = made.filter((one) => receptacleOf(one) === receptacle);
+    if (device === undefined) {
+      return [];
+    }
+    const place = { target, receptacle, device, makes };
+    return own === undefined ? clearStep(place) : [setStep(place, own)];
+  });
+  const about = { node, resource: 'link-address', name: 'link-address/gate' } as const;
+  const gate = gateStep({ ...about, needs: steps, expect: patchesOf(made), deadlineMs: 120_000 });
+  return made.length === 0 ? [] : [...steps, gate];
+}
+
+/** Interfaces of receptacles: the only ones that are ever touched. */
+const touchedInterfaces = ({ facts }: ObservedTarget): readonly string[] => [
+  ...(thunderboltInterfaces(facts)?.values() ?? []),
+];
+
+/** A fixed address at each end of each link; what links had before is taken away. @see networksetup(8) */
+export const linkAddress: Resource = {
+  kind: 'link-address',
+  after: ['identity', 'sudo', 'thunderbolt-bridge'],
+  properties: linkAddressProperties,
+  steps: (changes, { desired, targets }) => ({
+    steps: targets.flatMap((target) =>
+      nodeSteps(
+        target,
+        changedProperties(changes, nodeLinkAddresses(desired, target)),
+        wantedAddresses(desired, target.desired.name),
+      ),
+    ),
+    rescues: [],
+  }),
+  blockers: (view) => [
+    ...findingBlockers(view, 'link-address'),
+    ...connectionBlockers(view, {
+      kind: 'link-address',
+      properties: linkAddressProperties(view),
+      touched: touchedInterfaces,
+    }),
+  ],
+};

@@ -1,0 +1,25 @@
+import { filevault } from './filevault.ts';
+import { identity } from './identity.ts';
+import { linkAddress } from './link-address.ts';
+import { macos } from './macos.ts';
+import { power } from './power.ts';
+import { rdma } from './rdma.ts';
+import type { Resource } from './resource.ts';
+import { sudo } from './sudo.ts';
+import { thunderboltBridge } from './thunderbolt-bridge.ts';
+import { thunderboltLink } from './thunderbolt-link.ts';
+import { wiredLimit } from './wired-limit.ts';
+
+/** Every resource, in the order in which a node is brought to its desired state. A new one is one file and one line here. */
+export const resources: readonly Resource[] = [
+  identity,
+  macos,
+  filevault,
+  sudo,
+  power,
+  thunderboltBridge,
+  rdma,
+  thunderboltLink,
+  linkAddress,
+  wiredLimit,
+];

@@ -1,0 +1,120 @@
+import { type BridgeLayer, type BridgeLayers, bridgeLayers } from '../doctor/bridge-layers.ts';
+import { type Known, known, unknown } from '../model/known.ts';
+import type { NodeName } from '../model/node.ts';
+import type { ScriptArgs } from '../model/node-script.ts';
+import type { Facts } from '../model/observation.ts';
+import type { Step } from '../model/step.ts';
+import { gateStep, scriptStep } from './build-step.ts';
+import { changedProperties, patchesOf } from './change.ts';
+import { compareText } from './compare-text.ts';
+import { connectionBlockers } from './connection.ts';
+import { findingBlockers } from './finding-blockers.ts';
+import type { ObservedTarget, Property, Resource, View } from './resource.ts';
+import { knownWords } from './seen-fact.ts';
+
+/** Each survives the removal of the others, so each is a property of its own. */
+const layerNames: readonly BridgeLayer[] = ['interface', 'preferences', 'service'];
+
+const sourceFacts = {
+  interface: 'interfaces',
+  preferences: 'bridge-preferences',
+  service: 'network-services',
+} as const satisfies Record<BridgeLayer, keyof Facts>;
+
+function presence(facts: Facts, layers: BridgeLayers, layer: BridgeLayer): Known<boolean> {
+  if (!layers.unknown.includes(layer)) {
+    return known(layers.present.includes(layer));
+  }
+  const source = facts[sourceFacts[layer]];
+  return source.kind === 'unknown' ? source : unknown('garbled', 'whether its members are receptacles is unknown');
+}
+
+const ownBridges = ({ active, preferred }: BridgeLayers): readonly BridgeLayers['active'][number][] =>
+  [...active, ...preferred].filter(({ maker }) => maker === 'own');
+
+function layerWords(layers: BridgeLayers, layer: BridgeLayer): string {
+  const own = ownBridges(layers).map(({ name, members }) => `${name} with ${members.join(' ')}`);
+  const services = layers.services.map(({ name }) => name);
+  return layer === 'service' ? services.join(', ') : [...new Set(own)].join(', ') || 'there';
+}
+
+function propertiesOf({ desired: { name: node }, facts }: ObservedTarget): readonly Property[] {
+  const layers = bridgeLayers(facts);
+  return layerNames.map((layer) => {
+    const observed = presence(facts, layers, layer);
+    return {
+      node,
+      address: `thunderbolt-bridge/${layer}`,
+      desired: false,
+      observed,
+      from: knownWords(observed, (isThere) => (isThere ? layerWords(layers, layer) : 'none')),
+      to: 'removed',
+      reason: 'thunderbolt.bridge: remove',
+    };
+  });
+}
+
+type Removal = ScriptArgs['remove-bridge'];
+
+/** One removal per bridge of macOS; a service whose bridge is gone already goes with the first. */
+function removalsOf(facts: Facts): readonly Removal[] {
+  const layers = bridgeLayers(facts);
+  const own = ownBridges(layers);
+  const devices = layers.services.flatMap(({ device }) => device ?? []);
+  const named = [...new Set(own.map(({ name }) => name))].toSorted(compareText);
+  const bridges = named.length > 0 ? named : [...new Set(devices)].toSorted(compareText);
+  return bridges.map((bridge, index) => ({
+    bridge,
+    members: [...new Set(own.filter(({ name }) => name === bridge).flatMap(({ members }) => members))],
+    services: layers.services
+      .filter(({ device }) => device === bridge || (index === 0 && !bridges.some((one) => one === device)))
+      .map(({ name }) => name),
+  }));
+}
+
+function removeSteps({ facts }: ObservedTarget, node: NodeName, makes: readonly Property[]): readonly Step[] {
+  const steps = removalsOf(facts).map((args) =>
+    scriptStep({
+      node,
+      resource: 'thunderbolt-bridge',
+      name: `thunderbolt-bridge/remove-${args.bridge}`,
+      call: { name: 'remove-bridge', args },
+      makes,
+      effect: { kind: 'network' },
+      deadlineMs: 60_000,
+    }),
+  );
+  const gate = gateStep({
+    node,
+    resource: 'thunderbolt-bridge',
+    name: 'thunderbolt-bridge/gate',
+    needs: steps,
+    expect: patchesOf(makes),
+    deadlineMs: 60_000,
+  });
+  return makes.length === 0 ? [] : [...steps, gate];
+}
+
+const properties = ({ desired, targets }: View): readonly Property[] =>
+  desired.thunderbolt.bridge === 'remove' ? targets.flatMap(propertiesOf) : [];
+
+/** Interfaces of the bridges that would be removed. */
+const touchedBridges = ({ facts }: ObservedTarget): readonly string[] =>
+  ownBridges(bridgeLayers(facts)).map(({ name }) => name);
+
+/** macOS's own Thunderbolt Bridge in its three layers; a bridge that a person made is never touched. */
+export const thunderboltBridge: Resource = {
+  kind: 'thunderbolt-bridge',
+  after: ['identity', 'sudo'],
+  properties,
+  steps: (changes, view) => ({
+    steps: view.targets.flatMap((target) =>
+      removeSteps(target, target.desired.name, changedProperties(changes, propertiesOf(target))),
+    ),
+    rescues: [],
+  }),
+  blockers: (view) => [
+    ...findingBlockers(view, 'thunderbolt-bridge'),
+    ...connectionBlockers(view, { kind: 'thunderbolt-bridge', properties: properties(view), touched: touchedBridges }),
+  ],
+};

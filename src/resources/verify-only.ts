@@ -1,0 +1,19 @@
+import { findingBlockers } from './finding-blockers.ts';
+import type { Gap, Resource, ResourceKind, View } from './resource.ts';
+
+/** What distinguishes one thing that is only looked at from another. */
+export interface VerifyOnly {
+  readonly kind: ResourceKind;
+  readonly after: readonly ResourceKind[];
+  readonly gaps: (view: View) => readonly Gap[];
+}
+
+/** A resource that no program can bring to its desired state: it has no properties, only blockers and unknowns. */
+export const verifyOnly = ({ kind, after, gaps }: VerifyOnly): Resource => ({
+  kind,
+  after,
+  properties: () => [],
+  steps: () => ({ steps: [], rescues: [] }),
+  blockers: (view) => findingBlockers(view, kind),
+  gaps,
+});
