@@ -4,7 +4,16 @@
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleCommandLine } from './bundle.mjs';
@@ -52,6 +61,9 @@ function compile() {
   return spawnSync(process.execPath, words, { cwd: root, stdio: 'inherit' }).status ?? 1;
 }
 
+/** What the compiler leaves behind: the reference runtime is written for perl. */
+const copied = [join('sim', 'reference', 'rank.pl')];
+
 const digest = sourceDigest();
 const stamps = isQuick ? [`checked ${digest}\n`, `quick ${digest}\n`] : [];
 const stamp = existsSync(join(dist, stampName)) ? readFileSync(join(dist, stampName), 'utf8') : '';
@@ -61,6 +73,7 @@ if (!stamps.includes(stamp)) {
     process.stderr.write('build: the compiler failed\n');
     process.exit(1);
   }
+  for (const name of copied) copyFileSync(join(root, 'src', name), join(made, name));
   try {
     await bundleCommandLine(made);
   } catch (error) {

@@ -10,10 +10,10 @@ import { rolldown } from 'rolldown';
 const external = [/^node:/, 'ssh2'];
 
 /** Files that a module finds from its own place are found from there still, wherever its text ends up. */
-const keepPlaces = (folder) => ({
+const keepPlaces = (compiled, folder) => ({
   name: 'keep-places',
   transform(code, id) {
-    if (!id.startsWith(folder) || !code.includes('import.meta.url')) return null;
+    if (!id.startsWith(compiled) || !code.includes('import.meta.url')) return null;
     const place = `new URL(${JSON.stringify(`./${relative(folder, id)}`)}, import.meta.url).href`;
     return code.replaceAll('import.meta.url', place);
   },
@@ -43,7 +43,7 @@ export async function bundleCommandLine(compiled) {
     input: { main: join(cli, 'main.js') },
     platform: 'node',
     external,
-    plugins: [keepPlaces(cli)],
+    plugins: [keepPlaces(compiled, cli)],
     onLog: (_level, log) => {
       throw new Error(log.message);
     },

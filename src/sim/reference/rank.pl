@@ -1,0 +1,256 @@
+#!/usr/bin/perl
+# One rank of the reference runtime: a mesh whose answer proves that every rank lives, sees its cables and has the
+# same model. It runs on the perl that macOS ships (5.34) with core modules only.
+#
+#   rank --rank R --size N --listen ADDR:PORT --peers ADDR:PORT,... --model FOLDER --endpoint PORT --generation G
+#        [--deadline SECONDS]
+#
+# Rank 0 answers the OpenAI chat API on 127.0.0.1:PORT. A question becomes a digest that travels from rank to rank over
+# the link sockets; each mixes in the SHA-256 of its own model files and the generation, the last one brings it home to
+# rank 0, and only then is there an answer: the digest, eight hexadecimal digits for a token. When a rank is dead, a
+# cable is gone or the deadline passes the answer is 503. /health says ok all the same, as real runtimes do.
+# USR1 makes it hang: it goes on taking connections and answers none. TERM ends it.
+#
+# On a machine without cables MESHWRIGHT_LINK_TABLE names a file of lines `10.77.0.1:51000 127.0.0.1:23211`: what can be
+# reached now, and where. It is read again for every request.
+use strict;
+use warnings;
+use Digest::SHA qw(sha256_hex);
+use IO::Select;
+use IO::Socket::INET;
+use JSON::PP ();
+use Time::HiRes ();
+
+my %option = (deadline => 5);
+while (@ARGV) {
+    my ($name, $value) = splice @ARGV, 0, 2;
+    $name =~ /^--(rank|size|listen|peers|model|endpoint|generation|deadline)$/ or fail(64, "unknown option $name");
+    defined $value or fail(64, "$name needs a value");
+    $option{$1} = $value;
+}
+for my $name (qw(rank size listen model endpoint generation)) {
+    defined $option{$name} or fail(64, "--$name is missing");
+}
+my ($rank, $size, $generation) = @option{qw(rank size generation)};
+my @peers = split /,/, $option{peers} // '';
+/^[0-9]+$/ or fail(64, "$_ is no number") for $rank, $size, $generation, $option{endpoint};
+$rank < $size or fail(64, "rank $rank of $size does not exist");
+$size == 1 || @peers == $size or fail(64, "--peers names " . @peers . " ranks instead of $size");
+-d $option{model} or fail(66, "there is no model folder $option{model}");
+
+my $json = JSON::PP->new->utf8->canonical;
+my ($is_hung, @held, %digest_of) = (0);
+$| = 1;
+$SIG{PIPE} = 'IGNORE';
+$SIG{CHLD} = 'IGNORE';
+$SIG{USR1} = sub { $is_hung = 1 };
+$SIG{TERM} = $SIG{INT} = sub {
+    # Answers under way are this process group's as well.
+    $SIG{TERM} = 'IGNORE';
+    kill 'TERM', -$$ if getpgrp() == $$;
+    exit 0;
+};
+
+my $link = listener($option{listen});
+my $endpoint = $rank == 0 ? listener("127.0.0.1:$option{endpoint}") : undef;
+print "rank $rank of $size listens on $option{listen}, generation $generation\n";
+my $sockets = IO::Select->new(grep { defined } $link, $endpoint);
+while (1) {
+    for my $listening ($sockets->can_read) {
+        my $client = $listening->accept or next;
+        if ($is_hung) {
+            push @held, $client;
+            shift @held if @held > 100;
+            next;
+        }
+        my $model = eval { model_digest() };
+        defined(my $child = fork) or next;
+        next if $child;
+        $SIG{$_} = 'DEFAULT' for qw(TERM INT);
+        $SIG{USR1} = 'IGNORE';
+        $SIG{ALRM} = sub { die "the deadline passed\n" };
+        my $is_link = $listening == $link;
+        close $_ for $sockets->handles;
+        Time::HiRes::alarm($option{deadline});
+        eval { $is_link ? answer_rank($client, $model) : answer_client($client, $model) };
+        exit 0;
+    }
+}
+
+sub fail {
+    my ($code, $text) = @_;
+    print STDERR "rank: $text\n";
+    exit $code;
+}
+
+# Where an address is to be found on this machine: itself, or what the table says. Undefined when it is out of reach.
+sub place_of {
+    my ($address) = @_;
+    my $path = $ENV{MESHWRIGHT_LINK_TABLE};
+    return $address unless defined $path;
+    open my $table, '<', $path or return undef;
+    while (my $line = <$table>) {
+        my ($known, $place) = split ' ', $line;
+        return $place if defined $place && $known eq $address;
+    }
+    return undef;
+}
+
+sub listener {
+    my ($address) = @_;
+    my $place = place_of($address) // fail(1, "$address: Can't assign requested address");
+    return IO::Socket::INET->new(LocalAddr => $place, Proto => 'tcp', Listen => 64, ReuseAddr => 1)
+        // fail(1, "$address: $!");
+}
+
+# Every file below a folder, relative, sorted; what meshwright itself keeps there is not part of the model.
+sub files_below {
+    my ($folder, $prefix) = @_;
+    opendir my $entries, $folder or die "$folder: $!\n";
+    my @found;
+    for my $name (sort grep { !/^(\.\.?|\.meshwright.*)$/ } readdir $entries) {
+        push @found, -d "$folder/$name" ? files_below("$folder/$name", "$prefix$name/") : "$prefix$name";
+    }
+    return @found;
+}
+
+# One digest over all model files of this rank. A file that has not changed since is not read again.
+sub model_digest {
+    my @lines;
+    for my $path (files_below($option{model}, '')) {
+        my @status = Time::HiRes::stat("$option{model}/$path") or die "$path: $!\n";
+        my $stamp = join ' ', @status[1, 7, 9, 10];
+        if (!$digest_of{$path} || $digest_of{$path}[0] ne $stamp) {
+            my $digest = Digest::SHA->new(256)->addfile("$option{model}/$path", 'b')->hexdigest;
+            $digest_of{$path} = [$stamp, $digest];
+        }
+        push @lines, "$path $digest_of{$path}[1]\n";
+    }
+    return sha256_hex(join '', @lines);
+}
+
+sub mixed {
+    my ($digest, $model) = @_;
+    return sha256_hex(join "\0", $digest, $rank, $generation, $model);
+}
+
+# Hands a digest over a link and waits for what comes back.
+sub ask_rank {
+    my ($to, $digest, $hop) = @_;
+    my $address = $peers[$to];
+    my $place = place_of($address) // die "rank $rank has no way to $address\n";
+    my $socket = IO::Socket::INET->new(PeerAddr => $place, Proto => 'tcp', Timeout => $option{deadline})
+        // die "rank $to at $address does not answer: $!\n";
+    $socket->autoflush(1);
+    print {$socket} $json->encode({ digest => $digest, generation => $generation, hop => $hop }), "\n";
+    my $line = <$socket> // die "rank $to at $address said nothing\n";
+    my $reply = $json->decode($line);
+    die "$reply->{error}\n" if defined $reply->{error};
+    return $reply->{digest};
+}
+
+# What becomes of a digest that has reached this rank: mixed, and on to the next one, or home.
+sub travelled {
+    my ($digest, $hop, $model) = @_;
+    die "rank $rank cannot read its model\n" unless defined $model;
+    return sha256_hex("home $digest") if $hop == $size;
+    my $mine = mixed($digest, $model);
+    return $mine if $size == 1;
+    return ask_rank(($hop + 1) % $size, $mine, $hop + 1);
+}
+
+sub answer_rank {
+    my ($client, $model) = @_;
+    $client->autoflush(1);
+    # A pulled cable leaves the connection of this machine open.
+    return unless defined place_of($option{listen});
+    my $asked = $json->decode(scalar <$client>);
+    my $digest = eval {
+        die "rank $rank is of generation $generation\n" if $asked->{generation} ne $generation;
+        die "rank $rank was taken for another one\n" if $asked->{hop} % $size != $rank;
+        travelled($asked->{digest}, $asked->{hop}, $model);
+    };
+    my $reply = defined $digest ? { digest => $digest } : { error => reason() };
+    print {$client} $json->encode($reply), "\n";
+}
+
+sub reason {
+    my ($text) = $@ =~ /^(.*\S)/;
+    return $text // 'nobody knows why';
+}
+
+sub answer_client {
+    my ($client, $model) = @_;
+    $client->autoflush(1);
+    my ($method, $path) = split ' ', <$client> // return;
+    return unless defined $path;
+    my $length = 0;
+    while (defined(my $line = <$client>)) {
+        last if $line =~ /^\r?\n$/;
+        $length = $1 if $line =~ /^content-length:\s*([0-9]{1,8})\s*$/i;
+    }
+    read($client, my $body, $length);
+    my $route = "$method $path";
+    return say_json($client, 200, { status => 'ok' }) if $route eq 'GET /health';
+    return say_json($client, 200, models()) if $route eq 'GET /v1/models';
+    return say_json($client, 404, problem("there is no $route")) if $route ne 'POST /v1/chat/completions';
+    answer_chat($client, $body, $model);
+}
+
+sub answer_chat {
+    my ($client, $body, $model) = @_;
+    my $asked = eval { $json->decode($body) };
+    my $messages = ref $asked eq 'HASH' ? $asked->{messages} : undef;
+    return say_json($client, 400, problem('messages are missing')) if ref $messages ne 'ARRAY' || !@$messages;
+    my $tokens = $asked->{max_tokens} // 8;
+    $tokens = 8 if $tokens !~ /^[0-9]+$/ || $tokens > 8;
+    my $text = eval { travelled(sha256_hex($json->encode($messages)), 0, $model) };
+    if (!defined $text) {
+        my $why = reason();
+        print "no answer: $why\n";
+        Time::HiRes::alarm(0);
+        return say_json($client, 503, problem($why));
+    }
+    print "answered with $tokens tokens\n";
+    say_json($client, 200, completion(substr($text, 0, 8 * $tokens), $tokens));
+}
+
+sub completion {
+    my ($text, $tokens) = @_;
+    my $choice = {
+        index => 0,
+        message => { role => 'assistant', content => $text },
+        finish_reason => $tokens < 8 ? 'length' : 'stop',
+    };
+    return {
+        id => "chatcmpl-$$",
+        object => 'chat.completion',
+        created => time,
+        model => model_name(),
+        choices => [$choice],
+        usage => { prompt_tokens => 1, completion_tokens => $tokens, total_tokens => 1 + $tokens },
+    };
+}
+
+# The last part of the folder that is no digest.
+sub model_name {
+    my @parts = grep { !/^[0-9a-f]{16}$/ } split m{/}, $option{model};
+    return $parts[-1] // 'model';
+}
+
+sub models {
+    return { object => 'list', data => [{ id => model_name(), object => 'model', owned_by => 'reference' }] };
+}
+
+sub problem {
+    my ($text) = @_;
+    return { error => { message => $text, type => 'reference_runtime' } };
+}
+
+sub say_json {
+    my ($client, $status, $value) = @_;
+    my %words = (200 => 'OK', 400 => 'Bad Request', 404 => 'Not Found', 503 => 'Service Unavailable');
+    my $body = $json->encode($value) . "\n";
+    print {$client} "HTTP/1.1 $status $words{$status}\r\nContent-Type: application/json\r\n",
+        'Content-Length: ', length $body, "\r\nConnection: close\r\n\r\n", $body;
+}
