@@ -21,9 +21,16 @@ export interface RankConfiguration {
   readonly request: string;
 }
 
-/** One start of a placement, in rank order; or what the file does not say yet. */
+/** One start of a placement, in rank order. */
+export interface Configured {
+  readonly kind: 'configured';
+  readonly digest: Digest;
+  readonly ranks: readonly RankConfiguration[];
+}
+
+/** One start of a placement, or what the file does not say yet. */
 export type Configuration =
-  | { readonly kind: 'configured'; readonly digest: Digest; readonly ranks: readonly RankConfiguration[] }
+  | Configured
   /** `missing` goes on "cannot be started: ". */
   | { readonly kind: 'incomplete'; readonly missing: string };
 

@@ -1,19 +1,19 @@
-import type { CommandField } from '../../desired/command-fields.ts';
+import { type CommandField, fillFields } from '../../desired/command-fields.ts';
 import type { NodePath } from '../../model/node-path.ts';
 import type { Text } from '../../model/step.ts';
 import { nodePath } from '../../script/node-paths.ts';
 import type { RankCommand, RankPlace } from '../driver.ts';
-import { fillWord } from './fill-word.ts';
+import { joinText } from '../text.ts';
 
 /** The command line of one rank: every field of every word filled in, paths of the node still without their prefix. */
 export function configure(place: RankPlace): RankCommand {
+  const { placement, runtime, port } = place;
   const values = fieldValues(place);
-  const { command, joinedListening } = place.runtime;
-  const words = command.map((word) => fillWord(word, values));
+  const words = runtime.command.map((word) => joinText(fillFields(word, (field) => [values[field]])));
   return {
     argv: words.map((word, index) => (index === 0 ? programWord(word) : word)),
-    env: place.placement.env,
-    joinedPort: portOf(fillWord(joinedListening, values), place.port),
+    env: placement.env,
+    joinedPort: runtime.joinedListening === '{endpoint}' ? placement.endpointPort : port,
   };
 }
 
@@ -43,10 +43,4 @@ function programWord(word: Text): Text {
   return typeof first === 'string' && first.startsWith('/') && rest.length === 0
     ? [nodePath(`/${first.slice(1)}`)]
     : word;
-}
-
-/** The grammar of the file lets nothing but a port through. */
-function portOf(text: Text, fallback: number): number {
-  const [only, ...rest] = text;
-  return typeof only === 'string' && rest.length === 0 && /^\d{1,5}$/.test(only) ? Number(only) : fallback;
 }

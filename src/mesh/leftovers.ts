@@ -1,0 +1,78 @@
+import { type Known, known } from '../model/known.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Facts } from '../model/observation.ts';
+import type { Step } from '../model/step.ts';
+import { rankServiceLabel } from '../script/rank-paths.ts';
+import { isRunning, seeMember } from './member.ts';
+import { type MeshWork, meshStep, rankPatch, scriptAct } from './mesh-step.ts';
+import { type SeenOnNode, stopRanks } from './stop-mesh.ts';
+
+const removeDeadlineMs = 30_000;
+
+/** A member that its node keeps and that the file does not have there. */
+export interface Leftover extends SeenOnNode {
+  readonly placement: string;
+}
+
+/**
+ * What a node keeps of placements, sorted by name, besides those that it is to have.
+ *
+ * @param wanted names of the placements that the file puts on this node
+ */
+export function leftoversOn(node: NodeName, facts: Facts, wanted: readonly string[]): Known<readonly Leftover[]> {
+  const { placements, services } = facts;
+  if (placements.kind === 'unknown') return placements;
+  if (services.kind === 'unknown') return services;
+  const names = [
+    ...placements.value.map(({ placement }) => placement),
+    ...services.value.flatMap(({ label }) => placementOf(label) ?? []),
+  ];
+  const found: Leftover[] = [];
+  for (const placement of [...new Set(names)].filter((name) => !wanted.includes(name)).toSorted()) {
+    const { seen } = seeMember(node, placement, facts);
+    if (seen.kind === 'unknown') return seen;
+    found.push({ node, placement, seen: seen.value });
+  }
+  return known(found);
+}
+
+function placementOf(label: string): string | undefined {
+  const prefix = rankServiceLabel('');
+  return label.startsWith(prefix) ? label.slice(prefix.length) : undefined;
+}
+
+/**
+ * Whether what is left over of a placement may still answer somebody: it gave a token, or it has a process and nobody
+ * has seen the leader that could be asked.
+ */
+export function mayAnswer(leftovers: readonly SeenOnNode[]): boolean {
+  const isLeaderSeen = leftovers.some(({ seen: { record } }) => record?.rank === 0);
+  const isAnswering = leftovers.some(({ seen: { record } }) => record?.token.kind === 'answered');
+  return isAnswering || (!isLeaderSeen && leftovers.some(({ seen }) => isRunning(seen)));
+}
+
+/** Takes service files and records away. @param needs what has stopped the members */
+export const removeRanks = (
+  workOn: (node: NodeName) => MeshWork,
+  leftovers: readonly SeenOnNode[],
+  needs: readonly Step[],
+): readonly Step[] =>
+  leftovers.map(({ node }) => {
+    const work = workOn(node);
+    const { placement } = work;
+    return meshStep(work, {
+      node,
+      verb: 'remove',
+      class: 'converge',
+      act: scriptAct({ name: 'remove-rank', args: { placement } }),
+      needs,
+      establishes: [rankPatch(placement, node, { generation: 0, state: 'absent' })],
+      deadlineMs: removeDeadlineMs,
+    });
+  });
+
+/** Ends a placement that the file does not have at all. */
+export function endPlacement(workOn: (node: NodeName) => MeshWork, leftovers: readonly SeenOnNode[]): readonly Step[] {
+  const stops = stopRanks(workOn, leftovers, { isAnswering: mayAnswer(leftovers), seconds: 0, needs: [] });
+  return [...stops, ...removeRanks(workOn, leftovers, stops)];
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { judgeMesh, type Mesh } from '../../../src/mesh/judge-mesh.ts';
+import { rankSight } from '../../../src/mesh/member.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { digestOfKimi, type MeshRack, meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
+
+function judged(rack: MeshRack, digest?: string): Mesh {
+  const fleet = meshFleet();
+  const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
+  const expected = { placement: 'kimi', nodes, digest: digest ?? digestOfKimi(fleet) };
+  return judgeMesh(expected, observeMesh(fleet, rack).nodes);
+}
+
+const verdict = (rack: MeshRack, digest?: string): readonly string[] => {
+  const { state, evidence } = judged(rack, digest);
+  return [state, evidence];
+};
+
+describe('judgement of a mesh', () => {
+  it('is serving when all ranks run as the file says and the endpoint gave a token', () => {
+    const mesh = judged({ members: threeMembers(['joined', 'joined', 'joined']) });
+    expect(mesh).toMatchObject({ state: 'serving', generation: 4, isAnswering: true });
+    expect(mesh.unknownReason).toBeUndefined();
+  });
+
+  it('takes a token for the truth where a rank listens nowhere any more', () => {
+    expect(verdict({ members: threeMembers(['joined', 'running', 'joined']) })[0]).toBe('serving');
+  });
+
+  it('is absent where no node has ever heard of it', () => {
+    expect(judged({ members: {} })).toMatchObject({ state: 'absent', generation: 0, isAnswering: false });
+  });
+
+  it.each([
+    ['stopped', threeMembers(['stopped', 'stopped', 'stopped']), 'no rank runs'],
+    ['stopped', threeMembers(['stopped', 'ready', 'stopped']), 'no rank runs'],
+    ['stopped', threeMembers(['stopped', 'absent', 'stopped']), 'no rank runs'],
+    ['ready', threeMembers(['ready', 'ready', 'ready']), 'no rank runs'],
+    [
+      'ready',
+      threeMembers(['ready', 'ready', 'ready'], { startedIn: 'BOOT-before', starts: 1 }),
+      'no rank runs since a restart of studio-1, studio-2, studio-3',
+    ],
+    [
+      'dead',
+      threeMembers(['exited', 'exited', 'exited']),
+      'studio-1 exited (1), studio-2 exited (1), studio-3 exited (1)',
+    ],
+    [
+      'dead',
+      threeMembers(['ready', 'exited', 'absent'], { lastExit: '78: EX_CONFIG' }),
+      'studio-2 exited (78: EX_CONFIG)',
+    ],
+    ['partial', threeMembers(['joined', 'exited', 'joined']), 'rank 1 on studio-2 exited (1)'],
+    [
+      'partial',
+      threeMembers(['joined', 'ready', 'ready']),
+      'rank 1 on studio-2 was not started, rank 2 on studio-3 was not started',
+    ],
+    ['partial', threeMembers(['stopped', 'joined', 'joined']), 'rank 0 on studio-1 is stopped'],
+    ['partial', threeMembers(['joined', 'joined', 'absent']), 'rank 2 on studio-3 is not there'],
+  ])('is %s: %j', (state, members, evidence) => {
+    expect(verdict({ members })).toEqual([state, evidence]);
+  });
+
+  it('is hung when all ranks run and no token comes, and says who has not joined', () => {
+    const silent = { token: { kind: 'silent', reason: 'timed out after 30 s' } } as const;
+    const members = threeMembers(['joined', 'joined', 'running'], silent);
+    expect(verdict({ members })).toEqual([
+      'silent',
+      'no token: timed out after 30 s; rank 2 on studio-3 has not joined',
+    ]);
+    expect(judged({ members }).isAnswering).toBe(false);
+  });
+
+  it('is changed when what runs was started from another file, though it answers', () => {
+    const members = threeMembers(['joined', 'joined', 'joined'], { digest: 'of old' });
+    expect(judged({ members })).toMatchObject({ state: 'changed', isAnswering: true });
+  });
+
+  it('is changed when ranks of two starts run beside each other', () => {
+    const members = {
+      ...threeMembers(['joined', 'joined', 'joined']),
+      'studio-3': [{ state: 'joined', rank: 2, generation: 3 }] as const,
+    };
+    expect(verdict({ members })).toEqual(['changed', 'the ranks on studio-3 are of another start than the leader']);
+  });
+
+  it('is changed when a rank runs whose record is gone', () => {
+    const members = {
+      ...threeMembers(['joined', 'joined', 'joined']),
+      'studio-2': [{ state: 'running', lacks: 'record' }] as const,
+    };
+    expect(verdict({ members })).toEqual(['changed', 'a rank without a record runs on studio-2']);
+  });
+
+  it('never takes unknown for dead', () => {
+    const members = threeMembers(['joined', 'exited', 'joined']);
+    expect(judged({ members, unknown: { 'studio-3': { services: 'timed-out' } } })).toMatchObject({
+      state: 'unknown',
+      evidence: 'studio-3: a test',
+      unknownReason: 'timed-out',
+    });
+    expect(judged({ members, unknown: { 'studio-2': { placements: 'garbled' } } }).state).toBe('unknown');
+    expect(judged({ members, unreachable: ['studio-1'] })).toMatchObject({
+      state: 'unknown',
+      unknownReason: 'unreachable',
+    });
+  });
+
+  it('is unknown while nobody asked a leader that runs', () => {
+    const members = threeMembers(['joined', 'joined', 'joined'], { token: { kind: 'not-asked' } });
+    expect(judged({ members })).toMatchObject({ state: 'unknown', unknownReason: 'not-asked' });
+  });
+
+  it('is unknown when launchd does not say whether an idle rank ever ran', () => {
+    const label = 'dev.meshwright.rank.kimi';
+    const values = { 'studio-2': { services: [{ label, state: 'waiting' as const }] } };
+    expect(judged({ members: threeMembers(['joined', 'exited', 'joined']), values }).state).toBe('unknown');
+  });
+
+  it('counts the generations of nodes that are no members any more', () => {
+    const members = {
+      ...threeMembers(['stopped', 'stopped', 'stopped']),
+      'studio-4': [{ state: 'stopped', rank: 3, generation: 9 }] as const,
+    };
+    expect(judged({ members }).generation).toBe(9);
+  });
+});
+
+describe('sight of a member', () => {
+  const sightOf = (rack: MeshRack): unknown => {
+    const [member] = judged(rack).members;
+    return member?.seen.kind === 'known' ? rankSight(member.seen.value) : member?.seen.reason;
+  };
+
+  it.each(['stopped', 'ready', 'running', 'joined', 'exited'] as const)('tells generation and state: %s', (state) => {
+    expect(sightOf({ members: threeMembers([state, 'ready', 'ready']) })).toEqual({ generation: 4, state });
+  });
+
+  it('of a member that is not there is generation 0', () => {
+    expect(sightOf({ members: {} })).toEqual({ generation: 0, state: 'absent' });
+  });
+
+  it('sees a process whose service file was deleted by its port', () => {
+    const joined = { 'studio-1': [{ state: 'joined', lacks: 'service' }] as const };
+    expect(sightOf({ members: joined })).toEqual({ generation: 4, state: 'joined' });
+    const stopped = { 'studio-1': [{ state: 'stopped', lacks: 'service' }] as const };
+    expect(sightOf({ members: stopped })).toEqual({ generation: 4, state: 'stopped' });
+  });
+
+  it('takes a follower that could only join at the port of the endpoint as joined when it runs', () => {
+    const changes = { port: 8_080 };
+    const follower = { 'studio-1': [{ state: 'running', rank: 1, changes }] as const };
+    expect(sightOf({ members: follower })).toEqual({ generation: 4, state: 'joined' });
+    const leader = { 'studio-1': [{ state: 'running', rank: 0, changes }] as const };
+    expect(sightOf({ members: leader })).toEqual({ generation: 4, state: 'running' });
+  });
+});

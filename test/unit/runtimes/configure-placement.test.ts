@@ -1,0 +1,246 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { digestOf } from '../../../src/model/digest.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import type { Text } from '../../../src/model/step.ts';
+import {
+  type Configured,
+  configurePlacement,
+  type RankConfiguration,
+} from '../../../src/runtimes/configure-placement.ts';
+import { renderPath } from '../../../src/script/node-paths.ts';
+import { type MeshChanges, meshFleet } from '../mesh/rack-with-mesh.ts';
+
+const render = (text: Text, prefix = ''): string =>
+  text.map((part) => (typeof part === 'string' ? part : renderPath(part, prefix))).join('');
+
+function configured(fleet: DesiredFleet, generation = 5): Configured {
+  const [kimi] = fleet.placements;
+  if (kimi === undefined) throw new Error('the fleet has no placement');
+  const configuration = configurePlacement(kimi, fleet, generation);
+  if (configuration.kind === 'incomplete') throw new Error(configuration.missing);
+  return configuration;
+}
+
+function rankOf(changes: MeshChanges, rank: number): RankConfiguration {
+  const found = configured(meshFleet(changes)).ranks[rank];
+  if (found === undefined) throw new Error(`there is no rank ${rank}`);
+  return found;
+}
+
+/** The command line as the service file has it, still escaped. */
+const argvOf = ({ service }: RankConfiguration, prefix = ''): readonly string[] =>
+  [...(/<array>(.*)<\/array>/s.exec(render(service, prefix))?.[1] ?? '').matchAll(/<string>(.*)<\/string>/g)].map(
+    (match) => match[1] ?? '',
+  );
+
+describe('configuration of a placement', () => {
+  it('gives each rank its service file', () => {
+    const runtime = digestOf('archive').slice(0, 16);
+    const model = digestOf('model').slice(0, 16);
+    const { port } = rankOf({}, 1).record;
+    expect(render(rankOf({}, 1).service)).toBe(`<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+\t<key>EnvironmentVariables</key>
+\t<dict/>
+\t<key>ExitTimeOut</key>
+\t<integer>10</integer>
+\t<key>KeepAlive</key>
+\t<false/>
+\t<key>Label</key>
+\t<string>dev.meshwright.rank.kimi</string>
+\t<key>ProgramArguments</key>
+\t<array>
+\t\t<string>/opt/meshwright/runtimes/reference/${runtime}/bin/rank</string>
+\t\t<string>--rank</string>
+\t\t<string>1</string>
+\t\t<string>--listen</string>
+\t\t<string>10.77.0.2:${port}</string>
+\t\t<string>--model=/opt/meshwright/models/tiny/${model}</string>
+\t</array>
+\t<key>RunAtLoad</key>
+\t<false/>
+\t<key>StandardErrorPath</key>
+\t<string>/Library/Application Support/meshwright/log/kimi.log</string>
+\t<key>StandardOutPath</key>
+\t<string>/Library/Application Support/meshwright/log/kimi.log</string>
+</dict>
+</plist>
+`);
+  });
+
+  it('gives each rank its record, all with one digest', () => {
+    const { digest, ranks } = configured(meshFleet());
+    expect(ranks.map(({ node, record }) => [node, record.rank])).toEqual([
+      ['studio-1', 0],
+      ['studio-2', 1],
+      ['studio-3', 2],
+    ]);
+    expect(new Set(ranks.map(({ record }) => record.port)).size).toBe(1);
+    expect(ranks[0]?.record).toEqual({
+      placement: 'kimi',
+      digest,
+      generation: 5,
+      rank: 0,
+      size: 3,
+      port: ranks[0]?.record.port,
+      endpointPort: 8_080,
+      tokenPath: '/v1/chat/completions',
+      tokenPointer: '/choices/0/message/content',
+      tokenDeadlineMs: 30_000,
+    });
+  });
+
+  it('asks for one token in one request', () => {
+    expect(JSON.parse(rankOf({}, 0).request)).toEqual({
+      model: 'tiny',
+      messages: [{ role: 'user', content: 'Hi' }],
+      max_tokens: 1,
+      temperature: 0,
+      stream: false,
+    });
+  });
+
+  it('fills every field in', () => {
+    const fields = [
+      'rank',
+      'size',
+      'address',
+      'port',
+      'peers',
+      'endpoint',
+      'generation',
+      'context',
+      'sharding',
+      'name',
+      'node',
+    ];
+    const rank = rankOf({ runtime: { command: ['{runtime}', ...fields.map((field) => `{${field}}`)] } }, 2);
+    const { port } = rank.record;
+    expect(argvOf(rank).slice(1)).toEqual([
+      '2',
+      '3',
+      '10.77.0.14',
+      String(port),
+      `10.77.0.5:${port},10.77.0.2:${port},10.77.0.14:${port}`,
+      '8080',
+      '5',
+      '4096',
+      'tensor',
+      'kimi',
+      'studio-3',
+    ]);
+  });
+
+  it('leaves braces alone that are no field', () => {
+    const rank = rankOf({ runtime: { command: ['{runtime}', '{"{name}": "{nothing}", "{}"}'] } }, 0);
+    expect(argvOf(rank)[1]).toBe('{"kimi": "{nothing}", "{}"}');
+  });
+
+  it('puts the root prefix before the program, the folders and the log', () => {
+    const service = render(rankOf({}, 0).service, '/nodes/one');
+    expect(service).toContain('<string>/nodes/one/opt/meshwright/runtimes/reference/');
+    expect(service).toContain('--model=/nodes/one/opt/meshwright/models/tiny/');
+    expect(service).toContain('<string>/nodes/one/Library/Application Support/meshwright/log/kimi.log</string>');
+    const perl = rankOf({ runtime: { command: ['/usr/bin/perl', '/usr/share/a'] } }, 0);
+    expect(argvOf(perl, '/nodes/one')).toEqual(['/nodes/one/usr/bin/perl', '/usr/share/a']);
+  });
+
+  it('escapes what XML would read', () => {
+    const changes = { placement: { env: { B: '1', A: '<&>"' } }, runtime: { command: ['/opt/a&b', 'x < y', ''] } };
+    const service = render(rankOf(changes, 0).service);
+    expect(service).toContain('<string>/opt/a&amp;b</string>\n\t\t<string>x &lt; y</string>\n\t\t<string></string>');
+    expect(service).toContain(
+      '<dict>\n\t\t<key>A</key>\n\t\t<string>&lt;&amp;&gt;"</string>\n\t\t<key>B</key>\n\t\t<string>1</string>\n\t</dict>',
+    );
+  });
+
+  it('runs as the user of the node, where the file names one', () => {
+    const fleet = meshFleet();
+    const nodes = fleet.nodes.map((node) => (node.name === 'studio-2' ? { ...node, user: 'ana' } : node));
+    const { ranks } = configured({ ...fleet, nodes });
+    expect(ranks.map(({ service }) => render(service).includes('<key>UserName</key>\n\t<string>ana</string>'))).toEqual(
+      [false, true, false],
+    );
+  });
+
+  it('sees a member joined at the port that the file names', () => {
+    expect(rankOf({ runtime: { joinedListening: '{endpoint}' } }, 1).record.port).toBe(8_080);
+  });
+
+  it('lets a single rank listen on the loopback', () => {
+    const placement = { nodes: [nodeName('studio-4')] };
+    expect(argvOf(rankOf({ placement }, 0))[4]).toMatch(/^127\.0\.0\.1:\d+$/);
+  });
+
+  it('takes another port for every start', () => {
+    const ports = [1, 2, 3].map((generation) => configured(meshFleet(), generation).ranks[0]?.record.port);
+    expect(new Set(ports).size).toBe(3);
+  });
+
+  it('says what is missing before it can be started', () => {
+    const fleet = meshFleet();
+    const [kimi] = fleet.placements;
+    if (kimi === undefined) throw new Error('the fleet has no placement');
+    const missing = (changed: DesiredFleet): string => {
+      const configuration = configurePlacement(kimi, changed, 1);
+      return configuration.kind === 'incomplete' ? configuration.missing : '';
+    };
+    expect(missing({ ...fleet, runtimes: [] })).toBe('the digest of runtime reference is not known yet');
+    expect(missing({ ...fleet, models: fleet.models.map(({ digest: _, ...model }) => model) })).toBe(
+      'the files of model tiny are not known yet',
+    );
+    expect(missing({ ...fleet, thunderbolt: { ...fleet.thunderbolt, networks: {} } })).toBe(
+      'a link between neighbouring ranks has no address',
+    );
+  });
+});
+
+describe('digest of a placement', () => {
+  const digestFor = (changes: MeshChanges): string => configured(meshFleet(changes)).digest;
+
+  it('is equal for every start', () => {
+    expect(configured(meshFleet(), 1).digest).toBe(configured(meshFleet(), 64).digest);
+  });
+
+  it.each<[string, MeshChanges]>([
+    ['the archive', { runtime: { sha256: digestOf('another') } }],
+    ['the command', { runtime: { command: ['{runtime}/bin/rank'] } }],
+    ['the place of the token', { runtime: { token: { path: '/v1/completions', json: '/choices/0/text' } } }],
+    ['the order of the nodes', { placement: { nodes: ['studio-2', 'studio-1', 'studio-3'].map(nodeName) } }],
+    ['one node fewer', { placement: { nodes: ['studio-1', 'studio-2'].map(nodeName) } }],
+    ['the environment', { placement: { env: { A: '1' } } }],
+    ['the context', { placement: { contextTokens: 8_192 } }],
+    ['the sharding', { placement: { sharding: 'pipeline' } }],
+    ['the transport', { placement: { transport: 'rdma' } }],
+    ['the endpoint', { placement: { endpointPort: 8_081 } }],
+    ['the deadline of the token', { placement: { firstTokenMs: 20_000 } }],
+  ])('is another one with %s', (_what, changes) => {
+    expect(digestFor(changes)).not.toBe(digestFor({}));
+  });
+
+  it('is another one with the model, an address or a user', () => {
+    const fleet = meshFleet();
+    const model = { ...fleet, models: fleet.models.map((one) => ({ ...one, digest: digestOf('another') })) };
+    const networks = { ...fleet.thunderbolt.networks, 0: { address: '10.77.0.200', prefixLength: 30 } };
+    const address = { ...fleet, thunderbolt: { ...fleet.thunderbolt, networks } };
+    const user = { ...fleet, nodes: fleet.nodes.map((node) => ({ ...node, user: 'ana' })) };
+    const digests = [fleet, model, address, user].map((one) => configured(one).digest);
+    expect(new Set(digests).size).toBe(4);
+  });
+
+  it('stays with what matters only at the next start or stop', () => {
+    const later: MeshChanges = { placement: { state: 'stopped' }, runtime: { order: 'together', restart: 'node' } };
+    expect(digestFor(later)).toBe(digestFor({}));
+  });
+
+  it('stays with another way to write the same link', () => {
+    const fleet = meshFleet();
+    const links = fleet.thunderbolt.links.map(({ index, ends: [a, b] }) => ({ index, ends: [b, a] as const }));
+    expect(configured({ ...fleet, thunderbolt: { ...fleet.thunderbolt, links } }).digest).toBe(
+      configured(fleet).digest,
+    );
+  });
+});
