@@ -17,9 +17,9 @@ export interface LaunchdFiles {
   readonly clearPrints: () => Promise<void>;
   readonly readOverrides: () => Promise<ReadonlyMap<string, boolean>>;
   readonly writeOverrides: (overrides: ReadonlyMap<string, boolean>) => Promise<void>;
-  /** Property lists of the folder for daemons, as real paths, sorted. */
+  /** Property lists of the folder for daemons, as a Mac knows them, sorted. */
   readonly daemons: () => Promise<readonly string[]>;
-  /** Reads a property list by its real path; launchd takes only what group and others cannot write. */
+  /** Reads a property list; launchd takes only what group and others cannot write. */
   readonly readDefinition: (path: string) => Promise<JobReading>;
 }
 
@@ -32,11 +32,11 @@ async function replace(path: string, text: string): Promise<void> {
 
 async function readDefinition(root: string, path: string): Promise<JobReading> {
   const refused = (reason: string): JobReading => ({ kind: 'refused', reason });
-  if (!path.startsWith(`${root}/`) || path.split('/').includes('..')) return refused('it is outside of the node');
-  const found = await stat(path).catch(() => undefined);
+  if (!path.startsWith('/') || path.split('/').includes('..')) return refused('it is no absolute path');
+  const found = await stat(root + path).catch(() => undefined);
   if (found?.isFile() !== true) return refused('there is no such file');
   if ((found.mode & groupOrOtherWrites) !== 0) return refused('others can write it');
-  return readJob(await readFile(path, 'utf8'));
+  return readJob(await readFile(root + path, 'utf8'));
 }
 
 /** Opens the files of launchd of the node with this root. */
@@ -67,7 +67,7 @@ export function launchdFiles(root: string): LaunchdFiles {
       return names
         .filter((name) => name.endsWith('.plist'))
         .sort()
-        .map((name) => `${root}${daemonsFolder}/${name}`);
+        .map((name) => `${daemonsFolder}/${name}`);
     },
     readDefinition: (path) => readDefinition(root, path),
   };

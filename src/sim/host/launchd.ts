@@ -49,13 +49,10 @@ function createShown(options: LaunchdOptions, files: LaunchdFiles) {
   const waiters = new Set<Waiter>();
   let state = freshLaunchd(new Map());
   let written: Promise<void> = Promise.resolve();
-  const macPath = (path: string): string => path.slice(options.root.length);
   const become = (wanted: LaunchdState): void => {
     if (wanted === state) return;
     state = wanted;
-    const texts = [...state.services].map(
-      ([label, service]) => [label, printText({ ...service, path: macPath(service.path) })] as const,
-    );
+    const texts = [...state.services].map(([label, service]) => [label, printText(service)] as const);
     written = files.writePrints(new Map(texts));
     written.catch((error: unknown) => options.objectTo(`launchd: ${String(error)}`));
     for (const waiter of waiters) {

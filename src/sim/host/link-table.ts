@@ -22,7 +22,8 @@ export interface LinkTables {
 }
 
 const loopback = '127.0.0.1';
-const nowhere: Reach = { own: [], far: [] };
+/** Of a node without a cable. */
+export const nowhere: Reach = { own: [], far: [] };
 
 async function replace(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
