@@ -1,0 +1,27 @@
+import { spentNodes, startsPerBoot } from '../mesh/launch-budget.ts';
+import { placementAddress } from '../mesh/mesh-step.ts';
+import { judgeProperty } from './change.ts';
+import { type PlacementCase, placementCases } from './placement-cases.ts';
+import { placementProperty } from './placement-properties.ts';
+import type { Blocker, View } from './resource.ts';
+
+/** A placement over RDMA that would have to be started on a Mac whose budget of this boot session is spent. */
+export const placementBlockers = (view: View): readonly Blocker[] => placementCases(view).flatMap(budgetBlockers);
+
+function budgetBlockers(one: PlacementCase): readonly Blocker[] {
+  const { placement, mesh } = one;
+  const isToStart = placement.state === 'serving' && placement.transport === 'rdma' && mesh.state !== 'serving';
+  if (!isToStart || judgeProperty(placementProperty(one)) !== 'differs') return [];
+  const spent = spentNodes(mesh.members);
+  if (spent.kind === 'unknown') return [];
+  return spent.value.map((node) => ({
+    code: 'mesh/launch-budget',
+    node,
+    resource: 'placement',
+    address: placementAddress(placement.name),
+    action: `${placement.name} was started ${startsPerBoot} times here since the last boot: meshwright reboot ${spent.value.join(' ')}`,
+    isHands: false,
+    peers: placement.nodes.filter((other) => other !== node),
+    blocks: [],
+  }));
+}

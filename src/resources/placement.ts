@@ -1,0 +1,43 @@
+import { rankSight, seeMember } from '../mesh/member.ts';
+import { rankAddress } from '../mesh/mesh-step.ts';
+import { placementBlockers } from './placement-blockers.ts';
+import { placementProperties } from './placement-properties.ts';
+import { placementSteps } from './placement-steps.ts';
+import type { Resource, Sight, View } from './resource.ts';
+import { mapKnown } from './seen-fact.ts';
+
+/** What every member does, for the gates of starts and stops. */
+const sights = ({ desired, targets }: View): readonly Sight[] =>
+  targets.flatMap(({ desired: { name: node }, facts }) =>
+    desired.placements.map(({ name }) => ({
+      node,
+      address: rankAddress(name),
+      observed: mapKnown(seeMember(node, name, facts).seen, (seen) => ({ ...rankSight(seen) })),
+    })),
+  );
+
+/**
+ * Models that run on groups of nodes. A placement is one property of its leader's node: it serves as the file says
+ * when all its ranks run, of one start and of this very file, and its endpoint gave a token.
+ */
+export const placement: Resource = {
+  kind: 'placement',
+  after: [
+    'identity',
+    'macos',
+    'filevault',
+    'sudo',
+    'power',
+    'thunderbolt-bridge',
+    'rdma',
+    'thunderbolt-link',
+    'link-address',
+    'wired-limit',
+    'runtime',
+    'model',
+  ],
+  properties: placementProperties,
+  sights,
+  steps: placementSteps,
+  blockers: placementBlockers,
+};
