@@ -184,8 +184,11 @@ export interface KeptTree {
   readonly digest: string;
   /** Of runtimes: whether `current` points at it. Models have no `current`. */
   readonly isCurrent: boolean;
-  /** `changed` when a file was changed, added or lost since it was sealed; `unsealed` when it never was. */
-  readonly state: 'intact' | 'changed' | 'unsealed';
+  /**
+   * `changed` when a file was changed, added or lost since it was sealed; `unsealed` when it never was; `staged` while
+   * it is only being made ready in its staging folder, beside whatever is published of it.
+   */
+  readonly state: 'intact' | 'changed' | 'unsealed' | 'staged';
 }
 
 /** What one token request to an endpoint on its own node gave. */

@@ -12,12 +12,14 @@ export type StepParts = Pick<Step, 'node' | 'act' | 'class' | 'deadlineMs'> & {
   readonly name: string;
   /** The properties that it brings to what is desired. */
   readonly makes?: readonly Property[];
+  /** Those for which it only makes something ready. */
+  readonly towards?: readonly Property[];
   readonly needs?: readonly Step[];
   readonly effect?: Effect;
 };
 
 /** A step without group and peers, named after its node and what it does. */
-export function buildStep({ name, makes = [], needs = [], effect, ...rest }: StepParts): Step {
+export function buildStep({ name, makes = [], towards = [], needs = [], effect, ...rest }: StepParts): Step {
   return {
     id: stepId(`${rest.node}/${name}`),
     node: rest.node,
@@ -25,7 +27,7 @@ export function buildStep({ name, makes = [], needs = [], effect, ...rest }: Ste
     class: rest.class,
     act: rest.act,
     effect: effect ?? { kind: 'none' },
-    changes: makes.map(propertyKey),
+    changes: [...makes, ...towards].map(propertyKey),
     needs: needs.map(({ id }) => id),
     peers: [],
     establishes: patchesOf(makes),

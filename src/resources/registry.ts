@@ -2,9 +2,11 @@ import { filevault } from './filevault.ts';
 import { identity } from './identity.ts';
 import { linkAddress } from './link-address.ts';
 import { macos } from './macos.ts';
+import { model } from './model.ts';
 import { power } from './power.ts';
 import { rdma } from './rdma.ts';
 import type { Resource } from './resource.ts';
+import { runtime } from './runtime.ts';
 import { sudo } from './sudo.ts';
 import { thunderboltBridge } from './thunderbolt-bridge.ts';
 import { thunderboltLink } from './thunderbolt-link.ts';
@@ -22,4 +24,6 @@ export const resources: readonly Resource[] = [
   thunderboltLink,
   linkAddress,
   wiredLimit,
+  runtime,
+  model,
 ];

@@ -1,0 +1,123 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { nodeSubject } from '../doctor/subject.ts';
+import { diskText } from '../doctor/units.ts';
+import type { DesiredFleet, DesiredModel } from '../model/desired.ts';
+import { shortDigest } from '../model/digest.ts';
+import type { TreeId } from '../model/node-script.ts';
+import type { Step } from '../model/step.ts';
+import { changedProperties, judgeProperty } from './change.ts';
+import { modelSteps } from './model-steps.ts';
+import type { Blocker, ObservedTarget, Property, Resource, View } from './resource.ts';
+import { knownWords, mapKnown } from './seen-fact.ts';
+import { isIntact, placementsOn, treeOf, treeStates, treesOf, treeWords } from './trees.ts';
+
+const modelTree = ({ name, digest }: DesiredModel): TreeId => treeOf('model', name, digest);
+
+/** The models that the placements of a node use, each once, sorted by name. */
+function usedModels(fleet: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] {
+  const used = new Set(placementsOn(fleet, target).map(({ model: name }) => name));
+  return fleet.models.filter(({ name }) => used.has(name));
+}
+
+function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
+  const tree = modelTree(wanted);
+  const version = shortDigest(tree.digest);
+  const observed = mapKnown(treesOf(target, tree), (versions) => {
+    const isThere = versions.some(({ digest }) => digest === version);
+    if (isIntact(versions, tree)) {
+      return version;
+    }
+    return isThere ? treeStates.changed : treeStates.absent;
+  });
+  return {
+    node: target.desired.name,
+    address: `model/${wanted.name}`,
+    desired: version,
+    observed,
+    from: knownWords(observed, treeWords),
+    to: treeWords(version),
+    reason: `models.${wanted.name}`,
+  };
+}
+
+const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] =>
+  usedModels(fleet, target).map((wanted) => propertyOf(target, wanted));
+
+const bytesOf = ({ files }: DesiredModel): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+
+/** Of a copy that was begun nobody knows how much is there already: whether the rest fits, the disk says. */
+function isBegun({ facts: { trees } }: ObservedTarget, wanted: DesiredModel): boolean {
+  const version = shortDigest(modelTree(wanted).digest);
+  return (
+    trees.kind === 'known' &&
+    trees.value.some(({ name, digest, state }) => name === wanted.name && digest === version && state === 'staged')
+  );
+}
+
+function roomBlocker(fleet: DesiredFleet, target: ObservedTarget): readonly Blocker[] {
+  const missing = usedModels(fleet, target).filter(
+    (wanted) => judgeProperty(propertyOf(target, wanted)) === 'differs' && !isBegun(target, wanted),
+  );
+  const bytes = missing.reduce((sum, one) => sum + bytesOf(one), 0);
+  const needed = bytes + Math.ceil(bytes / 10);
+  const { 'disk-space': disk } = target.facts;
+  if (disk.kind === 'unknown' || needed <= disk.value.freeBytes) {
+    return [];
+  }
+  const names = missing.map(({ name }) => name).join(', ');
+  const { name: node } = target.desired;
+  return [
+    {
+      code: 'model/no-room',
+      node,
+      resource: 'model',
+      action: `Make room on the data volume of ${node}: ${names} and a tenth more are ${diskText(needed)}, of which ${diskText(disk.value.freeBytes)} are free.`,
+      isHands: false,
+      peers: [],
+      blocks: [],
+    },
+  ];
+}
+
+/** Models on a node that the file does not have, in any version or in this one: never deleted, only told. */
+function leftovers({ desired, targets }: View): readonly Diagnostic[] {
+  const wanted = new Set(desired.models.map((one) => `${one.name} ${shortDigest(modelTree(one).digest)}`));
+  return targets.flatMap(({ desired: { name: node }, facts: { trees } }) => {
+    const all = trees.kind === 'known' ? trees.value : [];
+    const kept = all.filter(
+      ({ kind, name, digest, state }) => kind === 'model' && state !== 'staged' && !wanted.has(`${name} ${digest}`),
+    );
+    const told = kept.map(({ name, digest }) => `${name} (${digest})`);
+    return told.length === 0
+      ? []
+      : [
+          diagnose('model/not-declared', {
+            subject: nodeSubject(node),
+            detail: `It keeps models that the file does not have: ${told.join(', ')}.`,
+          }),
+        ];
+  });
+}
+
+function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
+  return usedModels(fleet, target).flatMap((wanted) => {
+    const property = made.find(({ address }) => address === `model/${wanted.name}`);
+    return property === undefined ? [] : modelSteps({ target, property, tree: modelTree(wanted) }, wanted);
+  });
+}
+
+/** The files of each model that a node serves, every one checked on the node before any of them is used. */
+export const model: Resource = {
+  kind: 'model',
+  after: ['identity', 'sudo'],
+  properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
+  steps: (changes, { desired, targets }) => ({
+    steps: targets.flatMap((target) =>
+      nodeSteps(desired, target, changedProperties(changes, propertiesOf(desired, target))),
+    ),
+    rescues: [],
+  }),
+  blockers: ({ desired, targets }) => targets.flatMap((target) => roomBlocker(desired, target)),
+  notices: leftovers,
+};

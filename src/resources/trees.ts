@@ -1,0 +1,86 @@
+import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
+import { type Digest, digestOf, shortDigest } from '../model/digest.ts';
+import type { KeptTree } from '../model/fact-values.ts';
+import type { Known } from '../model/known.ts';
+import type { JobCall, TreeId } from '../model/node-script.ts';
+import type { Act, Step } from '../model/step.ts';
+import { scriptStep } from './build-step.ts';
+import type { ObservedTarget, Property } from './resource.ts';
+import { mapKnown } from './seen-fact.ts';
+
+/** A tree whose digest the planner must know. @throws Error when the fleet was not settled, which is a bug. */
+export function treeOf(kind: TreeId['kind'], name: string, wanted: Digest | undefined): TreeId {
+  if (wanted === undefined) throw new Error(`the digest of ${kind} ${name} is not settled`);
+  return { kind, name, digest: wanted };
+}
+
+/** The placements that have this node among their members. */
+export const placementsOn = (
+  { placements }: DesiredFleet,
+  { desired: { name } }: ObservedTarget,
+): readonly DesiredPlacement[] => placements.filter(({ nodes }) => nodes.includes(name));
+
+/** The published trees of one name on a node. */
+export const treesOf = (
+  { facts }: ObservedTarget,
+  { kind, name }: Pick<TreeId, 'kind' | 'name'>,
+): Known<readonly KeptTree[]> =>
+  mapKnown(facts.trees, (all) => all.filter((one) => one.kind === kind && one.name === name && one.state !== 'staged'));
+
+/** What a property of a tree is while there is none, or while its files are not those that were published. */
+export const treeStates = { absent: 'absent', changed: 'changed' } as const;
+
+/** `version 0123456789abcdef`, or what is the matter with it. */
+export function treeWords(value: string): string {
+  switch (value) {
+    case treeStates.absent:
+      return 'not there';
+    case treeStates.changed:
+      return 'changed since it was published';
+    default:
+      return `version ${value}`;
+  }
+}
+
+/** A job under the key of what it makes: whoever comes next finds it on the node by that. */
+export function jobAct(property: Property, tree: TreeId, call: JobCall): Act {
+  const key = digestOf({ address: property.address, digest: tree.digest, name: call.name });
+  return { kind: 'job', key, ...call };
+}
+
+/** Whether exactly this version lies there, whole. */
+export const isIntact = (trees: readonly KeptTree[], { digest }: TreeId): boolean =>
+  trees.some((one) => one.digest === shortDigest(digest) && one.state === 'intact');
+
+/** For everything that moves bytes: ten minutes, and what 5 MB/s take. */
+export const transferDeadlineMs = (bytes: number): number => 600_000 + Math.ceil(bytes / 5_000);
+
+/** Whose tree is being brought to a node, and under which name its steps stand. */
+export interface TreeWork {
+  readonly target: ObservedTarget;
+  readonly property: Property;
+  readonly tree: TreeId;
+}
+
+/** The first step of a tree that is not published yet. */
+export const prepareStep = ({ target, property, tree }: TreeWork): Step =>
+  scriptStep({
+    node: property.node,
+    resource: tree.kind,
+    name: `${property.address}/prepare`,
+    call: { name: 'prepare-staging', args: { tree, user: target.desired.user ?? '' } },
+    towards: [property],
+    deadlineMs: 60_000,
+  });
+
+/** The last step of a tree before anybody uses it; a model is what it should be from then on. */
+export const publishStep = ({ property, tree }: TreeWork, needs: readonly Step[]): Step =>
+  scriptStep({
+    node: property.node,
+    resource: tree.kind,
+    name: `${property.address}/publish`,
+    call: { name: 'publish-tree', args: { tree } },
+    ...(tree.kind === 'model' ? { makes: [property] } : { towards: [property] }),
+    needs,
+    deadlineMs: 120_000,
+  });
