@@ -3,6 +3,7 @@ import { identity } from './identity.ts';
 import { linkAddress } from './link-address.ts';
 import { macos } from './macos.ts';
 import { model } from './model.ts';
+import { placement } from './placement.ts';
 import { power } from './power.ts';
 import { rdma } from './rdma.ts';
 import type { Resource } from './resource.ts';
@@ -26,4 +27,5 @@ export const resources: readonly Resource[] = [
   wiredLimit,
   runtime,
   model,
+  placement,
 ];
