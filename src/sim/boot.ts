@@ -1,3 +1,4 @@
+import { started } from './configd.ts';
 import { type SimulatedFleet, withMac } from './fleet.ts';
 import type { MacState } from './mac.ts';
 import { seededUuid } from './seed.ts';
@@ -13,14 +14,16 @@ export interface Boot {
 function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
   const count = mac.bootSession.count + 1;
   return {
-    ...mac,
+    ...started(mac),
     bootSession: {
       uuid: seededUuid([mac.hardwareUuid, 'boot', count]),
       count,
       bootedAtEpochSeconds: atEpochSeconds,
     },
     wiredLimitMegabytes: 0,
-    receptacles: mac.receptacles.map((receptacle) => ({ ...receptacle, hasLostAddress: false })),
+    ailments: { ...mac.ailments, isRdmaHung: false },
+    // FileVault asks for a password before macOS starts.
+    connection: mac.isFileVaultOn ? { ...mac.connection, filevault: 'preboot' } : mac.connection,
   };
 }
 

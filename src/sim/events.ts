@@ -1,7 +1,9 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { type Boot, booted } from './boot.ts';
+import { hotPlugged } from './configd.ts';
 import { type FaultName, faults } from './faults.ts';
-import type { SimulatedFleet } from './fleet.ts';
+import { type SimulatedFleet, withMac } from './fleet.ts';
+import type { PlistDict } from './plist.ts';
 import { applyWrite, type Write, type Written } from './writes/apply-write.ts';
 
 /** One thing that happened to a rack. Its state is the healthy rack after everything that happened, in order. */
@@ -9,6 +11,8 @@ export type SimEvent =
   /** A fault was set; the target in its canonical form. */
   | { readonly kind: 'fault'; readonly fault: FaultName; readonly target: string }
   | ({ readonly kind: 'write' } & Write)
+  /** The network preferences of a Mac as somebody left the file. */
+  | { readonly kind: 'preferences'; readonly mac: string; readonly preferences: PlistDict }
   | ({ readonly kind: 'boot' } & Boot);
 
 /** The rack after one more event, and what came of the event itself. */
@@ -23,12 +27,14 @@ export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
     case 'fault': {
       const result = faults[event.fault].apply(fleet, event.target);
       if (result.kind === 'refused') return { ...result, fleet };
-      return { kind: 'done', fleet: result.fleet, target: result.target };
+      return { kind: 'done', fleet: hotPlugged(fleet, result.fleet), target: result.target };
     }
     case 'write': {
       const written = applyWrite(fleet, event);
       return { kind: 'done', fleet: written.fleet, written };
     }
+    case 'preferences':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => ({ ...mac, preferences: event.preferences })) };
     case 'boot':
       return { kind: 'done', fleet: booted(fleet, event) };
   }

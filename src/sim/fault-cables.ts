@@ -1,7 +1,8 @@
 import { cableAt, isSameEnd, withoutCable, withSpeed, withSwap } from './cables.ts';
 import { type Fault, fault } from './fault.ts';
 import { aimAtCable, aimAtCables, aimAtTwoReceptacles } from './fault-targets.ts';
-import { macNamed, withMac } from './fleet.ts';
+import { macNamed, type SimulatedFleet, withMac } from './fleet.ts';
+import { isBridged } from './interfaces.ts';
 
 /** Somebody put two cable ends into each other's receptacles. */
 export const cableSwapped: Fault = fault({
@@ -36,6 +37,11 @@ export const cable40g: Fault = fault({
       : { ...fleet, cables: withSpeed(fleet.cables, end, 40) },
 });
 
+const isBridgedAt = (fleet: SimulatedFleet, node: string, device: string): boolean => {
+  const mac = macNamed(fleet, node);
+  return mac !== undefined && isBridged(mac, device);
+};
+
 /** The interface has lost its IPv4 address, and with it the IPv4-mapped GID. */
 export const gidMissing: Fault = fault({
   summary: 'the interface has lost its IPv4 address, so its RDMA device has no GID',
@@ -45,10 +51,12 @@ export const gidMissing: Fault = fault({
     const lost = new Set(ends.map(({ receptacle }) => receptacle));
     const node = ends[0]?.node;
     if (node === undefined) return 'it has no cable';
-    if (macNamed(fleet, node)?.bridge.hasInterface) return 'its receptacles are bridged and have no address anyway';
-    return withMac(fleet, node, (mac) => ({
-      ...mac,
-      receptacles: mac.receptacles.map((one) => (lost.has(one.number) ? { ...one, hasLostAddress: true } : one)),
-    }));
+    const devices = (macNamed(fleet, node)?.receptacles ?? []).filter(({ number }) => lost.has(number));
+    if (devices.every(({ device }) => isBridgedAt(fleet, node, device)))
+      return 'its receptacles are bridged and have no address anyway';
+    return withMac(fleet, node, (mac) => {
+      const addresses = Object.fromEntries(devices.map(({ device }) => [device, 'none' as const]));
+      return { ...mac, live: { ...mac.live, addresses: { ...mac.live.addresses, ...addresses } } };
+    });
   },
 });

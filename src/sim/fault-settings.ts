@@ -1,6 +1,8 @@
 import { type Fault, macFault } from './fault.ts';
 import { aimAtNode } from './fault-targets.ts';
+import { bridgeService, withWholeBridge } from './interfaces.ts';
 import { buildOf } from './macos-builds.ts';
+import { bridgeIn } from './network-preferences.ts';
 
 /** RDMA was never enabled in Recovery, or an update has switched it off. */
 export const rdmaDisabled: Fault = macFault(
@@ -13,10 +15,11 @@ export const rdmaDisabled: Fault = macFault(
 export const bridgeActive: Fault = macFault(
   'the Thunderbolt Bridge is back: its members have no address and no GID',
   aimAtNode,
-  (mac) =>
-    mac.bridge.hasInterface && mac.bridge.preferences === 'listed' && mac.bridge.service === 'enabled'
-      ? 'the bridge is there already'
-      : { ...mac, bridge: { hasInterface: true, preferences: 'listed', service: 'enabled' } },
+  (mac) => {
+    const service = bridgeService(mac);
+    const isThere = mac.live.bridge !== undefined && bridgeIn(mac.preferences) !== undefined && service?.isEnabled;
+    return isThere ? 'the bridge is there already' : withWholeBridge(mac);
+  },
 );
 
 /** The last macOS without RDMA over Thunderbolt. */

@@ -2,6 +2,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Fault } from './fault.ts';
 import { clockSkew, connectionDrop, filevaultLocked, sudoDenied, wrongHostKey, wrongMac } from './fault-access.ts';
+import { bridgeRebuilt, diskFull, noFullDiskAccess, noReturn, rdmaHang, slowShutdown } from './fault-ailments.ts';
 import { cable40g, cableMissing, cableSwapped, gidMissing } from './fault-cables.ts';
 import { bridgeActive, macosOld, powerWrong, rdmaDisabled } from './fault-settings.ts';
 import type { SimulatedFleet } from './fleet.ts';
@@ -10,16 +11,22 @@ import { nearestWord } from './nearest-word.ts';
 /** Every fault by its name. */
 export const faults = {
   'bridge-active': bridgeActive,
+  'bridge-rebuilt': bridgeRebuilt,
   'cable-40g': cable40g,
   'cable-missing': cableMissing,
   'cable-swapped': cableSwapped,
   'clock-skew': clockSkew,
   'connection-drop': connectionDrop,
+  'disk-full': diskFull,
   'filevault-locked': filevaultLocked,
   'gid-missing': gidMissing,
   'macos-old': macosOld,
+  'no-full-disk-access': noFullDiskAccess,
+  'no-return': noReturn,
   'power-wrong': powerWrong,
   'rdma-disabled': rdmaDisabled,
+  'rdma-hang': rdmaHang,
+  'slow-shutdown': slowShutdown,
   'sudo-denied': sudoDenied,
   'wrong-host-key': wrongHostKey,
   'wrong-mac': wrongMac,

@@ -1,35 +1,54 @@
 import { peerAt, type SimulatedFleet } from './fleet.ts';
-import type { MacState, ReceptacleState } from './mac.ts';
+import type { InterfaceAddress, MacState, ReceptacleState } from './mac.ts';
+import { type NetworkService, servicesIn, withBridge, withService } from './network-preferences.ts';
+import { seededUuid } from './seed.ts';
 
 /** An IPv4 address that an interface has right now. */
-export interface LiveAddress {
-  readonly address: string;
-  readonly prefixLength: number;
-}
+export type LiveAddress = InterfaceAddress;
+
+/** What macOS calls the bridge as a port and as a service. */
+export const bridgePort = 'Thunderbolt Bridge';
+
+/** What macOS calls a receptacle as a network port: `Thunderbolt 2`. */
+export const receptaclePort = (receptacle: ReceptacleState): string => `Thunderbolt ${receptacle.number}`;
+
+/** The UUID of a network service: stable for the Mac and the name. */
+export const serviceUuid = (hardwareUuid: string, name: string): string => seededUuid([hardwareUuid, 'service', name]);
 
 /** Whether something answers at the far end of this receptacle's cable. */
 export const isCabled = (fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): boolean =>
   peerAt(fleet, { node: mac.name, receptacle: receptacle.number }) !== undefined;
 
+/** Whether this interface is a member of the bridge at this moment. */
+export const isBridged = (mac: MacState, device: string): boolean => mac.live.bridge?.includes(device) === true;
+
+/** The service that gives an interface its address: the first of those that are on. */
+const serviceFor = (mac: MacState, device: string): NetworkService | undefined =>
+  servicesIn(mac.preferences).find((service) => service.device === device && service.isEnabled);
+
 /**
- * The IPv4 address that the interface of a receptacle has at this moment: none without a cable, none while it is a
- * member of the bridge (a bridged member holds no address, Apple TN3205).
+ * The IPv4 address that the interface of a receptacle has at this moment: none without a cable or a service, none
+ * while it is a member of the bridge (a bridged member holds no address, Apple TN3205).
  */
 export function liveAddress(
   fleet: SimulatedFleet,
   mac: MacState,
   receptacle: ReceptacleState,
 ): LiveAddress | undefined {
-  if (mac.bridge.hasInterface || receptacle.hasLostAddress || !isCabled(fleet, mac, receptacle)) return undefined;
-  const { config } = receptacle;
-  return config.kind === 'manual' ? config : { address: config.selfAssigned, prefixLength: 16 };
+  const { device, selfAssigned } = receptacle;
+  const live = Object.hasOwn(mac.live.addresses, device) ? mac.live.addresses[device] : undefined;
+  if (isBridged(mac, device) || live === 'none') return undefined;
+  if (live !== undefined) return live;
+  const service = serviceFor(mac, device);
+  if (service === undefined || !isCabled(fleet, mac, receptacle)) return undefined;
+  return service.ipv4.kind === 'manual' ? service.ipv4 : { address: selfAssigned, prefixLength: 16 };
 }
 
 /** The address that macOS gives the Thunderbolt Bridge by itself, once one of its members has a cable. */
 export function bridgeAddress(fleet: SimulatedFleet, mac: MacState): LiveAddress | undefined {
   const [first] = mac.receptacles;
-  const isActive = mac.receptacles.some((receptacle) => isCabled(fleet, mac, receptacle));
-  if (first === undefined || !isActive || !mac.bridge.hasInterface) return undefined;
+  const isActive = mac.receptacles.some((one) => isBridged(mac, one.device) && isCabled(fleet, mac, one));
+  if (first === undefined || !isActive || serviceFor(mac, 'bridge0') === undefined) return undefined;
   return { address: `169.254.${domainOctet(first, 0)}.${domainOctet(first, 2)}`, prefixLength: 16 };
 }
 
@@ -37,43 +56,38 @@ export function bridgeAddress(fleet: SimulatedFleet, mac: MacState): LiveAddress
 const domainOctet = ({ domainUuid }: ReceptacleState, at: number): number =>
   1 + (Number.parseInt(domainUuid.slice(at, at + 2), 16) % 254);
 
-/** One network service of the preferences, in the order in which macOS tries them. */
-export interface ServiceState {
-  readonly name: string;
-  readonly port: string;
-  readonly device: string;
-  readonly isEnabled: boolean;
+/** A network service with the receptacle that it belongs to, if it belongs to one. */
+export interface ServiceState extends NetworkService {
   readonly receptacle?: ReceptacleState;
 }
 
-/**
- * The network services of a Mac. While the bridge is untouched macOS has one service for it and none for the
- * receptacles; after it was removed there is one per receptacle.
- */
-export function servicesOf(mac: MacState): readonly ServiceState[] {
-  const { bridge } = mac;
-  const plain = mac.ports.filter((port) => port.kind !== 'adapter');
-  const services = plain.map(({ port, device }) => ({ name: port, port, device, isEnabled: true }));
-  const bridged: readonly ServiceState[] =
-    bridge.service === 'absent'
-      ? []
-      : [{ name: bridgePort, port: bridgePort, device: 'bridge0', isEnabled: bridge.service === 'enabled' }];
-  const single = mac.hasReceptacleServices ? mac.receptacles : [];
-  return [
-    ...services,
-    ...bridged,
-    ...single.map((receptacle) => ({
-      name: receptaclePort(receptacle),
-      port: receptaclePort(receptacle),
-      device: receptacle.device,
-      isEnabled: true,
-      receptacle,
-    })),
-  ];
+/** The network services of a Mac, in the order in which macOS tries them. */
+export const servicesOf = (mac: MacState): readonly ServiceState[] =>
+  servicesIn(mac.preferences).map((service) => {
+    const receptacle = mac.receptacles.find(({ device }) => device === service.device);
+    return receptacle === undefined ? service : { ...service, receptacle };
+  });
+
+/** The network service of the Thunderbolt Bridge. */
+export const bridgeService = (mac: MacState): NetworkService | undefined =>
+  servicesIn(mac.preferences).find(({ device }) => device === 'bridge0');
+
+/** The Mac with the Thunderbolt Bridge in the interfaces and in the preferences; its service stays as it is. */
+export function withBridgeInterface(mac: MacState): MacState {
+  const members = mac.receptacles.map(({ device }) => device);
+  return { ...mac, live: { ...mac.live, bridge: members }, preferences: withBridge(mac.preferences, members) };
 }
 
-/** What macOS calls the bridge as a port and as a service. */
-export const bridgePort = 'Thunderbolt Bridge';
-
-/** What macOS calls a receptacle as a network port: `Thunderbolt 2`. */
-export const receptaclePort = (receptacle: ReceptacleState): string => `Thunderbolt ${receptacle.number}`;
+/** The Mac with the Thunderbolt Bridge in all three layers. */
+export function withWholeBridge(mac: MacState): MacState {
+  const service: NetworkService = bridgeService(mac) ?? {
+    uuid: serviceUuid(mac.hardwareUuid, bridgePort),
+    name: bridgePort,
+    port: bridgePort,
+    device: 'bridge0',
+    isEnabled: true,
+    ipv4: { kind: 'dhcp' },
+  };
+  const bridged = withBridgeInterface(mac);
+  return { ...bridged, preferences: withService(bridged.preferences, { ...service, isEnabled: true }) };
+}

@@ -14,6 +14,13 @@ const maskNumber = (prefixLength: number): number => 2 ** 32 - 2 ** (32 - prefix
 /** `255.255.255.252`, as networksetup prints a prefix length. */
 export const dottedMask = (prefixLength: number): string => ipv4Text(maskNumber(prefixLength));
 
+/** The prefix length of `255.255.255.252`; undefined unless it is a mask. */
+export function maskLength(text: string): number | undefined {
+  const number = ipv4Number(text);
+  const length = Array.from({ length: 33 }, (_, bits) => bits).find((bits) => maskNumber(bits) === number);
+  return number === undefined ? undefined : length;
+}
+
 /** `0xfffffffc`, as ifconfig prints a prefix length. */
 export const hexMask = (prefixLength: number): string => `0x${maskNumber(prefixLength).toString(16).padStart(8, '0')}`;
 

@@ -1,11 +1,12 @@
 import type { NodeName } from '../model/node.ts';
 import type { MacModel, NetworkPort } from './hardware.ts';
+import type { PlistDict } from './plist.ts';
 
-/** How the interface of a receptacle gets its IPv4 address. */
-export type AddressConfig =
-  | { readonly kind: 'manual'; readonly address: string; readonly prefixLength: number }
-  /** Nobody answers DHCP on a cable, so macOS gives itself this 169.254 address. */
-  | { readonly kind: 'dhcp'; readonly selfAssigned: string };
+/** An IPv4 address of an interface. */
+export interface InterfaceAddress {
+  readonly address: string;
+  readonly prefixLength: number;
+}
 
 /** One Thunderbolt receptacle with its bus and its network interface. */
 export interface ReceptacleState {
@@ -22,9 +23,8 @@ export interface ReceptacleState {
   readonly linkLocal: string;
   readonly ipServiceUuid: string;
   readonly rdmaServiceUuid: string;
-  readonly config: AddressConfig;
-  /** True when the live interface has no IPv4 although its service still has one. */
-  readonly hasLostAddress: boolean;
+  /** The 169.254 address that macOS gives the interface, since nobody answers DHCP on a cable. */
+  readonly selfAssigned: string;
   /** Whether macOS put the IPv4-mapped GID before the interface's own link-local one; both orders were seen. */
   readonly isMappedGidFirst: boolean;
 }
@@ -34,12 +34,12 @@ export interface PortState extends NetworkPort {
   readonly macAddress: string;
 }
 
-/** The three layers of the Thunderbolt Bridge; a Mac can have any mixture of them. */
-export interface BridgeState {
-  readonly hasInterface: boolean;
-  /** `emptied`: the key is there and holds `{}`, as after deleting the bridge; `never-written`: no such key. */
-  readonly preferences: 'listed' | 'emptied' | 'never-written';
-  readonly service: 'enabled' | 'disabled' | 'absent';
+/** What of the network only the running system has: every start makes it anew from the preferences. */
+export interface LiveNetwork {
+  /** The members of `bridge0`; absent when there is no such interface. */
+  readonly bridge?: readonly string[];
+  /** By interface: an address that differs from what the preferences say, or that it has lost its own. */
+  readonly addresses: Readonly<Record<string, InterfaceAddress | 'none'>>;
 }
 
 /** What the ssh server of the node does differently from a healthy one. */
@@ -49,6 +49,21 @@ export interface ConnectionState {
   readonly filevault: 'unlocked' | 'preboot';
   /** After so many bytes written to the socket of a connection it is closed. Absent: never. */
   readonly dropAfterBytes?: number;
+}
+
+/** What is wrong with a Mac beyond its settings. */
+export interface Ailments {
+  /** What uses RDMA never ends, though every port says active; until the next start. */
+  readonly isRdmaHung: boolean;
+  /** Every start puts the Thunderbolt Bridge together again. */
+  readonly isBridgeRebuilt: boolean;
+  /** Whether an SSH session may change the network preferences. */
+  readonly hasFullDiskAccess: boolean;
+  /** How many bytes still fit on the disk. Absent: as many as its size says. */
+  readonly diskRoomBytes?: number;
+  readonly isSlowToStop: boolean;
+  /** It does not come back by itself after it went down. */
+  readonly isStayingOff: boolean;
 }
 
 /** The whole state of one simulated Mac. Never changed in place: a fault makes a new one. */
@@ -67,9 +82,9 @@ export interface MacState {
   readonly lan: { readonly device: string; readonly address: string; readonly linkLocal: string };
   /** What NVRAM says; whether devices exist also depends on hardware and macOS. */
   readonly isRdmaEnabled: boolean;
-  readonly bridge: BridgeState;
-  /** Whether each receptacle has a network service of its own, as after the bridge was removed on purpose. */
-  readonly hasReceptacleServices: boolean;
+  /** The file of network services and bridges, in the order of its keys. */
+  readonly preferences: PlistDict;
+  readonly live: LiveNetwork;
   readonly isFileVaultOn: boolean;
   readonly power: {
     /** Minutes; 0 is never. */
@@ -83,6 +98,7 @@ export interface MacState {
   readonly bootSession: { readonly uuid: string; readonly count: number; readonly bootedAtEpochSeconds: number };
   readonly disk: { readonly totalKib: number; readonly usedKib: number; readonly availableKib: number };
   readonly connection: ConnectionState;
+  readonly ailments: Ailments;
   /** What `sudo -n` does for the ssh user; the text of `/.sim/sudo`. */
   readonly sudo: 'allowed' | 'needs-password' | 'denied';
   /** The node's clock minus the true one; the text of `/.sim/clock-offset`. */

@@ -1,26 +1,97 @@
-import { type ServiceState, servicesOf } from './interfaces.ts';
-import { dottedMask } from './ip-text.ts';
+import { dottedMask, maskLength } from './ip-text.ts';
 import type { MacState } from './mac.ts';
-import { type PlistValue, plistText } from './plist.ts';
-import { seededUuid } from './seed.ts';
+import { isDict, type PlistDict, type PlistValue, plistText } from './plist.ts';
 
-/** Stable for the Mac and the service, as the UUIDs of real preferences are. */
-const uuidOf = (mac: MacState, name: string): string => seededUuid([mac.hardwareUuid, 'service', name]);
+/** The network preferences of macOS. */
+export const preferencesPath = '/Library/Preferences/SystemConfiguration/preferences.plist';
 
-function ipv4(service: ServiceState): PlistValue {
-  const config = service.receptacle?.config;
-  if (config?.kind !== 'manual') return { ConfigMethod: 'DHCP' };
+/** How a network service gets its IPv4 address. */
+export type ServiceIpv4 =
+  | { readonly kind: 'manual'; readonly address: string; readonly prefixLength: number; readonly router?: string }
+  | { readonly kind: 'dhcp' };
+
+/** One network service of the preferences. */
+export interface NetworkService {
+  readonly uuid: string;
+  readonly name: string;
+  /** What macOS calls the network port. */
+  readonly port: string;
+  readonly device: string;
+  readonly isEnabled: boolean;
+  readonly ipv4: ServiceIpv4;
+}
+
+const dictAt = (value: PlistValue | undefined, key: string): PlistDict => {
+  const inner = value !== undefined && isDict(value) ? value[key] : undefined;
+  return inner !== undefined && isDict(inner) ? inner : {};
+};
+const textAt = (value: PlistDict, key: string): string => {
+  const text = value[key];
+  return typeof text === 'string' ? text : '';
+};
+const textsAt = (value: PlistDict, key: string): readonly string[] => {
+  const list = value[key];
+  return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : [];
+};
+
+function ipv4Of(entry: PlistDict): ServiceIpv4 {
+  const ipv4 = dictAt(entry, 'IPv4');
+  const [address] = textsAt(ipv4, 'Addresses');
+  const prefixLength = maskLength(textsAt(ipv4, 'SubnetMasks')[0] ?? '');
+  if (textAt(ipv4, 'ConfigMethod') !== 'Manual' || address === undefined || prefixLength === undefined) {
+    return { kind: 'dhcp' };
+  }
+  const router = textAt(ipv4, 'Router');
+  return { kind: 'manual', address, prefixLength, ...(router === '' ? {} : { router }) };
+}
+
+function serviceOf(uuid: string, entry: PlistDict): NetworkService {
+  const network = dictAt(entry, 'Interface');
   return {
-    Addresses: [config.address],
-    ConfigMethod: 'Manual',
-    SubnetMasks: [dottedMask(config.prefixLength)],
+    uuid,
+    name: textAt(entry, 'UserDefinedName'),
+    port: textAt(network, 'UserDefinedName'),
+    device: textAt(network, 'DeviceName'),
+    isEnabled: entry['__INACTIVE__'] !== 1,
+    ipv4: ipv4Of(entry),
   };
 }
 
-function serviceEntry(service: ServiceState): PlistValue {
+/** `/Sets/UUID` without its head. */
+const currentSet = (preferences: PlistDict): string => textAt(preferences, 'CurrentSet').replace(/^\/Sets\//, '');
+
+/** The services in the order in which macOS tries them; those that no order names come last. */
+export function servicesIn(preferences: PlistDict): readonly NetworkService[] {
+  const entries = dictAt(preferences, 'NetworkServices');
+  const set = dictAt(dictAt(preferences, 'Sets'), currentSet(preferences));
+  const order = textsAt(dictAt(dictAt(dictAt(set, 'Network'), 'Global'), 'IPv4'), 'ServiceOrder');
+  const uuids = [
+    ...order.filter((uuid) => uuid in entries),
+    ...Object.keys(entries).filter((one) => !order.includes(one)),
+  ];
+  return uuids.map((uuid) => serviceOf(uuid, dictAt(entries, uuid)));
+}
+
+/** The members of the Thunderbolt Bridge as the preferences have it; undefined when they have none. */
+export function bridgeIn(preferences: PlistDict): readonly string[] | undefined {
+  const bridges = dictAt(dictAt(preferences, 'VirtualNetworkInterfaces'), 'Bridge');
+  return bridges['bridge0'] === undefined ? undefined : textsAt(dictAt(bridges, 'bridge0'), 'Interfaces');
+}
+
+const ipv4Entry = (ipv4: ServiceIpv4): PlistDict =>
+  ipv4.kind === 'dhcp'
+    ? { ConfigMethod: 'DHCP' }
+    : {
+        Addresses: [ipv4.address],
+        ConfigMethod: 'Manual',
+        ...(ipv4.router === undefined ? {} : { Router: ipv4.router }),
+        SubnetMasks: [dottedMask(ipv4.prefixLength)],
+      };
+
+function serviceEntry(service: NetworkService): PlistDict {
   return {
     ...(service.isEnabled ? {} : { __INACTIVE__: 1 }),
-    IPv4: ipv4(service),
+    IPv4: ipv4Entry(service.ipv4),
     IPv6: { ConfigMethod: 'Automatic' },
     Interface: {
       DeviceName: service.device,
@@ -32,34 +103,44 @@ function serviceEntry(service: ServiceState): PlistValue {
   };
 }
 
-function virtualInterfaces(mac: MacState): Readonly<Record<string, PlistValue>> {
-  const bridge0 = {
-    Interfaces: mac.receptacles.map(({ device }) => device),
-    Options: { __AUTO__: 'thunderbolt-bridge' },
+/** The preferences with this service in them: in the place of the one with its UUID, or as the last. */
+export function withService(preferences: PlistDict, service: NetworkService): PlistDict {
+  const entries = dictAt(preferences, 'NetworkServices');
+  const set = currentSet(preferences);
+  const sets = dictAt(preferences, 'Sets');
+  const kept = servicesIn(preferences).map(({ uuid }) => uuid);
+  const order = kept.includes(service.uuid) ? kept : [...kept, service.uuid];
+  const old = dictAt(sets, set);
+  const network = { ...dictAt(old, 'Network'), Global: { IPv4: { ServiceOrder: order } } };
+  return {
+    ...preferences,
+    NetworkServices: { ...entries, [service.uuid]: serviceEntry(service) },
+    Sets: { ...sets, [set]: { ...old, Network: network } },
   };
-  switch (mac.bridge.preferences) {
-    case 'listed':
-      return { VirtualNetworkInterfaces: { Bridge: { bridge0 } } };
-    case 'emptied':
-      return { VirtualNetworkInterfaces: { Bridge: {} } };
-    case 'never-written':
-      return {};
-  }
 }
 
-/** `/Library/Preferences/SystemConfiguration/preferences.plist`: services, their order, and the bridges. */
-export function networkPreferences(mac: MacState): string {
-  const services = servicesOf(mac);
-  const set = uuidOf(mac, 'set');
-  const order = services.map(({ name }) => uuidOf(mac, name));
-  return plistText({
-    CurrentSet: `/Sets/${set}`,
-    NetworkServices: Object.fromEntries(services.map((one) => [uuidOf(mac, one.name), serviceEntry(one)])),
-    Sets: { [set]: { Network: { Global: { IPv4: { ServiceOrder: order } } }, UserDefinedName: 'Automatic' } },
-    System: {
-      Network: { HostNames: { LocalHostName: mac.name } },
-      System: { ComputerName: mac.name, ComputerNameEncoding: 0 },
+/** The preferences with the Thunderbolt Bridge of these members. */
+export const withBridge = (preferences: PlistDict, members: readonly string[]): PlistDict => ({
+  ...preferences,
+  VirtualNetworkInterfaces: {
+    ...dictAt(preferences, 'VirtualNetworkInterfaces'),
+    Bridge: {
+      ...dictAt(dictAt(preferences, 'VirtualNetworkInterfaces'), 'Bridge'),
+      bridge0: { Interfaces: members, Options: { __AUTO__: 'thunderbolt-bridge' } },
     },
-    ...virtualInterfaces(mac),
-  });
-}
+  },
+});
+
+/** Preferences without any service; `set` is the UUID of the one location. */
+export const emptyPreferences = (name: string, set: string): PlistDict => ({
+  CurrentSet: `/Sets/${set}`,
+  NetworkServices: {},
+  Sets: { [set]: { Network: { Global: { IPv4: { ServiceOrder: [] } } }, UserDefinedName: 'Automatic' } },
+  System: {
+    Network: { HostNames: { LocalHostName: name } },
+    System: { ComputerName: name, ComputerNameEncoding: 0 },
+  },
+});
+
+/** The text of the file {@link preferencesPath}. */
+export const networkPreferences = ({ preferences }: MacState): string => plistText(preferences);

@@ -1,8 +1,11 @@
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import type { MacModel } from './hardware.ts';
+import { bridgePort, serviceUuid } from './interfaces.ts';
 import { ipv4Number, linkLocalText } from './ip-text.ts';
-import type { AddressConfig, MacState, PortState, ReceptacleState } from './mac.ts';
+import type { InterfaceAddress, MacState, PortState, ReceptacleState } from './mac.ts';
 import { buildOf } from './macos-builds.ts';
+import { emptyPreferences, withBridge, withService } from './network-preferences.ts';
+import type { PlistDict } from './plist.ts';
 import { seededBytes, seededInteger, seededMac, seededText, seededUuid } from './seed.ts';
 
 /** What a new Mac is made from. Everything that looks random follows from the seed and the node's name. */
@@ -12,7 +15,7 @@ export interface NewMac {
   readonly node: DesiredNode;
   readonly model: MacModel;
   /** Fixed addresses by receptacle; the others get a self-assigned one. */
-  readonly addresses: ReadonlyMap<number, AddressConfig>;
+  readonly addresses: ReadonlyMap<number, InterfaceAddress>;
   /** Place in the file, for an office address of its own. */
   readonly index: number;
 }
@@ -48,11 +51,11 @@ export function newMac(from: NewMac): MacState {
     ports,
     lan: newLan(from, ports),
     isRdmaEnabled: true,
-    bridge:
-      desired.thunderbolt.bridge === 'remove'
-        ? { hasInterface: false, preferences: 'emptied', service: 'absent' }
-        : { hasInterface: true, preferences: 'listed', service: 'enabled' },
-    hasReceptacleServices: desired.thunderbolt.bridge === 'remove',
+    preferences: newPreferences(from, ports),
+    live: {
+      ...(desired.thunderbolt.bridge === 'remove' ? {} : { bridge: model.receptacleDevices }),
+      addresses: {},
+    },
     isFileVaultOn: desired.system.fileVault === 'enabled',
     power: {
       sleepMinutes: desired.power.sleepMinutes ?? 0,
@@ -67,12 +70,46 @@ export function newMac(from: NewMac): MacState {
     },
     disk: newDisk(model, words),
     connection: { hostKey: 'own', filevault: 'unlocked' },
+    ailments: {
+      isRdmaHung: false,
+      isBridgeRebuilt: false,
+      hasFullDiskAccess: true,
+      isSlowToStop: false,
+      isStayingOff: false,
+    },
     sudo: 'allowed',
     clockOffsetSeconds: 0,
   };
 }
 
-function newReceptacles({ seed, node, model, addresses }: NewMac): readonly ReceptacleState[] {
+/**
+ * While the bridge is untouched macOS has one service for it and none for the receptacles; after it was removed there
+ * is one per receptacle.
+ */
+function newPreferences({ seed, node, desired, model, addresses }: NewMac, ports: readonly PortState[]): PlistDict {
+  const isBridged = desired.thunderbolt.bridge === 'keep';
+  const hardwareUuid = seededUuid([seed, node.name, 'hardware']);
+  const empty = emptyPreferences(node.name, serviceUuid(hardwareUuid, 'set'));
+  const plain = ports.filter(({ kind }) => kind !== 'adapter');
+  const single = model.receptacleDevices.map((device, bus) => ({ port: `Thunderbolt ${bus + 1}`, device, bus }));
+  const named = isBridged ? [...plain, { port: bridgePort, device: 'bridge0' }] : [...plain, ...single];
+  const bridged: PlistDict = isBridged
+    ? withBridge(empty, model.receptacleDevices)
+    : { ...empty, VirtualNetworkInterfaces: { Bridge: {} } };
+  return named.reduce((preferences, one) => {
+    const fixed = 'bus' in one ? addresses.get(one.bus + 1) : undefined;
+    return withService(preferences, {
+      uuid: serviceUuid(hardwareUuid, one.port),
+      name: one.port,
+      port: one.port,
+      device: one.device,
+      isEnabled: true,
+      ipv4: fixed === undefined ? { kind: 'dhcp' } : { kind: 'manual', ...fixed },
+    });
+  }, bridged);
+}
+
+function newReceptacles({ seed, node, model }: NewMac): readonly ReceptacleState[] {
   const words = [seed, node.name] as const;
   const domain = seededText([...words, 'switch'], '0123456789ABCDEF', 11);
   const base = seededMac([...words, 'thunderbolt'], '36').slice(0, -2);
@@ -89,8 +126,7 @@ function newReceptacles({ seed, node, model, addresses }: NewMac): readonly Rece
       linkLocal: stableLinkLocal(own),
       ipServiceUuid: seededUuid([...own, 'ip-service']),
       rdmaServiceUuid: seededUuid([...own, 'rdma-service']),
-      config: addresses.get(bus + 1) ?? { kind: 'dhcp', selfAssigned: selfAssigned(own) },
-      hasLostAddress: false,
+      selfAssigned: selfAssigned(own),
       isMappedGidFirst: seededInteger([...own, 'gid-order'], 0, 2) > 0,
     };
   });

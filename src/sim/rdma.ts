@@ -1,5 +1,5 @@
 import { peerAt, type SimulatedFleet } from './fleet.ts';
-import { liveAddress } from './interfaces.ts';
+import { isBridged, liveAddress } from './interfaces.ts';
 import { eui64LinkLocal } from './ip-text.ts';
 import type { MacState, ReceptacleState } from './mac.ts';
 import { hasRdmaTools } from './macos-builds.ts';
@@ -34,7 +34,7 @@ export function isPortActive(fleet: SimulatedFleet, mac: MacState, receptacle: R
 export function gidsOf(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): readonly string[] {
   const first = eui64LinkLocal(receptacle.macAddress);
   const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
-  if (mac.bridge.hasInterface || peer === undefined) return [first];
+  if (isBridged(mac, receptacle.device) || peer === undefined) return [first];
   const live = liveAddress(fleet, mac, receptacle);
   const mapped = live === undefined ? [] : [`::ffff:${live.address}`];
   const own = receptacle.linkLocal;

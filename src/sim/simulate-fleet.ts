@@ -7,7 +7,7 @@ import type { Cable } from './cables.ts';
 import type { SimulatedFleet } from './fleet.ts';
 import { defaultModelId, type MacModel, macModelOf, modelIds } from './hardware.ts';
 import { ipv4Number, ipv4Text } from './ip-text.ts';
-import type { AddressConfig } from './mac.ts';
+import type { InterfaceAddress } from './mac.ts';
 import { newMac } from './new-mac.ts';
 
 /** A fleet, or why there is none. */
@@ -111,15 +111,23 @@ function smallPool({ thunderbolt: { pool, links } }: DesiredFleet): readonly Dia
   ];
 }
 
-/** The fixed addresses of a node's receptacles: the n-th link has the n-th /30 of the pool, its first end the lower address. */
-function fixed({ thunderbolt: { pool, links } }: DesiredFleet, node: DesiredNode): ReadonlyMap<number, AddressConfig> {
-  const addresses = new Map<number, AddressConfig>();
+/**
+ * The fixed addresses of a node's receptacles: each link has its own network, or the n-th /30 of the pool; the end
+ * whose text comes first has the lower address.
+ */
+function fixed({ thunderbolt }: DesiredFleet, node: DesiredNode): ReadonlyMap<number, InterfaceAddress> {
+  const addresses = new Map<number, InterfaceAddress>();
+  const { pool, links, networks } = thunderbolt;
   const base = pool === undefined ? undefined : ipv4Number(pool.address);
-  if (base === undefined) return addresses;
   links.forEach((link, index) => {
-    link.ends.forEach((end, side) => {
-      const address = ipv4Text(base + index * slashThirty + 1 + side);
-      if (end.node === node.name) addresses.set(end.receptacle, { kind: 'manual', address, prefixLength: 30 });
+    const network = networks[link.index];
+    const inOrder = base === undefined ? undefined : base + index * slashThirty;
+    const first = network === undefined ? inOrder : ipv4Number(network.address);
+    if (first === undefined) return;
+    const ends = [...link.ends].sort((one, other) => (linkEndText(one) < linkEndText(other) ? -1 : 1));
+    ends.forEach((end, side) => {
+      const address = ipv4Text(first + 1 + side);
+      if (end.node === node.name) addresses.set(end.receptacle, { address, prefixLength: 30 });
     });
   });
   return addresses;

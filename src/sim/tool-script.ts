@@ -1,4 +1,4 @@
-import type { Word } from '../model/node-path.ts';
+import type { NodePath, Word } from '../model/node-path.ts';
 import type { NameTool, Row, TableTool, Tool, Usage, View } from './commands/tool.ts';
 import { askSimulator, toolName } from './commands/tool.ts';
 import { dataFile, type NodeFile, toolFile } from './node-files.ts';
@@ -12,6 +12,9 @@ const patternWord = (word: Word): string => (typeof word === 'string' ? quote(wo
 /** `2:-getinfo Ethernet` as a pattern of sh: the number of arguments, then all of them. */
 const rowPattern = (row: Row): string =>
   row.args.length === 0 ? quote('0:') : `${row.args.length}:${row.args.map(patternWord).join("' '")}`;
+
+/** Where the simulator keeps a file of the node as it wrote it last. */
+export const seenCopy = ({ path }: NodePath): string => `/.sim/seen${path}`;
 
 /** A file name that tells which command line the answer belongs to. */
 function slug(row: Row): string {
@@ -35,6 +38,13 @@ const tail = (tool: Tool, usage: Usage): string =>
   ].join('\n');
 
 function rowBody(row: Row): string {
+  const { ifUnchanged } = row;
+  if (ifUnchanged === undefined) return storedAnswer(row);
+  const [copy, file] = [seenCopy(ifUnchanged), patternWord(ifUnchanged)];
+  return `/usr/bin/cmp -s "$r"${quote(copy)} ${file} || ${askSimulator}; ${storedAnswer(row)}`;
+}
+
+function storedAnswer(row: Row): string {
   const out = row.stdout === undefined ? '' : `/bin/cat "$a"/${quote(`${slug(row)}.out`)}`;
   if (out !== '' && row.stderr === undefined && (row.exitCode ?? 0) === 0) return `exec ${out}`;
   const err = row.stderr === undefined ? '' : `/bin/cat "$a"/${quote(`${slug(row)}.err`)} >&2`;

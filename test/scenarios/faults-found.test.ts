@@ -11,6 +11,7 @@ interface Found {
 
 const table: Readonly<Record<FaultName, Found>> = {
   'bridge-active': { target: 'studio-2', findings: ['error bridge/active node studio-2'] },
+  'bridge-rebuilt': { target: 'studio-3', findings: ['error bridge/active node studio-3'] },
   'cable-40g': { target: 'studio-1:2', findings: ['error cabling/slow link studio-1:2 <-> studio-2:2'] },
   'cable-missing': { target: 'studio-1:3', findings: ['error cabling/missing link studio-1:3 <-> studio-3:2'] },
   'cable-swapped': {
@@ -22,6 +23,12 @@ const table: Readonly<Record<FaultName, Found>> = {
   },
   'clock-skew': { target: 'studio-3', findings: ['warning clock/offset node studio-3'] },
   'connection-drop': { target: 'studio-2', findings: ['error ssh/dropped node studio-2'] },
+  'disk-full': { target: 'studio-1', findings: ['warning disk/low node studio-1'] },
+  // The next four cannot be seen before something is written, restarted or run over RDMA.
+  'no-full-disk-access': { target: 'studio-1', findings: [] },
+  'no-return': { target: 'studio-1', findings: [] },
+  'rdma-hang': { target: 'studio-1', findings: [] },
+  'slow-shutdown': { target: 'studio-1', findings: [] },
   'filevault-locked': { target: 'studio-1', findings: ['error ssh/locked-at-filevault node studio-1'] },
   'gid-missing': { target: 'studio-1', findings: ['error rdma/no-address node studio-1'] },
   'macos-old': { target: 'studio-4', findings: ['error macos/outside-accept node studio-4'] },

@@ -23,7 +23,8 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
     faults: () => [],
     setFault: () => ({ kind: 'done', faults: [] }),
     clearFault: () => ({ kind: 'done', faults: [] }),
-    write: () => ({ stdout: '', stderr: '', exitCode: 127, isKnown: false }),
+    write: () => ({ stdout: '', stderr: '', exitCode: 127, isKnown: false, isChange: false }),
+    reread: () => undefined,
     boot: () => undefined,
   };
 }

@@ -7,7 +7,15 @@ const source = modelled('df-k.m3ultra-8tb.modelled.txt', 'public Zig test, Mac S
 const dataVolume: NodePath = { kind: 'node-path', path: '/System/Volumes/Data' };
 
 /** Nine columns as wide as their longest entry; numbers stand to the right. */
-function dataVolumeTable({ disk: { totalKib, usedKib, availableKib } }: MacState): string {
+/** A full disk has only the room that is left on it. */
+function diskOf({ disk, ailments: { diskRoomBytes } }: MacState): MacState['disk'] {
+  if (diskRoomBytes === undefined) return disk;
+  const availableKib = Math.floor(diskRoomBytes / 1024);
+  return { ...disk, usedKib: disk.usedKib + disk.availableKib - availableKib, availableKib };
+}
+
+function dataVolumeTable(mac: MacState): string {
+  const { totalKib, usedKib, availableKib } = diskOf(mac);
   const device = '/dev/disk3s5';
   const inodesUsed = Math.floor(usedKib / 2900);
   const inodesFree = availableKib * 10;

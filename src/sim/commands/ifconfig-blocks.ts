@@ -1,4 +1,4 @@
-import { bridgeAddress, isCabled, type LiveAddress, liveAddress } from '../interfaces.ts';
+import { bridgeAddress, isBridged, isCabled, type LiveAddress, liveAddress } from '../interfaces.ts';
 import { broadcastOf, hexMask } from '../ip-text.ts';
 import type { PortState, ReceptacleState } from '../mac.ts';
 import { lines, type View } from './tool.ts';
@@ -60,7 +60,12 @@ export function allInterfaces(view: View): readonly Block[] {
   const before = [loopback, ...tunnels];
   const ports = named.map(({ block }, position) => block(before.length + 1 + position));
   const wifi = mac.ports.find((port) => port.kind === 'wifi')?.macAddress ?? '';
-  return [...before, ...ports, ...(mac.bridge.hasInterface ? [bridgeBlock(view)] : []), nan(wifi)];
+  return [
+    ...before,
+    ...ports,
+    ...(mac.live.bridge === undefined ? [] : [bridgeBlock(view, mac.live.bridge)]),
+    nan(wifi),
+  ];
 }
 
 function portBlock({ mac }: View, port: PortState, index: number): Block {
@@ -84,16 +89,16 @@ function portBlock({ mac }: View, port: PortState, index: number): Block {
 function receptacleBlock(view: View, receptacle: ReceptacleState, index: number): Block {
   const { fleet, mac } = view;
   const { device } = receptacle;
-  const isBridged = mac.bridge.hasInterface;
+  const isMember = isBridged(mac, device);
   const isActive = isCabled(fleet, mac, receptacle);
   const live = liveAddress(fleet, mac, receptacle);
   const text = lines(
-    `${device}: ${isBridged ? member : up}`,
+    `${device}: ${isMember ? member : up}`,
     '\toptions=460<TSO4,TSO6,CHANNEL_IO>',
     `\tether ${receptacle.macAddress}`,
-    ...(isActive && !isBridged ? [inet6Line(receptacle.linkLocal, device, index)] : []),
+    ...(isActive && !isMember ? [inet6Line(receptacle.linkLocal, device, index)] : []),
     ...(live === undefined ? [] : [inetLine(live)]),
-    ...(isBridged ? [] : [neighbours]),
+    ...(isMember ? [] : [neighbours]),
     '\tmedia: autoselect <full-duplex>',
     `\tstatus: ${isActive ? 'active' : 'inactive'}`,
   );
@@ -101,9 +106,9 @@ function receptacleBlock(view: View, receptacle: ReceptacleState, index: number)
 }
 
 /** `bridge0` with its members. Its spanning tree is named and not running: every id is zero. */
-function bridgeBlock({ fleet, mac }: View): Block {
+function bridgeBlock({ fleet, mac }: View, bridged: readonly string[]): Block {
   const address = bridgeAddress(fleet, mac);
-  const members = mac.receptacles.flatMap(({ device }, index) => [
+  const members = bridged.flatMap((device, index) => [
     `\tmember: ${device} flags=3<LEARNING,DISCOVER>`,
     `\t        ifmaxaddr 0 port ${11 + index} priority 0 path cost 0`,
   ]);

@@ -1,3 +1,4 @@
+import { ifconfigWrites } from '../writes/ifconfig.ts';
 import { allInterfaces } from './ifconfig-blocks.ts';
 import { capture, modelled, published, unconfirmed } from './source.ts';
 import { lines, type TableTool } from './tool.ts';
@@ -9,7 +10,7 @@ const all = modelled(
 const bridge = capture('ifconfig-bridge0.m4pro-mini.tn3205-elided.txt', 'Apple TN3205');
 const single = capture('ifconfig-en2.tn3205.txt', 'Apple TN3205');
 
-/** `ifconfig -a`, `ifconfig -l` and `ifconfig NAME`. */
+/** `ifconfig -a`, `ifconfig -l` and `ifconfig NAME`, and what changes the bridge and addresses. */
 export const ifconfig: TableTool = {
   kind: 'table',
   path: '/sbin/ifconfig',
@@ -36,6 +37,7 @@ export const ifconfig: TableTool = {
       source: published('ifconfig of an interface that does not exist: exit 1'),
     },
   ],
+  writes: ifconfigWrites,
   usage: {
     text: lines(
       'usage: ifconfig interface address_family [address [dest_address]]',

@@ -9,6 +9,8 @@ import {
 } from '../interfaces.ts';
 import { dottedMask } from '../ip-text.ts';
 import type { MacState } from '../mac.ts';
+import { bridgeIn } from '../network-preferences.ts';
+import { networksetupWrites } from '../writes/networksetup.ts';
 import { capture, published, unconfirmed } from './source.ts';
 import { lines, type Row, type TableTool, type View } from './tool.ts';
 
@@ -20,6 +22,8 @@ const manual = unconfirmed('networksetup -getinfo of a service with a fixed addr
 const names = unconfirmed(
   'networksetup -listallnetworkservices prints the notice, then one name per line, * before disabled ones',
 );
+
+const enabled = unconfirmed('networksetup -getnetworkserviceenabled prints Enabled or Disabled');
 
 const notice = 'An asterisk (*) denotes that a network service is disabled.';
 
@@ -33,7 +37,7 @@ interface ListedPort {
 function listedPorts(mac: MacState): readonly ListedPort[] {
   const [first] = mac.receptacles;
   const bridge =
-    mac.bridge.preferences === 'listed' && first !== undefined
+    bridgeIn(mac.preferences) !== undefined && first !== undefined
       ? [{ port: bridgePort, device: 'bridge0', macAddress: first.macAddress }]
       : [];
   const receptacles = mac.receptacles.map((one) => ({ ...one, port: receptaclePort(one) }));
@@ -81,12 +85,17 @@ function automaticAddress({ fleet, mac }: View, service: ServiceState): LiveAddr
 const macAddressOf = (mac: MacState, device: string): string =>
   listedPorts(mac).find((port) => port.device === device)?.macAddress ?? '(null)';
 
+function routerOf(mac: MacState, { device, ipv4 }: ServiceState): string {
+  if (ipv4.kind === 'manual') return ipv4.router ?? '(null)';
+  return device === mac.lan.device ? mac.lan.address.replace(/\.\d+$/, '.1') : '(null)';
+}
+
 function getInfo(view: View, service: ServiceState): Row {
   const { mac } = view;
-  const config = service.receptacle?.config;
-  const isManual = config?.kind === 'manual';
-  const address = isManual ? config : automaticAddress(view, service);
-  const router = service.device === mac.lan.device ? mac.lan.address.replace(/\.\d+$/, '.1') : '(null)';
+  const { ipv4 } = service;
+  const isManual = ipv4.kind === 'manual';
+  const address = isManual ? ipv4 : automaticAddress(view, service);
+  const router = routerOf(mac, service);
   const addressLines =
     address === undefined
       ? []
@@ -107,7 +116,7 @@ function getInfo(view: View, service: ServiceState): Row {
   };
 }
 
-/** The reading forms of `networksetup`. */
+/** `networksetup`: what ports and services there are, and how services are changed. */
 export const networksetup: TableTool = {
   kind: 'table',
   path: '/usr/sbin/networksetup',
@@ -118,6 +127,11 @@ export const networksetup: TableTool = {
       { args: ['-listnetworkserviceorder'], source: order, stdout: serviceOrder(services) },
       { args: ['-listallnetworkservices'], source: names, stdout: serviceNames(services) },
       ...services.map((service) => getInfo(view, service)),
+      ...services.map(({ name, isEnabled }) => ({
+        args: ['-getnetworkserviceenabled', name],
+        source: enabled,
+        stdout: lines(isEnabled ? 'Enabled' : 'Disabled'),
+      })),
     ];
   },
   patterns: [
@@ -126,7 +140,13 @@ export const networksetup: TableTool = {
       body: 'printf \'%s is not a recognized network service.\\n** Error: The parameters were not valid.\\n\' "$2"; exit 4',
       source: published('a Swift test of the same message with exit code 4'),
     },
+    {
+      match: "'2:-getnetworkserviceenabled '*",
+      body: 'printf \'%s is not a recognized network service.\\n** Error: The parameters were not valid.\\n\' "$2"; exit 4',
+      source: published('a Swift test of the same message with exit code 4'),
+    },
   ],
+  writes: networksetupWrites,
   usage: {
     text: lines('networksetup Help Information', '-------------------------------'),
     exitCode: 1,

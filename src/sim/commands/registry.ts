@@ -7,6 +7,7 @@ import { ibvDevinfo } from './ibv-devinfo.ts';
 import { ifconfig } from './ifconfig.ts';
 import { launchctl } from './launchctl.ts';
 import { networksetup } from './networksetup.ts';
+import { plistBuddy } from './plist-buddy.ts';
 import { plutil } from './plutil.ts';
 import { pmset } from './pmset.ts';
 import { rdmaCtl } from './rdma-ctl.ts';
@@ -21,6 +22,7 @@ import { uname } from './uname.ts';
 
 /** Every macOS tool that a simulated Mac has, sorted by name. What is not here is absent there: exit 127. */
 export const tools: readonly Tool[] = [
+  plistBuddy,
   csrutil,
   df,
   fdesetup,

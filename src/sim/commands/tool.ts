@@ -1,4 +1,4 @@
-import type { Word } from '../../model/node-path.ts';
+import type { NodePath, Word } from '../../model/node-path.ts';
 import type { SimulatedFleet } from '../fleet.ts';
 import type { MacState } from '../mac.ts';
 import type { Source } from './source.ts';
@@ -18,6 +18,8 @@ export interface Row {
   readonly stderr?: string;
   /** 0 when absent. */
   readonly exitCode?: number;
+  /** A file that the tool reads: when it is no longer as the simulator wrote it, the simulator reads it again. */
+  readonly ifUnchanged?: NodePath;
 }
 
 /** A family of command lines whose answer repeats an argument. Tried after all rows, in order. */

@@ -1,4 +1,4 @@
-import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { dataFile, type NodeFile } from '../node-files.ts';
 import { askClientPath } from './ask-client.ts';
@@ -24,6 +24,8 @@ export interface NodeRoot {
    * the old or the new one; those that are no longer there are deleted.
    */
   readonly update: (files: readonly NodeFile[]) => Promise<void>;
+  /** The text of a file when it is no longer as it was written last; empty when it is gone. */
+  readonly edited: (path: string) => Promise<string | undefined>;
 }
 
 const folders = [
@@ -96,6 +98,10 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
   const base = [...baseToolFiles(user, platform), dataFile(askClientPath, askText)];
   let present: ReadonlyMap<string, NodeFile> | undefined;
   return {
+    edited: async (path) => {
+      const text = await readFile(join(root, path), 'utf8').catch(() => '');
+      return text === present?.get(path)?.text ? undefined : text;
+    },
     update: async (files) => {
       const wanted = new Map([...base, ...files].map((file) => [file.path, file]));
       const before = present;

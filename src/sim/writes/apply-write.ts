@@ -8,7 +8,7 @@ export interface Write extends WriteCall {
   readonly tool: string;
 }
 
-/** What a write led to, with everything said. `isKnown`: false when the tool only printed its usage. */
+/** What a write led to, with everything said. `isKnown` is false when the tool only printed its usage. */
 export interface Written extends Required<WriteResult> {
   readonly isKnown: boolean;
 }

@@ -30,6 +30,14 @@ const versions = answers(
   ...['-', '--'].flatMap((dash) => [`${dash}productVersion.out`, `${dash}buildVersion.out`]),
 );
 
+const extracted = 'json_-o_-_+Library+Preferences+SystemConfiguration+preferences.plist.out';
+/** The file of network preferences, the simulator's copy of it, and what plutil reads about bridges there. */
+const preferences: readonly string[] = [
+  '/Library/Preferences/SystemConfiguration/preferences.plist',
+  '/.sim/seen/Library/Preferences/SystemConfiguration/preferences.plist',
+  ...answers('plutil', `-extract_VirtualNetworkInterfaces.Bridge_${extracted}`),
+];
+
 /** Every fault with a target and all files that it changes, by node; `-` vanishes, `+` is new. */
 const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Record<string, readonly string[]>>]>> = {
   'bridge-active': [
@@ -49,11 +57,23 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
         ),
         '/usr/sbin/networksetup',
         '+ /.sim/answers/networksetup/-getinfo_Thunderbolt+Bridge.out',
-        ...answers(
-          'plutil',
-          '-extract_VirtualNetworkInterfaces.Bridge_json_-o_-_+Library+Preferences+SystemConfiguration+preferences.plist.out',
-        ),
-        '/Library/Preferences/SystemConfiguration/preferences.plist',
+        '+ /.sim/answers/networksetup/-getnetworkserviceenabled_Thunderbolt+Bridge.out',
+        ...preferences,
+        ...answers('plutil', `-extract_NetworkServices_${extracted}`),
+      ],
+    },
+  ],
+  'bridge-rebuilt': [
+    'studio-1',
+    {
+      'studio-1': [
+        ...verbose('en3', 'en4', 'en5'),
+        ...interfaces(...allDevices),
+        ...answers('ifconfig', '-l.out'),
+        '/sbin/ifconfig',
+        '+ /.sim/answers/ifconfig/bridge0.out',
+        ...answers('networksetup', '-listallhardwareports.out'),
+        ...preferences,
       ],
     },
   ],
@@ -68,6 +88,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
   'cable-swapped': ['studio-1', { 'studio-1': thunderbolt, 'studio-2': thunderbolt, 'studio-3': thunderbolt }],
   'clock-skew': ['studio-1', { 'studio-1': ['/.sim/clock-offset', '/usr/sbin/sysctl'] }],
   'connection-drop': ['studio-1', {}],
+  'disk-full': ['studio-1', { 'studio-1': ['+ /.sim/room', ...answers('df', '-k_+System+Volumes+Data.out')] }],
   'filevault-locked': [
     'studio-1',
     { 'studio-1': ['/usr/bin/fdesetup', ...answers('fdesetup', 'status.out', 'isactive.out')] },
@@ -88,6 +109,8 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
       ...neighbours,
     },
   ],
+  'no-full-disk-access': ['studio-1', {}],
+  'no-return': ['studio-1', {}],
   'power-wrong': ['studio-1', { 'studio-1': answers('pmset', '-g.out', '-g_custom.out') }],
   'rdma-disabled': [
     'studio-1',
@@ -103,6 +126,8 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
       ...neighbours,
     },
   ],
+  'rdma-hang': ['studio-1', {}],
+  'slow-shutdown': ['studio-1', {}],
   'sudo-denied': ['studio-1', { 'studio-1': ['/.sim/sudo'] }],
   'wrong-host-key': ['studio-1', {}],
   'wrong-mac': ['studio-1', {}],

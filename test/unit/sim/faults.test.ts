@@ -35,8 +35,8 @@ function refusal(fleet: SimulatedFleet, fault: FaultName, target: string): strin
 }
 
 describe('the fault registry', () => {
-  it('has the fourteen faults of this form of the simulator', () => {
-    expect(faultNames).toHaveLength(14);
+  it('has the twenty faults of this form of the simulator', () => {
+    expect(faultNames).toHaveLength(20);
     expect(Object.values(faults).every(({ summary, targets }) => summary.length > 10 && targets !== '')).toBe(true);
   });
 

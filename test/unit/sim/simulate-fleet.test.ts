@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DesiredFleet, DesiredNode } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { modelIds } from '../../../src/sim/hardware.ts';
+import { servicesOf } from '../../../src/sim/interfaces.ts';
 import type { MacState } from '../../../src/sim/mac.ts';
 import { simulateFleet } from '../../../src/sim/simulate-fleet.ts';
 import { answer, desiredRack, fleetOf, link } from './rack.ts';
@@ -62,9 +63,10 @@ describe('a simulated fleet', () => {
 
   it('gives every link its /30 of the pool in declared order', () => {
     const addresses = fleetOf().macs.map((mac) =>
-      mac.receptacles.map(({ config }) =>
-        config.kind === 'manual' ? `${config.address}/${config.prefixLength}` : '-',
-      ),
+      mac.receptacles.map(({ device }) => {
+        const ipv4 = servicesOf(mac).find((service) => service.device === device)?.ipv4;
+        return ipv4?.kind === 'manual' ? `${ipv4.address}/${ipv4.prefixLength}` : '-';
+      }),
     );
     expect(addresses).toEqual([
       ['-', '10.77.0.1/30', '10.77.0.5/30', '10.77.0.9/30', '-', '-'],

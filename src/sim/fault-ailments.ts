@@ -1,0 +1,52 @@
+import { type Fault, macFault } from './fault.ts';
+import { aimAtNode } from './fault-targets.ts';
+import { withBridgeInterface } from './interfaces.ts';
+import type { Ailments, MacState } from './mac.ts';
+
+const ailing = (mac: MacState, ailments: Partial<Ailments>): MacState => ({
+  ...mac,
+  ailments: { ...mac.ailments, ...ailments },
+});
+
+/** The kernel's RDMA is stuck, as after long idling (exo issue 1973); only a start of the Mac ends it. */
+export const rdmaHang: Fault = macFault(
+  'RDMA hangs though its ports say active: no token comes, until a reboot',
+  aimAtNode,
+  (mac) => (mac.ailments.isRdmaHung ? 'its RDMA hangs already' : ailing(mac, { isRdmaHung: true })),
+);
+
+/** macOS makes the bridge anew, at once and whenever the Mac starts. */
+export const bridgeRebuilt: Fault = macFault(
+  'macOS builds the Thunderbolt Bridge anew, now and at every start',
+  aimAtNode,
+  (mac) => ailing(withBridgeInterface(mac), { isBridgeRebuilt: true }),
+);
+
+/** What a model never fits into, and what a lease and a record still do. */
+const roomLeftBytes = 65_536;
+
+/** The disk has no room for a model any more. */
+export const diskFull: Fault = macFault('the disk is full: 64 KiB still fit', aimAtNode, (mac) =>
+  ailing(mac, { diskRoomBytes: roomLeftBytes }),
+);
+
+/** Something holds the shutdown up until it is killed. */
+export const slowShutdown: Fault = macFault(
+  'a shutdown takes four minutes longer, since something does not stop',
+  aimAtNode,
+  (mac) => (mac.ailments.isSlowToStop ? 'it is slow to stop already' : ailing(mac, { isSlowToStop: true })),
+);
+
+/** A Mac that went down and waits for somebody to press its button. */
+export const noReturn: Fault = macFault(
+  'the Mac stays off after a reboot, until its button is pressed: sim power-on',
+  aimAtNode,
+  (mac) => (mac.ailments.isStayingOff ? 'it stays off already' : ailing(mac, { isStayingOff: true })),
+);
+
+/** "Allow full disk access for remote users" is off in Sharing. */
+export const noFullDiskAccess: Fault = macFault(
+  'SSH sessions lack Full Disk Access: networksetup changes nothing',
+  aimAtNode,
+  (mac) => (mac.ailments.hasFullDiskAccess ? ailing(mac, { hasFullDiskAccess: false }) : 'it is lacking already'),
+);
