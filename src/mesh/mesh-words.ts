@@ -1,6 +1,6 @@
 import type { Mesh } from './judge-mesh.ts';
 
-/** How a placement is, in words: `serving`, `hung: no token: timed out`, `partial: rank 1 on studio-2 exited (1)`. */
+/** How a placement is, in words: `serving`, `no rank runs`, `hung: no token: timed out`. */
 export function meshWords({ state, evidence }: Mesh): string {
   switch (state) {
     case 'serving':
@@ -8,9 +8,8 @@ export function meshWords({ state, evidence }: Mesh): string {
     case 'absent':
       return 'never started';
     case 'stopped':
-      return `stopped: ${evidence}`;
     case 'ready':
-      return `ready: ${evidence}`;
+      return evidence;
     case 'silent':
       return `hung: ${evidence}`;
     case 'changed':

@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { MemberState } from '../../src/mesh/member.ts';
+import type { FactName, TokenSight } from '../../src/model/fact-values.ts';
+import type { UnknownReason } from '../../src/model/known.ts';
+import { nodeName } from '../../src/model/node.ts';
+import type { Step } from '../../src/model/step.ts';
+import { changeOf, judgeProperty } from '../../src/resources/change.ts';
+import { placement } from '../../src/resources/placement.ts';
+import type { Property } from '../../src/resources/resource.ts';
+import { viewOf } from '../../src/resources/view.ts';
+import {
+  type MemberCase,
+  type MeshChanges,
+  type MeshRack,
+  meshFleet,
+  observeMesh,
+} from '../unit/mesh/rack-with-mesh.ts';
+
+const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+
+const token = fc.constantFrom<TokenSight>(
+  { kind: 'not-asked' },
+  { kind: 'answered', text: 'Hi' },
+  { kind: 'silent', reason: 'timed out' },
+);
+
+const member = fc.record(
+  {
+    state: fc.constantFrom<MemberState>('absent', 'stopped', 'ready', 'running', 'joined', 'exited'),
+    placement: fc.constantFrom('kimi', 'kimi', 'kimi', 'old'),
+    rank: fc.nat({ max: 3 }),
+    generation: fc.constantFrom(3, 4),
+    digest: fc.constantFrom('of old', 'of another'),
+    startedIn: fc.constantFrom('', 'BOOT-before', 'BOOT-studio-1'),
+    starts: fc.nat({ max: 4 }),
+    lacks: fc.constantFrom('record', 'service'),
+    token,
+  },
+  { requiredKeys: ['state', 'rank', 'token'] },
+);
+
+/** Undefined fields would say something else than absent ones. */
+const asCase = (one: Partial<Record<keyof MemberCase, unknown>>): MemberCase =>
+  Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined)) as unknown as MemberCase;
+
+const unknowns = fc.dictionary(
+  fc.constantFrom(...nodes),
+  fc.dictionary(
+    fc.constantFrom<FactName>('placements', 'services', 'boot-session', 'files'),
+    fc.constantFrom<UnknownReason>('timed-out', 'garbled'),
+  ),
+);
+
+const racks = fc.record({
+  members: fc.dictionary(fc.constantFrom(...nodes), fc.array(member.map(asCase), { maxLength: 2 })),
+  unknown: fc.option(unknowns, { nil: {}, freq: 3 }),
+});
+
+const files: fc.Arbitrary<MeshChanges> = fc.record({
+  placement: fc.record({
+    nodes: fc.constantFrom(['studio-1', 'studio-2', 'studio-3'].map(nodeName), [nodeName('studio-2')]),
+    state: fc.constantFrom('serving', 'serving', 'stopped'),
+    transport: fc.constantFrom('tcp', 'rdma'),
+  }),
+  runtime: fc.record({
+    order: fc.constantFrom('leader-first', 'followers-first', 'together'),
+    restart: fc.constantFrom('group', 'node'),
+  }),
+});
+
+interface Planned {
+  readonly properties: readonly Property[];
+  readonly steps: readonly Step[];
+  readonly rescued: readonly string[];
+}
+
+/** One record or service of a placement per node, as on a Mac. */
+function planned(file: MeshChanges, { members, ...rack }: MeshRack): Planned {
+  const once = Object.entries(members).map(([node, all]) => [
+    node,
+    [...new Map(all.map((one) => [one.placement ?? 'kimi', one])).values()],
+  ]);
+  const desired = meshFleet(file);
+  const observation = observeMesh(desired, { ...rack, members: Object.fromEntries(once) });
+  const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
+  const properties = placement.properties(view);
+  const changes = properties.filter((one) => judgeProperty(one) === 'differs').map(changeOf);
+  const { steps, rescues } = placement.steps(changes, view);
+  return { properties, steps, rescued: rescues.flatMap((rescue) => rescue.steps.map(({ node }) => node)) };
+}
+
+/** Everything that a step waits for, through however many others. */
+function behind(step: Step, steps: readonly Step[]): ReadonlySet<string> {
+  const found = new Set<string>();
+  const visit = ({ needs }: Step): void => {
+    for (const id of needs) {
+      const needed = steps.find((one) => one.id === id);
+      if (needed === undefined) throw new Error(`${step.id} needs ${id}, which is nowhere`);
+      if (!found.has(id)) {
+        found.add(id);
+        visit(needed);
+      }
+    }
+  };
+  visit(step);
+  return found;
+}
+
+const script = (step: Step): string => (step.act.kind === 'script' ? step.act.name : step.act.kind);
+const named = (steps: readonly Step[], name: string): readonly Step[] => steps.filter((step) => script(step) === name);
+const idsOf = (steps: readonly Step[]): readonly string[] => steps.map(({ id }) => id);
+
+const forAll = (judge: (plan: Planned, file: MeshChanges, rack: MeshRack) => void): void => {
+  fc.assert(
+    fc.property(files, racks, (file, rack) => judge(planned(file, rack), file, rack)),
+    { numRuns: 150 },
+  );
+};
+
+describe('a plan for any mixture of ranks', () => {
+  it('has steps with ids of their own that need only each other, in no ring', () => {
+    forAll(({ steps }) => {
+      expect(new Set(idsOf(steps)).size).toBe(steps.length);
+      for (const step of steps) expect([...behind(step, steps)]).not.toContain(step.id);
+    });
+  });
+
+  it('kicks nobody before all of this start were seen ready, or none is made ready at all', () => {
+    forAll(({ steps }) => {
+      const bootstraps = idsOf(named(steps, 'bootstrap-rank'));
+      const gates = idsOf(steps.filter(({ id }) => id.endsWith('/ready')));
+      expect(gates.length).toBe(bootstraps.length === 0 ? 0 : 1);
+      for (const kick of named(steps, 'kick-rank')) {
+        expect([...behind(kick, steps)]).toEqual(expect.arrayContaining([...bootstraps, ...gates]));
+      }
+    });
+  });
+
+  it('makes nobody ready while anything on its nodes is still to be stopped', () => {
+    forAll(({ steps }) => {
+      const bootstraps = named(steps, 'bootstrap-rank');
+      const near = new Set(bootstraps.map(({ node }) => node));
+      const stops = idsOf(named(steps, 'stop-rank').filter(({ node }) => near.has(node)));
+      for (const one of bootstraps) expect([...behind(one, steps)]).toEqual(expect.arrayContaining([...stops]));
+    });
+  });
+
+  it('stops every rank of its own that is seen to have a process before it makes any ready', () => {
+    forAll(({ steps }, _file, { members, unknown = {} }) => {
+      if (named(steps, 'bootstrap-rank').length === 0) return;
+      const stopped = named(steps, 'stop-rank').map(({ node }) => node);
+      for (const [node, all] of Object.entries(members)) {
+        if (Object.keys(unknown[node] ?? {}).length > 0) continue;
+        const last = all.filter(({ placement: name = 'kimi' }) => name === 'kimi').at(-1);
+        const isUp = last?.lacks !== 'service' && (last?.state === 'running' || last?.state === 'joined');
+        if (isUp) expect(stopped).toContain(node);
+      }
+    });
+  });
+
+  it('puts everything in place before it stops anything of what it starts', () => {
+    forAll(({ steps }) => {
+      const puts = idsOf(named(steps, 'put').filter(({ changes }) => changes.some((id) => id.endsWith('/kimi'))));
+      if (puts.length === 0) return;
+      const stops = named(steps, 'stop-rank').filter(({ group }) => group === 'kimi');
+      for (const stop of stops) expect([...behind(stop, steps)]).toEqual(expect.arrayContaining([...puts]));
+    });
+  });
+
+  it('asks for a token last, and rescues every member of what it starts', () => {
+    forAll(({ steps, rescued }, file) => {
+      const asks = named(steps, 'ask');
+      const kicks = idsOf(named(steps, 'kick-rank'));
+      expect(asks.length).toBe(kicks.length === 0 ? 0 : 1);
+      for (const ask of asks) expect([...behind(ask, steps)]).toEqual(expect.arrayContaining([...kicks]));
+      expect(rescued).toEqual(kicks.length === 0 ? [] : file.placement?.nodes);
+    });
+  });
+
+  it('changes nothing of a placement of which a member is unknown', () => {
+    forAll(({ properties, steps }) => {
+      const kimi = properties.find(({ address }) => address === 'placement/kimi');
+      if (kimi?.observed.kind !== 'unknown') return;
+      expect(steps.filter(({ changes }) => changes.includes(`${kimi.node} placement/kimi`))).toEqual([]);
+    });
+  });
+
+  it('interrupts only where somebody was answered, or nobody could be asked', () => {
+    forAll(({ steps }, _file, { members }) => {
+      const all = Object.values(members).flat();
+      for (const { effect } of steps) {
+        if (effect.kind !== 'interrupt') continue;
+        const own = all.filter(({ placement: name = 'kimi' }) => name === effect.placement);
+        const isAnswered = own.some((one) => one.token?.kind === 'answered');
+        const isLeaderless = !own.some((one) => one.rank === 0 && one.lacks !== 'record' && one.state !== 'absent');
+        expect(isAnswered || isLeaderless).toBe(true);
+      }
+    });
+  });
+});
