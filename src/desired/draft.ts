@@ -53,6 +53,8 @@ export interface Draft {
   /** The names of all nodes of the file, also of those that are too many to be judged. */
   readonly nodeNames: ReadonlySet<string>;
   readonly links: readonly DraftLink[];
+  /** Whether every entry of the list is among them. */
+  readonly hasAllLinks: boolean;
   readonly avoid: readonly DraftAvoid[];
   readonly version?: DraftText;
   readonly accept?: DraftText;
@@ -83,10 +85,12 @@ export function makeDraft(root: unknown, raw: RawText): Draft {
   const pool = member(member(thunderbolt, 'addressing'), 'pool');
   const text = (value: unknown, pointer: string) => textOf(value, pointer, raw);
   const nodes = Object.entries(record(member(root, 'nodes')));
+  const links = list(member(thunderbolt, 'links')).slice(0, draftLimits.links).flatMap(draftLink);
   return {
     nodes: nodes.slice(0, draftLimits.nodes).map(([name, node]) => draftNode(name, node, ssh, raw)),
     nodeNames: new Set(nodes.map(([name]) => name)),
-    links: list(member(thunderbolt, 'links')).slice(0, draftLimits.links).flatMap(draftLink),
+    links,
+    hasAllLinks: links.length === list(member(thunderbolt, 'links')).length,
     avoid: list(member(thunderbolt, 'avoid')).slice(0, draftLimits.avoid).flatMap(draftAvoid),
     isRdmaRequired: member(thunderbolt, 'rdma') === 'required',
     runtimes: draftRuntimes(root, raw),

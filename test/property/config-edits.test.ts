@@ -29,22 +29,74 @@ function changed(path: Path, change: (parent: object, key: string | number) => v
 
 const whole = loadCluster(text, file).fleet;
 
-/** What is told, by the path of the key that is removed; every other key may be left out. */
-const consequences: Readonly<Record<string, readonly string[]>> = {
-  schema: ['schema/missing-key '],
-  name: ['schema/missing-key '],
-  nodes: ['schema/missing-key '],
-  'nodes.studio-1': unknownNodeAt('links/0', 'links/1'),
-  'nodes.studio-2': unknownNodeAt('avoid/1', 'links/0', 'links/2'),
-  'nodes.studio-3': unknownNodeAt('links/1', 'links/2'),
-  'nodes.studio-1.host': ['schema/missing-key /nodes/studio-1'],
-  'nodes.studio-2.host': ['schema/missing-key /nodes/studio-2'],
-  'nodes.studio-3.host': ['schema/missing-key /nodes/studio-3'],
+const missing = (pointer: string): readonly string[] => [`schema/missing-key ${pointer}`];
+const linksOf = (...places: readonly string[]): readonly string[] =>
+  places.map((place) => `topology/unknown-node /thunderbolt/${place}`);
+const inPlacements = (kind: string, ...places: readonly string[]): readonly string[] =>
+  places.map((place) => `placement/unknown-${kind} /placements/${place}`);
+const noMesh = ['placement/mesh-not-complete /placements/chat/sharding'];
+const noPool = ['placement/needs-addressing /placements/chat/nodes'];
+const samePort = ['placement/endpoint-taken /placements/alone'];
+
+/** Sections whose keys are all needed, or all but those that are listed below. */
+const needed: Readonly<Record<string, readonly string[]>> = {
+  'runtimes.reference': ['driver', 'archive', 'command'],
+  'runtimes.server': ['driver', 'archive', 'command'],
+  'models.tiny': ['source'],
+  'models.shelf': ['source'],
+  'models.shelf.files.config.json': ['sha256', 'size'],
+  'models.shelf.files.weights/part-1.bin': ['sha256', 'size'],
+  'models.fetched': ['source'],
+  'models.fetched.files.config.json': ['sha256', 'size'],
+  'placements.chat': ['model', 'runtime', 'nodes', 'transport', 'context'],
+  'placements.alone': ['model', 'runtime', 'nodes', 'transport', 'context'],
 };
 
-function unknownNodeAt(...places: readonly string[]): readonly string[] {
-  return places.map((place) => `topology/unknown-node /thunderbolt/${place}`);
-}
+/** Of names with dots or slashes, where their section stands. */
+const pointers: Readonly<Record<string, string>> = {
+  'models.shelf.files.config.json': '/models/shelf/files/config.json',
+  'models.shelf.files.weights/part-1.bin': '/models/shelf/files/weights~1part-1.bin',
+  'models.fetched.files.config.json': '/models/fetched/files/config.json',
+};
+
+/** What is told, by the path of the key that is removed; every other key may be left out. */
+const consequences: Readonly<Record<string, readonly string[]>> = {
+  schema: missing(''),
+  name: missing(''),
+  nodes: missing(''),
+  'nodes.studio-1': [...linksOf('links/0', 'links/1'), ...inPlacements('node', 'chat/nodes/1')],
+  'nodes.studio-2': [...linksOf('avoid/1', 'links/0', 'links/2'), ...inPlacements('node', 'chat/nodes/0')],
+  'nodes.studio-3': [...linksOf('links/1', 'links/2'), ...inPlacements('node', 'chat/nodes/2', 'alone/nodes/0')],
+  'nodes.studio-1.host': missing('/nodes/studio-1'),
+  'nodes.studio-2.host': missing('/nodes/studio-2'),
+  'nodes.studio-3.host': missing('/nodes/studio-3'),
+  thunderbolt: [...noPool, ...noMesh],
+  'thunderbolt.addressing': noPool,
+  'thunderbolt.addressing.pool': noPool,
+  'thunderbolt.links': noMesh,
+  'thunderbolt.links.0': noMesh,
+  'thunderbolt.links.1': noMesh,
+  'thunderbolt.links.2': noMesh,
+  runtimes: inPlacements('runtime', 'chat/runtime', 'alone/runtime'),
+  'runtimes.reference': inPlacements('runtime', 'chat/runtime'),
+  'runtimes.reference.command.0': ['runtime/program-not-found /runtimes/reference/command/0'],
+  'runtimes.server': inPlacements('runtime', 'alone/runtime'),
+  models: inPlacements('model', 'chat/model', 'alone/model'),
+  'models.shelf': inPlacements('model', 'chat/model'),
+  'models.shelf.files': ['model/files-missing /models/shelf'],
+  'models.fetched': inPlacements('model', 'alone/model'),
+  'models.fetched.files': ['model/files-missing /models/fetched'],
+  'models.fetched.files.config.json': ['schema/out-of-range /models/fetched/files'],
+  'placements.chat.sharding': ['placement/sharding-missing /placements/chat'],
+  'placements.chat.endpoint': samePort,
+  'placements.chat.endpoint.port': samePort,
+  'placements.alone.nodes.0': ['schema/out-of-range /placements/alone/nodes'],
+  ...Object.fromEntries(
+    Object.entries(needed).flatMap(([section, keys]) =>
+      keys.map((key) => [`${section}.${key}`, missing(pointers[section] ?? `/${section.replaceAll('.', '/')}`)]),
+    ),
+  ),
+};
 
 /** Keys whose value is what a file without them means. */
 const isSameAsDefault: readonly string[] = ['thunderbolt.bridge'];
@@ -58,6 +110,9 @@ const rubbish = fc.oneof(
   fc.string({ maxLength: 80 }),
   fc.jsonValue({ maxDepth: 3 }),
 );
+
+/** Maps in which any name may stand. */
+const freeNames: readonly string[] = ['labels', 'nodes', 'runtimes', 'models', 'placements', 'files', 'env'];
 
 describe('one edit of a good cluster file', () => {
   it('that puts in any value is judged without a crash, at a place', () => {
@@ -103,14 +158,16 @@ describe('one edit of a good cluster file', () => {
   it('that adds a key of another name is always told, at that key', () => {
     const maps = [[], ...paths].filter((path) => {
       const value = path.reduce<unknown>((now, key) => Reflect.get(now as object, key), parse(text));
-      const hasFreeNames = path.at(-1) === 'labels' || path.at(-1) === 'nodes';
+      const hasFreeNames = freeNames.includes(String(path.at(-1)));
       return typeof value === 'object' && !Array.isArray(value) && !hasFreeNames;
     });
     expect(maps.length).toBeGreaterThan(8);
     for (const path of maps) {
       const { diagnostics } = load(changed([...path, 'zzz'], (parent, key) => Reflect.set(parent, key, 1)));
       expect([path, diagnostics.map((one) => one.code)]).toEqual([path, ['schema/unknown-key']]);
-      expect(diagnostics[0]?.where?.pointer).toBe(`/${[...path, 'zzz'].join('/')}`);
+      expect(diagnostics[0]?.where?.pointer).toBe(
+        `/${[...path, 'zzz'].map((key) => String(key).replaceAll('/', '~1')).join('/')}`,
+      );
     }
   });
 });

@@ -6,10 +6,11 @@ type Pair = readonly [string, string];
 
 /**
  * The links join the nodes of a placement as its sharding needs them: every pair for tensor; for pipeline each with the
- * next and the last with the first, which is also the ring by which every rank has an address. A placement whose nodes
- * are wrong in themselves is not judged.
+ * next and the last with the first, which is also the ring by which every rank has an address. Links or nodes that are
+ * wrong in themselves are told as such, and nothing is concluded from them.
  */
 export function meshNotComplete(draft: Draft): readonly Finding[] {
+  if (!areLinksSane(draft)) return [];
   const linked = new Set(draft.links.flatMap(({ ends: [a, b] }) => [keyOf([a.node, b.node]), keyOf([b.node, a.node])]));
   return draft.placements.flatMap((placement) => {
     const sharding = placement.sharding?.text;
@@ -21,6 +22,9 @@ export function meshNotComplete(draft: Draft): readonly Finding[] {
 }
 
 const keyOf = ([a, b]: Pair): string => `${a} ${b}`;
+
+const areLinksSane = ({ links, hasAllLinks, nodeNames }: Draft): boolean =>
+  hasAllLinks && links.every(({ ends }) => ends.every(({ node }) => nodeNames.has(node)));
 
 const isJudged = ({ hasAllNodes }: DraftPlacement, names: readonly string[], { nodeNames }: Draft): boolean =>
   hasAllNodes && new Set(names).size === names.length && names.every((name) => nodeNames.has(name));

@@ -133,12 +133,18 @@ describe('a receptacle that is used twice', () => {
 
 describe('the limits of a draft', () => {
   it('are those of the schema', () => {
-    const { properties } = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
+    const { properties, $defs } = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
     const { links: list, avoid } = properties.thunderbolt.properties;
     expect(draftLimits).toEqual({
       nodes: properties.nodes.maxProperties,
       links: list.maxItems,
       avoid: avoid.maxItems,
+      runtimes: properties.runtimes.maxProperties,
+      models: properties.models.maxProperties,
+      placements: properties.placements.maxProperties,
+      words: $defs.runtime.properties.command.maxItems,
+      files: $defs.model.properties.files.maxProperties,
+      members: $defs.placement.properties.nodes.maxItems,
     });
   });
 });

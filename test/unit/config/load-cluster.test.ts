@@ -138,7 +138,7 @@ thunderbolt:
     expect(hint('power: { restartAfterPowerLoss: off }')).toBe('Write false: to YAML 1.2, off is a text.');
     expect(hint('system: { fileVault: enable }')).toBe('Did you mean `enabled`? Allowed: any, enabled or disabled.');
     expect(hint('ssh: { port: "2222" }')).toBe('Write 2222 without quotes.');
-    expect(hint('port: 22')).toBe('`port` belongs under ssh or nodes.<name>.');
+    expect(hint('port: 22')).toBe('`port` belongs under ssh, nodes.<name> or placements.<name>.endpoint.');
     expect(hint('ssh:')).toBe('Fill it in, or remove the key.');
   });
 

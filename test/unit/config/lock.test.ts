@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLock, parseLock } from '../../../src/config/lock.ts';
 import { renderLock, withPin } from '../../../src/config/lock-text.ts';
-import type { HostKey } from '../../../src/model/cluster-lock.ts';
+import type { ClusterLock, HostKey } from '../../../src/model/cluster-lock.ts';
+import { digest } from '../../../src/model/digest.ts';
 
 /** A key whose base64 holds its own type, as real ones do. */
 function key(type: string, filler: number): HostKey {
@@ -12,6 +13,26 @@ function key(type: string, filler: number): HostKey {
 
 const ed = key('ssh-ed25519', 1);
 const rsa = key('ssh-rsa', 2);
+
+const sha = (letter: string) => digest(letter.repeat(64));
+
+/** A lock with something in every section but the pins. */
+const whole: ClusterLock = {
+  ...emptyLock('cluster.lock'),
+  nodes: ['a', 'b'],
+  links: {
+    'a:3 <-> c:2': { address: '10.77.0.4', prefixLength: 30 },
+    'a:2 <-> b:2': { address: '10.77.0.0', prefixLength: 30 },
+  },
+  formerNetworks: { '10.77.0.8/30': 'a:4 <-> d:2' },
+  runtimes: { reference: { sha256: sha('a'), sizeBytes: 123_456 } },
+  models: {
+    tiny: [
+      { path: 'config.json', sha256: sha('b'), sizeBytes: 0 },
+      { path: 'weights/part-1.bin', sha256: sha('c'), sizeBytes: 735_000_000_000 },
+    ],
+  },
+};
 
 describe('cluster.lock', () => {
   it('is written sorted, one key per line', () => {
@@ -50,6 +71,44 @@ hostKeys:
     expect(parseLock(renderLock(lock), 'cluster.lock')).toEqual({ lock, diagnostics: [] });
   });
 
+  it('has one line per thing, in an order that no run changes', () => {
+    expect(renderLock({ ...withPin(whole, 'a.lan', ed), nodes: ['b', 'a'] })).toBe(
+      `# What meshwright has resolved for the cluster file beside it: commit it, review its changes.
+# It is written by meshwright; a host key is pinned by \`meshwright enroll\`.
+lock: 1
+hostKeys:
+  "a.lan":
+    - "ssh-ed25519 ${ed.base64}"
+nodes:
+  - "a"
+  - "b"
+links:
+  "a:2 <-> b:2": "10.77.0.0/30"
+  "a:3 <-> c:2": "10.77.0.4/30"
+formerNetworks:
+  "10.77.0.8/30": "a:4 <-> d:2"
+runtimes:
+  "reference": "${sha('a')} 123456"
+models:
+  "tiny":
+    "config.json": "${sha('b')} 0"
+    "weights/part-1.bin": "${sha('c')} 735000000000"
+`,
+    );
+  });
+
+  it('reads back what it has besides pins, and a pin changes none of it', () => {
+    expect(parseLock(renderLock(whole), 'cluster.lock')).toEqual({ lock: whole, diagnostics: [] });
+    const { hostKeys, ...others } = withPin(whole, 'a.lan', ed);
+    expect({ ...others, hostKeys: {} }).toEqual(whole);
+    expect(Object.keys(hostKeys)).toEqual(['a.lan']);
+  });
+
+  it('knows a link whichever end comes first', () => {
+    const { lock } = parseLock('lock: 1\nlinks: { "b:2 <-> a:2": 10.77.0.0/30 }\n', 'cluster.lock');
+    expect(lock?.links).toEqual({ 'a:2 <-> b:2': { address: '10.77.0.0', prefixLength: 30 } });
+  });
+
   it('may pin nothing', () => {
     const text = renderLock(emptyLock('cluster.lock'));
     expect(parseLock(text, 'cluster.lock')).toEqual({ lock: emptyLock('cluster.lock'), diagnostics: [] });
@@ -61,6 +120,11 @@ hostKeys:
     ['lock: 1\nhostKeys: { "-oX": ["ssh-rsa AAAAAAAAAAAAAAAA"] }\n', 'schema/unsafe-text', 2, 13],
     ['lock: 1\nhostKeys: { a.lan: [ssh-rsa] }\n', 'schema/bad-form', 2, 21],
     ['lock: 1\nhostKeys: { a.lan: [] }\n', 'schema/out-of-range', 2, 20],
+    ['lock: 1\nlinks: { a:2 <-> b:2: 10.77.0.2/30 }\n', 'lock/bad-network', 2, 23],
+    ['lock: 1\nlinks: { A:2 <-> b:2: 10.77.0.0/30 }\n', 'schema/bad-name', 2, 10],
+    [`lock: 1\nruntimes: { a: ${'A'.repeat(64)} 1 }\n`, 'schema/bad-form', 2, 16],
+    ['lock: 1\nmodels: { a: {} }\n', 'schema/out-of-range', 2, 14],
+    ['lock: 1\nnodes: [A]\n', 'schema/bad-form', 2, 9],
     ['<<<<<<< ours\nlock: 1\n', 'yaml/syntax', 1, 1],
     ['', 'yaml/empty', 1, 1],
   ])('is refused when it is %j', (text, code, line, column) => {

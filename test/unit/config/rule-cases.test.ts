@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { loadCluster } from '../../../src/config/load-cluster.ts';
 import { parseLock } from '../../../src/config/lock.ts';
 import { fileCodes } from '../../../src/diagnostics/codes-file.ts';
+import { settleCodes } from '../../../src/diagnostics/codes-placement.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { type MarkedPlace, markedPlaces } from './marked-places.ts';
 import { writtenCases } from './written-cases.ts';
@@ -45,11 +46,14 @@ describe('every code about a file', () => {
       ...files.map((file) => basename(dirname(file)).replace('-', '/')),
       ...writtenCases.map((one) => one.code),
     ]);
-    const chosenElsewhere = Object.keys(fileCodes).filter((code) => code.startsWith('select/'));
+    const provokedElsewhere = [
+      ...Object.keys(fileCodes).filter((code) => code.startsWith('select/')),
+      ...Object.keys(settleCodes),
+    ];
     expect(
       Object.keys(fileCodes)
         .filter((code) => !provoked.has(code))
         .sort(),
-    ).toEqual(chosenElsewhere.sort());
+    ).toEqual(provokedElsewhere.sort());
   });
 });

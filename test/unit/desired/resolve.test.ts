@@ -12,7 +12,10 @@ describe('a resolved fleet', () => {
       macos: {},
       power: {},
       system: { fileVault: 'any' },
-      thunderbolt: { bridge: 'keep', rdma: 'auto', avoid: [], links: [] },
+      thunderbolt: { bridge: 'keep', rdma: 'auto', avoid: [], links: [], networks: {}, formerNetworks: [] },
+      runtimes: [],
+      models: [],
+      placements: [],
     });
   });
 

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { commandFields, fieldsIn, fillFields } from '../../../src/desired/command-fields.ts';
+import { rankPort, rankSlot } from '../../../src/desired/rank-port.ts';
+
+describe('the fields of a word', () => {
+  it('are words in braces with their places; other braces are text', () => {
+    expect(fieldsIn('--listen={address}:{port}')).toEqual([
+      { name: 'address', start: 9, end: 18 },
+      { name: 'port', start: 19, end: 25 },
+    ]);
+    expect(fieldsIn('{"a": {}, "b": {1}} {{rank}}').map(({ name }) => name)).toEqual(['rank']);
+  });
+
+  it('are filled in once, so that a value with braces stays as it is', () => {
+    const folder = { kind: 'node-path', path: '/opt/x' } as const;
+    expect(fillFields('{runtime}/bin/{name}', (field) => [field === 'runtime' ? folder : '{rank}'])).toEqual([
+      folder,
+      '/bin/',
+      '{rank}',
+    ]);
+    expect(fillFields('{"a": {zzz}}', () => ['never'])).toEqual(['{"a": {zzz}}']);
+    expect(fillFields('', () => ['never'])).toEqual([]);
+  });
+
+  it('are all explained where the command is', () => {
+    const { $defs } = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
+    const text: string = $defs.runtime.properties.command.description;
+    const explained = [...text.matchAll(/\{([a-z]+)\}(?!:|\s+of every)/g)].map(([, name]) => name);
+    expect(new Set(explained)).toEqual(new Set(Object.keys(commandFields)));
+  });
+});
+
+describe('the port on which ranks meet', () => {
+  it('follows from the name and the generation, within the 64 of its name', () => {
+    const first = 49_152 + 64 * rankSlot('kimi');
+    expect([0, 1, 63, 64, 130].map((generation) => rankPort('kimi', generation) - first)).toEqual([0, 1, 63, 0, 2]);
+  });
+
+  it('is a port whatever the name', () => {
+    const names = Array.from({ length: 2_000 }, (_, index) => `placement-${index}`);
+    const slots = names.map(rankSlot);
+    expect([Math.min(...slots), Math.max(...slots)]).toEqual([0, 255]);
+    expect(Math.max(...names.map((name) => rankPort(name, 63)))).toBe(65_535);
+    expect(Math.min(...names.map((name) => rankPort(name, 0)))).toBe(49_152);
+  });
+
+  it('never changes for a name: nodes remember it', () => {
+    expect([rankPort('kimi', 12), rankPort('qwen', 4)]).toEqual([54_348, 63_172]);
+  });
+});

@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { bytesText, contextTokens, durationMs } from '../../../src/desired/amounts.ts';
+import { resolveFleet } from '../../../src/desired/resolve.ts';
+import { modelSource } from '../../../src/desired/resolve-placements.ts';
+import { collisionsOf, isTreePath, mostTreeFiles } from '../../../src/desired/tree-paths.ts';
+import type { ClusterSpec } from '../../../src/model/cluster-spec.generated.ts';
+
+const spec: ClusterSpec = {
+  schema: 1,
+  name: 'rack',
+  nodes: { a: { host: 'a.lan' }, b: { host: 'b.lan' } },
+  runtimes: { ref: { driver: 'command', archive: './ref.zip', command: ['{runtime}/r'] } },
+  models: { z: { source: './z' }, a: { source: 'node:/Volumes/a', files: {} } },
+  placements: {
+    chat: { model: 'z', runtime: 'ref', nodes: ['b', 'a'], sharding: 'tensor', transport: 'tcp', context: '128k' },
+  },
+};
+
+describe('a resolved placement', () => {
+  it('has its nodes in rank order and every default filled in', () => {
+    expect(resolveFleet(spec).placements).toEqual([
+      {
+        name: 'chat',
+        model: 'z',
+        runtime: 'ref',
+        nodes: ['b', 'a'],
+        sharding: 'tensor',
+        transport: 'tcp',
+        contextTokens: 131_072,
+        env: {},
+        endpointPort: 8_080,
+        firstTokenMs: 60_000,
+        state: 'serving',
+      },
+    ]);
+  });
+
+  it('has what the file says instead', () => {
+    const chat = {
+      ...spec.placements?.['chat'],
+      context: 4_096,
+      env: { A: '1' },
+      endpoint: { port: 9_000 },
+      expect: { firstToken: '2m' },
+      state: 'stopped',
+    };
+    const { placements } = resolveFleet({ ...spec, placements: { chat } } as ClusterSpec);
+    expect(placements[0]).toMatchObject({
+      contextTokens: 4_096,
+      env: { A: '1' },
+      endpointPort: 9_000,
+      firstTokenMs: 120_000,
+      state: 'stopped',
+    });
+  });
+});
+
+describe('a resolved runtime', () => {
+  it('is started leader first, as a group, and asked as OpenAI is', () => {
+    expect(resolveFleet(spec).runtimes).toEqual([
+      {
+        name: 'ref',
+        driver: 'command',
+        archive: './ref.zip',
+        command: ['{runtime}/r'],
+        order: 'leader-first',
+        restart: 'group',
+        joinedListening: '{port}',
+        token: { path: '/v1/chat/completions', json: '/choices/0/message/content' },
+      },
+    ]);
+  });
+});
+
+describe('a resolved model', () => {
+  it('is sorted by name, its files by path', () => {
+    const file = { sha256: 'a'.repeat(64), size: 1 };
+    const { models } = resolveFleet({
+      ...spec,
+      models: { ...spec.models, b: { source: '/b', files: { y: file, 'x/z': file } } },
+    });
+    expect(models.map(({ name }) => name)).toEqual(['a', 'b', 'z']);
+    expect(models[1]?.files.map(({ path }) => path)).toEqual(['x/z', 'y']);
+  });
+
+  it.each([
+    ['./tiny', { kind: 'controller', folder: './tiny' }],
+    ['/Volumes/tiny', { kind: 'controller', folder: '/Volumes/tiny' }],
+    ['node:/Volumes/tiny', { kind: 'node', folder: '/Volumes/tiny' }],
+    ['https://models.lan/tiny', { kind: 'url', base: 'https://models.lan/tiny/' }],
+    ['http://models.lan:8000/tiny/', { kind: 'url', base: 'http://models.lan:8000/tiny/' }],
+  ])('from %s comes from there', (text, source) => {
+    expect(modelSource(text)).toEqual(source);
+  });
+});
+
+describe('an amount', () => {
+  it('of context counts k as 1,024', () => {
+    expect(['128k', '4096', '1k', '0', 'k', '1.5k', '128K'].map(contextTokens)).toEqual([
+      131_072,
+      4_096,
+      1_024,
+      ...Array.from({ length: 4 }, () => undefined),
+    ]);
+  });
+
+  it('of time is in seconds or minutes', () => {
+    expect(['30s', '2m', '0s', '30', '1h'].map(durationMs)).toEqual([30_000, 120_000, undefined, undefined, undefined]);
+  });
+
+  it('of bytes is shown in decimal units', () => {
+    expect([0, 999, 1_000, 1_234_567, 735_000_000_000, 2e15].map(bytesText)).toEqual([
+      '0 bytes',
+      '999 bytes',
+      '1.0 kB',
+      '1.2 MB',
+      '735.0 GB',
+      '2000.0 TB',
+    ]);
+  });
+});
+
+describe('a path inside a model', () => {
+  const { $defs } = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
+  const paths = [
+    'a',
+    'a/b.bin',
+    '.gitattributes',
+    '..a',
+    '...',
+    'a/..',
+    './a',
+    '../a',
+    '/a',
+    'a/',
+    'a//b',
+    'a b',
+    '',
+    '.meshwright',
+    '.meshwright-seal',
+    'x/.meshwright',
+    '\u0000',
+    'a'.repeat(513),
+    'é',
+  ];
+
+  it.each(paths)('%j is judged as the schema judges it', (path) => {
+    const form = new RegExp($defs.filePath.pattern, 'u');
+    expect(isTreePath(path)).toBe(path.length <= $defs.filePath.maxLength && form.test(path));
+  });
+
+  it('is inside, visible and not ours', () => {
+    expect(paths.filter(isTreePath)).toEqual(['a', 'a/b.bin', '.gitattributes', '..a', '...', 'x/.meshwright']);
+    expect($defs.model.properties.files.maxProperties).toBe(mostTreeFiles);
+  });
+
+  it('collides with one that differs only in case, and with a folder of its name', () => {
+    expect(collisionsOf(['a', 'b', 'A'])).toEqual([{ path: 'A', other: 'a' }]);
+    expect(collisionsOf(['W/x', 'w'])).toEqual([{ path: 'w', other: 'W/x' }]);
+    expect(collisionsOf(['w', 'W/x/y'])).toEqual([{ path: 'W/x/y', other: 'w' }]);
+    expect(collisionsOf(['w/a', 'w/b', 'v/a', 'wa'])).toEqual([]);
+  });
+});
