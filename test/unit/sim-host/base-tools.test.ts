@@ -81,6 +81,26 @@ describe('base tools of a simulated node', () => {
     ['test -d "$HOME" && true && echo yes', 'yes\n'],
     ['date -u -r 0 "+%Y-%m-%d %H:%M:%S"', '1970-01-01 00:00:00\n'],
     ['date -u -r 0', 'Thu Jan  1 00:00:00 UTC 1970\n'],
+    ['ps -ax -o pid= -o ppid= -o pgid= -o stat= >f5; read -r a b c d e <f5; echo "$e${d:+ four}"', ' four\n'],
+    ['printf ab >f6; cksum f6; cksum <f6 | cut -c 1-10', '2072780115 2 f6\n2072780115\n'],
+    ['mkdir o1 o2; ln -s o1 l1; ln -s o2 l2; mv -fh l2 l1; readlink l1; [ ! -e l2 ] && echo moved', 'o2\nmoved\n'],
+    ['printf n >n1; mkdir n2; mv -fh n1 n2; cat n2/n1', 'n'],
+    ['printf c >c1; cp -c c1 c2; cat c2', 'c'],
+    ['mkdir r1; rmdir r1; [ ! -e r1 ] && echo gone', 'gone\n'],
+    ['printf h >h1; ln h1 h2; stat -f "%l %N" h1 h2', '2 h1\n2 h2\n'],
+    ['mkdir -p p/q; printf x >p/q/x; chmod -R u+rwX,go+rX,go-w p; stat -f "%Lp %N" p/q p/q/x', '755 p/q\n644 p/q/x\n'],
+    [
+      'mkdir s; touch s/seal; printf "" | sleep 0.02; touch s/new; find s ! -type d ! -name seal -cnewer s/seal',
+      's/new\n',
+    ],
+    [
+      'mkdir s1 s2; touch s1/k s2/k; find s1 s2 ! -type d ! -name x -print \\( -path "s1/*" -cnewer s2/k -o -path "s2/*" -cnewer s2/k \\) -print',
+      's1/k\ns2/k\n',
+    ],
+    ['printf x >w1; sudo -n chown root:wheel w1; sudo -n chown -R mesh . && echo owned', 'owned\n'],
+    ['printf "a b" >z1; head -c 2 z1 | base64', 'YSA=\n'],
+    ['printf "1\\n2\\n" | awk -F / "{ n += \\$1 } END { print n }"', '3\n'],
+    ['mkdir u1 u2; printf in >u1/f; tar -cJf a.txz -C u1 f; tar -tf a.txz; tar -xmf a.txz -C u2; cat u2/f', 'f\nin'],
     ['printf x | shasum -a 256', '2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881  -\n'],
   ])('%s', async (script, out) => {
     expect(await sh(script)).toEqual({ code: 0, out, err: '', unknown: '' });
@@ -118,11 +138,16 @@ describe('base tools of a simulated node', () => {
     ['tar --zstd -xf f', 1, 'tar: Must specify one of'],
     ['tar -xzf f --strip-components=1', 1, 'tar: Option --strip-components=1 is not supported'],
     ['env --chdir=x true', 1, 'env: illegal option -- -'],
+    ['chown --reference=f f', 1, 'chown: an owner and files are needed here'],
+    ['mv -h f g', 64, 'mv: illegal option -- h'],
+    ['rmdir -p a/b', 1, 'rmdir: illegal option -- p'],
+    ['cksum -a sha256 f', 1, 'cksum: illegal option -- a'],
+    ['find . -cmin 1', 1, 'find: -cmin: unknown primary or operator'],
   ])('%s is refused as on a Mac and written down', async (script, code, complaint) => {
     const ran = await sh(`: >f; ${script}`);
     expect([ran.code, ran.out]).toEqual([code, '']);
     expect(ran.err.split('\n')[0]).toMatch(complaint === '' ? /^usage: / : complaint);
-    expect(ran.unknown).toMatch(/^\/(usr\/)?bin\/[a-z0-9]+ \d+:/);
+    expect(ran.unknown).toMatch(/^\/(usr\/)?s?bin\/[a-z0-9]+ \d+:/);
   });
 
   it.each(['timeout 1 true', 'sha256sum f', 'ip link', 'systemctl status', 'nproc', 'setsid true'])(
@@ -136,6 +161,18 @@ describe('base tools of a simulated node', () => {
     const ran = await sh(': >keep; rm keep -f');
     expect([ran.code, ran.unknown]).toEqual([1, '']);
     expect(ran.err).toMatch(/-f/);
+  });
+
+  it('chown needs root and files that are there', async () => {
+    expect((await sh(': >k; chown root:wheel k')).err).toBe('chown: k: Operation not permitted\n');
+    expect((await sh('sudo -n chown root:wheel nobody')).err).toBe('chown: nobody: No such file or directory\n');
+  });
+
+  it.runIf(process.platform === 'linux')('ps knows no process of another node or another boot', async () => {
+    const ran = await sh(
+      `ps -o pid= -p ${process.pid}; echo $?; MW_SIM=test.nod; export MW_SIM; ps -o pid= -p $$; echo $?`,
+    );
+    expect([ran.out, ran.unknown]).toEqual(['1\n1\n', '']);
   });
 
   it('ps without a process number shows the processes of the node only', async () => {

@@ -1,22 +1,30 @@
 import { accessSync, constants } from 'node:fs';
 import type { NodeFile } from '../../node-files.ts';
 import { toolFile } from '../../node-files.ts';
+import { archiveTools } from './archives.ts';
 import { fileTools } from './files.ts';
+import { networkTools } from './network.ts';
 import { plainTools } from './plain.ts';
+import { processTools } from './processes.ts';
 import { systemTools } from './system.ts';
 import { textTools } from './texts.ts';
 import { type BaseTool, wrapperText } from './wrapper.ts';
 
 /** Every wrapper there is, sorted by path. */
-export const baseTools: readonly BaseTool[] = [...fileTools, ...plainTools, ...systemTools, ...textTools].sort(
-  (a, b) => (a.path < b.path ? -1 : 1),
-);
+export const baseTools: readonly BaseTool[] = [
+  ...archiveTools,
+  ...fileTools,
+  ...networkTools,
+  ...plainTools,
+  ...processTools,
+  ...systemTools,
+  ...textTools,
+].sort((a, b) => (a.path < b.path ? -1 : 1));
 
 /** Programs of the machine that stand in the node's root as they are: a link, without a check of arguments. */
 export const linkedTools: readonly { readonly path: string; readonly name: string }[] = [
   { path: '/bin/sh', name: 'sh' },
   { path: '/usr/bin/perl', name: 'perl' },
-  { path: '/usr/bin/curl', name: 'curl' },
 ];
 
 const hostFolders = ['/bin', '/usr/bin', '/sbin', '/usr/sbin'];

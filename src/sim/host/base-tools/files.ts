@@ -1,5 +1,7 @@
 import { apple } from '../../commands/source.ts';
 import { checkFiles, passFiles } from './inside.ts';
+import { passLimited } from './room.ts';
+import { rootMarkVariable } from './system.ts';
 import { type BaseTool, shellQuote } from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);
@@ -11,6 +13,34 @@ const statArms = Object.entries(statFormats)
   .map(([bsd, gnu]) => `  (${shellQuote(bsd)}*) g=$g${gnu}; f=\${f#${bsd}} ;;`)
   .join('\n');
 
+/**
+ * The simulator counts what is deleted of models: a path below the folder of one, also one that is relative. What is
+ * not deleted in the end because of another error is counted all the same.
+ */
+const noteDeletion = `i=1
+for o; do
+  [ "$i" -ge "$OPTIND" ] || { i=$((i + 1)); continue; }
+  case $o in (/*) ;; (*) o=$PWD/$o ;; esac
+  case $o in ("$R/opt/meshwright/models/"?*)
+    [ ! -e "$o" ] || "$R/usr/bin/perl" "$R/.sim/ask" "$PWD" note delete "$o" >/dev/null 2>&1 ;; esac
+done
+`;
+
+/** One uid owns every file of a simulated Mac; that the caller may do it and that the files are there is checked. */
+const chownBody = (): string => `[ "\${1-}" != -R ] || shift
+case \${1-} in ('' | *[!a-z0-9_:.-]* | -* | :*) refused 'an owner and files are needed here' ;; esac
+w=$1
+shift
+[ $# -gt 0 ] || refused 'an owner and files are needed here'
+inside "$@"
+z=0
+for o; do
+  if [ ! -e "$o" ] && [ ! -L "$o" ]; then printf 'chown: %s: No such file or directory\n' "$o" >&2; z=1
+  elif [ -z "$${rootMarkVariable}" ]; then printf 'chown: %s: Operation not permitted\n' "$o" >&2; z=1
+  fi
+done
+exit "$z"`;
+
 /** Tools that make, move, remove and describe files. */
 export const fileTools: readonly BaseTool[] = [
   {
@@ -18,14 +48,21 @@ export const fileTools: readonly BaseTool[] = [
     source: manual('cat'),
     forms: '[-nu] [file ...]',
     usage: { text: 'usage: cat [-belnstuv] [file ...]', code: 1 },
-    body: passFiles({ letters: 'nu' }),
+    body: passLimited({ letters: 'nu' }),
   },
   {
     path: '/bin/rm',
     source: manual('rm'),
     forms: '[-dfRrv] file ...',
     usage: { text: 'usage: rm [-f | -i] [-dIPRrvWx] file ...\n       unlink [--] file', code: 64 },
-    body: passFiles({ letters: 'dfRrv', isChanging: true }),
+    body: passFiles({ letters: 'dfRrv', isChanging: true, extra: noteDeletion }),
+  },
+  {
+    path: '/bin/rmdir',
+    source: manual('rmdir'),
+    forms: 'directory ...',
+    usage: { text: 'usage: rmdir [-pv] directory ...', code: 1 },
+    body: passFiles({ letters: '', isChanging: true }),
   },
   {
     path: '/bin/mkdir',
@@ -37,22 +74,31 @@ export const fileTools: readonly BaseTool[] = [
   {
     path: '/bin/mv',
     source: manual('mv'),
-    forms: '[-fiv] source ... target',
+    forms: '[-fiv] source ... target, -fh source link (which Linux calls -fT)',
     usage: {
       text: 'usage: mv [-f | -i | -n] [-hv] source target\n       mv [-f | -i | -n] [-v] source ... directory',
       code: 64,
     },
-    body: passFiles({ letters: 'fiv', isChanging: true }),
+    body: (context) =>
+      context.isBsd
+        ? passFiles({ letters: 'fhiv', isChanging: true })(context)
+        : `case $#:\${1-} in (3:-fh | 3:-hf)
+  shift; inside "$@"
+  [ ! -L "$2" ] || exec ${shellQuote(context.host)} -fT "$1" "$2"
+  set -- -f "$@" ;; esac\n${passFiles({ letters: 'fiv', isChanging: true })(context)}`,
   },
   {
     path: '/bin/cp',
     source: manual('cp'),
-    forms: '[-fpPRv] source ... target',
+    forms: '[-cfpPRv] source ... target',
     usage: {
       text: 'usage: cp [-R [-H | -L | -P]] [-fi | -n] [-aclNpsSvXx] source_file target_file',
       code: 64,
     },
-    body: passFiles({ letters: 'fpPRv' }),
+    body: (context) =>
+      context.isBsd
+        ? passLimited({ letters: 'cfpPRv' })(context)
+        : `case \${1-} in (-c) shift ;; esac\n${passLimited({ letters: 'fpPRv' })(context)}`,
   },
   {
     path: '/bin/ln',
@@ -77,6 +123,14 @@ n=$((OPTIND - 1)); i=0
 for o; do i=$((i + 1)); [ "$i" -le "$n" ] && continue; break; done
 case $o in ('' | *[!0-7ugoarwxXst,+=-]*) refused "Invalid file mode: $o" ;; esac
 POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
+  },
+  {
+    path: '/usr/sbin/chown',
+    source: manual('chown'),
+    forms: '[-R] owner[:group] file ...: root only, and nothing happens, since one user owns all simulated files',
+    host: 'none',
+    usage: { text: 'usage: chown [-fhnvx] [-R [-H | -L | -P]] owner[:group] file ...', code: 1 },
+    body: chownBody,
   },
   {
     path: '/bin/ls',
@@ -148,28 +202,10 @@ ${isBsd ? `exec ${shellQuote(host)} $L -f "$b" -- "$@"` : `exec ${shellQuote(hos
     body: passFiles({ letters: 'n' }),
   },
   {
-    path: '/usr/bin/tar',
-    source: apple('tar(1) of macOS: bsdtar'),
-    forms: '-c, -t or -x with f and any of jvzJ, file, [-C folder] [name ...]',
-    usage: {
-      text: 'Usage:\n  List:    tar -tf <archive-filename>\n  Extract: tar -xf <archive-filename>\n  Create:  tar -cf <archive-filename> [filenames...]\n  Help:    tar --help',
-      code: 1,
-    },
-    body: ({ host }) => `m=\${1-}
-case $m in (-[ctx]*f) ;; (*) refused 'Must specify one of -c, -r, -t, -u, -x' ;; esac
-m=\${m#-?}
-case \${m%f} in (*[!jvzJ]*) refused "Option $1 is not supported" ;; esac
-for o; do case $o in ("$1" | -C) ;; (-?*) refused "Option $o is not supported" ;; esac; done
-z=x
-for o; do case $z$o in (x* | -C) ;; (*) readable "$o" ;; esac; z=; done
-# GNU tar calls gzip by name; bsdtar has it inside.
-PATH=/usr/bin:/bin exec ${shellQuote(host)} "$@"`,
-  },
-  {
     path: '/usr/bin/find',
     source: manual('find'),
     forms:
-      'path ... then -name -path -type -maxdepth -mindepth -mtime -newer -empty -prune -print -print0 -delete -exec ! ( ) -a -o',
+      'path ... then -name -path -type -maxdepth -mindepth -mtime -newer -cnewer -empty -prune -print -print0 -delete -exec ! ( ) -a -o',
     usage: {
       text: 'usage: find [-H | -L | -P] [-EXdsx] [-f path] path ... [expression]\n       find [-H | -L | -P] [-EXdsx] -f path [path ...] [expression]',
       code: 1,
@@ -178,13 +214,13 @@ PATH=/usr/bin:/bin exec ${shellQuote(host)} "$@"`,
 x= p=path
 for o; do
   case $o in ('!' | '(' | -?*) [ "$p" != path ] || p= ;; esac
-  case $p in (path | -newer) inside "$o" ;; (-exec) starts "$o" ;; esac
+  case $p in (path | -newer | -cnewer) inside "$o" ;; (-exec) starts "$o" ;; esac
   [ "$p" = path ] || p=$o
   case $x:$o in
     (x:';' | x:+) x= ;;
     (x:*) ;;
     (:-exec) x=x ;;
-    (:-name | :-path | :-type | :-maxdepth | :-mindepth | :-mtime | :-newer | :-empty | :-prune) ;;
+    (:-name | :-path | :-type | :-maxdepth | :-mindepth | :-mtime | :-newer | :-cnewer | :-empty | :-prune) ;;
     (:-print | :-print0 | :-delete | :-a | :-o) ;;
     (:-[0-9]*) ;;
     (:-*) refused "$o: unknown primary or operator" ;;

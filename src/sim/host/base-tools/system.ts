@@ -66,51 +66,6 @@ case $r:$f in
 esac
 exec ${shellQuote(host)} $u ${isBsd ? '-r "$r"' : '-d "@$r"'} "\${f:-+%a %b %e %T %Z %Y}"`;
 
-/** Words of `ps -o` that print the same on both systems. */
-const psKeywords = ['pid', 'ppid', 'pgid', 'stat', 'lstart', 'etime', 'command', 'args', 'rss', 'vsz', 'uid'];
-
-/** All processes of the node: those that carry its mark. Without /proc (a Mac below) ps itself shows the mark. */
-const psAll = (host: string, isBsd: boolean): string =>
-  isBsd
-    ? `set -- $(${shellQuote(host)} -axwwE -o pid=,command= | while read -r p c; do
-  case $c in (*"${markVariable}=$${markVariable}"*) printf '%s,' "$p" ;; esac
-done)`
-    : `set -- $(for p in $(grep -lasF "${markVariable}=$${markVariable}" /proc/[0-9]*/environ 2>/dev/null); do
-  p=\${p#/proc/}; printf '%s,' "\${p%/environ}"
-done)`;
-
-const psBody = (host: string, isBsd: boolean): string => `a= p= k=
-while getopts ':aAexwo:p:' o; do
-  case $o in
-    (a | A | e | x) a=1 ;;
-    (w) ;;
-    (o) k=\${k:+$k,}$OPTARG ;;
-    (p) p=$OPTARG; case $p in (*[!0-9,]*) refused "Invalid process id: $p" ;; esac ;;
-    (*) refused "illegal option -- $OPTARG" ;;
-  esac
-done
-shift $((OPTIND - 1))
-[ $# -eq 0 ] && [ -n "$a$p" ] && [ -n "$k" ] || refused 'illegal argument'
-(IFS=,; set -f; for o in $k; do
-  case \${o%=} in (${psKeywords.join(' | ')}) ;; (*) exit 1 ;; esac
-done) || refused "$k: keyword not found"
-[ -n "$p" ] || { ${psAll(host, isBsd)}
-p=\${1%,}; }
-[ -n "$p" ] || exit 1
-exec ${shellQuote(host)} -ww -o "$k" -p "$p"`;
-
-const killBody = `case \${1-} in
-  (-s) case \${2-} in (HUP | INT | QUIT | KILL | TERM | STOP | CONT | USR1 | USR2) ;; (*) refused "unknown signal $2" ;; esac
-    s=$2; shift 2 ;;
-  (-0 | -1 | -2 | -9 | -15 | -HUP | -INT | -QUIT | -KILL | -TERM | -STOP | -CONT | -USR1 | -USR2) s=\${1#-}; shift ;;
-  (-*) refused "unknown signal \${1#-}" ;;
-  (*) s=TERM ;;
-esac
-[ "\${1-}" != -- ] || shift
-[ $# -gt 0 ] || refused ''
-for o; do case \${o#-} in ('' | 0 | 1 | *[!0-9]*) refused "illegal process id: $o" ;; esac; done
-kill -s "$s" -- "$@"`;
-
 const usageOf = (text: string, code: number) => ({ text, code });
 
 /** Tools about the user, the clock and processes. */
@@ -154,26 +109,5 @@ export const systemTools: readonly BaseTool[] = [
       1,
     ),
     body: ({ host, isBsd }) => dateBody(host, isBsd),
-  },
-  {
-    path: '/bin/ps',
-    source: manual('ps'),
-    forms: `[-ax | -A] [-ww] -o list [-p pid,...], list of ${psKeywords.join(' ')}; without -p the processes of the node`,
-    usage: usageOf(
-      'usage: ps [-AaCcEefhjlMmrSTvwXx] [-O fmt | -o fmt] [-G gid[,gid...]]\n          [-g grp[,grp...]] [-u [uid,uid...]]\n          [-p pid[,pid...]] [-t tty[,tty...]] [-U user[,user...]]\n       ps [-L]',
-      1,
-    ),
-    body: ({ host, isBsd }) => psBody(host, isBsd),
-  },
-  {
-    path: '/bin/kill',
-    source: manual('kill'),
-    forms: '[-s NAME | -NAME | -0 -1 -2 -9 -15] [--] pid ... or -group; never 0, 1 or -1',
-    host: 'none',
-    usage: usageOf(
-      'usage: kill [-s signal_name] pid ...\n       kill -l [exit_status]\n       kill -signal_name pid ...',
-      1,
-    ),
-    body: () => killBody,
   },
 ];

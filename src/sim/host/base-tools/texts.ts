@@ -1,5 +1,6 @@
 import { apple } from '../../commands/source.ts';
 import { checkFiles, passFiles } from './inside.ts';
+import { passLimited, roomFunctions } from './room.ts';
 import { type BaseTool, checkOptions, passOptions, shellQuote } from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);
@@ -54,7 +55,8 @@ exit $s`,
     body: ({ host }) => `case $* in (*+*) refused 'illegal line count' ;; esac
 ${plainCounts('n:c:')}
 after $((OPTIND - 1)) readable "$@"
-POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
+export POSIXLY_CORRECT=1
+${roomFunctions}limited ${shellQuote(host)} "$@"`,
   },
   {
     path: '/usr/bin/tail',
@@ -62,7 +64,7 @@ POSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
     forms: '[-Ff] [-n [+]count | -c [+]bytes] [file ...]',
     usage: { text: 'usage: tail [-F | -f | -r] [-q] [-b # | -c # | -n #] [file ...]', code: 1 },
     body: ({ host }) =>
-      `${plainCounts('Ffn:c:')}\nafter $((OPTIND - 1)) readable "$@"\nPOSIXLY_CORRECT=1 exec ${shellQuote(host)} "$@"`,
+      `${plainCounts('Ffn:c:')}\nafter $((OPTIND - 1)) readable "$@"\nexport POSIXLY_CORRECT=1\n${roomFunctions}limited ${shellQuote(host)} "$@"`,
   },
   {
     path: '/usr/bin/grep',
@@ -147,7 +149,7 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
     source: manual('tee'),
     forms: '[-a] [file ...]',
     usage: { text: 'usage: tee [-ai] [file ...]', code: 1 },
-    body: passFiles({ letters: 'a' }),
+    body: passLimited({ letters: 'a' }),
   },
   {
     path: '/usr/bin/cmp',
@@ -155,6 +157,13 @@ ${refuseTexts(gnuEscapes, 'an escape that only GNU knows')}${refuseTexts(['p}', 
     forms: '[-s] file1 file2',
     usage: { text: 'usage: cmp [-l | -s | -x] [-bhz] file1 file2 [skip1 [skip2]]', code: 2 },
     body: passFiles({ letters: 's' }),
+  },
+  {
+    path: '/usr/bin/cksum',
+    source: apple('cksum(1) of macOS: the CRC of POSIX'),
+    forms: '[file ...]',
+    usage: { text: 'usage: cksum [-o 1 | 2 | 3] [file ...]', code: 1 },
+    body: passFiles({ letters: '' }),
   },
   {
     path: '/usr/bin/base64',

@@ -1,0 +1,125 @@
+import { apple, unconfirmed } from '../../commands/source.ts';
+import { markVariable } from '../exec-environment.ts';
+import { linkTablePath } from '../launchd-process.ts';
+import { linkNamesPath } from '../link-table.ts';
+import { roomFunctions } from './room.ts';
+import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
+
+/** Servers of this machine that stand for the rest of the network: lines `models.lan:80 127.0.0.1:43211`. */
+const webPath = '/.sim/web';
+/** Every URL that was asked for, one per line. */
+const urlsPath = '/.sim/urls';
+
+/**
+ * Who of the node's processes listens where, from /proc: the inodes of listening sockets, then the processes with the
+ * mark of the node that hold one of them. A loopback port of this machine is called what it stands for on the node.
+ */
+const listenersOnLinux = `my ($root, $mark) = @ARGV;
+my (%port, %name, %seen);
+open my $tcp, '<', '/proc/net/tcp' or exit 1;
+while (<$tcp>) {
+  my @f = split;
+  $port{$f[9]} = join ' ', join('.', reverse map hex, $f[1] =~ /^(..)(..)(..)(..):/), hex((split /:/, $f[1])[1])
+    if $f[3] eq '0A';
+}
+for my $folder (glob '/proc/[0-9]*') {
+  open my $environ, '<', "$folder/environ" or next;
+  local $/;
+  my $text = <$environ> // '';
+  next unless "\\0$text" =~ /\\0${markVariable}=\\Q$mark\\E\\0/;
+  for my $link (map readlink, glob "$folder/fd/*") {
+    $seen{$port{$1}} = 1 if $link && $link =~ /^socket:\\[([0-9]+)\\]$/ && $port{$1};
+  }
+}
+`;
+
+/** The same on a Mac, where lsof knows. */
+const listenersOnMac = `my ($root, $mark) = @ARGV;
+my (%name, %seen);
+my @pids = map { /^ *([0-9]+) .*\\b${markVariable}=\\Q$mark\\E( |$)/ ? $1 : () } qx(ps -axwwE -o pid=,command=);
+push @pids, map { /pid = ([0-9]+)/ ? $1 : () } map { open my $f, '<', $_ or (); <$f> } glob "\\"$root/.sim/launchd/*\\"";
+if (@pids) {
+  for (split /\\n/, qx(lsof -nP -a -iTCP -sTCP:LISTEN -Fn -p @{[join ',', @pids]} 2>/dev/null)) {
+    $seen{($1 eq '*' ? '0.0.0.0' : $1) . " $2"} = 1 if /^n([0-9.*]+):([0-9]+)$/;
+  }
+}
+`;
+
+/** Columns as \`netstat\` of macOS sets them (inet.c of Apple's network_cmds): remote login always listens. */
+const listenerLines = `if (open my $names, '<', "$root${linkNamesPath}") {
+  while (<$names>) { $name{$1} = $2 if /^([0-9]+) (\\S+)/ }
+}
+my @local = ('*.22');
+for my $one (sort keys %seen) {
+  my ($address, $number) = split / /, $one;
+  my $known = $address eq '127.0.0.1' ? $name{$number} : undef;
+  $address = '*' if $address eq '0.0.0.0';
+  push @local, defined $known ? $known =~ s/:/./r : "$address.$number";
+}
+print "Active Internet connections (including servers)\\n";
+printf "%-5s %-6s %-6s  %-22s %-22s %-11s\\n", 'Proto', 'Recv-Q', 'Send-Q', 'Local Address', 'Foreign Address', '(state)';
+printf "%-5s %6d %6d  %-22s %-22s %-11s\\n", 'tcp4', 0, 0, $_, '*.*', 'LISTEN' for @local;
+`;
+
+const netstatBody = ({
+  host,
+  isBsd,
+}: WrapperContext): string => `case $#:$* in ('5:-an -f inet -p tcp') ;; (*) refused '' ;; esac
+exec ${shellQuote(host)} -e ${shellQuote((isBsd ? listenersOnMac : listenersOnLinux) + listenerLines)} "$R" "$${markVariable}"`;
+
+/** Options of curl that take a word, and what that word may be. */
+const curlBody = ({ host }: WrapperContext): string => `u= n=$#
+while [ "$n" -gt 0 ]; do
+  o=$1 v=\${2-}
+  shift; n=$((n - 1))
+  case $o in
+    (-[qfsSL] | -[qfsSL][qfsSL]*) case $o in (*[!qfsSL-]*) refused "option $o: is unknown" ;; esac; set -- "$@" "$o" ;;
+    (-m | --connect-timeout | --speed-limit | --speed-time | --retry | -C | -o | -H | --data-binary | -w | --noproxy)
+      [ "$n" -gt 0 ] || refused "option $o: requires parameter"
+      shift; n=$((n - 1))
+      case $o:$v in
+        (-m:*[!0-9.]* | --connect-timeout:*[!0-9.]* | --speed-*:*[!0-9]* | --retry:*[!0-9]*) refused "option $o: expected a proper numerical parameter" ;;
+        (-C:-) ;; (-C:*) refused "option $o: only - is taken here" ;;
+        (-o:-) ;; (-o:*) readable "$v" ;;
+        (--data-binary:@-) ;; (--data-binary:@*) readable "\${v#@}" ;;
+      esac
+      set -- "$@" "$o" "$v" ;;
+    (http://* | https://*) [ -z "$u" ] || refused 'one URL at a time'; u=$o; set -- "$@" "$o" ;;
+    (*) refused "option $o: is unknown" ;;
+  esac
+done
+[ -n "$u" ] || refused '(2) no URL specified'
+printf '%s\\n' "$u" >>"$R${urlsPath}"
+for f in "$R${linkTablePath}" "$R${webPath}"; do
+  [ -e "$f" ] || continue
+  while read -r k v; do
+    set -- "$@" --connect-to "$k:$v"
+    case $k in (127.0.0.1:*) set -- "$@" --connect-to "localhost:\${k#*:}:$v" ;; esac
+  done <"$f"
+done
+# Whoever is not in these lists is nobody: the port of tcpmux is closed everywhere.
+set -- "$@" --connect-to ::127.0.0.1:1
+${roomFunctions}limited ${shellQuote(host)} "$@"`;
+
+/** Tools that look at the network or use it. */
+export const networkTools: readonly BaseTool[] = [
+  {
+    path: '/usr/sbin/netstat',
+    source: unconfirmed('netstat -an -f inet -p tcp: the columns of listening sockets on macOS 26'),
+    forms: '-an -f inet -p tcp: the listening sockets of the processes of the node',
+    host: 'perl',
+    usage: {
+      text: 'Usage:\tnetstat [-AaLlnW] [-f address_family | -p protocol]',
+      code: 64,
+    },
+    body: netstatBody,
+  },
+  {
+    path: '/usr/bin/curl',
+    source: apple('curl(1) of macOS'),
+    forms:
+      '[-qfsSL] [-m s] [--connect-timeout s] [--speed-limit n] [--speed-time s] [--retry n] [-C -] [-o file] [-H text] [--data-binary @file|@-] [-w format] [--noproxy list] URL',
+    usage: { text: "curl: try 'curl --help' or 'curl --manual' for more information", code: 2 },
+    body: curlBody,
+  },
+];

@@ -1,0 +1,100 @@
+import { apple } from '../../commands/source.ts';
+import { markVariable } from '../exec-environment.ts';
+import { type BaseTool, shellQuote } from './wrapper.ts';
+
+const manual = (name: string) => apple(`${name}(1) of macOS`);
+const usageOf = (text: string, code: number) => ({ text, code });
+
+/** Words of `ps -o` that print the same on both systems. */
+const psKeywords = ['pid', 'ppid', 'pgid', 'stat', 'lstart', 'etime', 'command', 'args', 'rss', 'vsz', 'uid'];
+
+/**
+ * Makes a list with commas of those processes that carry the mark of the node's present boot, by the files of their
+ * environments: a whole entry of it, since the mark of a boot is the beginning of another one's.
+ */
+const ofNode = (files: string): string =>
+  `set -- $(for p in $(command -p grep -lasxzF "${markVariable}=$${markVariable}" ${files} 2>/dev/null); do
+  p=\${p#/proc/}; printf '%s,' "\${p%/environ}"
+done)`;
+
+/** The same for processes that were asked for by number. A Mac below hides the environment of its own programs. */
+const psNamed = (isBsd: boolean): string =>
+  isBsd
+    ? ':'
+    : `q=
+  for o in $(IFS=,; printf '/proc/%s/environ ' $p); do q="$q $o"; done
+  ${ofNode('$q')}
+  p=\${1-}; p=\${p%,}`;
+
+/** All processes of the node: those that carry its mark. Without /proc (a Mac below) ps itself shows the mark. */
+const psAll = (host: string, isBsd: boolean): string =>
+  isBsd
+    ? `set -- $(${shellQuote(host)} -axwwE -o pid=,command= | while read -r p c; do
+  case $c in (*"${markVariable}=$${markVariable}"*) printf '%s,' "$p" ;; esac
+done)`
+    : ofNode('/proc/[0-9]*/environ');
+
+const psBody = (host: string, isBsd: boolean): string => `a= p= k=
+while getopts ':aAexwo:p:' o; do
+  case $o in
+    (a | A | e | x) a=1 ;;
+    (w) ;;
+    (o) k="\${k:+$k }$OPTARG" ;;
+    (p) p=$OPTARG; case $p in (*[!0-9,]*) refused "Invalid process id: $p" ;; esac ;;
+    (*) refused "illegal option -- $OPTARG" ;;
+  esac
+done
+shift $((OPTIND - 1))
+[ $# -eq 0 ] && [ -n "$a$p" ] && [ -n "$k" ] || refused 'illegal argument'
+(IFS=' ,'; set -f; for o in $k; do
+  case \${o%=} in (${psKeywords.join(' | ')}) ;; (*) exit 1 ;; esac
+done) || refused "$k: keyword not found"
+if [ -n "$p" ]; then
+  ${psNamed(isBsd)}
+else
+  ${psAll(host, isBsd)}
+  p=\${1-}; p=\${p%,}
+fi
+[ -n "$p" ] || exit 1
+set -f
+set --
+for o in $k; do set -- "$@" -o "$o"; done
+exec ${shellQuote(host)} -ww "$@" -p "$p"`;
+
+const killBody = `case \${1-} in
+  (-s) case \${2-} in (HUP | INT | QUIT | KILL | TERM | STOP | CONT | USR1 | USR2) ;; (*) refused "unknown signal $2" ;; esac
+    s=$2; shift 2 ;;
+  (-0 | -1 | -2 | -9 | -15 | -HUP | -INT | -QUIT | -KILL | -TERM | -STOP | -CONT | -USR1 | -USR2) s=\${1#-}; shift ;;
+  (-*) refused "unknown signal \${1#-}" ;;
+  (*) s=TERM ;;
+esac
+[ "\${1-}" != -- ] || shift
+[ $# -gt 0 ] || refused ''
+for o; do case \${o#-} in ('' | 0 | 1 | *[!0-9]*) refused "illegal process id: $o" ;; esac; done
+case $s in (0) ;; (*) "$R/usr/bin/perl" "$R/.sim/ask" "$PWD" note kill "$s" "$@" >/dev/null 2>&1 ;; esac
+kill -s "$s" -- "$@"`;
+
+/** Tools about processes. */
+export const processTools: readonly BaseTool[] = [
+  {
+    path: '/bin/ps',
+    source: manual('ps'),
+    forms: `[-ax | -A] [-ww] -o list [-p pid,...], list of ${psKeywords.join(' ')}; without -p the processes of the node`,
+    usage: usageOf(
+      'usage: ps [-AaCcEefhjlMmrSTvwXx] [-O fmt | -o fmt] [-G gid[,gid...]]\n          [-g grp[,grp...]] [-u [uid,uid...]]\n          [-p pid[,pid...]] [-t tty[,tty...]] [-U user[,user...]]\n       ps [-L]',
+      1,
+    ),
+    body: ({ host, isBsd }) => psBody(host, isBsd),
+  },
+  {
+    path: '/bin/kill',
+    source: manual('kill'),
+    forms: '[-s NAME | -NAME | -0 -1 -2 -9 -15] [--] pid ... or -group; never 0, 1 or -1',
+    host: 'none',
+    usage: usageOf(
+      'usage: kill [-s signal_name] pid ...\n       kill -l [exit_status]\n       kill -signal_name pid ...',
+      1,
+    ),
+    body: () => killBody,
+  },
+];
