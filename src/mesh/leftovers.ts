@@ -45,7 +45,7 @@ function placementOf(label: string): string | undefined {
  * Whether what is left over of a placement may still answer somebody: it gave a token, or it has a process and nobody
  * has seen the leader that could be asked.
  */
-export function mayAnswer(leftovers: readonly SeenOnNode[]): boolean {
+function mayAnswer(leftovers: readonly SeenOnNode[]): boolean {
   const isLeaderSeen = leftovers.some(({ seen: { record } }) => record?.rank === 0);
   const isAnswering = leftovers.some(({ seen: { record } }) => record?.token.kind === 'answered');
   return isAnswering || (!isLeaderSeen && leftovers.some(({ seen }) => isRunning(seen)));

@@ -7,7 +7,7 @@ import { type MeshWork, meshStep, rankPatch, scriptAct } from './mesh-step.ts';
 export const orderlyGraceMs = 10_000;
 
 /** How long one that serves nobody may take: a hung rank does not act on SIGTERM anyway (mlx issue 3910). */
-export const shortGraceMs = 2_000;
+const shortGraceMs = 2_000;
 
 /** For everything that `stop-rank` does after its grace. */
 const stopDeadlineMs = 30_000;

@@ -68,7 +68,7 @@ export const serviceFileAddress = (placement: string): string => `${placementAdd
  * The service file of each member of a placement that serves as the file says: what a later boot would load. Every
  * start writes them anyway, so that otherwise nobody keeps them.
  */
-export function serviceFileProperties(one: PlacementCase, targets: readonly ObservedTarget[]): readonly Property[] {
+function serviceFileProperties(one: PlacementCase, targets: readonly ObservedTarget[]): readonly Property[] {
   const { placement, mesh, configuration } = one;
   if (placement.state === 'stopped' || mesh.state !== 'serving' || configuration.kind === 'incomplete') return [];
   return configuration.ranks.flatMap((rank) =>
@@ -105,7 +105,7 @@ function fileState(file: KeptFile | undefined, digest: string): 'intact' | 'chan
 export const leftoverAddress = 'placement';
 
 /** Names of what is left over on a node of placements that left the file. */
-export function leftoverProperty({ desired }: View, { desired: { name: node }, facts }: ObservedTarget): Property {
+function leftoverProperty({ desired }: View, { desired: { name: node }, facts }: ObservedTarget): Property {
   const names = desired.placements.map(({ name }) => name);
   const observed = mapKnown(leftoversOn(node, facts, names), (leftovers) =>
     leftovers.map(({ placement }) => placement),

@@ -11,7 +11,7 @@ export type CabledFleet = Pick<DesiredFleet['thunderbolt'], 'links' | 'networks'
  * The address of a node on its cable to another one; `undefined` when no cable is declared, or none has a network yet.
  * Of several cables that one counts whose text comes first, so that the order of the file has no meaning.
  */
-export function addressTowards(fleet: CabledFleet, node: NodeName, other: NodeName): string | undefined {
+function addressTowards(fleet: CabledFleet, node: NodeName, other: NodeName): string | undefined {
   const [link] = fleet.links
     .filter(({ ends }) => joins(ends, node, other))
     .toSorted((a, b) => (linkText(a.ends) < linkText(b.ends) ? -1 : 1));

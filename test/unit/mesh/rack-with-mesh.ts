@@ -135,7 +135,7 @@ function serviceOf({ placement = 'kimi', state, lastExit = '1' }: MemberCase): L
 }
 
 /** The facts that a node with these members shows. */
-export function memberValues(members: readonly MemberCase[], wanted: string): Partial<FactValues> {
+function memberValues(members: readonly MemberCase[], wanted: string): Partial<FactValues> {
   const there = members.filter(({ state }) => state !== 'absent');
   return {
     placements: there.filter(({ lacks }) => lacks !== 'record').map((one) => recordOf(one, wanted)),
