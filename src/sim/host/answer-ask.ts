@@ -1,3 +1,4 @@
+import { preferencesPath } from '../network-preferences.ts';
 import type { AskAnswer, AskRequest } from './ask-server.ts';
 import type { EffectAct } from './effects.ts';
 import type { FleetModel } from './fleet-model.ts';
@@ -13,6 +14,8 @@ export interface AskedFleet {
   /** Brings every file of every node in line with the model. */
   readonly render: () => Promise<void>;
 }
+
+const launchctlPath = '/bin/launchctl';
 
 const silent: AskAnswer = { stdout: '', stderr: '', exitCode: 0 };
 
@@ -44,11 +47,20 @@ export async function answerAsk(fleet: AskedFleet, request: AskRequest): Promise
     if (act !== undefined) fleet.note(node, act);
     return silent;
   }
+  const { tool, isRoot } = request;
+  if (tool === launchctlPath) {
+    // Out of turn: it can wait for the end of a process, and changes nothing of the model.
+    const answer = await node.launchd.launchctl({ args, isRoot });
+    fleet.note(node, { kind: 'launchctl', args, exitCode: answer.exitCode });
+    return answer;
+  }
   return fleet.takeTurn(async () => {
-    const { tool, isRoot } = request;
-    const { isKnown, ...answer } = fleet.model.write({ node: node.name, tool, args, isRoot });
+    const edited = await node.edited(preferencesPath);
+    if (edited !== undefined) fleet.model.reread(node.name, edited);
+    const { isKnown, isChange, ...answer } = fleet.model.write({ node: node.name, tool, args, isRoot });
     if (!isKnown) await node.objectTo(`${tool} ${args.length}:${args.join(' ').replaceAll('\n', ' ')}`);
-    fleet.note(node, { kind: 'write', tool, args, exitCode: answer.exitCode });
+    else if (isChange || answer.exitCode !== 0)
+      fleet.note(node, { kind: 'write', tool, args, exitCode: answer.exitCode });
     await fleet.render();
     return answer;
   });

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
+import type { Reach } from '../launchd/reach.ts';
 import type { ConnectionState } from '../mac.ts';
 import type { NodeFile } from '../node-files.ts';
 import type { Write } from '../writes/apply-write.ts';
@@ -21,14 +22,19 @@ export interface NodeView {
   readonly files: readonly NodeFile[];
   /** Number of the present boot session, from 0; part of the mark of every process. */
   readonly bootCount: number;
+  /** Which addresses on cables it can use now; none when absent. */
+  readonly reach?: Reach;
 }
 
-/** What a tool says after a write. `isKnown`: false when it only printed its usage. */
+/** What a tool says after a write. */
 export interface WriteAnswer {
   readonly stdout: string;
   readonly stderr: string;
   readonly exitCode: number;
+  /** False when it only printed its usage. */
   readonly isKnown: boolean;
+  /** False when it only read, or refused. */
+  readonly isChange: boolean;
 }
 
 /**
@@ -46,6 +52,8 @@ export interface FleetModel {
   readonly clearFault: (words: readonly string[]) => FaultAnswer;
   /** Carries out one command line that changes something. */
   readonly write: (write: Write) => WriteAnswer;
+  /** The network preferences of the Mac behind this node are no longer what was rendered: this is their text. */
+  readonly reread: (node: string, text: string) => void;
   /** The Mac behind this node starts. */
   readonly boot: (node: string, atEpochSeconds: number) => void;
 }

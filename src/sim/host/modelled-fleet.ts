@@ -5,7 +5,10 @@ import type { DesiredFleet } from '../../model/desired.ts';
 import { type ActiveFault, faults, parseFault } from '../faults.ts';
 import { macBehind, type SimulatedFleet } from '../fleet.ts';
 import { append, beginHistory, faultsInForce, type History, withoutFaults } from '../history.ts';
+import { readPlist } from '../launchd/plist-reader.ts';
+import { reachOf } from '../launchd/reach.ts';
 import type { MacState } from '../mac.ts';
+import { isDict } from '../plist.ts';
 import { nodeFiles } from '../render-node.ts';
 import { simulateFleet } from '../simulate-fleet.ts';
 import type { FaultAnswer, FleetModel } from './fleet-model.ts';
@@ -76,7 +79,12 @@ export function modelledFleet(desired: DesiredFleet, seed: string): FleetModel {
     nodes: desired.nodes.map((node) => ({ name: node.name, user: node.user ?? defaultUser })),
     look: (node) => {
       const { connection, bootSession } = macAt(node);
-      return { connection, files: nodeFiles(history.fleet, node), bootCount: bootSession.count };
+      return {
+        connection,
+        files: nodeFiles(history.fleet, node),
+        bootCount: bootSession.count,
+        reach: reachOf(history.fleet, node),
+      };
     },
     faults: listed,
     setFault: ([name, ...rest]) => {
@@ -93,10 +101,16 @@ export function modelledFleet(desired: DesiredFleet, seed: string): FleetModel {
     },
     write: (write) => {
       const { history: next, happened } = append(history, { kind: 'write', ...write });
+      const isChange = next !== history;
       history = next;
       if (happened.kind === 'refused' || happened.written === undefined) throw new Error('a write is never refused');
       const { stdout, stderr, exitCode, isKnown } = happened.written;
-      return { stdout, stderr, exitCode, isKnown };
+      return { stdout, stderr, exitCode, isKnown, isChange };
+    },
+    reread: (node, text) => {
+      const read = readPlist(text);
+      const preferences = read.kind === 'plist' && isDict(read.value) ? read.value : {};
+      history = append(history, { kind: 'preferences', mac: macAt(node).name, preferences }).history;
     },
     boot: (node, atEpochSeconds) => {
       history = append(history, { kind: 'boot', mac: macAt(node).name, atEpochSeconds }).history;

@@ -1,7 +1,9 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Reach } from '../launchd/reach.ts';
 import type { NodeView } from './fleet-model.ts';
 import { type KeyFile, loadOrCreateKey } from './host-keys.ts';
+import { createLaunchd, type Launchd } from './launchd.ts';
 import { createNodeRoot } from './node-root.ts';
 import type { PipeSupply } from './pipes.ts';
 import type { ProcessGroups } from './process-groups.ts';
@@ -24,6 +26,8 @@ export interface SimulatedNodeOptions {
   readonly pipes: PipeSupply;
   readonly groups: ProcessGroups;
   readonly look: () => NodeView;
+  /** Told what the texts of a launchd job name before it is loaded. */
+  readonly beforeLoad: (texts: readonly string[]) => Promise<void>;
   readonly preferredPort?: number;
 }
 
@@ -34,12 +38,17 @@ export interface SimulatedNode {
   readonly counts: () => NodeCounts;
   readonly execs: () => readonly ExecRecord[];
   readonly unknown: () => Promise<readonly string[]>;
+  readonly launchd: Launchd;
+  /** Which addresses on cables it can use, as of the last rendering. */
+  readonly reach: () => Reach | undefined;
   /** Number of the present boot session, from 0. */
   readonly boot: () => number;
   /** `<run id>.<node>.<boot>`: what every process of the present boot session carries. */
   readonly mark: () => string;
   /** Writes one line down that a Mac would not have understood. */
   readonly objectTo: (line: string) => Promise<void>;
+  /** The text of a rendered file when somebody on the node has changed it since; empty when it is gone. */
+  readonly edited: (path: string) => Promise<string | undefined>;
   /** Brings files and connection in line with the model. */
   readonly render: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -68,6 +77,15 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
     const lines = objections.map((objection) => `/bin/sh ${objection.text}\n`).join('');
     appendFile(unknownFile, lines).catch(() => undefined);
   };
+  const objectTo = (line: string): Promise<void> => appendFile(unknownFile, `${line}\n`);
+  const launchd = createLaunchd({
+    root,
+    mark,
+    groups: options.groups,
+    scaledMs: (macMs) => macMs,
+    objectTo: (line) => void objectTo(line).catch(() => undefined),
+    beforeLoad: options.beforeLoad,
+  });
   const server = await startNodeServer({
     node: { ...options, mark, root, records, objectTo: note, now: () => Date.now() },
     keys,
@@ -83,7 +101,10 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
     unknown: async () => (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
     boot: () => view.bootCount,
     mark,
-    objectTo: (line) => appendFile(unknownFile, `${line}\n`),
+    objectTo,
+    launchd,
+    reach: () => view.reach,
+    edited: files.edited,
     render,
     close: server.close,
   };

@@ -11,6 +11,7 @@ import { createEffectLog, type Effect, type EffectLog } from './effects.ts';
 import type { FaultAnswer, FleetModel } from './fleet-model.ts';
 import { type KeyFile, loadOrCreateKey } from './host-keys.ts';
 import { type Lifeline, startLifeline, sweepMarked } from './lifeline.ts';
+import { createLinkTables, type LinkTables, nowhere } from './link-table.ts';
 import { createPipeSupply, type PipeSupply } from './pipes.ts';
 import { createProcessGroups, type ProcessGroups } from './process-groups.ts';
 import type { ExecRecord, NodeCounts } from './records.ts';
@@ -58,6 +59,7 @@ interface Parts {
   readonly asks: AskServer;
   readonly effects: EffectLog;
   readonly asked: AskedFleet;
+  readonly links: LinkTables;
 }
 
 /** A colon would split PATH, and sshd would refuse a folder that others can write. */
@@ -88,6 +90,8 @@ export async function startFleet(options: StartFleetOptions): Promise<Fleet> {
   const groups = createProcessGroups(lifeline);
   const askPath = await chooseSocketPath(folder, 'ask.sock');
   const askText = askClientText(askPath);
+  const roots = options.model.nodes.map(({ name }) => [name, join(folder, 'roots', name)] as const);
+  const links = createLinkTables(new Map(roots));
   const started = await Promise.allSettled(
     options.model.nodes.map(({ name, user }) =>
       createSimulatedNode({
@@ -100,38 +104,49 @@ export async function startFleet(options: StartFleetOptions): Promise<Fleet> {
         pipes,
         groups,
         look: () => options.model.look(name),
+        beforeLoad: (texts) => links.announce(name, texts),
         ...(options.ports?.[name] !== undefined && { preferredPort: options.ports[name] }),
       }),
     ),
   );
   const nodes = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const effects = createEffectLog();
-  const asked = askedFleet(options.model, nodes, effects);
+  const asked = askedFleet(options.model, nodes, effects, links);
   const asks = await serveAsks(askPath, (request) => answerAsk(asked, request));
-  const parts = { runId, lifeline, groups, pipes, userKey, nodes, asks, effects, asked };
+  const parts = { runId, lifeline, groups, pipes, userKey, nodes, asks, effects, asked, links };
   const failed = started.find((one) => one.status === 'rejected');
   if (failed !== undefined) {
     await stopParts(parts);
     throw failed.reason;
   }
+  await asked.render();
+  await Promise.all(nodes.map((node) => node.launchd.boot()));
   return fleetOf(parts, options.model);
 }
 
-const askedFleet = (model: FleetModel, nodes: readonly SimulatedNode[], effects: EffectLog): AskedFleet => ({
+const askedFleet = (
+  model: FleetModel,
+  nodes: readonly SimulatedNode[],
+  effects: EffectLog,
+  links: LinkTables,
+): AskedFleet => ({
   model,
   nodes,
   takeTurn: createTurns(),
   note: (node, act) => effects.add({ ...act, node: node.name, boot: node.boot(), atEpochMs: Date.now() }),
   render: async () => {
     await Promise.all(nodes.map((node) => node.render()));
+    await links.update(new Map(nodes.map((node) => [node.name, node.reach() ?? nowhere])));
   },
 });
 
-async function stopParts({ runId, lifeline, groups, pipes, nodes, asks }: Parts): Promise<void> {
+async function stopParts({ runId, lifeline, groups, pipes, nodes, asks, links }: Parts): Promise<void> {
   await Promise.all(nodes.map((node) => node.close()));
+  for (const node of nodes) node.launchd.cut();
   groups.killAll();
   await sweepMarked(runId);
   await asks.close();
+  await links.close();
   await pipes.close();
   await lifeline.close();
 }
