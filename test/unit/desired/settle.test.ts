@@ -148,14 +148,15 @@ describe('a runtime', () => {
     expect(settle({ more: runtimes }, first.lock, archive('a')).additions).toEqual([]);
   });
 
-  it.each(['missing', 'unreadable'] as const)('whose archive is %s is still what the lock says', (kind) => {
+  it.each([
+    ['missing', 'runtime/archive-missing'],
+    ['unreadable', 'runtime/archive-unreadable'],
+  ] as const)('whose archive is %s is still what the lock says', (kind, code) => {
     const sources: SourceFacts = { archives: { ref: { kind, detail: 'No.' } }, folders: {} };
     const settled = settle({ more: runtimes }, first.lock, sources);
     expect([settled.fleet.runtimes, settled.lock, settled.diagnostics]).toEqual([first.fleet.runtimes, first.lock, []]);
     const unlocked = settle({ more: runtimes }, lock, sources);
-    expect(unlocked.diagnostics).toMatchObject([
-      { code: `runtime/archive-${kind}`, subject: 'runtime ref', detail: 'No.' },
-    ]);
+    expect(unlocked.diagnostics).toMatchObject([{ code, subject: 'runtime ref', detail: 'No.' }]);
     expect(unlocked.fleet.runtimes[0]?.sha256).toBeUndefined();
   });
 
@@ -213,9 +214,12 @@ describe('a model', () => {
     }
   });
 
-  it.each(['missing', 'unreadable'] as const)('whose folder is %s is an error unless it is locked', (kind) => {
+  it.each([
+    ['missing', 'model/folder-missing'],
+    ['unreadable', 'model/folder-unreadable'],
+  ] as const)('whose folder is %s is an error unless it is locked', (kind, code) => {
     const sources: SourceFacts = { archives: {}, folders: { tiny: { kind, detail: 'No.' } } };
-    expect(codesOf(settle({ more: here }, lock, sources))).toEqual([`model/folder-${kind}`]);
+    expect(codesOf(settle({ more: here }, lock, sources))).toEqual([code]);
     expect(codesOf(settle({ more: here }, first.lock, sources))).toEqual([]);
   });
 
