@@ -30,8 +30,8 @@ export interface ExecuteOptions {
   readonly halted: AbortSignal;
   /** How long scripts that run are awaited after an interrupt. */
   readonly interruptMs: number;
-  /** Told of a step that is not run. */
-  readonly onSkip: (report: StepReport) => void;
+  /** Told of every step once, when it has ended or is known not to be run. */
+  readonly onEnd: (report: StepReport) => void;
   readonly onRescue: (group: string) => void;
 }
 
@@ -105,8 +105,7 @@ function skipHopeless(schedule: Schedule): boolean {
   const hopeless = items.filter((item) => item.state === 'waiting' && isHopeless(item, schedule));
   for (const item of hopeless) {
     const outcome = options.interrupt?.aborted === true ? 'interrupted' : 'skipped';
-    end(item, { outcome, diagnostics: [] }, 0);
-    if (item.report) options.onSkip(item.report);
+    end(item, { outcome, diagnostics: [] }, 0, options);
   }
   return hopeless.length > 0;
 }
@@ -167,7 +166,7 @@ async function run(item: Item, schedule: Schedule): Promise<void> {
   const about = { signal: giveUp.signal, ...(rescues === undefined ? {} : { rescues }) };
   const result = await Promise.race([options.run(step, about), abandoned(item, options)]);
   lanes.leave(step.node, step.act.kind);
-  end(item, result, Math.max(1, performance.now() - startedAtMs));
+  end(item, result, Math.max(1, performance.now() - startedAtMs), options);
 }
 
 /**
@@ -187,15 +186,17 @@ async function abandoned({ step, rescues, giveUp }: Item, options: ExecuteOption
 const once = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
-function end(item: Item, { outcome, diagnostics }: StepResult, ms: number): void {
+function end(item: Item, { outcome, diagnostics }: StepResult, ms: number, options: ExecuteOptions): void {
+  const { step, rescues } = item;
   item.state = 'ended';
   item.report = {
-    step: item.step,
+    step,
     outcome,
     diagnostics,
     ms: Math.round(ms),
-    ...(item.rescues === undefined ? {} : { rescues: item.rescues }),
+    ...(rescues === undefined ? {} : { rescues }),
   };
+  options.onEnd(item.report);
 }
 
 /** What runs is asked to wait no more. A script on a node goes on by itself; its runner is awaited for a moment. */

@@ -34,4 +34,112 @@ export const applyCodes = {
     cause: 'While it was waited for, the node showed a state from which it cannot become ready any more.',
     hint: 'See what it said: meshwright logs',
   },
+  'lease/held': {
+    severity: 'error',
+    summary: 'Another run holds the lease of a node.',
+    cause: 'Somebody else changes this node right now, or did until a moment ago: its lease is renewed all the time.',
+    hint: 'Wait for it: --lease-wait 10m, or ask who is named. See: meshwright lease status',
+  },
+  'lease/not-taken': {
+    severity: 'error',
+    summary: 'The lease of a node could not be taken.',
+    cause: 'The folder of meshwright on the node cannot be written: the disk is full or damaged.',
+    hint: 'See what the node says, and make room on it: meshwright facts',
+  },
+  'lease/lost': {
+    severity: 'error',
+    summary: 'The lease of a node was taken away while the run went on.',
+    cause:
+      'This computer slept or was cut off for longer than a lease lasts, and somebody else took it over; or somebody removed it. The node has turned away everything that came after that.',
+    hint: 'See who holds it now: meshwright lease status. Then run this again: it looks first.',
+  },
+  'step/failed': {
+    severity: 'error',
+    summary: 'A step failed on a node.',
+    cause: 'The tool that the step uses on the node ended with an error; its own words are shown.',
+    hint: 'Run it again: it looks first. If it stays so, try the named tool on the Mac itself.',
+  },
+  'step/disk-full': {
+    severity: 'error',
+    summary: 'The disk of a node is full.',
+    cause: 'A file could not be written. What is incomplete is not published, and is gone on with by the next run.',
+    hint: 'Make room on the data volume of the node, then run this again.',
+  },
+  'step/wrong-digest': {
+    severity: 'error',
+    summary: 'What arrived on a node is not what the file asks for.',
+    cause:
+      'The SHA-256 of a file differs from the one in the file or its lock: the source was changed, or its list is wrong.',
+    hint: 'Compare the source with the digest; correct whichever is wrong. Nothing of it was published.',
+  },
+  'step/no-full-disk-access': {
+    severity: 'error',
+    summary: 'macOS does not let the ssh session change its preferences.',
+    cause: 'Programs of an ssh session may change the network preferences only with Full Disk Access.',
+    hint: 'On the Mac: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users.',
+    hands: true,
+  },
+  'step/needs-reboot': {
+    severity: 'error',
+    summary: 'A process on a node cannot be ended.',
+    cause:
+      'It survived even KILL: it waits inside of the kernel, as ranks do whose RDMA hangs. Only a restart ends it.',
+    hint: 'Restart the Mac: meshwright reboot NODE',
+  },
+  'step/fetch-failed': {
+    severity: 'error',
+    summary: 'A node could not fetch a file from its URL.',
+    cause: 'The name, the server, the path or the network in between failed; the words of curl are shown.',
+    hint: 'Try the URL from the node: meshwright exec NODE -- curl -I URL. What has arrived is kept.',
+  },
+  'step/stalled': {
+    severity: 'error',
+    summary: 'A job on a node makes no progress any more.',
+    cause:
+      'Its process lives, and for the whole deadline of the step not one byte was added: its source or its disk hangs.',
+    hint: 'Look at the source from the node itself. The next run finds the job, whatever has become of it.',
+  },
+  'step/job-gone': {
+    severity: 'error',
+    summary: 'A job on a node ended again and again without a result.',
+    cause: 'Its process was gone without an exit three times: something on the Mac ends it.',
+    hint: 'See what the Mac says about it (log show), then run this again: it goes on from what is there.',
+  },
+  'send/source-unreadable': {
+    severity: 'error',
+    summary: 'A file that is to be sent cannot be read.',
+    cause: 'It was moved or deleted since the run began, its disk is gone, or this user may not read it.',
+    hint: 'Bring the file back to where the cluster file says it is.',
+  },
+  'send/source-changed': {
+    severity: 'error',
+    summary: 'A file that is to be sent is not the one that was locked.',
+    cause: 'Its size or its SHA-256 differs from cluster.lock. Nothing of it was published on a node.',
+    hint: 'Bring the old file back, or take the new one on purpose: meshwright plan shows what it would change.',
+  },
+  'ask/no-token': {
+    severity: 'error',
+    summary: 'A placement was started and gives no token.',
+    cause: 'Its ranks run and its endpoint did not answer with text before the deadline (expect.firstToken).',
+    hint: 'See what its ranks say: meshwright logs. A large model may need a longer expect.firstToken.',
+  },
+  'reboot/not-rebooted': {
+    severity: 'error',
+    summary: 'A Mac was told to restart and did not.',
+    cause: 'It answers from the same boot session as before: something on it keeps it from shutting down.',
+    hint: 'See what blocks it at the Mac itself. It is not told a second time in the same boot session.',
+  },
+  'reboot/no-return': {
+    severity: 'error',
+    summary: 'A Mac was told to restart and does not answer since.',
+    cause: 'It hangs while shutting down, waits for somebody at its own console, or has lost its network.',
+    hint: 'Look at the Mac: press its power button when it is off, log in when it asks. Then run this again.',
+    hands: true,
+  },
+  'reboot/still-on': {
+    severity: 'error',
+    summary: 'A Mac was told to switch off and still answers.',
+    cause: 'Something on it keeps it from shutting down. It is not told a second time in the same boot session.',
+    hint: 'See what blocks it at the Mac itself.',
+  },
 } as const satisfies Record<string, CodeEntry>;

@@ -49,7 +49,7 @@ async function play(steps: readonly Step[], { options, rescues = [], outcomes, i
       forbidden: never,
       halted: never,
       interruptMs: 50,
-      onSkip: () => undefined,
+      onEnd: () => undefined,
       onRescue: (group) => void groups.push(group),
       ...options,
     },

@@ -1,0 +1,51 @@
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Plan } from '../plan/plan.ts';
+import { observeSessions } from './observe.ts';
+import type { RunOptions } from './run-options.ts';
+import { createParts, isInterrupted, record, sessionOf } from './run-parts.ts';
+import type { RunReport } from './run-report.ts';
+import { runSteps } from './run-steps.ts';
+
+/** A run that is going on: one journal, one connection per node and one lease per node for all of its plans. */
+export interface OpenRun {
+  /**
+   * Takes the leases that are missing and runs exactly this plan. What only hands can do takes no lease. A refusal, an
+   * interrupt and a lost lease are values of the report; it rejects for bugs only.
+   */
+  readonly run: (plan: Plan) => Promise<RunReport>;
+  /** Observes over the connections that are there. */
+  readonly observe: (nodes: readonly NodeName[]) => Promise<FleetObservation>;
+  /** Gives the leases back, ends the journal and the connections. May be called twice. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Begins a run; nothing is sent before its first plan. The leases on the nodes are the only lock: they also keep a
+ * second run from the same state folder away.
+ * @throws FleetError `journal/cannot-write`
+ */
+export function openRun(options: RunOptions): OpenRun {
+  const { journal, verb, controller, desired } = options;
+  journal.write({ phase: 'run', cluster: desired.name, verb, controller: controller.name });
+  const parts = createParts(options);
+  let closed: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await parts.keeper.release();
+    record(parts, { phase: 'end', isInterrupted: isInterrupted(parts) });
+    for (const session of parts.sessions.values()) session.close();
+    options.onEvent({ kind: 'run-ended' });
+  };
+  return {
+    run: (plan) => runSteps(plan, parts),
+    observe: (nodes) =>
+      observeSessions(
+        nodes.map((node) => sessionOf(parts, node)),
+        options,
+      ),
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
+  };
+}

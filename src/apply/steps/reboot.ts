@@ -1,0 +1,107 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { NodeName } from '../../model/node.ts';
+import { restartBody } from '../../script/restart-mac.ts';
+import type { StepResult } from '../execute.ts';
+import { observeFleet } from '../observe.ts';
+import { pause } from '../pause.ts';
+import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf } from './context.ts';
+import { sendRootScript } from './root-script.ts';
+
+/** What one fresh look at a Mac that restarts has found. */
+type Look =
+  | { readonly kind: 'session'; readonly uuid: string }
+  /** It did not answer, or not whole; the reasons as they came. */
+  | { readonly kind: 'silent'; readonly problems: readonly Diagnostic[] };
+
+/**
+ * Restarts or switches off a Mac at most once in the boot session that the plan has seen: a mark on the node turns a
+ * second order away, whoever sends it. Only a new boot session, seen over a new connection, proves a restart.
+ */
+export async function runReboot(step: StepOf<'reboot'>, context: StepContext): Promise<StepResult> {
+  const { from, to } = step.act;
+  const { node } = step;
+  if (from.kind === 'unknown') {
+    const detail = `${node}: the boot session was unknown when the plan was made (${from.reason}).`;
+    return failed(diagnose('reboot/session-unknown', { subject: subjectOf(step), detail }));
+  }
+  const delaySeconds = context.timing.rebootDelaySeconds;
+  const sent = await sendRootScript(step, context, () =>
+    restartBody({ intent: `reboot-${from.value}`, from: from.value, to, delaySeconds }),
+  );
+  // An order whose end is unknown is not sent again: the node itself will show whether it came.
+  if (sent.outcome === 'failed') return sent;
+  context.suspend(node);
+  context.session(node).forget();
+  const result = await (to === 'up' ? awaitReturn(step, from.value, context) : awaitSilence(step, context));
+  const isThere = to === 'up' ? result.outcome === 'changed' : result.outcome !== 'changed';
+  if (isThere) await context.resume(node);
+  return result;
+}
+
+/** Looks at growing distances until `judge` gives a result; undefined when the deadline or the signal came first. */
+async function watch(
+  step: StepOf<'reboot'>,
+  context: StepContext,
+  judge: (look: Look) => StepResult | undefined,
+): Promise<StepResult | undefined> {
+  const endMs = performance.now() + deadlineOf(step, context);
+  const { rebootPausesMs } = context.timing;
+  for (let at = 0; performance.now() < endMs; at += 1) {
+    await pause(rebootPausesMs[Math.min(at, rebootPausesMs.length - 1)] ?? 0, context.signal);
+    if (context.signal.aborted) return interrupted;
+    const result = judge(await look(step.node, context));
+    if (result) return result;
+  }
+  return undefined;
+}
+
+async function look(node: NodeName, context: StepContext): Promise<Look> {
+  const { lookMs, newToken, signal } = context;
+  const limits = { deadlineMs: lookMs, parallel: 1, newToken, signal };
+  const { nodes, failures } = await observeFleet([{ node, way: context.way(node) }], limits);
+  const session = nodes[node]?.facts['boot-session'];
+  if (session?.kind === 'known') return { kind: 'session', uuid: session.value.uuid };
+  return { kind: 'silent', problems: failures[node] ?? [] };
+}
+
+async function awaitReturn(step: StepOf<'reboot'>, from: string, context: StepContext): Promise<StepResult> {
+  let last: Look | undefined;
+  const result = await watch(step, context, (seen) => {
+    last = seen;
+    if (seen.kind === 'session') {
+      if (seen.uuid !== from) return { outcome: 'changed', diagnostics: [] };
+      context.progress({ text: 'it has not gone down yet' });
+      return undefined;
+    }
+    const [problem] = seen.problems;
+    context.progress({ text: problem ? `no answer yet (${problem.code})` : 'no answer yet' });
+    return problem?.code === 'ssh/locked-at-filevault' ? { outcome: 'blocked', diagnostics: [problem] } : undefined;
+  });
+  return result ?? failed(notReturned(step, last));
+}
+
+function notReturned(step: StepOf<'reboot'>, last: Look | undefined): Diagnostic {
+  const subject = subjectOf(step);
+  if (last?.kind === 'session') {
+    const detail = `${step.node} still answers from the boot session ${last.uuid}; it was told once to restart.`;
+    return diagnose('reboot/not-rebooted', { subject, detail });
+  }
+  const related = last?.problems ?? [];
+  const reached = related[0] ? `the last attempt ended with ${related[0].code}` : 'nothing was heard of it';
+  return diagnose('reboot/no-return', { subject, related, detail: `${step.node} did not come back: ${reached}.` });
+}
+
+/** Two attempts in a row without an answer: one alone may be the network. */
+const silencesForOff = 2;
+
+async function awaitSilence(step: StepOf<'reboot'>, context: StepContext): Promise<StepResult> {
+  let silences = 0;
+  const result = await watch(step, context, (seen) => {
+    silences = seen.kind === 'silent' && seen.problems.length > 0 ? silences + 1 : 0;
+    if (seen.kind === 'session') context.progress({ text: 'it has not gone down yet' });
+    return silences >= silencesForOff ? { outcome: 'changed', diagnostics: [] } : undefined;
+  });
+  const detail = `${step.node} still answers; it was told once to switch off.`;
+  return result ?? failed(diagnose('reboot/still-on', { subject: subjectOf(step), detail }));
+}

@@ -1,0 +1,104 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { Exit } from '../../model/exit.ts';
+import type { Step } from '../../model/step.ts';
+import { diagnoseExit } from '../../remote/exit-reasons.ts';
+import { diagnoseSudo } from '../../remote/sudo-answer.ts';
+import { mutatingScript } from '../../script/mutating-script.ts';
+import { mutatingCommand } from '../../script/root-script.ts';
+import { readScriptResult, type ScriptEnd } from '../../script/script-result.ts';
+import type { StepResult } from '../execute.ts';
+import { pause } from '../pause.ts';
+import { deadlineOf, failed, type StepContext, subjectOf } from './context.ts';
+import { scriptProblem } from './script-problem.ts';
+
+/** How a script of root came out, with what it said on the way. */
+export interface RootResult extends StepResult {
+  /** Lines before its verdict, such as `job=attached`. */
+  readonly said?: readonly string[];
+  /** How the script itself named its failure. */
+  readonly slug?: string;
+}
+
+/** Scripts print a few words; what is longer is no answer of ours. */
+const maxBytes = 262_144;
+
+/** How often a script that may be repeated is run at most when connections break off. */
+const maxRuns = 3;
+
+/**
+ * Runs one body as root under the fence of the lease. What broke off is run again only when its class says that a
+ * repetition does no harm; otherwise, and after a deadline, its end is unknown and the next observation tells.
+ */
+export async function sendRootScript(
+  step: Step,
+  context: StepContext,
+  body: (rootPrefix: string) => string,
+): Promise<RootResult> {
+  let result = await sendOnce(step, context, body);
+  for (let runs = 1; runs < maxRuns && mayRepeat(step, result) && !context.signal.aborted; runs += 1) {
+    await pause(context.timing.retryMs * runs, context.signal);
+    result = await sendOnce(step, context, body);
+  }
+  return result;
+}
+
+/** A `job` is found by its key when it was launched already. */
+const mayRepeat = (step: Step, { outcome, diagnostics }: StepResult): boolean =>
+  (step.class === 'converge' || step.class === 'job') &&
+  outcome === 'unknown' &&
+  diagnostics.some(({ code }) => code === 'ssh/dropped');
+
+async function sendOnce(step: Step, context: StepContext, body: (rootPrefix: string) => string): Promise<RootResult> {
+  const hold = context.hold(step.node);
+  if (hold.kind === 'none') return failed(...hold.diagnostics);
+  const { runId, verb, by, config } = context;
+  const session = context.session(step.node);
+  const answer = await session.ask((rootPrefix) => {
+    const fence = { run: runId, token: hold.token };
+    const script = mutatingScript({
+      rootPrefix,
+      fence,
+      note: { step: step.id, verb, by, config },
+      body: body(rootPrefix),
+    });
+    const limits = { deadlineMs: deadlineOf(step, context), maxBytes, stdin: Buffer.from(script) };
+    return { command: mutatingCommand(rootPrefix), script, ...limits };
+  });
+  if (answer.kind === 'unreached') return failed(...answer.diagnostics);
+  const { exit, stdout, stderr } = answer.result;
+  const end = { exit, stdout: textOf(stdout), stderr: textOf(stderr) };
+  return judge(step, context, { ...end, user: session.user });
+}
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
+
+function judge(step: Step, context: StepContext, end: ScriptEnd & { readonly user: string }): RootResult {
+  const result = readScriptResult(end);
+  switch (result.kind) {
+    case 'done':
+      return { outcome: result.isChanged ? 'changed' : 'unchanged', diagnostics: [], said: result.said };
+    case 'lease-lost':
+      context.loseHold(step.node);
+      return failed(leaseLost(step));
+    case 'failed': {
+      const sudo = diagnoseSudo(step.node, end.user, end.exit, end.stderr);
+      return { ...failed(sudo ?? scriptProblem(step, result)), slug: result.slug };
+    }
+    case 'unknown':
+      return { outcome: 'unknown', diagnostics: [unknownEnd(step, end.exit, result.reason)] };
+  }
+}
+
+const leaseLost = (step: Step): Diagnostic =>
+  diagnose('lease/lost', {
+    subject: subjectOf(step),
+    detail: `${step.node} turned ${step.id} away: the lease there is not held by this run any more.`,
+  });
+
+function unknownEnd(step: Step, exit: Exit, reason: string): Diagnostic {
+  const hint = 'Run it again: it looks at the node first, and goes on from what is there.';
+  const known = diagnoseExit(step.node, exit);
+  if (known) return { ...known, detail: `${step.id}: ${known.detail}`, hint };
+  return diagnose('ssh/exit-unknown', { subject: subjectOf(step), detail: `${step.id}: ${reason}.`, hint });
+}

@@ -1,0 +1,40 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import type { Step } from '../../model/step.ts';
+import { subjectOf } from './context.ts';
+
+/** What a script or a job on a node said of its own failure. */
+export interface ScriptFailure {
+  readonly slug: string;
+  readonly text: string;
+}
+
+/** Hints that know more than that of `step/failed`. */
+const hints: ReadonlyMap<string, string> = new Map([
+  ['no-source', 'The source in the file names a folder of the node itself: see whether it is there under this path.'],
+  ['unsafe-archive', 'The archive holds a path outside of its own folder: pack it again from inside that folder.'],
+  ['ended-at-once', 'See what it said before it ended: meshwright logs'],
+]);
+
+/** A failure that a script or a job names itself, with what can be done about it. */
+export function scriptProblem(step: Step, { slug, text }: ScriptFailure): Diagnostic {
+  const detail = `${step.id}: ${escapeText(text).trim() || 'without a word'} (${slug}).`;
+  const fields = { subject: subjectOf(step), detail };
+  switch (slug) {
+    case 'disk-full':
+      return diagnose('step/disk-full', fields);
+    case 'wrong-digest':
+      return diagnose('step/wrong-digest', fields);
+    case 'no-full-disk-access':
+      return diagnose('step/no-full-disk-access', fields);
+    case 'needs-reboot':
+      return diagnose('step/needs-reboot', { ...fields, hint: `Restart the Mac: meshwright reboot ${step.node}` });
+    case 'fetch-failed':
+      return diagnose('step/fetch-failed', fields);
+    default: {
+      const hint = hints.get(slug);
+      return diagnose('step/failed', { ...fields, ...(hint === undefined ? {} : { hint }) });
+    }
+  }
+}

@@ -1,0 +1,176 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { exitText, isSuccess } from '../../model/exit.ts';
+import { diagnoseExit } from '../../remote/exit-reasons.ts';
+import {
+  appendCommand,
+  otherSizeExit,
+  parseDigest,
+  parseSize,
+  prefixDigestCommand,
+  stagedSizeCommand,
+} from '../../script/send.ts';
+import type { StepResult } from '../execute.ts';
+import { pause } from '../pause.ts';
+import type { SessionCommand } from '../session.ts';
+import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf } from './context.ts';
+import { scriptProblem } from './script-problem.ts';
+import { openSource, type SourceFile } from './source-file.ts';
+
+/** How often a transfer is taken up at most after its connection broke off, the first time included. */
+const maxRuns = 3;
+const maxBytes = 16_384;
+/** No Mac hashes more slowly; its disk and its SHA instructions do ten times as much. */
+const digestBytesPerMs = 50_000;
+const progressMs = 250;
+
+/** One transfer while it goes on. */
+interface Transfer {
+  readonly step: StepOf<'send'>;
+  readonly context: StepContext;
+  readonly source: SourceFile;
+  /** What kept the file from being read to its end. */
+  broken?: FleetError;
+}
+
+/** What one try came to; `again` when the node was lost on the way. */
+type Tried =
+  | { readonly kind: 'ended'; readonly result: StepResult }
+  | { readonly kind: 'again'; readonly result: StepResult };
+
+const ended = (result: StepResult): Tried => ({ kind: 'ended', result });
+
+/**
+ * Brings a file of the controller to a node as the ssh user: what is there already and has the same SHA-256 is kept,
+ * the rest is appended, and the whole is compared at the end. Nothing is published by it.
+ */
+export async function runSend(step: StepOf<'send'>, context: StepContext): Promise<StepResult> {
+  const source = await openSource(step.act.source);
+  try {
+    if (source.sizeBytes !== step.act.sizeBytes) return failed(sourceChanged(step, `${source.sizeBytes} bytes`));
+    const transfer: Transfer = { step, context, source };
+    let tried = await attempt(transfer);
+    for (let runs = 1; runs < maxRuns && tried.kind === 'again' && !context.signal.aborted; runs += 1) {
+      await pause(context.timing.retryMs * runs, context.signal);
+      tried = await attempt(transfer);
+    }
+    return context.signal.aborted ? interrupted : tried.result;
+  } finally {
+    await source.close();
+  }
+}
+
+async function attempt(transfer: Transfer): Promise<Tried> {
+  const { step, context } = transfer;
+  const { to, sizeBytes, sha256 } = step.act;
+  const staged = await measure(transfer, (rootPrefix) => stagedSizeCommand(to, rootPrefix), parseSize);
+  if (staged.kind === 'other') return staged.tried;
+  const offset = await agreedPrefix(transfer, staged.value);
+  if (typeof offset !== 'number') return offset;
+  if (context.signal.aborted) return ended(interrupted);
+  const isWhole = sizeBytes > 0 && offset === sizeBytes;
+  const appended = isWhole ? undefined : await append(transfer, offset);
+  if (appended) return appended;
+  const whole = await digestOnNode(transfer, sizeBytes);
+  if (whole.kind === 'other') return whole.tried;
+  if (whole.value === sha256) return ended({ outcome: isWhole ? 'unchanged' : 'changed', diagnostics: [] });
+  const ours = await transfer.source.digest(sizeBytes, context.signal);
+  if (ours !== sha256) return ended(failed(sourceChanged(step, `SHA-256 ${ours}`)));
+  return ended(
+    failed(scriptProblem(step, { slug: 'wrong-digest', text: `${step.node} has ${whole.value} after the transfer` })),
+  );
+}
+
+/** How many of the staged bytes are those of the file; 0 when they are not, or when there are too many. */
+async function agreedPrefix(transfer: Transfer, stagedBytes: number): Promise<number | Tried> {
+  const { source, context, step } = transfer;
+  if (stagedBytes === 0 || stagedBytes > step.act.sizeBytes) return 0;
+  const theirs = await digestOnNode(transfer, stagedBytes);
+  if (theirs.kind === 'other') return theirs.tried;
+  return theirs.value === (await source.digest(stagedBytes, context.signal)) ? stagedBytes : 0;
+}
+
+/** Appends from the offset; gives nothing when the whole has arrived. */
+async function append(transfer: Transfer, offset: number): Promise<Tried | undefined> {
+  const { step, context } = transfer;
+  const { to, sizeBytes } = step.act;
+  const answer = await context.session(step.node).ask((rootPrefix) => ({
+    command: appendCommand(to, offset, rootPrefix),
+    deadlineMs: deadlineOf(step, context),
+    isDeadlineIdle: true,
+    maxBytes,
+    stdin: told(transfer, offset),
+  }));
+  if (transfer.broken) throw transfer.broken;
+  if (answer.kind === 'unreached') return ended(failed(...answer.diagnostics));
+  const { exit, stdout, stderr } = answer.result;
+  if (exit.kind === 'unknown') return { kind: 'again', result: lost(step, diagnoseExit(step.node, exit)) };
+  if (exit.kind === 'exited' && exit.code === otherSizeExit) return { kind: 'again', result: lost(step, undefined) };
+  const size = parseSize(Buffer.from(stdout).toString('utf8'));
+  if (isSuccess(exit) && size === sizeBytes) return undefined;
+  if (context.signal.aborted) return ended(interrupted);
+  const said = Buffer.from(stderr).toString('utf8').trim();
+  const slug = said.includes('No space left on device') ? 'disk-full' : 'not-sent';
+  return ended(
+    failed(scriptProblem(step, { slug, text: said || `${exitText(exit)}, ${size ?? 'unknown'} bytes are there` })),
+  );
+}
+
+/** The pieces from an offset, telling now and then how far they are. */
+async function* told(transfer: Transfer, offset: number): AsyncGenerator<Uint8Array> {
+  const { source, step, context } = transfer;
+  let doneBytes = offset;
+  let toldAtMs = 0;
+  try {
+    for await (const piece of source.from(offset, context.signal)) {
+      yield piece;
+      doneBytes += piece.length;
+      const nowMs = performance.now();
+      if (nowMs - toldAtMs < progressMs) continue;
+      toldAtMs = nowMs;
+      context.progress({ doneBytes, totalBytes: step.act.sizeBytes });
+    }
+  } catch (error) {
+    if (error instanceof FleetError) transfer.broken = error;
+    throw error;
+  }
+}
+
+type Measured<T> = { readonly kind: 'value'; readonly value: T } | { readonly kind: 'other'; readonly tried: Tried };
+
+const digestOnNode = (transfer: Transfer, bytes: number): Promise<Measured<string>> =>
+  measure(transfer, (rootPrefix) => prefixDigestCommand(transfer.step.act.to, bytes, rootPrefix), parseDigest, bytes);
+
+async function measure<T>(
+  { step, context }: Transfer,
+  command: (rootPrefix: string) => string,
+  parse: (stdout: string) => T | undefined,
+  bytes = 0,
+): Promise<Measured<T>> {
+  const deadlineMs = context.lookMs + bytes / digestBytesPerMs;
+  const build: SessionCommand = (rootPrefix) => ({ command: command(rootPrefix), deadlineMs, maxBytes });
+  const answer = await context.session(step.node).ask(build);
+  if (answer.kind === 'unreached') return { kind: 'other', tried: ended(failed(...answer.diagnostics)) };
+  const { exit, stdout, stderr } = answer.result;
+  const value = isSuccess(exit) ? parse(Buffer.from(stdout).toString('utf8')) : undefined;
+  if (value !== undefined) return { kind: 'value', value };
+  if (exit.kind === 'unknown') {
+    return { kind: 'other', tried: { kind: 'again', result: lost(step, diagnoseExit(step.node, exit)) } };
+  }
+  const text = Buffer.from(stderr).toString('utf8').trim() || exitText(exit);
+  return { kind: 'other', tried: ended(failed(scriptProblem(step, { slug: 'not-measured', text }))) };
+}
+
+/** What has arrived stays there, so nothing is lost but time. */
+function lost(step: StepOf<'send'>, problem: Diagnostic | undefined): StepResult {
+  const detail = `${step.act.source} did not arrive whole at ${step.node}: another transfer wrote to the same file.`;
+  const known = problem ?? diagnose('ssh/exit-unknown', { subject: subjectOf(step), detail });
+  return { outcome: 'unknown', diagnostics: [{ ...known, hint: 'Run it again: it goes on from what has arrived.' }] };
+}
+
+const sourceChanged = (step: StepOf<'send'>, found: string): Diagnostic =>
+  diagnose('send/source-changed', {
+    subject: step.act.source,
+    detail: `${step.act.source} has ${found}; the lock says ${step.act.sizeBytes} bytes, SHA-256 ${step.act.sha256}.`,
+  });

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLeaseKeeper, type LeaseChange, type LeaseKeeper } from '../../src/apply/lease-keeper.ts';
+import { openSession, type Session } from '../../src/apply/session.ts';
+import { nodeName } from '../../src/model/node.ts';
+import { type ApplyRack, controller, quickTiming, startApplyRack } from './apply-rack.ts';
+import { eventually } from './sim-fixture.ts';
+
+const ownerFile = '/Library/Application Support/meshwright/lease/owner';
+const [one, two] = [nodeName('studio-1'), nodeName('studio-2')];
+
+let rack: ApplyRack;
+const sessions: Session[] = [];
+beforeAll(async () => {
+  rack = await startApplyRack('lease');
+});
+afterAll(async () => {
+  for (const session of sessions) session.close();
+  await rack.stop();
+});
+
+interface Wish {
+  readonly run: string;
+  readonly controller?: string;
+  readonly pid?: number;
+  readonly beatMs?: number;
+  readonly leaseExpiryMs?: number;
+  readonly waitMs?: number;
+  readonly signal?: AbortSignal;
+  readonly port?: number;
+}
+
+interface Contender {
+  readonly keeper: LeaseKeeper;
+  readonly changes: LeaseChange[];
+  readonly phases: () => readonly string[];
+}
+
+/** One run that wants leases, over connections of its own. */
+function contender({ run, waitMs = 0, signal, ...who }: Wish): Contender {
+  const { beatMs, leaseExpiryMs } = { ...quickTiming, ...who };
+  const own = new Map<string, Session>();
+  const session = (node: string): Session => {
+    const known = own.get(node) ?? openSession(rack.way(node, who.port), { deadlineMs: 10_000, retryMs: 10 });
+    own.set(node, known);
+    sessions.push(known);
+    return known;
+  };
+  const changes: LeaseChange[] = [];
+  const me = controller(who.controller, who.pid);
+  const keeper = createLeaseKeeper({
+    claim: {
+      run,
+      owner: me.name,
+      verb: 'apply',
+      phase: 'starting',
+      controller: me.id,
+      pid: me.pid,
+      start: me.pidStart,
+      since: '2026-11-20T11:18:44Z',
+    },
+    controller: me,
+    timing: { ...quickTiming, beatMs, leaseExpiryMs },
+    waitMs,
+    askMs: 10_000,
+    ...(signal ? { signal } : {}),
+    session,
+    onChange: (change) => changes.push(change),
+  });
+  return { keeper, changes, phases: () => changes.map(({ node, phase }) => `${node} ${phase}`) };
+}
+
+const never = 1_000_000;
+
+describe('the lease of a node', () => {
+  it('is taken in the order of names, signed, renewed with what the run is at, and given back', async () => {
+    const { keeper, phases } = contender({ run: 'run-a' });
+    expect(await keeper.take([two, one])).toEqual({ kind: 'taken' });
+    expect(phases()).toEqual(['studio-1 taken', 'studio-2 taken']);
+    const token = keeper.hold(one);
+    expect(rack.read(one, ownerFile)).toMatch(/^run=run-a\ntoken=\d+\nowner=ana@desk-01\nverb=apply\n/);
+    keeper.setPhase('studio-1/power');
+    expect(await eventually(() => rack.read(one, ownerFile)?.includes('phase=studio-1/power') === true)).toBe(true);
+    await keeper.release();
+    expect(rack.read(one, ownerFile)).toBeUndefined();
+    const next = contender({ run: 'run-b' });
+    await next.keeper.take([one]);
+    const nextToken = next.keeper.hold(one);
+    expect(token.kind === 'held' && nextToken.kind === 'held' && nextToken.token > token.token).toBe(true);
+    await next.keeper.release();
+  });
+
+  it('is refused while its owner lives, and those that were taken before are given back', async () => {
+    const owner = contender({ run: 'run-a' });
+    await owner.keeper.take([two]);
+    const late = contender({ run: 'run-b', controller: 'ffff00000000' });
+    expect(await late.keeper.take([one, two])).toEqual({
+      kind: 'refused',
+      refusals: [
+        {
+          node: two,
+          holder: {
+            run: 'run-a',
+            owner: 'ana@desk-01',
+            verb: 'apply',
+            phase: 'starting',
+            since: '2026-11-20T11:18:44Z',
+          },
+        },
+      ],
+    });
+    expect(late.phases()).toEqual(['studio-1 taken', 'studio-2 waiting', 'studio-1 released', 'studio-2 refused']);
+    expect([rack.read(one, ownerFile), owner.keeper.lost.aborted]).toEqual([undefined, false]);
+    await owner.keeper.release();
+  });
+
+  it('is waited for as long as the user wants', async () => {
+    const owner = contender({ run: 'run-a' });
+    await owner.keeper.take([one]);
+    const patient = contender({ run: 'run-b', waitMs: 20_000 });
+    const taking = patient.keeper.take([one]);
+    expect(await eventually(() => patient.phases().includes('studio-1 waiting'))).toBe(true);
+    await owner.keeper.release();
+    expect(await taking).toEqual({ kind: 'taken' });
+    await patient.keeper.release();
+  });
+
+  it('is waited for no more when the run is interrupted', async () => {
+    const owner = contender({ run: 'run-a' });
+    await owner.keeper.take([one]);
+    const person = new AbortController();
+    const patient = contender({ run: 'run-b', waitMs: 20_000, signal: person.signal });
+    const taking = patient.keeper.take([one]);
+    expect(await eventually(() => patient.phases().includes('studio-1 waiting'))).toBe(true);
+    person.abort();
+    expect(await taking).toEqual({ kind: 'interrupted' });
+    await owner.keeper.release();
+  });
+
+  it('is taken over from a run that renews it no more, which then finds out', async () => {
+    const asleep = contender({ run: 'run-a', beatMs: 3_500 });
+    await asleep.keeper.take([one]);
+    const next = contender({ run: 'run-b', controller: 'ffff00000000' });
+    expect(await next.keeper.take([one])).toEqual({ kind: 'taken' });
+    expect(next.phases()).toEqual(['studio-1 waiting', 'studio-1 expired', 'studio-1 taken']);
+    expect(await eventually(() => asleep.keeper.lost.aborted)).toBe(true);
+    expect(asleep.phases()).toEqual(['studio-1 taken', 'studio-1 lost']);
+    await asleep.keeper.release();
+    expect(rack.read(one, ownerFile)).toContain('run=run-b');
+    await next.keeper.release();
+  });
+
+  it('is taken over at once from a process of this computer that has ended', async () => {
+    const dead = contender({ run: 'run-a', beatMs: never, pid: 2 ** 22 + 1 });
+    await dead.keeper.take([one]);
+    const next = contender({ run: 'run-b', leaseExpiryMs: never });
+    expect(await next.keeper.take([one])).toEqual({ kind: 'taken' });
+    expect(next.phases()).toEqual(['studio-1 waiting', 'studio-1 expired', 'studio-1 taken']);
+    await next.keeper.release();
+  });
+
+  it('has one winner when several take it over at once', async () => {
+    const asleep = contender({ run: 'run-a', beatMs: never });
+    await asleep.keeper.take([one]);
+    const rivals = ['b', 'c', 'd'].map((name) => contender({ run: `run-${name}`, controller: `${name.repeat(12)}` }));
+    const results = await Promise.all(rivals.map(({ keeper }) => keeper.take([one])));
+    expect(results.map(({ kind }) => kind).sort()).toEqual(['refused', 'refused', 'taken']);
+    await Promise.all(rivals.map(({ keeper }) => keeper.release()));
+    expect(rack.read(one, ownerFile)).toBeUndefined();
+  });
+
+  it('is not to be had on a node that is not reached, and the others are taken', async () => {
+    const { keeper } = contender({ run: 'run-a', port: 1 });
+    expect(await keeper.take([one])).toEqual({ kind: 'taken' });
+    expect(keeper.hold(one)).toMatchObject({ kind: 'none', diagnostics: [{ code: 'ssh/refused' }] });
+    await keeper.release();
+  });
+
+  it('is not renewed while its node restarts, and is again afterwards', async () => {
+    const { keeper } = contender({ run: 'run-a' });
+    await keeper.take([one]);
+    keeper.suspend(one);
+    keeper.setPhase('after');
+    expect(rack.read(one, ownerFile)).toContain('phase=starting');
+    await keeper.resume(one);
+    expect(rack.read(one, ownerFile)).toContain('phase=after');
+    await keeper.release();
+  });
+});

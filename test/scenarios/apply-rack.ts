@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Controller } from '../../src/apply/controller.ts';
+import type { Journal } from '../../src/apply/journal.ts';
+import type { JournalEntry } from '../../src/apply/journal-record.ts';
+import type { RunEvent } from '../../src/apply/run-events.ts';
+import type { RunOptions } from '../../src/apply/run-options.ts';
+import { type RunTiming, realTiming } from '../../src/apply/run-timing.ts';
+import type { NodeWay } from '../../src/apply/with-remote.ts';
+import type { DesiredFleet } from '../../src/model/desired.ts';
+import { digest } from '../../src/model/digest.ts';
+import { nodeName } from '../../src/model/node.ts';
+import type { Step } from '../../src/model/step.ts';
+import type { Plan, Rescue } from '../../src/plan/plan.ts';
+import { trustFor } from '../../src/remote/host-key-trust.ts';
+import type { Target } from '../../src/remote/remote.ts';
+import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
+import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
+import { desiredRack } from '../unit/sim/rack.ts';
+
+/** A simulated rack in this process, and ways to it. */
+export interface ApplyRack {
+  readonly fleet: Fleet;
+  /** Private to the test. */
+  readonly folder: string;
+  readonly desired: DesiredFleet;
+  readonly way: (node: string, port?: number) => NodeWay;
+  /** The text of a file of a node, by its path on a Mac; undefined when there is none. */
+  readonly read: (node: string, path: string) => string | undefined;
+  readonly stop: () => Promise<void>;
+}
+
+/** Brings up four Studios. */
+export async function startApplyRack(seed: string): Promise<ApplyRack> {
+  const folder = await mkdtemp(join(tmpdir(), 'mw-apply-'));
+  const fleet = await startFleet({ folder: join(folder, 'run'), model: modelledFleet(desiredRack, seed) });
+  const rootOf = (node: string): string => fleet.nodes[node]?.root ?? '';
+  return {
+    fleet,
+    folder,
+    desired: desiredRack,
+    way: (node, port) => wayTo(fleet, node, port),
+    read: (node, path) => {
+      const file = rootOf(node) + path;
+      return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+    },
+    stop: async () => {
+      await fleet.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function wayTo(fleet: Fleet, node: string, port?: number): NodeWay {
+  const straight = fleet.nodes[node];
+  if (straight === undefined) throw new Error(`no simulated ${node}`);
+  const target: Target = {
+    label: node,
+    host: '127.0.0.1',
+    port: port ?? straight.port,
+    user: straight.user,
+    rootPrefix: straight.root,
+    identityFiles: [fleet.userKey.path],
+    isIdentitiesOnly: true,
+  };
+  const text = `[127.0.0.1]:${target.port} ${straight.hostKey}\n`;
+  const trust = trustFor(target, { knownHosts: [{ file: 'known_hosts', text }] });
+  return { node: nodeName(node), way: { kind: 'way', target, trust } };
+}
+
+/** Real times, but for what a test would wait for. */
+export const quickTiming: RunTiming = {
+  ...realTiming,
+  beatMs: 100,
+  leaseExpiryMs: 1_500,
+  leaseLookMs: 50,
+  gatePollMs: 50,
+  jobPollMs: 50,
+  retryMs: 20,
+  rebootPausesMs: [50, 100, 200],
+  rebootDelaySeconds: 0.1,
+  interruptMs: 2_000,
+};
+
+/** A controller on another desk; its process lives as long as the test does. */
+export const controller = (id = '0123456789ab', pid = process.pid): Controller => ({
+  id,
+  name: `ana@desk-${id.slice(0, 2)}`,
+  pid,
+  pidStart: 'unknown',
+});
+
+/** A journal in memory. `before` is called before each record is kept, and may throw. */
+export interface KeptJournal extends Journal {
+  readonly entries: readonly JournalEntry[];
+}
+
+/** A journal that keeps its records in memory. */
+export function keptJournal(
+  runId = `run-${randomBytes(3).toString('hex')}`,
+  before?: (entry: JournalEntry) => void,
+): KeptJournal {
+  const entries: JournalEntry[] = [];
+  return {
+    runId,
+    entries,
+    write: (entry) => {
+      before?.(entry);
+      entries.push(entry);
+    },
+    close: () => undefined,
+  };
+}
+
+/** What a run is started with in tests. */
+export function runOptions(
+  rack: ApplyRack,
+  more: Partial<RunOptions> & { readonly events?: RunEvent[] } = {},
+): RunOptions {
+  const { events, ...options } = more;
+  return {
+    ways: rack.desired.nodes.map(({ name }) => rack.way(name)),
+    desired: rack.desired,
+    verb: 'apply',
+    controller: controller(),
+    journal: keptJournal(),
+    parallel: 16,
+    newToken: () => randomBytes(16).toString('hex'),
+    timing: quickTiming,
+    leaseWaitMs: 0,
+    deadlineMs: 20_000,
+    onEvent: (event) => void events?.push(event),
+    ...options,
+  };
+}
+
+/** A plan of these steps and nothing else. */
+export const planOf = (steps: readonly Step[], rescues: readonly Rescue[] = []): Plan => ({
+  formatVersion: 1,
+  cluster: 'rack',
+  configHash: digest('c'.repeat(64)),
+  observed: {},
+  changes: [],
+  steps,
+  rescues,
+  waiting: [],
+  blockers: [],
+  effects: [],
+  diagnostics: [],
+});
