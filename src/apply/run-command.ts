@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { NodeName } from '../model/node.ts';
-import type { ExecResult } from '../remote/remote.ts';
+import type { ExecLimits, ExecResult } from '../remote/remote.ts';
 import { forEachLimited } from './for-each-limited.ts';
 import { type NodeWay, type UseLimits, withRemote } from './with-remote.ts';
 
@@ -17,19 +17,27 @@ export interface CommandOptions extends UseLimits {
   readonly onOutcome?: (outcome: CommandOutcome) => void;
 }
 
+/** A command line that depends on its node, with its input. */
+export type CommandFor = (
+  node: NodeName,
+  rootPrefix: string,
+) => Pick<ExecLimits, 'stdin'> & { readonly command: string };
+
 /** Runs one command line on many nodes at once, each over its own connection. Never resent: it may not be idempotent. */
 export async function runCommand(
   ways: readonly NodeWay[],
-  command: string,
+  command: string | CommandFor,
   options: CommandOptions,
 ): Promise<readonly CommandOutcome[]> {
   const outcomes = new Map<NodeName, CommandOutcome>();
   const { maxBytes } = options;
   await forEachLimited(ways, options.parallel, async (way) => {
     const { node } = way;
-    const reached = await withRemote(way, options, (remote, leftMs) =>
-      remote.exec(command, { deadlineMs: leftMs, maxBytes }),
-    );
+    const reached = await withRemote(way, options, (remote, leftMs) => {
+      const one = typeof command === 'string' ? { command } : command(node, remote.rootPrefix);
+      const { command: line, ...input } = one;
+      return remote.exec(line, { deadlineMs: leftMs, maxBytes, ...input });
+    });
     const outcome: CommandOutcome =
       reached.kind === 'reached'
         ? { kind: 'ended', node, result: reached.value }

@@ -158,14 +158,27 @@ function addVerb(
   });
 }
 
+/** What the help says of a family of verbs. */
+const families: Readonly<Record<string, { readonly summary: string; readonly description: string }>> = {
+  sim: {
+    summary: 'the simulated fleet: up, down, status, fault',
+    description: 'A simulated fleet made from the cluster file, with real SSH and no Mac.',
+  },
+  lease: {
+    summary: 'who holds which node: status, release',
+    description: 'Every run holds a lease on each node that it changes, so that no two change it at once.',
+  },
+};
+
 /** The command that carries a family of verbs, such as `sim`; made at its first verb. */
 function familyOf(program: Command, name: string, group: string): Command {
   const known = program.commands.find((command) => command.name() === name);
   if (known) return known;
   const family = program.command(name).copyInheritedSettings(program).helpGroup(group);
-  family.summary('the simulated fleet: up, down, status, fault').usage('VERB').helpCommand(false);
+  const { summary, description } = families[name] ?? { summary: '', description: '' };
+  family.summary(summary).usage('VERB').helpCommand(false);
   family.helpOption('-h, --help', 'this text; VERB --help for one verb').commandsGroup('Verbs:');
-  return family.description('A simulated fleet made from the cluster file, with real SSH and no Mac.');
+  return family.description(description);
 }
 
 /** A text as a sentence: capital letter, full stop. */

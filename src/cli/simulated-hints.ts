@@ -1,12 +1,23 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { Plan } from '../plan/plan.ts';
 
 /** A command of ours that reaches nodes, up to the end of its line or sentence. */
-const reachingCommand = /\bmeshwright (?:enroll|facts|status|exec)\b[^\n.;]*/g;
+const reachingCommand =
+  /\bmeshwright (?:enroll|facts|status|exec|plan|apply|drift|history|logs|ask|start|stop|restart|reboot|shutdown|run|forget|lease)\b[^\n.;,]*/g;
 
-/**
- * The same diagnostics with `--sim` behind every command that they say to type: a rehearsal must never send its user
- * to the real node.
- */
+/** The same text with `--sim` behind every command that it says to type: a rehearsal must never reach a real node. */
+const simulatedText = (text: string): string => text.replace(reachingCommand, (found) => `${found} --sim`);
+
+/** The same diagnostics with `--sim` behind every command that they say to type. */
 export function simulatedHints(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  return diagnostics.map((one) => ({ ...one, hint: one.hint.replace(reachingCommand, (found) => `${found} --sim`) }));
+  return diagnostics.map((one) => ({ ...one, hint: simulatedText(one.hint) }));
+}
+
+/** The same plan with `--sim` behind every command that its work list and its diagnostics say to type. */
+export function simulatedPlan(plan: Plan): Plan {
+  return {
+    ...plan,
+    blockers: plan.blockers.map((one) => ({ ...one, action: simulatedText(one.action) })),
+    diagnostics: simulatedHints(plan.diagnostics),
+  };
 }

@@ -26,3 +26,7 @@ export function simFolder(env: NodeJS.ProcessEnv, clusterFile: string): string {
   const digest = createHash('sha256').update(resolve(clusterFile)).digest('hex').slice(0, 8);
   return join(stateFolder(env), 'sim', `${name}-${digest}`);
 }
+
+/** Under which name journals lie: a rehearsal is no part of what was done to the real Macs. */
+export const journalName = (cluster: string, isSimulated: boolean): string =>
+  isSimulated ? `${cluster}-simulated` : cluster;

@@ -33,12 +33,6 @@ export const cliCodes = {
     cause: 'The name that was asked for stands nowhere under `placements`, or was never applied.',
     hint: 'Use a name of the file.',
   },
-  'lease/held': {
-    severity: 'error',
-    summary: 'Another run holds this node.',
-    cause: 'Two runs must not change a Mac at the same time; the other one renews its lease.',
-    hint: 'Wait for it: --lease-wait 10m. Who it is: meshwright lease status',
-  },
   'lease/not-held': {
     severity: 'error',
     summary: 'Nobody holds this node.',

@@ -6,8 +6,7 @@ import { hang, padEnd } from './layout.ts';
 import type { Page } from './page.ts';
 
 const narrow = 60;
-/** Longer addresses push their values to the right when not all values fit beside them. */
-const usualAddress = 20;
+const gap = '   ';
 
 const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(columnsOf));
 
@@ -16,9 +15,10 @@ export function changeLines(changes: readonly Change[], page: Page): readonly st
   if (changes.length === 0) return [];
   const nodes = [...new Set(changes.map(({ node }) => node))];
   const title = `Changes (${changes.length} on ${counted(nodes.length, 'node')})`;
+  const columns = columnsFor(changes, page);
   const rows = nodes.flatMap((node) => {
     const own = changes.filter((change) => change.node === node);
-    return page.columns < narrow ? narrowRows(node, own, page) : wideRows(node, own, columnsFor(changes, page));
+    return columns.isOneLine ? tableRows(node, own, columns) : blockRows(node, own, columns);
   });
   return [page.paint('strong', title), ...rows];
 }
@@ -26,8 +26,9 @@ export function changeLines(changes: readonly Change[], page: Page): readonly st
 interface Columns {
   readonly node: number;
   readonly address: number;
-  /** 0 when the values of some change do not fit beside each other. */
   readonly from: number;
+  /** Whether every change fits on a line of its own behind its node. */
+  readonly isOneLine: boolean;
   readonly page: number;
 }
 
@@ -36,32 +37,35 @@ function columnsFor(changes: readonly Change[], page: Page): Columns {
   const address = widest(changes.map((change) => change.resource));
   const from = widest(changes.map((change) => escapeText(change.from)));
   const to = widest(changes.map((change) => escapeText(change.to)));
-  const isFit = 2 + node + 3 + address + 3 + from + 4 + to <= page.columns;
-  return {
-    node,
-    address: isFit ? address : Math.min(address, usualAddress),
-    from: isFit ? from : 0,
-    page: page.columns,
-  };
+  const width = 2 + node + gap.length + address + gap.length + from + 4 + to;
+  return { node, address, from, isOneLine: width <= page.columns, page: page.columns };
 }
 
-function wideRows(node: string, changes: readonly Change[], columns: Columns): readonly string[] {
-  return changes.flatMap((change, index) => {
+function tableRows(node: string, changes: readonly Change[], columns: Columns): readonly string[] {
+  return changes.map(({ resource, from, to }, index) => {
     const name = padEnd(index === 0 ? node : '', columns.node);
-    const first = `  ${name}   ${padEnd(change.resource, columns.address)}   `;
-    return hang(first, valuesText(change, columns.from), columns.page);
+    const values = `${padEnd(escapeText(from), columns.from)} -> ${escapeText(to)}`;
+    return `  ${name}${gap}${padEnd(resource, columns.address)}${gap}${values}`;
   });
 }
 
-function narrowRows(node: string, changes: readonly Change[], page: Page): readonly string[] {
+/** The node above its changes; on a narrow page each address above its values, too. */
+function blockRows(node: string, changes: readonly Change[], { address, page }: Columns): readonly string[] {
   return [
     `  ${node}`,
-    ...changes.flatMap((change) => [
-      ...hang('    ', change.resource, page.columns),
-      ...hang('      ', valuesText(change, 0), page.columns),
-    ]),
+    ...changes.flatMap((change) => {
+      const isNarrow = page < narrow;
+      const first = isNarrow ? '      ' : `    ${padEnd(change.resource, address)}${gap}`;
+      const above = isNarrow ? hang('    ', change.resource, page) : [];
+      return [...above, ...valueLines(first, change, page)];
+    }),
   ];
 }
 
-const valuesText = ({ from, to }: Change, width: number): string =>
-  `${padEnd(escapeText(from), width)} -> ${escapeText(to)}`;
+/** Both values on one line, or what it will be below what it is. */
+function valueLines(first: string, { from, to }: Change, page: number): readonly string[] {
+  const [before, after] = [escapeText(from), escapeText(to)];
+  const both = `${before} -> ${after}`;
+  if (columnsOf(first) + columnsOf(both) <= page) return [`${first}${both}`];
+  return [...hang(first, before, page), ...hang(' '.repeat(columnsOf(first)), `-> ${after}`, page)];
+}

@@ -1,0 +1,47 @@
+import { driftText } from '../../report/drift-text.ts';
+import { diagnosticsJson, showJson } from '../diagnostics-output.ts';
+import { type LookedPlan, lookAndPlan } from '../look-and-plan.ts';
+import { targetedNodes } from '../open-cluster.ts';
+import { paintFor } from '../paint.ts';
+import { codeForPending } from '../plan-verdicts.ts';
+import { sameOptions } from '../same-options.ts';
+import { type SettledCluster, settleCluster } from '../settle-cluster.ts';
+import type { Run, VerbBody } from '../verb.ts';
+import { openWays } from '../ways.ts';
+
+/** `drift [NODE…]`: whether nodes are as the file says; for a job that runs every night. */
+export const drift: VerbBody = async (run) => {
+  const cluster = await settleCluster(run);
+  const { fleet } = cluster;
+  const targets = targetedNodes(run, fleet, run.words).map(({ name }) => name);
+  const ways = openWays(run, cluster.opened);
+  const looked = await lookAndPlan(run, { fleet, ways, goal: { kind: 'converge' }, targets });
+  show(run, cluster, looked, ways.isSimulated);
+  return codeForPending({ ...looked, fleet, targets }, cluster.additions);
+};
+
+function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: LookedPlan, isSimulated: boolean): void {
+  if (run.options.json) {
+    showJson(run.console, {
+      formatVersion: 1,
+      cluster: plan.cluster,
+      ...(isSimulated ? { simulated: true } : {}),
+      observed: Object.keys(plan.observed),
+      changes: plan.changes.map(({ node, resource, from, to, reason }) => ({ node, resource, from, to, reason })),
+      waiting: plan.waiting.map(({ node, resource, for: reasons, isUnknown }) => ({
+        node,
+        resource,
+        for: reasons,
+        unknown: isUnknown,
+      })),
+      blockers: plan.blockers.map(({ code, node, action, isHands }) => ({ code, node, action, hands: isHands })),
+      lockAdditions: additions,
+      diagnostics: diagnosticsJson(plan.diagnostics),
+    });
+    return;
+  }
+  const { columns, hasUnicode: unicode, hasColor } = run.console;
+  const lock = { shown: lockPlace.shown, additions };
+  const next = `See it: meshwright plan${sameOptions(run, run.words)}`;
+  run.console.out(driftText({ plan, isSimulated, lock, next, columns, unicode, paint: paintFor(hasColor) }));
+}

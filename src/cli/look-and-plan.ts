@@ -1,0 +1,33 @@
+import { nodesToSee } from '../desired/nodes-to-see.ts';
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Goal } from '../plan/goal.ts';
+import { makePlan } from '../plan/make-plan.ts';
+import type { Plan } from '../plan/plan.ts';
+import { observeNodes } from './observe-fleet.ts';
+import { simulatedPlan } from './simulated-hints.ts';
+import type { Run } from './verb.ts';
+import type { Ways } from './ways.ts';
+
+/** What is to be brought about, where, and how the nodes are reached. */
+export interface PlanWish {
+  /** Settled. */
+  readonly fleet: DesiredFleet;
+  readonly ways: Ways;
+  readonly goal: Goal;
+  readonly targets: readonly NodeName[];
+}
+
+/** A plan and the look that it was made from. */
+export interface LookedPlan {
+  readonly plan: Plan;
+  readonly observation: FleetObservation;
+}
+
+/** Observes the targets, and what else must be seen to judge them, and plans. */
+export async function lookAndPlan(run: Run, { fleet, ways, goal, targets }: PlanWish): Promise<LookedPlan> {
+  const observation = await observeNodes(run, nodesToSee(fleet, targets), ways);
+  const plan = makePlan({ goal, desired: fleet, observation, targets });
+  return { plan: ways.isSimulated ? simulatedPlan(plan) : plan, observation };
+}

@@ -1,0 +1,73 @@
+import type { JournalRecord } from '../apply/journal-record.ts';
+import type { RecordedRun } from '../apply/read-journals.ts';
+import type { HistoryRun, HistoryStep } from '../report/history-text.ts';
+import type { HistoryEntry } from '../script/history.ts';
+
+/** What the history of one node has. */
+export interface NodeHistory {
+  readonly node: string;
+  readonly entries: readonly HistoryEntry[];
+}
+
+const secondsOf = (iso: string): number => {
+  const ms = Date.parse(iso);
+  return Number.isNaN(ms) ? 0 : Math.floor(ms / 1_000);
+};
+
+/**
+ * Journals of this controller and histories of nodes as one list of runs, newest first. A step that both know is told
+ * once, with the outcome that the journal has; what only a node knows was done by another controller, or by one that
+ * has lost its journals.
+ */
+export function mergeHistory(journals: readonly RecordedRun[], nodes: readonly NodeHistory[]): readonly HistoryRun[] {
+  const runs = new Map<string, HistoryRun>();
+  for (const journal of journals) {
+    const run = journalRun(journal);
+    if (run !== undefined) runs.set(run.run, run);
+  }
+  for (const { node, entries } of nodes) {
+    for (const entry of entries) runs.set(entry.run, withEntry(runs.get(entry.run), node, entry));
+  }
+  return [...runs.values()]
+    .map((run) => ({ ...run, steps: run.steps.toSorted((a, b) => a.atEpochSeconds - b.atEpochSeconds) }))
+    .sort((a, b) => b.atEpochSeconds - a.atEpochSeconds || (a.run < b.run ? 1 : -1));
+}
+
+function journalRun({ runId, records, isEnded }: RecordedRun): HistoryRun | undefined {
+  const [first] = records;
+  if (first === undefined) return undefined;
+  const about = records.find((one) => one.phase === 'run');
+  return {
+    run: runId,
+    atEpochSeconds: secondsOf(first.at),
+    verb: about?.verb ?? 'unknown',
+    by: about?.controller ?? 'this controller',
+    steps: stepsOf(records),
+    from: ['journal'],
+    isEnded,
+  };
+}
+
+/** Every intent with its outcome; one without was interrupted, and nobody knows what became of it. */
+function stepsOf(records: readonly JournalRecord[]): readonly HistoryStep[] {
+  const outcomes = new Map(
+    records.flatMap((one) => (one.phase === 'outcome' ? [[`${one.node} ${one.step}`, one.outcome] as const] : [])),
+  );
+  return records.flatMap((one) => {
+    if (one.phase !== 'intent') return [];
+    const { node, step, at } = one;
+    return [{ node, step, result: outcomes.get(`${node} ${step}`) ?? 'unknown', atEpochSeconds: secondsOf(at) }];
+  });
+}
+
+function withEntry(known: HistoryRun | undefined, node: string, entry: HistoryEntry): HistoryRun {
+  const { atEpochSeconds, step, result, run, verb, by } = entry;
+  const base: HistoryRun = known ?? { run, atEpochSeconds, verb, by, steps: [], from: [] };
+  const isTold = base.from.includes('journal') && base.steps.some((one) => one.node === node && one.step === step);
+  return {
+    ...base,
+    atEpochSeconds: base.from.includes('journal') ? base.atEpochSeconds : Math.min(base.atEpochSeconds, atEpochSeconds),
+    steps: isTold ? base.steps : [...base.steps, { node, step, result, atEpochSeconds }],
+    from: base.from.includes('node') ? base.from : [...base.from, 'node'],
+  };
+}

@@ -1,0 +1,55 @@
+import { jsonText } from '../diagnostics/escape.ts';
+import { canonicalJson } from '../model/digest.ts';
+import type { Json } from '../model/json.ts';
+import type { Plan } from '../plan/plan.ts';
+import { planJson } from '../plan/plan-json.ts';
+
+/** What a plan document says besides the plan. */
+export interface PlanSurroundings {
+  readonly isSimulated: boolean;
+  /** What the lock has not got yet. */
+  readonly additions: readonly string[];
+}
+
+/** A plan as a JSON document (`schemas/plan.schema.json`), with a line end: what `--json` prints and `--out` saves. */
+export const planDocument = (plan: Plan, surroundings: PlanSurroundings): string =>
+  `${jsonText(planValue(plan, surroundings))}\n`;
+
+/** The same as a value. */
+export function planValue(plan: Plan, { isSimulated, additions }: PlanSurroundings): Json {
+  const [head, ...rest] = entriesOf(planJson(plan));
+  return Object.fromEntries([
+    ...(head === undefined ? [] : [head]),
+    ...(isSimulated ? [['simulated', true] as const] : []),
+    ...(additions.length === 0 ? [] : [['lock', { additions }] as const]),
+    ...rest,
+  ]);
+}
+
+const entriesOf = (value: Json): readonly (readonly [string, Json])[] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+
+/**
+ * Whether a saved document says what the other one says. What is only told is left out: a clock is never twice the same.
+ * Undefined when the text is no plan at all.
+ */
+export function isSamePlan(saved: string, now: string): boolean | undefined {
+  const before = parsed(saved);
+  if (before === undefined || !Object.hasOwn(before, 'steps') || before['formatVersion'] !== 1) return undefined;
+  return canonicalJson(comparable(before)) === canonicalJson(comparable(parsed(now) ?? {}));
+}
+
+type JsonMap = { readonly [key: string]: Json };
+
+function comparable(document: JsonMap): JsonMap {
+  return Object.fromEntries(Object.entries(document).filter(([key]) => key !== 'diagnostics'));
+}
+
+function parsed(text: string): JsonMap | undefined {
+  try {
+    const value: Json = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonMap) : undefined;
+  } catch {
+    return undefined;
+  }
+}

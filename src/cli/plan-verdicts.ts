@@ -1,0 +1,61 @@
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Plan } from '../plan/plan.ts';
+import { verdictOf } from './commands/facts.ts';
+import { codeForNodes, type ExitCode, exitCode, type NodeVerdict } from './exit-codes.ts';
+
+/** A plan with what it is about. */
+export interface JudgedPlan {
+  readonly plan: Plan;
+  readonly observation: FleetObservation;
+  readonly fleet: DesiredFleet;
+  readonly targets: readonly NodeName[];
+}
+
+/** How each target stands by a plan that was made from the last look at it. Unknown is neither right nor wrong. */
+export function planVerdicts(judged: JudgedPlan): readonly NodeVerdict[] {
+  return judged.targets.map((name) => verdictFor(name, judged));
+}
+
+function verdictFor(name: NodeName, { plan, observation, fleet }: JudgedPlan): NodeVerdict {
+  if (!Object.hasOwn(plan.observed, name)) {
+    const failures = observation.failures[name] ?? [];
+    return failures.length === 0 ? 'unjudged' : verdictOf(failures);
+  }
+  const isAbout = ({ node, resource }: { readonly node: NodeName; readonly resource: string }): boolean =>
+    node === name || membersOf(resource, fleet).includes(name);
+  const waiting = plan.waiting.filter(isAbout);
+  if (waiting.some(({ isUnknown }) => isUnknown)) return 'unjudged';
+  if (plan.changes.some(isAbout)) return 'wrong';
+  const isBlocked = plan.blockers.some(({ node, peers }) => node === name || peers.includes(name));
+  return isBlocked || waiting.length > 0 ? 'hands' : 'fine';
+}
+
+/** A placement that does not serve is wrong on every member, wherever its property is kept. */
+function membersOf(address: string, { placements }: DesiredFleet): readonly NodeName[] {
+  const [kind, name] = address.split('/');
+  return kind === 'placement' ? (placements.find((one) => one.name === name)?.nodes ?? []) : [];
+}
+
+/** The code of a run that ended with this plan: 0 only when every target was seen as it should be. */
+export const codeForPlan = (judged: JudgedPlan): ExitCode => codeForNodes(planVerdicts(judged));
+
+/**
+ * The code of a look that says what is pending: 2 while there is something that a run can change, in the lock too, 3
+ * when only the work list is left; what could not be judged comes first.
+ */
+export function codeForPending(judged: JudgedPlan, additions: readonly string[]): ExitCode {
+  const verdicts = planVerdicts(judged);
+  if (verdicts.includes('unjudged')) return codeForUnjudged(verdicts);
+  if (verdicts.includes('wrong') || additions.length > 0) return exitCode.changesPending;
+  return verdicts.includes('hands') ? exitCode.handsNeeded : exitCode.done;
+}
+
+/** The code of a look that only asks whether everything could be judged. */
+export const codeForLook = (judged: JudgedPlan): ExitCode => codeForUnjudged(planVerdicts(judged));
+
+function codeForUnjudged(verdicts: readonly NodeVerdict[]): ExitCode {
+  if (!verdicts.includes('unjudged')) return exitCode.done;
+  return verdicts.every((verdict) => verdict === 'unjudged') ? exitCode.failed : exitCode.partial;
+}

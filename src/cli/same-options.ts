@@ -1,0 +1,18 @@
+import { shownWord } from './shown-word.ts';
+import type { Run } from './verb.ts';
+
+/** What chooses file, nodes and rehearsal on this command line, to be typed again behind another verb. */
+export function sameOptions({ options }: Run, words: readonly string[]): string {
+  const { file, nodes, label, sim } = options;
+  const parts = [
+    ...words.map(shownWord),
+    ...(file === undefined ? [] : ['-f', shownWord(file)]),
+    ...(nodes === undefined ? [] : ['--nodes', shownWord(nodes.join(','))]),
+    ...(label ?? []).flatMap((one) => ['-l', shownWord(one)]),
+    ...(sim ? ['--sim'] : []),
+  ];
+  return parts.map((part) => ` ${part}`).join('');
+}
+
+/** The cures of a work list are for real Macs; nobody needs a power button at simulated ones. */
+export const mendingText = '\nThis rack is simulated: meshwright sim fault --clear does the work of the hands.\n';

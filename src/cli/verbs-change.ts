@@ -1,0 +1,43 @@
+import type { Verb } from './verb.ts';
+import { atOnce } from './verb-uses.ts';
+
+const group = 'Change:';
+
+/** Verbs that bring nodes to what the file wants, in the order of the help. */
+export const changeVerbs: readonly Verb[] = [
+  {
+    name: 'plan',
+    group,
+    summary: 'what apply would do, and what keeps it from more',
+    words: '[node...]',
+    uses: atOnce,
+    options: [
+      { flags: '--out <file>', text: 'save the plan, so that apply does exactly this' },
+      { flags: '--detailed-exitcode', text: '2 when changes are pending, 3 when only hands are missing' },
+    ],
+    more: `Changes nothing, here or on any node. What only hands at the rack can do comes
+first, with numbers; what waits for them names these numbers.
+Exit 0: every node was judged. 4: some were not. 1: none.
+
+Examples:
+  meshwright plan
+  meshwright plan --out plan.json && meshwright apply plan.json
+  meshwright plan --json | jq '.changes[]'`,
+    load: async () => (await import('./commands/plan.ts')).plan,
+  },
+  {
+    name: 'forget',
+    group,
+    summary: 'take a dead node out of the lock; reaches no node',
+    words: '[node...]',
+    uses: ['file', 'reach', 'json', 'consent'],
+    options: [],
+    more: `For a Mac that left the cluster file and will not come back. What was put on
+it stays on it.
+Exit 0: forgotten. 5: the answer was no.
+
+Examples:
+  meshwright forget studio-3`,
+    load: async () => (await import('./commands/forget.ts')).forget,
+  },
+];

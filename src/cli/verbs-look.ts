@@ -1,0 +1,74 @@
+import type { Verb } from './verb.ts';
+import { atOnce } from './verb-uses.ts';
+
+const group = 'Look:';
+
+/** Verbs that only look, in the order of the help. */
+export const lookVerbs: readonly Verb[] = [
+  {
+    name: 'status',
+    group,
+    summary: 'the rack in one table, and what is wrong with it',
+    words: '[node...]',
+    uses: atOnce,
+    options: [],
+    more: `Exit 0: no error; there may be warnings. 3: what is left is work for hands at
+the rack. 4: some nodes are wrong or were not observed. 1: all of them.`,
+    load: async () => (await import('./commands/status.ts')).status,
+  },
+  {
+    name: 'drift',
+    group,
+    summary: 'whether nodes are as the file says, briefly',
+    words: '[node...]',
+    uses: atOnce,
+    options: [],
+    more: `For a job that runs every night.
+Exit 0: all as the file says. 2: changes are pending. 3: only hands are missing.
+4: some nodes could not be judged. 1: none could.`,
+    load: async () => (await import('./commands/drift.ts')).drift,
+  },
+  {
+    name: 'facts',
+    group,
+    summary: 'every fact of every node, known or unknown',
+    words: '[node...]',
+    uses: atOnce,
+    options: [{ flags: '--fact <names>', text: 'only these facts, with commas' }],
+    more: `One connection and one exec per node. A fact that is unknown says why; unknown
+is never no.
+Exit 0: every node was observed. 1: none. 4: some. 3: the others are locked at
+FileVault.
+
+Examples:
+  meshwright facts studio-2
+  meshwright facts --fact thunderbolt,rdma-ports
+  meshwright facts --json | jq '.nodes[]."rdma-state"'`,
+    load: async () => (await import('./commands/facts.ts')).facts,
+  },
+  {
+    name: 'logs',
+    group,
+    summary: 'what ranks have printed last',
+    words: '[placement|node...]',
+    uses: ['file', 'reach', 'json', 'parallel'],
+    options: [{ flags: '--lines <count>', text: 'of each rank, up to 9999; 40 unless given' }],
+    more: `Exit 0: every log was read. 4: some. 1: none.
+
+Examples:
+  meshwright logs kimi
+  meshwright logs studio-3 --lines 200`,
+    load: async () => (await import('./commands/logs.ts')).logs,
+  },
+  {
+    name: 'history',
+    group,
+    summary: 'what was done to the nodes, when and by whom',
+    words: '[node...]',
+    uses: atOnce,
+    options: [{ flags: '--last <count>', text: 'so many runs, newest first; 20 unless given' }],
+    more: `From the journals of this controller and from what every node has kept.
+Exit 0: every node was asked. 4: some. 1: none.`,
+    load: async () => (await import('./commands/history.ts')).history,
+  },
+];

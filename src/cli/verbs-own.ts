@@ -1,0 +1,82 @@
+import type { Verb } from './verb.ts';
+
+const group = 'Own:';
+
+/** Verbs about meshwright itself and what it simulates, in the order of the help. */
+export const ownVerbs: readonly Verb[] = [
+  {
+    name: 'sim up',
+    group,
+    summary: 'start a simulated fleet made from the cluster file',
+    words: '',
+    uses: ['file', 'json'],
+    options: [],
+    more: `One simulated Mac per node, with real SSH on loopback, cabled as the file says.
+Then add --sim to any verb: meshwright facts --sim`,
+    load: async () => (await import('./commands/sim.ts')).simUp,
+  },
+  {
+    name: 'sim down',
+    group,
+    summary: 'stop the simulated fleet; no process of it is left',
+    words: '',
+    uses: ['file', 'json'],
+    options: [],
+    load: async () => (await import('./commands/sim.ts')).simDown,
+  },
+  {
+    name: 'sim status',
+    group,
+    summary: 'what is simulated, its ports and its faults',
+    words: '',
+    uses: ['file', 'json'],
+    options: [],
+    load: async () => (await import('./commands/sim.ts')).simStatus,
+  },
+  {
+    name: 'sim fault',
+    group,
+    summary: 'break something by name, or mend it again',
+    words: '[fault] [target...]',
+    uses: ['file', 'json'],
+    options: [
+      { flags: '--list', text: 'every fault by name' },
+      { flags: '--clear', text: 'mend the named fault, or all of them' },
+    ],
+    more: `Examples:
+  meshwright sim fault --list
+  meshwright sim fault rdma-disabled studio-3
+  meshwright sim fault cable-swapped studio-4
+  meshwright sim fault --clear`,
+    load: async () => (await import('./commands/sim-fault.ts')).simFault,
+  },
+  {
+    name: 'sim serve',
+    group,
+    summary: 'the simulator itself',
+    words: '<folder>',
+    uses: [],
+    options: [],
+    isHidden: true,
+    load: async () => (await import('./commands/sim-serve.ts')).simServe,
+  },
+  {
+    name: 'demo',
+    group,
+    summary: 'watch it all on simulated Macs; needs nothing',
+    words: '',
+    uses: [],
+    options: [],
+    load: async () => (await import('./commands/demo.ts')).demo,
+  },
+  {
+    name: 'schema',
+    group,
+    summary: 'print a JSON schema, by default of the file',
+    words: '[name]',
+    uses: ['json'],
+    options: [],
+    more: 'Names: cluster, diagnostics, enroll, exec, facts, lock, sim, status',
+    load: async () => (await import('./commands/schema.ts')).schema,
+  },
+];

@@ -1,0 +1,47 @@
+import type { Verb } from './verb.ts';
+import { overNodes } from './verb-uses.ts';
+
+const group = 'Set up:';
+
+/** Verbs that prepare, in the order of the help. */
+export const setUpVerbs: readonly Verb[] = [
+  {
+    name: 'enroll',
+    group,
+    summary: 'show and pin host keys, then check login and sudo',
+    words: '[node...]',
+    uses: [...overNodes, 'consent'],
+    options: [
+      { flags: '--all', text: 'every node of the file' },
+      { flags: '--expect <fingerprint>', text: 'pin only this fingerprint (SHA256:...), without asking' },
+      { flags: '--replace', text: 'allow another key in place of the pinned one' },
+      { flags: '--user <name>', text: 'account at an address that is in no file' },
+      { flags: '--port <number>', text: 'port of an address that is in no file' },
+      { flags: '--identity <file>', text: 'private key for an address that is in no file' },
+    ],
+    more: `A node is named as in the file, or by its address. Before there is a file the
+pin goes into cluster.lock in this folder, by address.
+Compare the fingerprint on the Mac itself:
+  ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub
+
+Exit 0: pinned, key accepted, sudo allowed. 3: a line is missing on the node;
+it is shown. 5: not pinned. 1: no node answered. 4: some did.
+
+Examples:
+  meshwright enroll studio-1
+  meshwright enroll --all
+  meshwright enroll studio-5.lan --user mesh`,
+    load: async () => (await import('./commands/enroll.ts')).enroll,
+  },
+  {
+    name: 'validate',
+    group,
+    summary: 'judge the cluster file; sends nothing to any node',
+    words: '[file]',
+    uses: ['file', 'json'],
+    options: [],
+    more: `Every problem of the file comes back at once, each with its place, cause and
+hint. Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
+    load: async () => (await import('./commands/validate.ts')).validate,
+  },
+];

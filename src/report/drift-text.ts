@@ -1,0 +1,50 @@
+import type { Plan } from '../plan/plan.ts';
+import { changeLines } from './change-lines.ts';
+import { counted } from './counted.ts';
+import { findingLines } from './finding-lines.ts';
+import { headLines } from './head-lines.ts';
+import { fitLines } from './layout.ts';
+import { mergeFindings } from './merge-findings.ts';
+import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
+
+/** What `drift` shows, and on what. */
+export interface DriftTextInput {
+  readonly plan: Plan;
+  readonly isSimulated: boolean;
+  /** What the lock has not got yet, and what it is called. */
+  readonly lock: { readonly shown: string; readonly additions: readonly string[] };
+  /** The command that shows the rest. */
+  readonly next: string;
+  readonly columns: number;
+  readonly unicode: boolean;
+  readonly paint?: Paint;
+}
+
+/** Where nodes are not as the file says, briefly: changes in full, the rest counted, and one line for the whole. */
+export function driftText(input: DriftTextInput): string {
+  const { plan } = input;
+  const page = { columns: pageColumns(input.columns), unicode: input.unicode, paint: input.paint ?? plainPaint };
+  const count = Object.keys(plan.observed).length;
+  const errors = plan.diagnostics.filter((one) => one.severity === 'error');
+  const blocks: readonly (readonly string[])[] = [
+    headLines({ name: plan.cluster, about: counted(count, 'node'), isSimulated: input.isSimulated }, page),
+    changeLines(plan.changes, page),
+    ...mergeFindings(errors).map((finding) => findingLines(finding, page)),
+    verdictLines(input, count, page),
+  ];
+  const shown = blocks.filter((lines) => lines.length > 0);
+  return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function verdictLines({ plan, lock, next }: DriftTextInput, count: number, page: Page): readonly string[] {
+  const { changes, blockers, waiting } = plan;
+  const parts = [
+    ...(changes.length === 0 ? [] : [`${counted(changes.length, 'change')} pending`]),
+    ...(blockers.length === 0 ? [] : [`${blockers.length} on the work list`]),
+    ...(waiting.length === 0 ? [] : [`${waiting.length} waiting`]),
+    ...(lock.additions.length === 0 ? [] : [`${lock.additions.length} missing in ${lock.shown}`]),
+  ];
+  if (count === 0) return fitLines('No node was observed.', page.columns);
+  if (parts.length === 0) return fitLines(`No drift: ${counted(count, 'node')} as the file says.`, page.columns);
+  return [...fitLines(`${parts.join(', ')}.`, page.columns), next];
+}
