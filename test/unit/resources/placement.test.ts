@@ -7,8 +7,8 @@ import { placement } from '../../../src/resources/placement.ts';
 import type { Property, View } from '../../../src/resources/resource.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
+import { textDigest } from '../../../src/script/put-file.ts';
 import { serviceFile } from '../../../src/script/rank-paths.ts';
-import { textDigest } from '../../../src/script/text-digest.ts';
 import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 
 const serving = threeMembers(['joined', 'joined', 'joined']);
