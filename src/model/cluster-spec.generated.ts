@@ -111,7 +111,7 @@ export interface ClusterSpec {
      */
     addressing?: {
       /**
-       * The private IPv4 network from which each link gets a /30, as its first address and a prefix length. It must not overlap any network that a node sees.
+       * The private IPv4 network from which each link gets a /30, as its first address and a prefix length. It must not overlap any network that a node sees. Which link has which stands in the lock: it never moves while the link is declared, and is given to no other link until no node has an address of it any more.
        */
       pool?: string;
     };
