@@ -4,7 +4,7 @@ import type { JobArgs, TreeId } from '../model/node-script.ts';
 import { below, place } from './node-paths.ts';
 
 /** Where the versions of a runtime, or of a model, lie. */
-const versionsFolder = ({ kind, name }: Pick<TreeId, 'kind' | 'name'>): NodePath =>
+export const versionsFolder = ({ kind, name }: Pick<TreeId, 'kind' | 'name'>): NodePath =>
   below(place.opt, `${kind}s/${name}`);
 
 /** The published tree: `/opt/meshwright/<kind>s/<name>/<first 16 digits>`. */
@@ -16,6 +16,9 @@ export const currentLink = (name: string): NodePath => below(versionsFolder({ ki
 /** The folder in which a tree is made ready; nothing in it is ever used from there. */
 export const stagingFolder = ({ kind, name, digest }: TreeId): NodePath =>
   below(place.opt, `staging/${kind}-${name}-${shortDigest(digest)}`);
+
+/** Holds the digest of a staged tree that a job has verified. */
+export const verifiedMark = (tree: TreeId): NodePath => below(stagingFolder(tree), 'verified');
 
 /** Inside of a staging folder: what will be published as it is. */
 export const stagedTree = (tree: TreeId): NodePath => below(stagingFolder(tree), 'tree');

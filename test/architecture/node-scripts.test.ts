@@ -1,35 +1,36 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { allProbes } from '../../src/facts/registry.ts';
+import { jobNames, scriptNames } from '../../src/script/node-scripts/registry.ts';
 import { observeCommand, observeScript } from '../../src/script/observe-script.ts';
 import { lintNodeScript } from '../lint/node-script-lint.ts';
+import { everyText } from '../unit/script/script-examples.ts';
 import { scriptShells } from '../unit/script/shells.ts';
 
 const token = '0123456789abcdef0123456789abcdef';
-const folder = fileURLToPath(new URL('../../src/script/node-scripts/', import.meta.url));
-
-/** Every text that a module of node-scripts gives. */
-async function nodeScripts(): Promise<readonly (readonly [string, string])[]> {
-  const files = readdirSync(folder).filter((name) => name.endsWith('.ts'));
-  const modules = await Promise.all(files.map((name) => import(pathToFileURL(folder + name).href)));
-  return modules.flatMap((exports: object, at) =>
-    Object.entries(exports).flatMap(([name, value]): [string, string][] =>
-      typeof value === 'string' ? [[`${files[at]} ${name}`, value]] : [],
-    ),
-  );
-}
 
 const observation = observeScript({ probes: allProbes(), token, rootPrefix: '' });
+const probeScripts = allProbes()
+  .flatMap(({ name, ask }) => (ask[1] === '-c' ? [[`probe ${name}`, String(ask[2])] as const] : []))
+  .map(([name, text]) => [name, text] as const);
 const scripts: readonly (readonly [string, string])[] = [
   ['the observation', observation],
   ['an observation in a root folder', observeScript({ probes: allProbes(), token, rootPrefix: '/srv/node 1' })],
-  ...(await nodeScripts()),
+  ...probeScripts,
+  ...everyText('').map(([name, text]) => [name, innerScript(text)] as const),
 ];
 
-/** The words of a script that stand for themselves: quoted snippets are other scripts and are judged by themselves. */
-const withoutRoot = (script: string): string => script.replace(/^R='.*'$/m, 'R=');
+/** The script inside of the command line of an exec request. */
+function innerScript(text: string): string {
+  const quoted = /^exec \/bin\/sh -c '([\s\S]*)'$/.exec(text)?.[1];
+  return quoted === undefined ? text : quoted.replaceAll(/'(\\.)'/g, (_, escaped: string) => escaped.slice(1));
+}
+
+/** The script without its first line and without data of several lines: what stands in quotes is judged by itself. */
+const withoutData = (script: string): string =>
+  script
+    .replace(/^R='.*'$/m, 'R=')
+    .replaceAll(/\\.|"(?:\\[\s\S]|[^"\\])*"|'[^']*'/g, (word) => (/^'[^']*\n/.test(word) ? "''" : word));
 
 const hasShellcheck = spawnSync('shellcheck', ['--version']).status === 0;
 const isShellcheckRequired = process.env['MESHWRIGHT_SHELLCHECK'] === 'required';
@@ -37,17 +38,25 @@ const isShellcheckRequired = process.env['MESHWRIGHT_SHELLCHECK'] === 'required'
 /**
  * What is not taken over: SC2016 and SC2034 (snippets in quotes and `eval` are what the script is made of), SC2046
  * (the output of ps is split on purpose), SC2317 (traps), SC2094 (a file is
- * written, waited for and then read), SC3045 (`ulimit -S` is there in dash and bash alike).
+ * written, waited for and then read), SC3045 (`ulimit -S` is there in dash and bash alike), SC2043 (one probe may have a
+ * deadline of its own).
  */
-const notTakenOver = 'SC2016,SC2034,SC2046,SC2094,SC2317,SC3045';
+const notTakenOver = 'SC2016,SC2034,SC2043,SC2046,SC2094,SC2317,SC3045';
 
 describe('node scripts', () => {
   it('are all found', () => {
-    expect(scripts.length).toBe(2 + readdirSync(folder).filter((name) => name.endsWith('.ts')).length);
+    const names = everyText('').map(([name]) => name);
+    expect(names.filter((name) => name.startsWith('script ')).sort()).toEqual(
+      scriptNames.map((name) => `script ${name}`).sort(),
+    );
+    expect(new Set(names.filter((name) => name.startsWith('job ')))).toEqual(
+      new Set(jobNames.map((name) => `job ${name}`)),
+    );
+    expect(probeScripts.length).toBe(4);
   });
 
   it.each(scripts)('%s has nothing that a Mac would refuse', (_, script) => {
-    expect(lintNodeScript(withoutRoot(script))).toEqual([]);
+    expect(lintNodeScript(withoutData(script))).toEqual([]);
   });
 
   it.each(scripts.flatMap(([name, script]) => scriptShells.map((shell) => [name, shell.name, shell, script] as const)))(

@@ -97,12 +97,12 @@ const gnuRule = ({ tool }: ToolRule): string => `gnu-form:${tool}`;
 
 /**
  * An absolute path whose first slash does not follow `$R`, another variable or a name. /dev/null is the one path
- * that is the same for every node, in the portable simulator as well.
+ * that is the same for every node, in the portable simulator as well; a URL is no path.
  */
 function barePath(text: string): boolean {
-  const paths = text.replaceAll('/dev/null', '').matchAll(/(["']?)\/(?=[A-Za-z])/g);
-  return [...paths].some((match) => {
-    const before = text.replaceAll('/dev/null', '').slice(0, match.index);
+  const own = text.replaceAll(/\/dev\/null|https?:\/\//g, '');
+  return [...own.matchAll(/(["']?)\/(?=[A-Za-z])/g)].some((match) => {
+    const before = own.slice(0, match.index);
     if (match[1] !== '') return !/\$\{?\w+\}?"?$/.test(before);
     return !/[\w}*.$%)\]-]$/.test(before);
   });

@@ -20,7 +20,7 @@ END { print "counts " e; for (k in n) printf "|%s %d %d\\n", k, n[k], c[k] }`;
  *
  * @see find(1) of macOS: `-cnewer file`, the same as `-newercm`
  */
-export const keptFilesScript = `b=${pathWord(place.ours)} o=${pathWord(place.opt)} T= p=
+export const keptFilesScript = `b=${pathWord(place.ours)} o=${pathWord(place.opt)} T="" p=""
 ${readRecordsFunctions}
 l() {
   case $x in (path=/*) p=\${x#path=/} ;; esac

@@ -7,7 +7,7 @@ import { readRecordsFunctions } from './read-records.ts';
  * an exit are looked up in the process table, all at once: `processes EXIT`, then the lines of ps that name a job.
  * Runs in the private folder of the observation, whose `job-processes` file it uses.
  */
-export const keptRecordsScript = `b=${pathWord(place.ours)} P=
+export const keptRecordsScript = `b=${pathWord(place.ours)} P=""
 ${readRecordsFunctions}
 s ${pathWord(place.library)} || u
 if s ${pathWord(place.applicationSupport)} && s "$b"; then

@@ -16,7 +16,7 @@ const tokenBodyMaxBytes = 65_536;
  *
  * Runs in the private folder of the observation, whose files it uses. ALRM of the watchdog ends its curls, too.
  */
-export const placementMembersScript = `b=${pathWord(place.ours)} C= W=' '
+export const placementMembersScript = `b=${pathWord(place.ours)} C="" W=' '
 e() {
   for p in $C; do kill -9 "\${p#*:}" 2>/dev/null; done
   exit 142

@@ -1,0 +1,36 @@
+import type { NodePath } from '../model/node-path.ts';
+import type { HttpAnswer } from './judge-token.ts';
+import { pathWord, rootLine, shellCommand, tool } from './node-paths.ts';
+import { quote } from './quote.ts';
+
+/** One request to an endpoint of its own node. */
+export interface AskRequest {
+  /** TCP port on 127.0.0.1 of the node. */
+  readonly port: number;
+  /** Path of the request, with its leading slash. */
+  readonly path: string;
+  /** A file of the node that is the body; without it the body is what comes on standard input. */
+  readonly body?: NodePath;
+  /** Seconds until curl gives up; may have a fraction. */
+  readonly deadlineSeconds: number;
+  readonly rootPrefix: string;
+}
+
+/**
+ * The command that posts JSON to an endpoint, on its node and as the ssh user; nothing of the user's own settings or
+ * proxies is used.
+ */
+export function askCommand({ port, path, body, deadlineSeconds, rootPrefix }: AskRequest): string {
+  return shellCommand(`${rootLine(rootPrefix)}
+export R LC_ALL=C
+d=${body === undefined ? '@-' : `"@"${pathWord(body)}`}
+exec ${pathWord(tool.curl)} -q -s -S --noproxy '*' -m ${deadlineSeconds} -H 'Content-Type: application/json' \\
+  --data-binary "$d" -w '\\n%{http_code}' ${quote(`http://127.0.0.1:${port}${path}`)}`);
+}
+
+/** What the endpoint answered; status 0 when it gave no answer, as curl says it. `undefined` when curl itself failed. */
+export function parseAskAnswer(stdout: string): HttpAnswer | undefined {
+  const at = stdout.lastIndexOf('\n');
+  const status = stdout.slice(at + 1);
+  return at < 0 || !/^\d{3}$/.test(status) ? undefined : { status: Number(status), body: stdout.slice(0, at) };
+}

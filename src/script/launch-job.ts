@@ -1,0 +1,87 @@
+import type { Digest } from '../model/digest.ts';
+import type { JobCall } from '../model/node-script.ts';
+import { jobPrologue } from './job-prologue.ts';
+import { below, pathWord, place, tool } from './node-paths.ts';
+import { jobBody } from './node-scripts/registry.ts';
+import { sealedTreeFunctions } from './node-scripts/sealed-tree.ts';
+import { quote } from './quote.ts';
+import { stagedTree, treeFolder, verifiedMark } from './tree-paths.ts';
+
+/** A job by the key of what it makes. */
+export interface LaunchRequest {
+  readonly key: Digest;
+  readonly call: JobCall;
+}
+
+/** Where everything of a job lies. */
+export const jobFolder = (key: Digest) => below(place.ours, `ops/${key}`);
+
+/** The whole text of a job, as it lies on the node in `run`. */
+export const jobText = (call: JobCall): string => `${jobPrologue}
+${jobBody(call)}
+end 0
+`;
+
+/** How long the first line of a job may take, in tenths of a second. */
+const startTenths = 100;
+
+/**
+ * The body of the script that launches a job, or finds that there is nothing to launch: it runs already, under whatever
+ * connection it was started, or what it makes is there, verified or published. Says `job=attached`, `job=done` or
+ * `job=started`. A job that failed, whose process is gone or whose staging folder was taken away begins again and
+ * goes on with what lies there. The process is out of reach of the connection: no terminal, no shared stream, HUP
+ * ignored.
+ */
+export function launchBody({ key, call }: LaunchRequest): string {
+  const { tree } = call.args;
+  const mark = pathWord(verifiedMark(tree));
+  const folder = pathWord(jobFolder(key));
+  return `${sealedTreeFunctions}
+k=${key}
+d=${folder}
+isrunning() {
+  p=''
+  [ -e "$d/pid" ] && IFS= read -r p <"$d/pid"
+  case $p in ('' | *[!0-9]*) return 1 ;; esac
+  case $(${pathWord(tool.ps)} -ww -o command= -p "$p") in (*"/$k/run"*) ;; (*) return 1 ;; esac
+}
+isdone() {
+  intact ${pathWord(treeFolder(tree))} ${tree.digest} && return
+  x=''
+  [ -d ${pathWord(stagedTree(tree))} ] && [ -e ${mark} ] && IFS= read -r x <${mark}
+  [ "$x" = ${tree.digest} ]
+}
+if isrunning && [ ! -e "$d/rc" ]; then
+  printf 'job=attached\\n'
+  unchanged
+fi
+if isdone; then
+  printf 'job=done\\n'
+  unchanged
+fi
+must mkdir ${pathWord(tool.mkdir)} -p "$d"
+if [ -e "$d/pid" ]; then
+  q=$p
+  ${pathWord(tool.mv)} -f "$d/pid" "$d/old.$$"
+  IFS= read -r p <"$d/old.$$"
+  if [ "$p" != "$q" ]; then
+    ${pathWord(tool.ln)} "$d/old.$$" "$d/pid" 2>/dev/null
+    failed other-launch 'somebody else has launched this job'
+  fi
+fi
+${pathWord(tool.rm)} -f "$d/old.$$" "$d/rc" "$d/failure" "$d/progress"
+write "$d/job" "name=${call.name}\${N}tree=${tree.kind} ${tree.name}\${N}boot=$(${pathWord(tool.sysctl)} -n kern.bootsessionuuid)$N"
+write "$d/run" ${quote(jobText(call))}
+(
+  trap '' HUP
+  exec ${pathWord(tool.sh)} "$d/run"
+) </dev/null >"$d/out" 2>"$d/err" &
+n=0
+until [ -e "$d/pid" ] || [ -e "$d/rc" ]; do
+  n=$((n + 1))
+  [ "$n" -lt ${startTenths} ] || failed not-started "$(${pathWord(tool.head)} -n 1 "$d/err")"
+  ${pathWord(tool.sleep)} 0.1
+done
+printf 'job=started\\n'
+changed`;
+}

@@ -1,0 +1,184 @@
+/**
+ * The lease of a node: a folder `lease` that one run makes by `mkdir`, with a file `owner` and a counter `beat`. Who
+ * waits for it judges by his own clock whether the beat still moves, and steals it by renaming the folder: a rename
+ * has one winner. What he has renamed is compared with what he had seen, and put back when it is another run's; that
+ * run's scripts find no lease meanwhile and do nothing. Writers stand inside of the folder, so that they never write
+ * into a folder that came after theirs.
+ */
+import { pathWord, tool } from './node-paths.ts';
+import { quote } from './quote.ts';
+import { type Fence, leaseLostExit, rootScript } from './root-script.ts';
+import type { ScriptEnd } from './script-result.ts';
+
+/** Who asks for a lease. Every value is one line. */
+export interface LeaseClaim {
+  readonly run: string;
+  /** `user@host`. */
+  readonly owner: string;
+  readonly verb: string;
+  readonly phase: string;
+  /** Digits of the controller. */
+  readonly controller: string;
+  /** The process of the run on its controller, and when it began. */
+  readonly pid: number;
+  readonly start: string;
+  /** ISO 8601, by the controller's clock. */
+  readonly since: string;
+}
+
+/** A lease as somebody has seen it; without a run when its owner died before he had signed it. */
+export interface SeenLease {
+  readonly run?: string;
+  readonly token?: number;
+  readonly beat: number;
+  /** Every line of the owner file. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** How an attempt to take a lease ended. */
+export type LeaseAnswer =
+  | { readonly kind: 'taken'; readonly token: number }
+  | { readonly kind: 'held'; readonly lease: SeenLease }
+  | { readonly kind: 'failed'; readonly text: string };
+
+/** Prints `held`, then what is known of the lease. */
+const shown = `shown() {
+  printf '@held\\n'
+  while IFS= read -r x || [ -n "$x" ]; do printf '|%s\\n' "$x"; done <"$b/lease/owner"
+  IFS= read -r x <"$b/lease/beat" && printf '|beat=%s\\n' "$x"
+  exit 0
+} 2>/dev/null`;
+
+/** `owned FOLDER RUN TOKEN`: whether the lease in that folder is of this run and token; both empty: of nobody. */
+const owned = `owned() {
+  r='' t=''
+  [ ! -e "$1/owner" ] || while IFS= read -r x; do
+    case $x in (run=*) r=\${x#*=} ;; (token=*) t=\${x#*=} ;; esac
+  done <"$1/owner"
+  [ "$r" = "$2" ] && [ "$t" = "$3" ]
+}`;
+
+/** `away SUFFIX RUN TOKEN [BEAT]`: renames the lease that is there; puts it back when it turns out to be another one. */
+const away = `away() {
+  g="$b/lease.$1"
+  ${pathWord(tool.rm)} -rf "$g"
+  ${pathWord(tool.mv)} "$b/lease" "$g" 2>/dev/null || return 1
+  z=0
+  [ ! -e "$g/beat" ] || IFS= read -r z <"$g/beat"
+  if owned "$g" "$2" "$3" && [ "\${4-$z}" = "$z" ]; then
+    ${pathWord(tool.rm)} -rf "$g"
+    return 0
+  fi
+  [ -e "$b/lease" ] || ${pathWord(tool.mv)} "$g" "$b/lease"
+  return 1
+}`;
+
+/**
+ * Takes the lease, raising `fence` by one. The owner file is made whole beside its place and linked to it, which
+ * fails when somebody else has been quicker in the same folder.
+ */
+const take = (claim: LeaseClaim): string => {
+  const { run, ...rest } = claim;
+  const lines = Object.entries(rest).map(([key, value]) => `${key}=${oneLine(String(value))}`);
+  const signed = ['run=%s\\ntoken=%s\\n', ...lines.map(() => '%s\\n')].join('');
+  const words = [quote(oneLine(run)), '"$n"', ...lines.map(quote)].join(' ');
+  return `${pathWord(tool.mkdir)} -p "$b" || failed no-folder 'the folder of meshwright could not be made'
+${pathWord(tool.mkdir)} "$b/lease" 2>/dev/null || { [ -d "$b/lease" ] && shown; failed no-folder 'the lease could not be made'; }
+cd "$b/lease" || shown
+n=0
+[ ! -e "$b/fence" ] || IFS= read -r n <"$b/fence"
+case $n in ('' | *[!0-9]*) failed odd-fence "the fence is no number: $n" ;; esac
+n=$((n + 1))
+write "$b/fence" "$n$N"
+write beat "0$N"
+printf ${quote(signed)} ${words} >"owner.$$" || failed no-folder 'the lease could not be signed'
+${pathWord(tool.ln)} "owner.$$" owner 2>/dev/null || shown
+${pathWord(tool.rm)} -f "owner.$$"
+owned "$b/lease" ${quote(oneLine(run))} "$n" || shown
+printf '@taken %s\\n' "$n"`;
+};
+
+/** Takes a free lease; prints who holds it otherwise. For the standard input of the command that becomes root. */
+export const takeLeaseScript = (rootPrefix: string, claim: LeaseClaim): string =>
+  rootScript(rootPrefix, [owned, shown, take(claim)].join('\n'));
+
+/** Steals exactly the lease that was seen, then takes it; prints who holds it now when it is no longer that one. */
+export const stealLeaseScript = (rootPrefix: string, claim: LeaseClaim, seen: SeenLease): string => {
+  const { run = '', token } = seen;
+  const words = [
+    quote(`stolen.${suffix(claim.run)}`),
+    quote(run),
+    token === undefined ? "''" : String(token),
+    seen.beat,
+  ];
+  return rootScript(
+    rootPrefix,
+    [owned, shown, away, `[ ! -d "$b/lease" ] || away ${words.join(' ')} || shown`, take(claim)].join('\n'),
+  );
+};
+
+/** The first line of what a renewal or a release does: nothing without the lease. */
+const own = ({ run, token }: Fence, where: string): string =>
+  `owned ${where} ${quote(run)} ${token} || exit ${leaseLostExit}`;
+
+/**
+ * Moves the beat on, and writes the phase of the run where one is given. Ends with exit 75 when the lease is not this
+ * run's any more.
+ */
+export const renewLeaseScript = (rootPrefix: string, fence: Fence, phase?: string): string =>
+  rootScript(
+    rootPrefix,
+    `${owned}
+cd "$b/lease" 2>/dev/null || exit ${leaseLostExit}
+${own(fence, '.')}
+n=0
+IFS= read -r n <beat
+case $n in ('' | *[!0-9]*) n=0 ;; esac
+write beat "$((n + 1))$N"
+${phase === undefined ? '' : newPhase(phase)}
+printf '@renewed\\n'`,
+  );
+
+const newPhase = (phase: string): string => `y=''
+while IFS= read -r x; do
+  case $x in (phase=*) ;; (*) y=$y$x$N ;; esac
+done <owner
+write owner "$y"phase=${quote(oneLine(phase))}"$N"`;
+
+/** Gives the lease back; exit 75 when it is not this run's any more. */
+export const releaseLeaseScript = (rootPrefix: string, fence: Fence): string =>
+  rootScript(
+    rootPrefix,
+    `${owned}
+${away}
+${own(fence, '"$b/lease"')}
+away ${quote(`released.${suffix(fence.run)}`)} ${quote(fence.run)} ${fence.token} || exit ${leaseLostExit}
+printf '@released\\n'`,
+  );
+
+/** Reads what the scripts that take a lease print. */
+export function readLeaseAnswer({ exit, stdout, stderr }: ScriptEnd): LeaseAnswer {
+  const [first = '', ...lines] = stdout.split('\n');
+  const isSuccess = exit.kind === 'exited' && exit.code === 0;
+  const [, token] = /^@taken (\d{1,15})$/.exec(first) ?? [];
+  if (isSuccess && token !== undefined) return { kind: 'taken', token: Number(token) };
+  if (isSuccess && first === '@held') return { kind: 'held', lease: seenLease(lines) };
+  return { kind: 'failed', text: stderr.trim().split('\n').at(-1) || 'without a word' };
+}
+
+function seenLease(lines: readonly string[]): SeenLease {
+  const entries = lines.flatMap((line) => {
+    const [, key, value] = /^\|([a-z]+)=(.*)$/.exec(line) ?? [];
+    return key === undefined ? [] : [[key, value ?? ''] as const];
+  });
+  const { beat, ...fields } = Object.fromEntries(entries) as Readonly<Record<string, string>>;
+  const { run, token } = fields;
+  const signed = run === undefined || !/^\d{1,15}$/.test(token ?? '') ? {} : { run, token: Number(token) };
+  return { ...signed, beat: /^\d{1,15}$/.test(beat ?? '') ? Number(beat) : 0, fields };
+}
+
+/** Owner files are read line by line. */
+const oneLine = (text: string): string => text.replaceAll(/[\0-\x1f\x7f]/g, ' ');
+
+/** Part of the name of a folder. */
+const suffix = (run: string): string => run.replaceAll(/[^A-Za-z0-9-]/g, '-').slice(0, 64);

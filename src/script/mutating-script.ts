@@ -1,0 +1,48 @@
+import { historyWords, type ScriptNote } from './history.ts';
+import { pathWord, tool } from './node-paths.ts';
+import { quote } from './quote.ts';
+import { type Fence, leaseLostExit, rootPrologue } from './root-script.ts';
+
+/** One change of one node. */
+export interface MutatingRequest {
+  /** Empty on a Mac, the node's folder in the portable simulator. */
+  readonly rootPrefix: string;
+  readonly fence: Fence;
+  readonly note: ScriptNote;
+  /** Lines of sh that end in `changed`, `unchanged` or `failed SLUG TEXT`; see registry.ts and its like. */
+  readonly body: string;
+}
+
+/**
+ * The text for the standard input of {@link mutatingCommand}: it checks that the lease is held by exactly this run and
+ * token (else exit 75), runs the body without input, appends one line to the history of the node, and prints what the
+ * body printed, whose last line is the verdict. A verdict of failure is a line on stderr, with exit 1.
+ */
+export function mutatingScript({ rootPrefix, fence, note, body }: MutatingRequest): string {
+  const words = historyWords(note, fence);
+  return `${rootPrologue(rootPrefix)}
+fence() {
+  [ -r "$b/lease/owner" ] || return 1
+  r='' t=''
+  while IFS= read -r x; do
+    case $x in (run=*) r=\${x#*=} ;; (token=*) t=\${x#*=} ;; esac
+  done <"$b/lease/owner"
+  [ "$r" = ${quote(fence.run)} ] && [ "$t" = ${fence.token} ]
+}
+body() {
+${body}
+}
+main() {
+  trap '' HUP PIPE
+  fence || exit ${leaseLostExit}
+  o=$(body)
+  s=$?
+  case $s:$o in (0:*@changed) v=changed ;; (0:*@unchanged) v=unchanged ;; (*) v=failed ;; esac
+  ${pathWord(tool.mkdir)} -p "$b/log"
+  printf 'at=%s %s result=%s\\n' "$(${pathWord(tool.date)} -u +%s)" ${quote(words)} "$v" >>"$b/log/history"
+  printf '%s\\n' "$o"
+  [ "$s" -eq 0 ] || exit 1
+}
+main </dev/null
+`;
+}

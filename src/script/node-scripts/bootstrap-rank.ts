@@ -1,0 +1,49 @@
+import type { RankRecord, ScriptArgs } from '../../model/node-script.ts';
+import { pathWord, place, tool } from '../node-paths.ts';
+import { quote } from '../quote.ts';
+import { serviceFile } from '../rank-paths.ts';
+import { launchdFunctions } from './launchd-service.ts';
+
+/** The lines of a record but the two that count starts. */
+const recordLines = (record: RankRecord): string =>
+  Object.entries(record)
+    .map(([key, value]) => `${key}=${value}`)
+    .join('\n');
+
+/**
+ * Makes a member ready: its record and its request, then `launchctl bootstrap` of the service file that was put before,
+ * which starts nothing. How often the member was started in this boot session is kept over all generations. A service
+ * that launchd knows from before is forgotten first, unless it is running: then the caller has to stop it.
+ *
+ * @see launchctl(1): `enable` undoes a `disable` that outlives bootstraps; bootstrap ends with 5 where it is loaded
+ */
+export const bootstrapRank = ({
+  record,
+  request,
+}: ScriptArgs['bootstrap-rank']): string => `${launchdFunctions(record.placement)}
+p=${pathWord(serviceFile(record.placement))}
+[ -e "$p" ] || failed no-service-file "there is no $p"
+s='' n=0
+[ ! -e "$d/record" ] || while IFS= read -r x; do
+  case $x in (startedIn=*) s=\${x#*=} ;; (starts=*) n=\${x#*=} ;; esac
+done <"$d/record"
+case $n in ('' | *[!0-9]*) s='' n=0 ;; esac
+r=${quote(recordLines(record))}"\${N}startedIn=$s\${N}starts=$n"
+if look; then
+  [ -e "$d/record" ] && [ "$(${pathWord(tool.cat)} "$d/record")" = "$r" ] && unchanged
+  [ -z "$pid" ] || failed still-running "an older generation is running as process $pid"
+  bootout
+fi
+must mkdir ${pathWord(tool.mkdir)} -p "$d" ${pathWord(place.log)}
+write "$d/request" ${quote(request)}
+write "$d/record" "$r$N"
+must launchctl ${pathWord(tool.launchctl)} enable "$L"
+n=0
+until ${pathWord(tool.launchctl)} bootstrap system "$p" >"$d/bootstrap" 2>&1 || look; do
+  n=$((n + 1))
+  [ "$n" -lt 3 ] || failed launchctl "$(${pathWord(tool.cat)} "$d/bootstrap")"
+  ${pathWord(tool.sleep)} 2
+done
+${pathWord(tool.rm)} -f "$d/bootstrap"
+look || failed launchctl 'launchctl took the service and does not show it'
+changed`;

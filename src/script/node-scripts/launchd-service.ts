@@ -1,0 +1,38 @@
+import { pathWord, tool } from '../node-paths.ts';
+import { placementFolder, rankServiceLabel } from '../rank-paths.ts';
+
+/** The first `state` and `pid` at the first depth of `launchctl print`, one line each; a depth is a tab, or four blanks. */
+const stateAndPid = `!s && sub(/^(\\t|    )state = /, "") { s = $0 }
+!p && sub(/^(\\t|    )pid = /, "") { p = $0 }
+END { print s; print p }`;
+
+/**
+ * `look` says whether launchd knows the service `$L`, and leaves the number of its process in `pid`, empty where it has
+ * none. `bootout` makes launchd forget it, and waits until it has. What an earlier one of the same name left is no error: 3, 36
+ * and 113 say that it is gone or going.
+ *
+ * @see knowledge of launchctl: exit 113 with "Could not find service" is the one answer that means not loaded
+ */
+export const launchdFunctions = (placement: string): string => `L=system/${rankServiceLabel(placement)}
+d=${pathWord(placementFolder(placement))}
+look() {
+  st='' pid=''
+  if ! o=$(${pathWord(tool.launchctl)} print "$L" 2>&1); then
+    case $o in (*'Could not find service'*) return 1 ;; esac
+    failed launchctl "$o"
+  fi
+  x=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} '${stateAndPid}')
+  st=\${x%%"$N"*}
+  case $x in (*"$N"*) pid=\${x#*"$N"} ;; esac
+  [ -n "$st" ] || failed launchctl 'launchctl shows no state of the service'
+}
+bootout() {
+  o=$(${pathWord(tool.launchctl)} bootout "$L" 2>&1)
+  case $? in (0 | 3 | 36 | 113) ;; (*) failed launchctl "$o" ;; esac
+  n=0
+  while look; do
+    n=$((n + 1))
+    [ "$n" -lt 40 ] || failed launchctl 'launchd does not let go of the service'
+    ${pathWord(tool.sleep)} 0.25
+  done
+}`;

@@ -1,0 +1,37 @@
+import type { ScriptArgs } from '../../model/node-script.ts';
+import { below, pathWord, place, tool } from '../node-paths.ts';
+import { stagedTree, stagingFolder, treeFolder, verifiedMark } from '../tree-paths.ts';
+import { sealedTreeFunctions } from './sealed-tree.ts';
+
+/**
+ * Publishes a staged tree by one rename, so that nobody ever sees half of it. Only a tree that a job has verified
+ * is taken, and a published one that is intact stays. One that was changed makes room first; its files are deleted
+ * after the new ones stand in their place.
+ */
+export function publishTree({ tree }: ScriptArgs['publish-tree']): string {
+  const staging = pathWord(stagingFolder(tree));
+  const mark = pathWord(verifiedMark(tree));
+  const staged = pathWord(stagedTree(tree));
+  const published = treeFolder(tree);
+  const to = pathWord(published);
+  return `${sealedTreeFunctions}
+if intact ${to} ${tree.digest}; then
+  ${pathWord(tool.rm)} -rf ${staging}
+  unchanged
+fi
+x=''
+[ ! -e ${mark} ] || IFS= read -r x <${mark}
+if [ "$x" != ${tree.digest} ] || [ ! -d ${staged} ]; then
+  failed not-verified 'the staged tree has not been verified'
+fi
+${pathWord(tool.rm)} -rf ${pathWord(below(place.opt, 'staging/.replaced'))}-*
+seal ${staged} ${tree.digest}
+t=${to}
+must mkdir ${pathWord(tool.mkdir)} -p "\${t%/*}"
+g=${pathWord(below(place.opt, 'staging/.replaced'))}-$$
+[ ! -e "$t" ] || must mv ${pathWord(tool.mv)} -f "$t" "$g"
+must mv ${pathWord(tool.mv)} -f ${staged} "$t"
+intact "$t" ${tree.digest} || failed not-intact 'the tree changed while it was published'
+${pathWord(tool.rm)} -rf "$g" ${staging}
+changed`;
+}

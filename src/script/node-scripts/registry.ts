@@ -1,0 +1,61 @@
+import type { JobArgs, JobCall, JobName, ScriptArgs, ScriptCall, ScriptName } from '../../model/node-script.ts';
+import { bootstrapRank } from './bootstrap-rank.ts';
+import { clearLinkAddress } from './clear-link-address.ts';
+import { fetchModel } from './fetch-model.ts';
+import { kickRank } from './kick-rank.ts';
+import { prepareStaging } from './prepare-staging.ts';
+import { publishTree } from './publish-tree.ts';
+import { removeBridge } from './remove-bridge.ts';
+import { removeRank } from './remove-rank.ts';
+import { removeRuntimeVersions } from './remove-runtime-versions.ts';
+import { setLinkAddress } from './set-link-address.ts';
+import { setPower } from './set-power.ts';
+import { setWiredLimit } from './set-wired-limit.ts';
+import { stopRank } from './stop-rank.ts';
+import { switchRuntime } from './switch-runtime.ts';
+import { unpackRuntime } from './unpack-runtime.ts';
+import { verifyModel } from './verify-model.ts';
+
+const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } = {
+  'set-power': setPower,
+  'set-wired-limit': setWiredLimit,
+  'remove-bridge': removeBridge,
+  'set-link-address': setLinkAddress,
+  'clear-link-address': clearLinkAddress,
+  'prepare-staging': prepareStaging,
+  'publish-tree': publishTree,
+  'switch-runtime': switchRuntime,
+  'remove-runtime-versions': removeRuntimeVersions,
+  'bootstrap-rank': bootstrapRank,
+  'kick-rank': kickRank,
+  'stop-rank': stopRank,
+  'remove-rank': removeRank,
+};
+
+const jobs: { readonly [K in JobName]: (args: JobArgs[K]) => string } = {
+  'unpack-runtime': unpackRuntime,
+  'fetch-model': fetchModel,
+  'verify-model': verifyModel,
+};
+
+/** The names of all scripts. */
+export const scriptNames = Object.keys(scripts) as readonly ScriptName[];
+
+/** The names of all jobs. */
+export const jobNames = Object.keys(jobs) as readonly JobName[];
+
+/** The body of a named script with its arguments, for `mutatingScript`. */
+export const scriptBody = (call: ScriptCall): string => bodyOf(scripts, call);
+
+/** What a named job does, behind the prologue of all jobs. */
+export const jobBody = (call: JobCall): string => bodyOf(jobs, call);
+
+type Bodies<A> = { readonly [K in keyof A]: (args: A[K]) => string };
+
+/** The one place that pairs a name with its arguments again, which a union of calls has lost. */
+function bodyOf<A, K extends keyof A>(
+  bodies: Bodies<A>,
+  { name, args }: { readonly name: K; readonly args: A[K] },
+): string {
+  return bodies[name](args);
+}

@@ -1,0 +1,25 @@
+import type { ScriptArgs } from '../../model/node-script.ts';
+import { pathWord, tool } from '../node-paths.ts';
+import { fileSeal } from '../put-file.ts';
+import { rankLog, serviceFile } from '../rank-paths.ts';
+import { launchdFunctions } from './launchd-service.ts';
+
+/** Takes away everything of a member: service, service file with its seal, record, log. It must not be running. */
+export function removeRank({ placement }: ScriptArgs['remove-rank']): string {
+  const plist = serviceFile(placement);
+  const rest = [plist, fileSeal(plist), rankLog(placement)].map(pathWord).join(' ');
+  return `${launchdFunctions(placement)}
+y=
+if look; then
+  [ -z "$pid" ] || failed still-running "it is running as process $pid"
+  bootout
+  y=1
+fi
+for f in ${rest} "$d"; do
+  [ -e "$f" ] || continue
+  must rm ${pathWord(tool.rm)} -rf "$f"
+  y=1
+done
+[ -n "$y" ] || unchanged
+changed`;
+}

@@ -1,0 +1,52 @@
+import type { ScriptArgs } from '../../model/node-script.ts';
+import { quote } from '../quote.ts';
+import { networkSetupFunctions } from './network-setup.ts';
+
+/** Dotted form of a prefix length, as networksetup wants it. */
+function maskOf(prefixLength: number): string {
+  const bits = '1'.repeat(prefixLength).padEnd(32, '0');
+  return [0, 8, 16, 24].map((at) => Number.parseInt(bits.slice(at, at + 8), 2)).join('.');
+}
+
+/** `isthere NAME`: whether a network service of that name exists; a service that is off stands behind an asterisk. */
+const isThere = `isthere() {
+  mustnet -listallnetworkservices
+  case $N$o$N in (*"$N$1$N"* | *"$N*$1$N"*) ;; (*) return 1 ;; esac
+}`;
+
+/**
+ * Gives a network service a fixed address that survives a reboot; makes the service first where its port has none, and
+ * switches it on where it is off. Without a router: nothing is to be reached over a cable but its other end.
+ *
+ * @see networksetup(8): -createnetworkservice, -setmanual, -setnetworkserviceenabled, -getinfo
+ */
+export function setLinkAddress(args: ScriptArgs['set-link-address']): string {
+  const { hardwarePort, address, prefixLength, create } = args;
+  const service = quote(args.service);
+  const mask = maskOf(prefixLength);
+  const missing = create
+    ? `mustnet -createnetworkservice ${service} ${quote(hardwarePort)}\n  y=1`
+    : `failed no-service "there is no network service "${service}`;
+  return `${networkSetupFunctions}
+${isThere}
+isset() {
+  mustnet -getinfo ${service}
+  case $o in ('Manual Configuration'*"$N"'IP address: ${address}'"$N"'Subnet mask: ${mask}'*) ;; (*) return 1 ;; esac
+}
+y=
+isthere ${service} || {
+  ${missing}
+}
+mustnet -getnetworkserviceenabled ${service}
+case $o in (Disabled*)
+  mustnet -setnetworkserviceenabled ${service} on
+  y=1
+;; esac
+if ! isset; then
+  mustnet -setmanual ${service} ${address} ${mask}
+  isset || failed networksetup "networksetup took the address and shows another one: $o"
+  y=1
+fi
+[ -n "$y" ] || unchanged
+changed`;
+}

@@ -1,0 +1,58 @@
+import type { TreeFile, TreeId } from '../../model/node-script.ts';
+import { pathWord, tool } from '../node-paths.ts';
+import { quote } from '../quote.ts';
+import { stagedTree, stagingFolder, verifiedMark } from '../tree-paths.ts';
+
+/** Everything below belongs to root, can be read by everybody, and runs as nobody else. */
+export const ownedByRoot = (
+  tree: TreeId,
+): string => `must chown ${pathWord(tool.chown)} -R root:wheel ${pathWord(stagingFolder(tree))}
+must chmod ${pathWord(tool.chmod)} -R u+rwX,go+rX,go-w,ug-s ${pathWord(stagedTree(tree))}`;
+
+/** Says that the tree is whole and was compared: what `publish-tree` asks for. */
+export const verified = (tree: TreeId): string => `v=${pathWord(verifiedMark(tree))}
+printf '%s\\n' ${tree.digest} >"$v.new" || failed write 'the mark of the verification could not be written'
+must mv ${pathWord(tool.mv)} -f "$v.new" "$v"`;
+
+/**
+ * For jobs that compare files. `ischecked PATH DIGEST SIZE` says whether a file was compared already and has not been
+ * written since. `compare FILE DIGEST SIZE` compares one; `size FILE` leaves its size in `n`, 0 where there is none.
+ * `only` takes away what is in no list: rests of an earlier attempt, and links.
+ */
+export const stagedTreeFunctions = (
+  tree: TreeId,
+  files: readonly TreeFile[],
+): string => `s=${pathWord(stagingFolder(tree))}
+t=${pathWord(stagedTree(tree))}
+done=0 total=${files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)}
+l=$N${files.map(({ path }) => quote(path)).join('$N')}$N
+size() {
+  n=0
+  [ ! -e "$1" ] || n=$(${pathWord(tool.stat)} -f %z "$1") || failed stat 'the size of a file could not be read'
+}
+compare() {
+  [ -f "$1" ] && [ ! -h "$1" ] || return 1
+  size "$1"
+  [ "$n" -eq "$3" ] || return 1
+  x=$(${pathWord(tool.shasum)} -a 256 "$1") || failed shasum 'the sha256 of a file could not be read'
+  [ "\${x%% *}" = "$2" ]
+}
+ischecked() {
+  [ -f "$t/$1" ] && [ ! -h "$t/$1" ] && [ -e "$s/checked/$2" ] || return 1
+  size "$t/$1"
+  [ "$n" -eq "$3" ] && [ -z "$(${pathWord(tool.find)} "$t/$1" -newer "$s/checked/$2")" ]
+}
+checked() {
+  : >"$s/checked/$1" || failed write 'the mark of a comparison could not be written'
+  done=$((done + $2))
+  progress "$done" "$total"
+}
+only() {
+  ${pathWord(tool.find)} "$t" ! -type d >"$d/there" || failed find 'the staged files could not be listed'
+  while IFS= read -r x; do
+    case $l in (*"$N\${x#"$t/"}$N"*) ;; (*) ${pathWord(tool.rm)} -f "$x" ;; esac
+  done <"$d/there"
+}
+must mkdir ${pathWord(tool.mkdir)} -p "$t" "$s/checked"
+must chown ${pathWord(tool.chown)} -R root:wheel "$s"
+progress 0 "$total"`;

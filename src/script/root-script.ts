@@ -1,0 +1,75 @@
+import { pathWord, place, renderPath, rootLine, tool } from './node-paths.ts';
+import { quote } from './quote.ts';
+
+/** The right of one run to change a node: the run and the token under which it holds the lease there. */
+export interface Fence {
+  readonly run: string;
+  readonly token: number;
+}
+
+/** The exit of a script whose run does not hold the lease (any more). Nothing was changed. */
+export const leaseLostExit = 75;
+
+/**
+ * The command line for an exec request that becomes root and reads a script from standard input: the one form in
+ * which root is asked for, so that sudoers can allow exactly this.
+ */
+export function mutatingCommand(rootPrefix: string): string {
+  const [sudo, sh] = [tool.sudo, tool.sh].map((path) => quote(renderPath(path, rootPrefix)));
+  return `export LC_ALL=C; exec ${sudo} -n ${sh} -s`;
+}
+
+/**
+ * `changed` and `unchanged` end a body well, `failed SLUG TEXT` ends it badly with the first line of TEXT, and
+ * `must SLUG COMMAND …` runs a tool whose exit can be believed; `write FILE TEXT` puts a file in its place by a rename.
+ * `o` is what a tool said, `N` a line end.
+ */
+const verdicts = `N='
+'
+changed() {
+  printf '@changed\\n'
+  exit 0
+}
+unchanged() {
+  printf '@unchanged\\n'
+  exit 0
+}
+failed() {
+  case $2 in
+    (*'No space left on device'*) printf '@failed disk-full %s\\n' "\${2%%"$N"*}" >&2 ;;
+    (*) printf '@failed %s %s\\n' "$1" "\${2%%"$N"*}" >&2 ;;
+  esac
+  exit 1
+}
+must() {
+  m=$1
+  shift
+  o=$("$@" 2>&1) && return
+  x=$?
+  failed "$m" "\${o:-\${1##*/} ended with $x}"
+}
+write() {
+  o=$({ printf '%s' "$2" >"$1.new"; } 2>&1) || failed write "\${o:-$1 could not be written}"
+  must write ${pathWord(tool.mv)} -f "$1.new" "$1"
+}`;
+
+/**
+ * The beginning of every script that runs as root. A script that arrives only in part must do nothing, so it defines
+ * functions and ends in the line `main`; signals of a connection that is gone do not stop it half way.
+ */
+export const rootPrologue = (rootPrefix: string): string => `${rootLine(rootPrefix)}
+export R LC_ALL=C
+PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
+export PATH
+umask 022
+b=${pathWord(place.ours)}
+${verdicts}`;
+
+/** A whole script of root that is under no fence: the body and its verdict. */
+export const rootScript = (rootPrefix: string, body: string): string => `${rootPrologue(rootPrefix)}
+main() {
+trap '' HUP PIPE
+${body}
+}
+main </dev/null
+`;

@@ -1,0 +1,148 @@
+/** One call of every node script and every job, and every other text that is sent to a node. */
+import { digest } from '../../../src/model/digest.ts';
+import type { JobArgs, JobCall, RankRecord, ScriptArgs, ScriptCall, TreeId } from '../../../src/model/node-script.ts';
+import { askCommand } from '../../../src/script/ask-endpoint.ts';
+import { historyCommand } from '../../../src/script/history.ts';
+import { jobText, launchBody } from '../../../src/script/launch-job.ts';
+import { releaseLeaseScript, renewLeaseScript, stealLeaseScript, takeLeaseScript } from '../../../src/script/lease.ts';
+import { mutatingScript } from '../../../src/script/mutating-script.ts';
+import { nodePath, place } from '../../../src/script/node-paths.ts';
+import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
+import { pollJobCommand } from '../../../src/script/poll-job.ts';
+import { putBody } from '../../../src/script/put-file.ts';
+import { rankLogCommand } from '../../../src/script/rank-log.ts';
+import { requestFile, serviceFile } from '../../../src/script/rank-paths.ts';
+import { restartBody } from '../../../src/script/restart-mac.ts';
+import type { Fence } from '../../../src/script/root-script.ts';
+import { appendCommand, prefixDigestCommand, stagedSizeCommand } from '../../../src/script/send.ts';
+import { stagedFile } from '../../../src/script/tree-paths.ts';
+
+/** SHA-256 of the text `ab`. */
+export const exampleDigest = digest('fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603');
+
+export const exampleModel: TreeId = { kind: 'model', name: 'tiny', digest: exampleDigest };
+export const exampleRuntime: TreeId = { kind: 'runtime', name: 'reference', digest: exampleDigest };
+
+export const exampleRecord: RankRecord = {
+  placement: 'kimi',
+  digest: exampleDigest,
+  generation: 3,
+  rank: 0,
+  size: 2,
+  port: 29_500,
+  endpointPort: 8_080,
+  tokenPath: '/v1/chat/completions',
+  tokenPointer: '/choices/0/message/content',
+  tokenDeadlineMs: 4_000,
+};
+
+const files = [
+  { path: 'config.json', sha256: exampleDigest, sizeBytes: 2 },
+  { path: "odd names/it's.bin", sha256: exampleDigest, sizeBytes: 2 },
+];
+
+const scripts: ScriptArgs = {
+  'set-power': { sleepMinutes: 0, restartAfterPowerLoss: true },
+  'set-wired-limit': { megabytes: 491_520 },
+  'remove-bridge': { bridge: 'bridge0', members: ['en2', 'en3'], services: ['Thunderbolt Bridge'] },
+  'set-link-address': {
+    service: "Ana's cable",
+    hardwarePort: 'Thunderbolt 2',
+    device: 'en3',
+    address: '10.77.0.1',
+    prefixLength: 30,
+    create: true,
+  },
+  'clear-link-address': { service: 'Thunderbolt 2', device: 'en3' },
+  'prepare-staging': { tree: exampleModel, user: 'mesh' },
+  'publish-tree': { tree: exampleModel },
+  'switch-runtime': { tree: exampleRuntime },
+  'remove-runtime-versions': { name: 'reference', digests: ['0123456789abcdef'] },
+  'bootstrap-rank': { record: exampleRecord, request: '{"messages":[]}' },
+  'kick-rank': { placement: 'kimi', generation: 3 },
+  'stop-rank': { placement: 'kimi', graceMs: 1_000 },
+  'remove-rank': { placement: 'kimi' },
+};
+
+const jobs: JobArgs = {
+  'unpack-runtime': { tree: exampleRuntime, archive: 'tar.gz', sha256: exampleDigest },
+  'fetch-model': { tree: exampleModel, files, source: { kind: 'url', base: 'http://models.lan/tiny/' } },
+  'verify-model': { tree: exampleModel, files },
+};
+
+/** Every script with arguments. */
+export const scriptCalls = Object.entries(scripts).map(([name, args]) => ({ name, args }) as ScriptCall);
+
+/** Every job with arguments, and the one that has two kinds of sources twice. */
+export const jobCalls = [
+  ...Object.entries(jobs).map(([name, args]) => ({ name, args }) as JobCall),
+  {
+    name: 'fetch-model',
+    args: { tree: exampleModel, files, source: { kind: 'folder', folder: nodePath("/Volumes/ana's disk/tiny") } },
+  } satisfies JobCall,
+];
+
+export const exampleFence: Fence = { run: 'r-1', token: 7 };
+
+/** A whole script of root around a body, as the one of a run. */
+export const inScript = (body: string, rootPrefix: string, fence = exampleFence): string =>
+  mutatingScript({
+    rootPrefix,
+    fence,
+    note: { step: 'studio-1 power', verb: 'apply', by: "ana@o'hara", config: 'cafe' },
+    body,
+  });
+
+const claim = {
+  run: 'r-1',
+  owner: "ana@o'hara",
+  verb: 'apply',
+  phase: 'change',
+  controller: '0123456789ab',
+  pid: 7,
+  start: '812',
+  since: '2026-11-20T08:00:00Z',
+};
+
+/** Every other text that is sent to a node, by its name. */
+export function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
+  const path = stagedFile(exampleModel, "it's.bin");
+  const seen = { run: 'r-0', token: 6, beat: 4, fields: {} };
+  const request = { port: 8_080, path: '/v1/chat', deadlineSeconds: 4, rootPrefix };
+  return {
+    put: inScript(
+      putBody({
+        path: serviceFile('kimi'),
+        mode: 0o644,
+        content: ["<string>it's ", place.ours, '</string>\n'],
+        rootPrefix,
+      }),
+      rootPrefix,
+    ),
+    'launch of a job': inScript(
+      launchBody({ key: exampleDigest, call: { name: 'verify-model', args: jobs['verify-model'] } }),
+      rootPrefix,
+    ),
+    restart: inScript(restartBody({ intent: 'reboot-1', from: 'AB', to: 'up', delaySeconds: 2 }), rootPrefix),
+    'take a lease': takeLeaseScript(rootPrefix, claim),
+    'steal a lease': stealLeaseScript(rootPrefix, claim, seen),
+    'renew a lease': renewLeaseScript(rootPrefix, exampleFence, 'verify'),
+    'release a lease': releaseLeaseScript(rootPrefix, exampleFence),
+    poll: pollJobCommand(exampleDigest, rootPrefix),
+    history: historyCommand(rootPrefix, 100),
+    'log of a rank': rankLogCommand({ placement: 'kimi', lines: 100, isFollowed: true, rootPrefix }),
+    ask: askCommand(request),
+    'ask with a file': askCommand({ ...request, body: requestFile('kimi') }),
+    size: stagedSizeCommand(path, rootPrefix),
+    prefix: prefixDigestCommand(path, 17, rootPrefix),
+    append: appendCommand(path, 17, rootPrefix),
+    'append from the first byte': appendCommand(path, 0, rootPrefix),
+  };
+}
+
+/** Every text that is sent to a node besides the observation, by its name. */
+export const everyText = (rootPrefix: string): readonly (readonly [string, string])[] => [
+  ...scriptCalls.map((call) => [`script ${call.name}`, inScript(scriptBody(call), rootPrefix)] as const),
+  ...jobCalls.map((call) => [`job ${call.name}`, jobText(call)] as const),
+  ...Object.entries(otherTexts(rootPrefix)),
+];
