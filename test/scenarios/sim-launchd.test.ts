@@ -66,14 +66,161 @@ afterEach(async () => {
   await asRoot(`"${root}/bin/rm" -f "${root}/tmp/out"\n`);
 });
 
+const isAlive = (pid: string | undefined): boolean => {
+  try {
+    return process.kill(Number(pid), 0);
+  } catch {
+    return false;
+  }
+};
+
 describe('launchctl of a simulated node', () => {
   it('loads a service that starts when it is kicked, as a process of its own', async () => {
     expect(await bootstrap()).toEqual([0, '']);
     expect(await printed()).toMatchObject({ state: 'not running', runs: '0', path: macPath });
     expect(await launchctl('kickstart', 'system/dev.test')).toEqual([0, '']);
     const { state, pid, runs } = await printed();
-    expect([state, runs]).toEqual(['running', '1']);
-    expect(process.kill(Number(pid), 0)).toBe(true);
+    expect([state, runs, isAlive(pid)]).toEqual(['running', '1', true]);
     expect(await hasStarted()).toBe(true);
+    expect((await run(client, `ps -ww -o command= -p ${pid}`)).stdout).toContain(program());
+  });
+
+  it('prints the number of the process when asked to, and starts no second one', async () => {
+    await bootstrap();
+    const [, first] = await launchctl('kickstart', '-p', 'system/dev.test');
+    expect(first).toMatch(/^\d+\n$/);
+    expect(await launchctl('kickstart', '-p', 'system/dev.test')).toEqual([0, first]);
+    const [, other] = await launchctl('kickstart', '-kp', 'system/dev.test');
+    expect([other === first, isAlive(String(first)), isAlive(String(other))]).toEqual([false, false, true]);
+    expect(await printed()).toMatchObject({ runs: '2', 'last exit code': '3' });
+  });
+
+  it('takes a service out when its process has ended', async () => {
+    await bootstrap();
+    await launchctl('kickstart', 'system/dev.test');
+    await hasStarted();
+    const { pid } = await printed();
+    expect(await launchctl('bootout', 'system/dev.test')).toEqual([0, '']);
+    expect([isAlive(pid), await out()]).toEqual([false, 'started\nended\n']);
+    const ran = await run(client, 'launchctl print system/dev.test');
+    expect([ran.code, ran.stderr]).toEqual([
+      113,
+      'Bad request.\nCould not find service "dev.test" in domain for system\n',
+    ]);
+  });
+
+  it('tells who comes second that the first bootout is under way', async () => {
+    await writeProgram(`trap '' HUP`);
+    await writeFile(
+      program(),
+      "#!/bin/sh\ntrap 'sleep 1; exit 0' TERM\nprintf 'started\\n'\nwhile :; do sleep 0.02; done\n",
+    );
+    await bootstrap();
+    await launchctl('kickstart', 'system/dev.test');
+    await hasStarted();
+    const both = await Promise.all([launchctl('bootout', 'system/dev.test'), launchctl('bootout', 'system/dev.test')]);
+    expect(both.map(([code]) => code).sort()).toEqual([0, 36]);
+  });
+
+  it('ends a process that ignores TERM after its exit timeout, and its whole group with it', async () => {
+    await writeFile(
+      program(),
+      "#!/bin/sh\ntrap '' TERM\n(trap - TERM; while :; do sleep 0.02; done) &\nprintf 'started %s\\n' $!\nwait\nwhile :; do sleep 0.02; done\n",
+    );
+    await writePlist({ ExitTimeOut: 1 });
+    await bootstrap();
+    await launchctl('kickstart', 'system/dev.test');
+    await hasStarted();
+    const child = /started (\d+)/.exec(await out())?.[1];
+    const { pid } = await printed();
+    expect([isAlive(pid), isAlive(child)]).toEqual([true, true]);
+    await launchctl('bootout', 'system/dev.test');
+    expect([isAlive(pid), await eventually(() => !isAlive(child))]).toEqual([false, true]);
+  });
+
+  it('sends a signal to a service that runs, and to nobody else', async () => {
+    await bootstrap();
+    expect(await launchctl('kill', 'SIGTERM', 'system/dev.test')).toEqual([3, 'No process to signal.\n']);
+    await launchctl('kickstart', 'system/dev.test');
+    await hasStarted();
+    expect(await launchctl('kill', 'SIGTERM', 'system/dev.test')).toEqual([0, '']);
+    expect(await eventually(async () => (await printed())['last exit code'] === '3')).toBe(true);
+    await launchctl('kickstart', 'system/dev.test');
+    await launchctl('kill', '9', 'system/dev.test');
+    expect(await eventually(async () => (await printed())['last terminating signal'] === 'Killed: 9')).toBe(true);
+  });
+
+  it('starts a job that is kept alive again, no sooner than its throttle interval', async () => {
+    await writePlist({ KeepAlive: true, ThrottleInterval: 1 });
+    await bootstrap();
+    await hasStarted();
+    await launchctl('kill', 'SIGKILL', 'system/dev.test');
+    expect(await eventually(async () => (await printed())['state'] === 'spawn scheduled')).toBe(true);
+    expect(await eventually(async () => (await printed())['state'] === 'running')).toBe(true);
+    expect((await printed())['runs']).toBe('2');
+  });
+
+  it('gives a job the environment of launchd, and nothing of a login', async () => {
+    await writeProgram('env | while read -r line; do printf "%s\\n" "${line%%=*}"; done');
+    await writePlist({ EnvironmentVariables: { OWN: '1' } });
+    await bootstrap();
+    await launchctl('kickstart', 'system/dev.test');
+    await hasStarted();
+    const names = (await out()).split('\n').filter((line) => /^[A-Z_]{2,}$/.test(line));
+    const shells = ['PWD', 'OLDPWD', 'SHLVL'];
+    expect(names.filter((name) => !shells.includes(name)).sort()).toEqual(
+      ['MESHWRIGHT_LINK_TABLE', 'MW_SIM', 'MW_SIM_SUDO', 'OWN', 'PATH', 'XPC_FLAGS', 'XPC_SERVICE_NAME'].sort(),
+    );
+  });
+
+  it.each<readonly [string, Keys]>([
+    ['a program that is not there', { ProgramArguments: ['/opt/nothing'] }],
+    ['a folder for its output that is not there', { StandardOutPath: '/nowhere/out' }],
+  ])('reports %s as EX_CONFIG', async (_, keys) => {
+    await writePlist(keys);
+    await bootstrap();
+    expect(await launchctl('kickstart', 'system/dev.test')).toEqual([0, '']);
+    expect(await printed()).toMatchObject({ state: 'not running', runs: '1', 'last exit code': '78: EX_CONFIG' });
+  });
+
+  it('refuses what launchd refuses', async () => {
+    const failed = [5, 'Bootstrap failed: 5: Input/output error\n'];
+    await bootstrap();
+    expect(await bootstrap()).toEqual(failed);
+    await launchctl('bootout', 'system/dev.test');
+    expect(await launchctl('bootout', 'system/dev.test')).toEqual([3, 'Boot-out failed: 3: No such process\n']);
+    expect(await launchctl('kickstart', 'system/dev.test')).toEqual([
+      113,
+      'Could not find service "dev.test" in domain for system\n',
+    ]);
+    await chmod(join(root, macPath), 0o666);
+    expect(await bootstrap()).toEqual(failed);
+    await chmod(join(root, macPath), 0o644);
+    await writeFile(join(root, macPath), 'no list');
+    expect(await bootstrap()).toEqual(failed);
+    expect(await launchctl('bootstrap', 'system', `'${root}/nothing.plist'`)).toEqual(failed);
+  });
+
+  it('loads no service that was disabled, until it is enabled', async () => {
+    expect(await launchctl('disable', 'system/dev.test')).toEqual([0, '']);
+    expect(await bootstrap()).toEqual([119, 'Bootstrap failed: 119: Service is disabled\n']);
+    expect(await launchctl('enable', 'system/dev.test')).toEqual([0, '']);
+    expect(await bootstrap()).toEqual([0, '']);
+  });
+
+  it('asks for root, and reads without', async () => {
+    await bootstrap();
+    const ran = await run(client, `launchctl kickstart system/dev.test; echo $?; launchctl print system/dev.test`);
+    expect(ran.stderr).toBe('Could not kickstart service "dev.test": 1: Operation not permitted\n');
+    expect(ran.stdout).toMatch(/^1\nsystem\/dev\.test = \{\n/);
+  });
+
+  it('writes down what it does not simulate', async () => {
+    await writePlist({ StartInterval: 5 });
+    expect((await bootstrap())[0]).toBe(5);
+    expect((await launchctl('kickstart', '-x', 'system/dev.test'))[0]).toBe(64);
+    const lines = (await fleet.unknown())['studio-1'] ?? [];
+    expect(lines.some((line) => line.includes('StartInterval'))).toBe(true);
+    expect(lines).toContain('/bin/launchctl 3:kickstart -x system/dev.test');
   });
 });

@@ -1,5 +1,5 @@
 import type { JobDefinition } from '../launchd/job-definition.ts';
-import type { LaunchctlAnswer } from '../launchd/launchctl-command.ts';
+import { type LaunchctlAnswer, refusals } from '../launchd/launchctl-command.ts';
 import {
   freshLaunchd,
   isDisabled,
@@ -102,22 +102,28 @@ export function createLaunchd(options: LaunchdOptions): Launchd {
     runner.cut();
     shown.become(freshLaunchd(new Map()));
   };
+  let isUp = false;
   return {
-    launchctl: (request) => answerLaunchctl(core, request),
+    launchctl: async (request) => (isUp ? answerLaunchctl(core, request) : refusals.down),
     boot: async () => {
       cut();
       await shown.settled().catch(() => undefined);
       await files.clearPrints();
       shown.become(freshLaunchd(await files.readOverrides()));
       await loadDaemons(core);
+      isUp = true;
       await shown.settled();
     },
     shutdown: async () => {
+      isUp = false;
       for (const label of shown.state().services.keys()) tell({ kind: 'unload', label });
       await shown.until(({ services }) => services.size === 0);
       cut();
     },
-    cut,
+    cut: () => {
+      isUp = false;
+      cut();
+    },
     processes: runner.processes,
     signal: runner.signal,
   };

@@ -91,6 +91,8 @@ export const refusals = {
   disabled: failed(119, 'Bootstrap failed: 119: Service is disabled'),
   notLoaded: failed(3, 'Boot-out failed: 3: No such process'),
   inProgress: failed(36, 'Boot-out failed: 36: Operation now in progress'),
+  /** The Mac is going down, or has not come up yet. */
+  down: failed(125, '125: Domain does not support specified action'),
   noProcess: failed(3, 'No process to signal.'),
   noService: (label: string) => failed(113, `Could not find service "${label}" in domain for system`),
 } as const;

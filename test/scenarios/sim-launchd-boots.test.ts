@@ -1,0 +1,147 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLaunchd, type Launchd } from '../../src/sim/host/launchd.ts';
+import { type Lifeline, startLifeline } from '../../src/sim/host/lifeline.ts';
+import { createProcessGroups, type ProcessGroups } from '../../src/sim/host/process-groups.ts';
+import { jobPlist } from '../unit/sim/launchd-job.ts';
+import { eventually } from './sim-fixture.ts';
+
+let root = '';
+let lifeline: Lifeline;
+let groups: ProcessGroups;
+let launchd: Launchd;
+/** Texts of jobs that were about to be loaded, and what was not understood. */
+let announced: (readonly string[])[] = [];
+let odd: string[] = [];
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'mw-launchd-'));
+  for (const folder of ['Library/LaunchDaemons', 'tmp']) await mkdir(join(root, folder), { recursive: true });
+  await writeFile(join(root, 'job'), '#!/bin/sh\nprintf "up\\n"\nwhile :; do sleep 0.02; done\n', { mode: 0o755 });
+  [announced, odd] = [[], []];
+  lifeline = startLifeline('launchd-boots');
+  groups = createProcessGroups(lifeline);
+  launchd = createLaunchd({
+    root,
+    mark: () => 'launchd-boots.node.0',
+    groups,
+    scaledMs: (macMs) => macMs / 20,
+    objectTo: (line) => odd.push(line),
+    beforeLoad: async (texts) => {
+      announced.push(texts);
+    },
+  });
+});
+afterEach(async () => {
+  launchd.cut();
+  groups.killAll();
+  await lifeline.close();
+  await rm(root, { recursive: true, force: true });
+});
+
+type Keys = Parameters<typeof jobPlist>[0];
+const writeJob = (name: string, keys: Keys = {}): Promise<void> =>
+  writeFile(
+    join(root, `Library/LaunchDaemons/${name}.plist`),
+    jobPlist({ Label: name, ProgramArguments: [join(root, 'job'), '10.77.0.1:51000'], ...keys }),
+  );
+const asRoot = async (...args: readonly string[]) => (await launchd.launchctl({ args, isRoot: true })).exitCode;
+const states = async (): Promise<readonly string[]> => {
+  const names = (await readdir(join(root, '.sim/launchd'))).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(join(root, '.sim/launchd', name), 'utf8');
+      return `${name}: ${/^\tstate = (.*)$/m.exec(text)?.[1]}`;
+    }),
+  );
+};
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe('the start of a simulated Mac', () => {
+  it('loads what lies in its folder, and starts only what wants to run at load', async () => {
+    await writeJob('dev.waits');
+    await writeJob('dev.runs', { RunAtLoad: true });
+    await writeJob('dev.kept', { KeepAlive: true });
+    await writeFile(join(root, 'Library/LaunchDaemons/note.txt'), 'no list');
+    await writeFile(join(root, 'Library/LaunchDaemons/dev.broken.plist'), 'no list');
+    await writeJob('dev.odd', { StartInterval: 1 });
+    await launchd.boot();
+    expect(await states()).toEqual(['dev.kept: running', 'dev.runs: running', 'dev.waits: not running']);
+    expect(launchd.processes().map(({ label }) => label)).toEqual(['dev.kept', 'dev.runs']);
+    expect(announced).toHaveLength(3);
+    expect(announced[0]).toContain('10.77.0.1:51000');
+    expect(odd).toEqual(['launchd: /Library/LaunchDaemons/dev.odd.plist: StartInterval']);
+  });
+
+  it('forgets what was started by hand, and how often it ran', async () => {
+    await writeJob('dev.waits');
+    await launchd.boot();
+    await asRoot('kickstart', 'system/dev.waits');
+    const [{ pid } = { pid: 0 }] = launchd.processes();
+    expect([await states(), isAlive(pid)]).toEqual([['dev.waits: running'], true]);
+    await launchd.shutdown();
+    expect([launchd.processes(), isAlive(pid)]).toEqual([[], false]);
+    await launchd.boot();
+    expect(await states()).toEqual(['dev.waits: not running']);
+    expect(await readFile(join(root, '.sim/launchd/dev.waits'), 'utf8')).toContain('\truns = 0\n');
+  });
+
+  it('remembers what was disabled', async () => {
+    await writeJob('dev.runs', { RunAtLoad: true });
+    await writeJob('dev.other', { Disabled: true });
+    await launchd.boot();
+    expect([await asRoot('disable', 'system/dev.runs'), await asRoot('enable', 'system/dev.other')]).toEqual([0, 0]);
+    await launchd.shutdown();
+    await launchd.boot();
+    expect(await states()).toEqual(['dev.other: not running']);
+  });
+
+  it('loads nothing of a list that others can write, nor a label twice', async () => {
+    await writeJob('dev.a');
+    await writeFile(join(root, 'Library/LaunchDaemons/dev.b.plist'), jobPlist({ Label: 'dev.a', Program: '/x' }));
+    await writeFile(join(root, 'Library/LaunchDaemons/dev.c.plist'), jobPlist({ Program: '/x' }));
+    await chmod(join(root, 'Library/LaunchDaemons/dev.c.plist'), 0o664);
+    await launchd.boot();
+    expect(await states()).toEqual(['dev.a: not running']);
+    expect(await readFile(join(root, '.sim/launchd/dev.a'), 'utf8')).toContain('/Library/LaunchDaemons/dev.a.plist');
+  });
+});
+
+describe('the end of a simulated Mac', () => {
+  it('ends a job that ignores TERM after its exit timeout', async () => {
+    await writeFile(join(root, 'job'), "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 0.02; done\n", { mode: 0o755 });
+    await writeJob('dev.stays', { RunAtLoad: true });
+    await launchd.boot();
+    const [{ pid } = { pid: 0 }] = launchd.processes();
+    await launchd.shutdown();
+    expect([isAlive(pid), groups.count()]).toEqual([false, 0]);
+  });
+
+  it('starts nothing again once the power is gone', async () => {
+    await writeJob('dev.kept', { KeepAlive: true, ThrottleInterval: 0 });
+    await launchd.boot();
+    const [{ pid } = { pid: 0 }] = launchd.processes();
+    launchd.cut();
+    expect(await eventually(() => !isAlive(pid))).toBe(true);
+    expect([launchd.processes(), await asRoot('kickstart', 'system/dev.kept')]).toEqual([[], 125]);
+    await launchd.boot();
+    expect(await states()).toEqual(['dev.kept: running']);
+  });
+
+  it('answers a bootout that was waiting', async () => {
+    await writeFile(join(root, 'job'), "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 0.02; done\n", { mode: 0o755 });
+    await writeJob('dev.stays', { RunAtLoad: true, ExitTimeOut: 600 });
+    await launchd.boot();
+    const waiting = asRoot('bootout', 'system/dev.stays');
+    launchd.cut();
+    expect(await waiting).toBe(0);
+  });
+});

@@ -1,0 +1,154 @@
+import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
+import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
+import { writeTinyModel } from '../../src/sim/reference/reference.ts';
+import { jobPlist } from '../unit/sim/launchd-job.ts';
+import { desiredRack } from '../unit/sim/rack.ts';
+import { connect, eventually, freshFolder, removeFolder, run } from './sim-fixture.ts';
+
+const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+/** Of each rank, the address at the end of the cable from the rank before it: the rack has the pool 10.77.0.0/24. */
+const addresses = ['10.77.0.9', '10.77.0.2', '10.77.0.14', '10.77.0.22'];
+const peers = addresses.map((address) => `${address}:51000`).join(',');
+const program = fileURLToPath(new URL('../../src/sim/reference/rank.pl', import.meta.url));
+const label = 'dev.meshwright.rank.tiny';
+const plistPath = `/Library/LaunchDaemons/${label}.plist`;
+const weights = 'model-00001-of-00002.safetensors';
+
+let folder = '';
+let fleet: Fleet;
+beforeAll(async () => {
+  folder = await freshFolder();
+  fleet = await startFleet({ folder, model: modelledFleet(desiredRack, 'mesh') });
+  await Promise.all(nodes.map((node, rank) => install(node, rank)));
+  for (const node of nodes) await control(node, `bootstrap system "$R${plistPath}"`);
+  await startAll();
+});
+afterAll(async () => {
+  await fleet.stop();
+  await removeFolder(folder);
+});
+
+const rootOf = (node: string): string => fleet.nodes[node]?.root ?? '';
+
+async function install(node: string, rank: number): Promise<void> {
+  const root = rootOf(node);
+  await mkdir(join(root, 'opt/ref/bin'), { recursive: true });
+  await copyFile(program, join(root, 'opt/ref/bin/rank'));
+  await chmod(join(root, 'opt/ref/bin/rank'), 0o755);
+  await writeTinyModel(join(root, 'opt/model'), 4_000);
+  const words = { rank, size: 4, listen: `${addresses[rank]}:51000`, peers, model: `${root}/opt/model` };
+  const more = { endpoint: 8080, generation: 1, deadline: 1 };
+  const options = Object.entries({ ...words, ...more }).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const keys = { ProgramArguments: [`${root}/opt/ref/bin/rank`, ...options], StandardOutPath: `${root}/tmp/out` };
+  await writeFile(root + plistPath, jobPlist({ ...keys, StandardErrorPath: `${root}/tmp/err`, Label: label }));
+}
+
+async function onNode(node: string, script: string) {
+  const client = await connect(fleet, node);
+  const ran = await run(client, `R=${rootOf(node)}; ${script}`);
+  client.end();
+  return ran;
+}
+
+async function control(node: string, words: string): Promise<void> {
+  const { code, stderr } = await onNode(node, `"$R/usr/bin/sudo" -n "$R/bin/launchctl" ${words}`);
+  expect([node, words, code, stderr]).toEqual([node, words, 0, '']);
+}
+
+const listens = (node: string, address: string): Promise<boolean> =>
+  eventually(async () => (await onNode(node, 'netstat -an -f inet -p tcp')).stdout.includes(`  ${address} `));
+
+async function startAll(): Promise<void> {
+  for (const node of nodes) await control(node, `kickstart system/${label}`);
+  for (const [rank, node] of nodes.entries()) expect(await listens(node, `${addresses[rank]}.51000`)).toBe(true);
+  expect(await listens('studio-1', '127.0.0.1.8080')).toBe(true);
+}
+
+/** The status and the text of an answer, asked on the leader itself. */
+async function ask(): Promise<readonly [number, string]> {
+  const request = '{"messages":[{"role":"user","content":"Hello"}]}';
+  const ran = await onNode(
+    'studio-1',
+    `printf %s '${request}' | curl -q -s -S -m 5 -H 'Content-Type: application/json' --data-binary @- -w '\\n%{http_code}' http://127.0.0.1:8080/v1/chat/completions`,
+  );
+  const [body = '', status = ''] = ran.stdout.split(/\n+(?=\d+$)/);
+  const answer = JSON.parse(body);
+  return [Number(status), String(answer.choices?.[0].message.content ?? answer.error.message)];
+}
+
+async function flip(node: string): Promise<void> {
+  const path = join(rootOf(node), 'opt/model', weights);
+  const bytes = await readFile(path);
+  bytes.writeUInt8(bytes.readUInt8(900) ^ 1, 900);
+  await writeFile(path, bytes);
+}
+
+const digest = expect.stringMatching(/^[0-9a-f]{64}$/);
+
+describe('four ranks of the reference runtime on a simulated rack', () => {
+  it('answer together, over the cables that the rack has', async () => {
+    const first = await ask();
+    expect(first).toEqual([200, digest]);
+    expect(await ask()).toEqual(first);
+    expect((await fleet.unknown())['studio-1']).toEqual([]);
+  });
+
+  it('answer something else when one byte is flipped on one node', async () => {
+    const before = await ask();
+    await flip('studio-3');
+    const after = await ask();
+    expect([after[0], after[1] === before[1]]).toEqual([200, false]);
+    await flip('studio-3');
+    expect(await ask()).toEqual(before);
+  });
+
+  it('do not answer when one of them was stopped, until it runs again', async () => {
+    const before = await ask();
+    await control('studio-3', `kill SIGTERM system/${label}`);
+    expect(await eventually(async () => (await ask())[0] === 503)).toBe(true);
+    expect((await onNode('studio-1', 'curl -q -s http://127.0.0.1:8080/health')).stdout).toBe('{"status":"ok"}\n');
+    await control('studio-3', `kickstart system/${label}`);
+    expect(await listens('studio-3', `${addresses[2]}.51000`)).toBe(true);
+    expect(await ask()).toEqual(before);
+  });
+
+  it.each([
+    ['a pulled cable', ['cable-missing', 'studio-2:3'], 'rank 1 has no way to 10.77.0.14:51000'],
+    ['exchanged cable ends', ['cable-swapped', 'studio-1:2,studio-1:3'], 'rank 0 has no way to 10.77.0.2:51000'],
+    ['a bridge', ['bridge-active', 'studio-4'], 'rank 2 has no way to 10.77.0.22:51000'],
+    ['a lost address', ['gid-missing', 'studio-1:4'], 'rank 3 has no way to 10.77.0.9:51000'],
+  ])('do not answer over %s, and do again without', async (_, fault, reason) => {
+    const before = await ask();
+    expect((await fleet.setFault(fault)).kind).toBe('done');
+    expect(await ask()).toEqual([503, reason]);
+    await fleet.clearFault([]);
+    expect(await ask()).toEqual(before);
+  });
+
+  it('answer over a rack that lost a cable between two of them that never meet', async () => {
+    await fleet.setFault(['cable-missing', 'studio-1:3']);
+    expect((await ask())[0]).toBe(200);
+    await fleet.clearFault([]);
+  });
+
+  it('do not answer while one of them hangs, and do after it was started anew', async () => {
+    const before = await ask();
+    await control('studio-2', `kill SIGUSR1 system/${label}`);
+    expect(await ask()).toEqual([503, 'the deadline passed']);
+    await control('studio-2', `kickstart -k system/${label}`);
+    expect(await listens('studio-2', `${addresses[1]}.51000`)).toBe(true);
+    expect(await ask()).toEqual(before);
+  });
+
+  it('leave no process and no listener behind when they are taken out', async () => {
+    for (const node of nodes) await control(node, `bootout system/${label}`);
+    for (const node of nodes) {
+      const seen = await onNode(node, 'netstat -an -f inet -p tcp; ps -ax -o command=');
+      expect(seen.stdout).not.toMatch(/51000|8080|bin\/rank/);
+    }
+  });
+});
