@@ -27,7 +27,7 @@ const isOf = ({ record }: SeenMember, rank: RankConfiguration, { digest }: Confi
 
 /**
  * Starts the dead ranks again in the generation that runs, sees all joined and asks for a token. launchd may hold a
- * rank back that ended seconds ago, and it shows as exited until then: only the exit of another one ends the wait.
+ * rank back that it started seconds ago, and it shows as exited until then: only the exit of another one ends the wait.
  *
  * @see launchd.plist(5): ThrottleInterval
  */
