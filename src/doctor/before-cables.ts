@@ -58,12 +58,15 @@ function nodeWords(examination: Examination, name: string): string {
   return stateOf(examination, name) === 'unknown' ? `${name} (whether it is there is unknown)` : name;
 }
 
+/** What is to be done about bridges of macOS itself, as the start of a clause. */
+export const removeBridge = 'remove the Thunderbolt Bridge';
+
 /** `remove the Thunderbolt Bridge on studio-1 and take the receptacles of studio-2 out of their bridge`. */
 function removalWords(examination: Examination, bridged: readonly string[]): string {
   const made = bridged.filter((name) => isMadeOnly(examination, name));
   const own = bridged.filter((name) => !made.includes(name)).map((name) => nodeWords(examination, name));
   return [
-    ...(own.length === 0 ? [] : [`remove the Thunderbolt Bridge on ${listWords(own)}`]),
+    ...(own.length === 0 ? [] : [`${removeBridge} on ${listWords(own)}`]),
     ...(made.length === 0 ? [] : [`take the receptacles of ${listWords(made)} out of their bridge`]),
   ].join(' and ');
 }

@@ -1,6 +1,7 @@
 import type { Step, StepId } from '../model/step.ts';
 import { propertyKey } from '../resources/property-key.ts';
 import type { Property, Resource } from '../resources/resource.ts';
+import { nodesOf } from './nodes-of.ts';
 import { byResource, kindsBefore } from './resource-order.ts';
 import type { Scope } from './scope.ts';
 import { isUsedBy } from './uses.ts';
@@ -55,7 +56,11 @@ export function connectSteps(
     const nodes = [step.node, ...step.peers];
     const isEarlier = (one: Step): boolean => {
       const theirs = stakeOf.get(one.id) ?? [];
-      const isUsed = stake.some((own) => theirs.some(({ address }) => isUsedBy(own, address, desired)));
+      const isUsed = stake.some((own) =>
+        theirs.some((earlier) =>
+          isUsedBy(own, { kind: one.resource, address: earlier.address, nodes: nodesOf(earlier) }, desired),
+        ),
+      );
       return (
         kinds.includes(one.resource) &&
         one.class !== 'manual' &&

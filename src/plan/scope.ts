@@ -55,9 +55,10 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         desired: withState(desired, 'stopped', ({ nodes }) => nodes.some((node) => goal.nodes.includes(node))),
         resources: [...resources, restarts(goal)],
         barring: [...always, 'placement', 'boot-session'],
-        isMeant: (kind, property) =>
-          kind === 'boot-session' ||
-          (kind === 'placement' && nodesOf(property).some((node) => goal.nodes.includes(node))),
+        isMeant: (kind, property) => {
+          const isNear = nodesOf(property).some((node) => goal.nodes.includes(node));
+          return kind === 'boot-session' || (kind === 'placement' && nameOf(property) !== '' && isNear);
+        },
       };
   }
 }

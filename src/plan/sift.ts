@@ -1,12 +1,11 @@
 import { reasonWords } from '../doctor/reason-words.ts';
-import type { NodeName } from '../model/node.ts';
 import { judgeProperty } from '../resources/change.ts';
 import type { Blocker, Property, Resource, ResourceKind, View } from '../resources/resource.ts';
 import type { Assessed } from './assess.ts';
 import type { Context } from './context.ts';
 import { nodesOf } from './nodes-of.ts';
 import { kindsBefore } from './resource-order.ts';
-import { isUsedBy } from './uses.ts';
+import { type Earlier, isUsedBy } from './uses.ts';
 
 interface Candidate {
   readonly resource: Resource;
@@ -35,11 +34,8 @@ export interface Sifted {
 }
 
 /** A reason with the place where it holds. */
-interface Bar {
+interface Bar extends Earlier {
   readonly kind: ResourceKind;
-  /** One property of its kind; all of them on its nodes when absent. */
-  readonly address?: string;
-  readonly nodes: readonly NodeName[];
   /** Whether it keeps properties of its own kind waiting as well. */
   readonly isOwn: boolean;
   readonly reason: Reason;
@@ -66,9 +62,9 @@ function barsOf({ resource: { kind }, properties, blockers, gaps }: Assessed, is
   const unseen = isBarring ? properties.filter((property) => judgeProperty(property) === 'unknown') : [];
   return [
     ...blockers.map(blockerBar),
-    ...gaps.map(({ node, text }): Bar => {
-      const reason = { text: `${text} on ${node} is unknown`, isUnknown: true };
-      return { kind, nodes: [node], isOwn: true, reason };
+    ...gaps.map((gap): Bar => {
+      const reason = { text: `${gap.text} on ${gap.node} is unknown`, isUnknown: true };
+      return { kind, nodes: nodesOf(gap), isOwn: true, reason };
     }),
     ...unseen.map((property) => propertyBar(kind, property, { text: unknownText(property), isUnknown: true })),
   ];
@@ -107,11 +103,14 @@ function reasonsFor(
   const before = property.after ?? kindsBefore(resource, scope.resources);
   const nodes = nodesOf(property);
   const isNear = (bar: Bar): boolean => bar.nodes.some((node) => nodes.includes(node));
-  const isUsed = ({ kind, address }: Bar): boolean =>
-    kind === resource.kind || address === undefined || isUsedBy(property, address, view.desired);
+  const isUsed = (bar: Bar): boolean => bar.kind === resource.kind || isUsedBy(property, bar, view.desired);
   const found = bars.filter((bar) => isNear(bar) && isUsed(bar) && isInTheWay(bar, resource, property, before));
-  const unseen = judgeProperty(property) === 'unknown' ? [{ text: unknownText(property), isUnknown: true }] : [];
-  return eachOnce([...unseen, ...found.map(({ reason }) => reason), ...absentReasons(property, view)]);
+  const reasons = found.map(({ reason }) => reason);
+  const all = [...reasons, ...absentReasons(property, view)];
+  // What is unknown by itself gains nothing from all the other unknowns that it would wait for.
+  return judgeProperty(property) === 'unknown'
+    ? eachOnce([{ text: unknownText(property), isUnknown: true }, ...all.filter(({ isUnknown }) => !isUnknown)])
+    : eachOnce(all);
 }
 
 /**

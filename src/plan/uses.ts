@@ -1,18 +1,45 @@
-import type { DesiredFleet } from '../model/desired.ts';
+import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
+import type { NodeName } from '../model/node.ts';
 import type { Property } from '../resources/resource.ts';
 
-/** Kinds of which a node has several things, each with users of its own. */
-const shared = /^(?:runtime|model)\//;
+/** Something that may stand in the way of later properties, and where. */
+export interface Earlier {
+  /** The kind of its resource. */
+  readonly kind: string;
+  /** One property of its kind; all of them on its nodes when absent. */
+  readonly address?: string;
+  readonly nodes: readonly NodeName[];
+}
+
+/** Whether a receptacle of a member is joined to another member. */
+function isBetweenMembers({ thunderbolt }: DesiredFleet, { nodes }: DesiredPlacement, earlier: Earlier): boolean {
+  const receptacle = Number(earlier.address?.split('/')[1]);
+  const link = thunderbolt.links.find(({ ends }) =>
+    ends.some((end) => end.receptacle === receptacle && earlier.nodes.includes(end.node)),
+  );
+  return link?.ends.every(({ node }) => nodes.includes(node)) ?? false;
+}
 
 /**
- * Whether a later property depends on an earlier one of its nodes. A placement needs its own runtime and its own
- * model, whatever becomes of the others there; everything else needs all that comes before it.
+ * Whether a later property depends on an earlier thing that is on its nodes. A placement needs its own runtime, its
+ * own model, and what joins its own members, whatever becomes of others there; everything else needs all of it.
  */
-export function isUsedBy({ address }: Pick<Property, 'address'>, earlier: string, desired: DesiredFleet): boolean {
+export function isUsedBy({ address }: Pick<Property, 'address'>, earlier: Earlier, desired: DesiredFleet): boolean {
   const name = /^placement\/([^/]+)/.exec(address)?.[1];
   const placement = desired.placements.find((one) => one.name === name);
-  if (name === undefined || !shared.test(earlier)) {
+  if (placement === undefined) {
     return true;
   }
-  return placement !== undefined && [`runtime/${placement.runtime}`, `model/${placement.model}`].includes(earlier);
+  switch (earlier.kind) {
+    case 'runtime':
+      return earlier.address === undefined || earlier.address === `runtime/${placement.runtime}`;
+    case 'model':
+      return earlier.address === undefined || earlier.address === `model/${placement.model}`;
+    case 'thunderbolt-link':
+      return earlier.nodes.filter((node) => placement.nodes.includes(node)).length > 1;
+    case 'link-address':
+      return earlier.address === undefined || isBetweenMembers(desired, placement, earlier);
+    default:
+      return true;
+  }
 }

@@ -1,6 +1,7 @@
 import { needsRdma } from '../desired/needs-rdma.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { isHandsWork } from '../diagnostics/hands-work.ts';
+import { removeBridge } from '../doctor/before-cables.ts';
 import { subjectNodes } from '../doctor/subject.ts';
 import type { NodeName } from '../model/node.ts';
 import { judgeProperty } from './change.ts';
@@ -42,9 +43,18 @@ function meaningOf(view: View, finding: Diagnostic): Meaning {
   }
 }
 
+/** Of the bridges that must go before a cable is touched, apply takes those of macOS away itself. */
+const actionOf = ({ desired: { thunderbolt } }: View, { hint }: Diagnostic): string =>
+  thunderbolt.bridge === 'remove' ? hint.replace(`First ${removeBridge}`, `First let apply ${removeBridge}`) : hint;
+
 function blockerOf(view: View, finding: Diagnostic, resource: ResourceKind): readonly Blocker[] {
-  const [node, ...peers] = aboutNodes(view, finding);
-  const { code, hint: action } = finding;
+  const { code } = finding;
+  const action = actionOf(view, finding);
+  const nodes = aboutNodes(view, finding);
+  // A cable has two ends, and the hands go to the one at which the action sends them.
+  const place = nodes.find((name) => new RegExp(`(?:^|\\s)${name} receptacles? [^;]*$`).test(action));
+  const node = place ?? nodes[0];
+  const peers = nodes.filter((name) => name !== node);
   return node === undefined ? [] : [{ code, node, resource, action, isHands: isHandsWork(code), peers, blocks: [] }];
 }
 

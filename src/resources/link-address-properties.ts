@@ -148,11 +148,16 @@ function freeReceptacles(
   return all.filter((receptacle) => !isLinked(receptacle)).toSorted((a, b) => a - b);
 }
 
-/** `link-address/2/live` and `link-address/2/kept` of one node: what the interface holds, and what it gets at every boot. */
-export const nodeLinkAddresses = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] => [
-  ...wantedAddresses(fleet, target.desired.name).flatMap((wanted) => wantedProperties(fleet, target, wanted)),
-  ...freeReceptacles(fleet, target).flatMap((receptacle) => freedProperties(fleet, target, receptacle)),
-];
+/**
+ * `link-address/2/live` and `link-address/2/kept` of one node: what the interface holds, and what it gets at every boot.
+ * Of receptacles without a link nothing is said while it is unknown and others tell the same unknown already.
+ */
+export function nodeLinkAddresses(fleet: DesiredFleet, target: ObservedTarget): readonly Property[] {
+  const wanted = wantedAddresses(fleet, target.desired.name).flatMap((one) => wantedProperties(fleet, target, one));
+  const freed = freeReceptacles(fleet, target).flatMap((receptacle) => freedProperties(fleet, target, receptacle));
+  const isTold = wanted.some(({ observed }) => observed.kind === 'unknown');
+  return [...wanted, ...freed.filter(({ observed }) => observed.kind === 'known' || !isTold)];
+}
 
 /** The properties of all targets. */
 export const linkAddressProperties = ({ desired, targets }: View): readonly Property[] =>

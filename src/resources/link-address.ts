@@ -1,9 +1,11 @@
 import { thunderboltInterfaces } from '../doctor/thunderbolt-interfaces.ts';
+import type { DesiredFleet } from '../model/desired.ts';
 import type { Step } from '../model/step.ts';
 import { gateStep, scriptStep } from './build-step.ts';
 import { changedProperties, patchesOf } from './change.ts';
 import { connectionBlockers } from './connection.ts';
 import { findingBlockers } from './finding-blockers.ts';
+import { expectedGids, linkGidSights } from './link-address-gid.ts';
 import {
   linkAddressProperties,
   nodeLinkAddresses,
@@ -28,7 +30,7 @@ interface Place {
   readonly makes: readonly Property[];
 }
 
-function setStep({ target, receptacle, device, makes }: Place, wanted: WantedAddress): Step {
+function setStep({ target, receptacle, device, makes }: Place, wanted: WantedAddress, needs: readonly Step[]): Step {
   const services = target.facts['network-services'];
   const all = services.kind === 'known' ? services.value : [];
   const service = serviceOf(all, device);
@@ -47,6 +49,7 @@ function setStep({ target, receptacle, device, makes }: Place, wanted: WantedAdd
     name: `link-address/${receptacle}/set`,
     call: { name: 'set-link-address', args },
     makes,
+    needs,
     effect: { kind: 'network' },
     deadlineMs: 60_000,
   });
@@ -70,27 +73,29 @@ function clearStep({ target, receptacle, device, makes }: Place): readonly Step[
       ];
 }
 
-/** One script per receptacle, and one gate for all of them: configd takes its time to put an address on an interface. */
-function nodeSteps(
-  target: ObservedTarget,
-  made: readonly Property[],
-  wanted: readonly WantedAddress[],
-): readonly Step[] {
+/**
+ * One script per receptacle, and one gate for all of them: configd takes its time to put an address on an interface.
+ * What is taken away goes first, so that no address is ever on two interfaces of one Mac.
+ */
+function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
   const { name: node } = target.desired;
   const devices = receptacleDevices(target.facts);
-  const steps = [...new Set(made.map(receptacleOf))].flatMap((receptacle): readonly Step[] => {
+  const wanted = wantedAddresses(fleet, node);
+  const wantedAt = (at: number): WantedAddress | undefined => wanted.find((one) => one.receptacle === at);
+  const places = [...new Set(made.map(receptacleOf))].flatMap((receptacle): readonly Place[] => {
     const device = devices.kind === 'known' ? devices.value.get(receptacle) : undefined;
-    const own = wanted.find((one) => one.receptacle === receptacle);
     const makes = made.filter((one) => receptacleOf(one) === receptacle);
-    if (device === undefined) {
-      return [];
-    }
-    const place = { target, receptacle, device, makes };
-    return own === undefined ? clearStep(place) : [setStep(place, own)];
+    return device === undefined ? [] : [{ target, receptacle, device, makes }];
   });
+  const clears = places.filter((place) => wantedAt(place.receptacle) === undefined).flatMap(clearStep);
+  const sets = places.flatMap((place) => {
+    const own = wantedAt(place.receptacle);
+    return own === undefined ? [] : [setStep(place, own, clears)];
+  });
+  const expect = [...patchesOf(made), ...expectedGids(fleet, target, [...new Set(made.map(receptacleOf))])];
   const about = { node, resource: 'link-address', name: 'link-address/gate' } as const;
-  const gate = gateStep({ ...about, needs: steps, expect: patchesOf(made), deadlineMs: 120_000 });
-  return made.length === 0 ? [] : [...steps, gate];
+  const gate = gateStep({ ...about, needs: sets.length > 0 ? sets : clears, expect, deadlineMs: 120_000 });
+  return made.length === 0 ? [] : [...clears, ...sets, gate];
 }
 
 /** Interfaces of receptacles: the only ones that are ever touched. */
@@ -103,13 +108,10 @@ export const linkAddress: Resource = {
   kind: 'link-address',
   after: ['identity', 'sudo', 'thunderbolt-bridge'],
   properties: linkAddressProperties,
+  sights: linkGidSights,
   steps: (changes, { desired, targets }) => ({
     steps: targets.flatMap((target) =>
-      nodeSteps(
-        target,
-        changedProperties(changes, nodeLinkAddresses(desired, target)),
-        wantedAddresses(desired, target.desired.name),
-      ),
+      nodeSteps(desired, target, changedProperties(changes, nodeLinkAddresses(desired, target))),
     ),
     rescues: [],
   }),

@@ -55,29 +55,43 @@ function isBegun({ facts: { trees } }: ObservedTarget, wanted: DesiredModel): bo
   );
 }
 
-function roomBlocker(fleet: DesiredFleet, target: ObservedTarget): readonly Blocker[] {
+/** What a copy needs: its files and a tenth more. */
+const neededBytes = (wanted: DesiredModel): number => Math.ceil(bytesOf(wanted) * 1.1);
+
+function noRoom({ desired: { name: node } }: ObservedTarget, wanted: DesiredModel, freeBytes: number): Blocker {
+  const { name } = wanted;
+  const needed = diskText(neededBytes(wanted));
+  return {
+    code: 'model/no-room',
+    node,
+    resource: 'model',
+    address: `model/${name}`,
+    action: `Make room on the data volume of ${node}: ${name} needs ${needed}, and ${diskText(freeBytes)} are left for it.`,
+    isHands: false,
+    peers: [],
+    blocks: [],
+  };
+}
+
+/** The models that no longer fit when those before them are there. */
+function roomBlockers(fleet: DesiredFleet, target: ObservedTarget): readonly Blocker[] {
+  const { 'disk-space': disk } = target.facts;
   const missing = usedModels(fleet, target).filter(
     (wanted) => judgeProperty(propertyOf(target, wanted)) === 'differs' && !isBegun(target, wanted),
   );
-  const bytes = missing.reduce((sum, one) => sum + bytesOf(one), 0);
-  const needed = bytes + Math.ceil(bytes / 10);
-  const { 'disk-space': disk } = target.facts;
-  if (disk.kind === 'unknown' || needed <= disk.value.freeBytes) {
+  if (disk.kind === 'unknown') {
     return [];
   }
-  const names = missing.map(({ name }) => name).join(', ');
-  const { name: node } = target.desired;
-  return [
-    {
-      code: 'model/no-room',
-      node,
-      resource: 'model',
-      action: `Make room on the data volume of ${node}: ${names} and a tenth more are ${diskText(needed)}, of which ${diskText(disk.value.freeBytes)} are free.`,
-      isHands: false,
-      peers: [],
-      blocks: [],
-    },
-  ];
+  let { freeBytes } = disk.value;
+  const blockers: Blocker[] = [];
+  for (const wanted of missing) {
+    if (neededBytes(wanted) > freeBytes) {
+      blockers.push(noRoom(target, wanted, freeBytes));
+    } else {
+      freeBytes -= neededBytes(wanted);
+    }
+  }
+  return blockers;
 }
 
 /** Models on a node that the file does not have, in any version or in this one: never deleted, only told. */
@@ -118,6 +132,6 @@ export const model: Resource = {
     ),
     rescues: [],
   }),
-  blockers: ({ desired, targets }) => targets.flatMap((target) => roomBlocker(desired, target)),
+  blockers: ({ desired, targets }) => targets.flatMap((target) => roomBlockers(desired, target)),
   notices: leftovers,
 };

@@ -91,6 +91,8 @@ export interface Blocker {
 export interface Gap {
   readonly node: NodeName;
   readonly resource: ResourceKind;
+  /** Other nodes that it is about as well, such as that of the far end of a cable. */
+  readonly peers?: readonly NodeName[];
   /** What is not known: `whether RDMA is enabled`. */
   readonly text: string;
 }

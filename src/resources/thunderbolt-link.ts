@@ -1,18 +1,20 @@
 import { linkText } from '../desired/link-network.ts';
 import { needsRdma } from '../desired/needs-rdma.ts';
+import { compareText } from './compare-text.ts';
 import type { Gap, Resource, View } from './resource.ts';
 import { verifyOnly } from './verify-only.ts';
 
-/** What is not known of the declared links of the targets, told at each of their ends. */
-function gaps({ desired, examination, targets }: View): readonly Gap[] {
-  return examination.cabling.links.flatMap(({ link: { ends }, judgement }) => {
-    const own = ends.map(({ node }) => node).filter((node) => targets.some((target) => target.desired.name === node));
+/** What is not known of links both of whose ends were asked for; of any other the answer would be the same for ever. */
+function gaps({ asked, desired, examination }: View): readonly Gap[] {
+  return examination.cabling.links.flatMap(({ link: { ends }, judgement }): readonly Gap[] => {
+    const [node, peer] = ends.map((end) => end.node).toSorted(compareText);
     const isUnseen = judgement.kind === 'unknown';
     const isUnmeasured = judgement.kind === 'as-declared' && judgement.bitsPerSecond === undefined;
+    const isNeeded = ends.some((end) => needsRdma(desired, end.node));
+    const isAsked = ends.every((end) => asked.includes(end.node));
     const what = isUnseen ? 'the cable' : 'the speed of the cable';
-    const isOpen = isUnseen || (isUnmeasured && own.some((node) => needsRdma(desired, node)));
-    return isOpen
-      ? own.map((node): Gap => ({ node, resource: 'thunderbolt-link', text: `${what} ${linkText(ends)}` }))
+    return node !== undefined && peer !== undefined && isAsked && (isUnseen || (isUnmeasured && isNeeded))
+      ? [{ node, peers: [peer], resource: 'thunderbolt-link', text: `${what} ${linkText(ends)}` }]
       : [];
   });
 }

@@ -72,11 +72,12 @@ function noReceptacle({ cabling }: Examination, { views }: JudgedLink): string {
 function tell(examination: Examination, judged: JudgedLink): readonly Diagnostic[] {
   const { judgement, link } = judged;
   const subject = linkSubject(link.ends);
+  const nodes = link.ends.map(({ node }) => node);
   const plugStraight = `plug the cable straight from ${endWords(link.ends[0])} into ${endWords(link.ends[1])}`;
   const straight = act(examination, [link], plugStraight);
   switch (judgement.kind) {
     case 'as-declared':
-      return judgement.bitsPerSecond === undefined && examination.desired.thunderbolt.rdma === 'required'
+      return judgement.bitsPerSecond === undefined && rdmaSeverity(examination, nodes) === 'error'
         ? [diagnose('cabling/speed-unknown', { subject, detail: 'macOS says at neither end how fast it is.' })]
         : [];
     case 'missing': {
@@ -90,7 +91,7 @@ function tell(examination: Examination, judged: JudgedLink): readonly Diagnostic
       return [
         diagnose('cabling/slow', {
           subject,
-          severity: rdmaSeverity(examination) === 'error' ? 'error' : 'warning',
+          severity: rdmaSeverity(examination, nodes) === 'error' ? 'error' : 'warning',
           detail: `It runs at ${speedText(judgement.bitsPerSecond)}: no RDMA below 80 Gb/s.`,
         }),
       ];

@@ -1,6 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
+import { withCommands } from '../hint-lines.ts';
 import { firstMacosWithRdma, isOutsideAccept, macosOf } from '../macos.ts';
 import { nodeRdma } from '../rdma-node.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
@@ -8,7 +9,7 @@ import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
 function judge(examination: Examination, node: ExaminedNode): readonly Diagnostic[] {
-  const about = { subject: nodeSubject(node.name), severity: rdmaSeverity(examination) };
+  const about = { subject: nodeSubject(node.name), severity: rdmaSeverity(examination, [node.name]) };
   const model = node.facts.hardware.kind === 'known' ? node.facts.hardware.value.model : 'This Mac';
   switch (nodeRdma(node)) {
     case 'no-thunderbolt-5':
@@ -31,7 +32,9 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
         diagnose('rdma/no-device', {
           ...about,
           detail: 'RDMA is enabled, but the system shows no RDMA device at all.',
-          hint: `Restart ${node.name}; if there is still no device, its hardware cannot do RDMA.`,
+          hint: withCommands(`Restart ${node.name}; if there is still no device, its hardware cannot do RDMA:`, [
+            `meshwright reboot ${node.name}`,
+          ]),
         }),
       ];
     case 'ready':

@@ -36,14 +36,23 @@ function places(troubles: readonly Trouble[]): string {
   return `${each.length === 1 ? 'Receptacle' : 'Receptacles'} ${each.join(', ')}`;
 }
 
-function portDown(troubles: readonly Trouble[], place: string): { readonly detail: string; readonly hint?: string } {
+/** The cure that a kernel needs which lost track of a cable; the verb does it in order, and at most once. */
+const restart = (sentence: string, nodes: readonly string[]): string =>
+  withCommands(sentence, [`meshwright reboot ${nodes.join(' ')}`]);
+
+function portDown(
+  node: string,
+  troubles: readonly Trouble[],
+  place: string,
+): { readonly detail: string; readonly hint: string } {
   const far = troubles.flatMap(({ rdma }) => (rdma.kind === 'port-down' ? [rdma] : []));
   const told = far.map((one) => linkEndText(one.far)).join(', ');
-  const nodes = [...new Set(far.map((one) => one.far.node))].join(' and ');
+  const farNodes = [...new Set(far.map((one) => one.far.node))];
+  const nodes = farNodes.join(' and ');
   return far.every((one) => one.farRdma === 'ready')
     ? {
         detail: `${place}: the RDMA port is down, although the cable to ${told} is there and RDMA is enabled at both ends.`,
-        hint: `Restart both Macs: this one and ${nodes}.`,
+        hint: restart(`Restart both Macs, this one and ${nodes}:`, [node, ...farNodes]),
       }
     : {
         detail: `${place}: the RDMA port is down; whether RDMA is enabled at ${told} is unknown.`,
@@ -53,7 +62,7 @@ function portDown(troubles: readonly Trouble[], place: string): { readonly detai
 
 function tell(examination: Examination, node: ExaminedNode, troubles: readonly Trouble[]): readonly Diagnostic[] {
   const [first] = troubles;
-  const about = { subject: nodeSubject(node.name), severity: rdmaSeverity(examination) };
+  const about = { subject: nodeSubject(node.name), severity: rdmaSeverity(examination, [node.name]) };
   const place = places(troubles);
   const bare = troubles.map(({ end, rdma }) => ({ end, interfaceName: rdma.interfaceName }));
   switch (first?.rdma.kind) {
@@ -64,11 +73,11 @@ function tell(examination: Examination, node: ExaminedNode, troubles: readonly T
         diagnose('rdma/no-device', {
           ...about,
           detail: `${place}: no RDMA device, although RDMA is enabled.`,
-          hint: `Restart ${node.name}.`,
+          hint: restart(`Restart ${node.name}:`, [node.name]),
         }),
       ];
     case 'port-down':
-      return [diagnose('rdma/port-down', { ...about, ...portDown(troubles, place) })];
+      return [diagnose('rdma/port-down', { ...about, ...portDown(node.name, troubles, place) })];
     case 'bridged':
       return [diagnose('rdma/bridged', { ...about, detail: `${place}: a member of a bridge, so RDMA cannot start.` })];
     case 'port-not-active':
@@ -99,7 +108,7 @@ function tell(examination: Examination, node: ExaminedNode, troubles: readonly T
         diagnose('rdma/no-gid', {
           ...about,
           detail: `${place}: has an IPv4 address, but the RDMA device has no GID for it.`,
-          hint: `Look again in a minute; if it stays so, restart ${node.name}.`,
+          hint: restart(`Look again in a minute; if it stays so, restart ${node.name}:`, [node.name]),
         }),
       ];
   }

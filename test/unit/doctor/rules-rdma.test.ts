@@ -77,7 +77,9 @@ describe('RDMA ladder', () => {
   it('tells a port that is down although both ends are enabled', () => {
     const changes = only({ 'rdma-ports': ports('rdma_en4', (port) => ({ ...port, state: 'down' })) });
     expect(told(changes)).toEqual(['error rdma/port-down node studio-3']);
-    expect(hintsOf('rdma/port-down', changes)).toEqual(['Restart both Macs: this one and studio-2.']);
+    expect(hintsOf('rdma/port-down', changes)).toEqual([
+      'Restart both Macs, this one and studio-2:\n  meshwright reboot studio-3 studio-2',
+    ]);
   });
 
   it('does not blame a port whose far end cannot be seen', () => {
@@ -130,7 +132,9 @@ describe('RDMA ladder', () => {
 
   it('cures a missing GID by waiting, then by a restart, and never by taking interfaces down', () => {
     const without = only({ 'rdma-ports': ports('rdma_en3', (port) => ({ ...port, gids: port.gids.slice(0, 1) })) });
-    expect(hintsOf('rdma/no-gid', without)).toEqual(['Look again in a minute; if it stays so, restart studio-3.']);
+    expect(hintsOf('rdma/no-gid', without)).toEqual([
+      'Look again in a minute; if it stays so, restart studio-3:\n  meshwright reboot studio-3',
+    ]);
   });
 
   it('takes active as the only good state of a port', () => {

@@ -1,0 +1,64 @@
+import { diagnosticJson } from '../diagnostics/json.ts';
+import type { Json } from '../model/json.ts';
+import type { Act, Change, Step } from '../model/step.ts';
+import type { Blocker } from '../resources/resource.ts';
+import type { Plan, Waiting } from './plan.ts';
+
+/** What nobody can know before a step is done: a Mac that was restarted is in a boot session of its own. */
+const knownAfter = ({ kind }: Act): object => (kind === 'reboot' ? { knownAfter: ['boot-session'] } : {});
+
+const changeJson = ({ resource, node, from, to, reason }: Change): object => ({ resource, node, from, to, reason });
+
+const stepJson = (step: Step): object => ({
+  id: step.id,
+  node: step.node,
+  resource: step.resource,
+  class: step.class,
+  act: step.act,
+  effect: step.effect,
+  change: step.changes[0] ?? null,
+  changes: step.changes,
+  needs: step.needs,
+  ...(step.group === undefined ? {} : { group: step.group }),
+  peers: step.peers,
+  establishes: step.establishes,
+  ...knownAfter(step.act),
+  deadlineMs: step.deadlineMs,
+});
+
+const waitingJson = ({ resource, node, for: reasons, isUnknown }: Waiting): object => ({
+  resource,
+  node,
+  for: reasons,
+  unknown: isUnknown,
+});
+
+const blockerJson = ({ code, node, resource, action, isHands, peers, blocks }: Blocker): object => ({
+  code,
+  node,
+  resource,
+  action,
+  hands: isHands,
+  peers,
+  blocks,
+});
+
+/** A plan as programs read it, and as it is saved (`schemas/plan.schema.json`). */
+export function planJson(plan: Plan): Json {
+  const json: Json = JSON.parse(
+    JSON.stringify({
+      formatVersion: plan.formatVersion,
+      cluster: plan.cluster,
+      configHash: plan.configHash,
+      observed: plan.observed,
+      changes: plan.changes.map(changeJson),
+      steps: plan.steps.map(stepJson),
+      rescues: plan.rescues.map(({ group, steps }) => ({ group, steps: steps.map(stepJson) })),
+      waiting: plan.waiting.map(waitingJson),
+      blockers: plan.blockers.map(blockerJson),
+      effects: plan.effects,
+      diagnostics: plan.diagnostics.map(diagnosticJson),
+    }),
+  );
+  return json;
+}

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { digestOf, shortDigest } from '../../../src/model/digest.ts';
+import type { FactValues } from '../../../src/model/fact-values.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import type { Goal } from '../../../src/plan/goal.ts';
+import { makePlan } from '../../../src/plan/make-plan.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { settledFacts } from '../resources/settled-rack.ts';
+import { changed, stepIds } from './plan-builder.ts';
+
+const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+const members = ['studio-1', 'studio-2', 'studio-3'];
+
+/** What apply has put on every member before it starts anything. */
+const trees: FactValues['trees'] = [
+  { kind: 'runtime', name: 'reference', digest: shortDigest(digestOf('archive')), isCurrent: true, state: 'intact' },
+  { kind: 'model', name: 'tiny', digest: shortDigest(digestOf('model')), isCurrent: false, state: 'intact' },
+];
+
+interface MeshPlan {
+  readonly goal?: Goal;
+  readonly fleet?: DesiredFleet;
+  readonly rack?: Partial<MeshRack>;
+  readonly targets?: readonly string[];
+}
+
+/** A rack on which everything is in place but the placement, except for what is said. */
+function plan({ goal = { kind: 'converge' }, fleet = meshFleet(), rack = {}, targets = four }: MeshPlan = {}): Plan {
+  const values = four.map((name) => {
+    const { placements: _, services: __, ...facts } = settledFacts(name);
+    return [name, { ...facts, ...(members.includes(name) ? { trees } : {}), ...rack.values?.[name] }];
+  });
+  const all = { members: {}, ...rack, values: Object.fromEntries(values) };
+  return makePlan({ goal, desired: fleet, observation: observeMesh(fleet, all), targets: targets.map(nodeName) });
+}
+
+const kimi = 'studio-1 placement/kimi';
+const waitingFor = (made: Plan, resource: string): readonly string[] =>
+  made.waiting.filter((one) => one.resource === resource).flatMap((one) => one.for);
+
+/** Every step that stands before another, near or far. */
+function behind(made: Plan, id: string): ReadonlySet<string> {
+  const step = made.steps.find((one) => one.id === id);
+  return new Set((step?.needs ?? []).flatMap((need) => [need, ...behind(made, need)]));
+}
+
+const serving = threeMembers(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
+
+describe('a plan with a placement', () => {
+  it('installs everything everywhere before anything of a running placement is stopped', () => {
+    const rack = {
+      members: threeMembers(['joined', 'joined', 'joined'], { digest: digestOf('before') }),
+      values: { 'studio-3': { trees: [] } },
+    };
+    const made = plan({ rack });
+    const stops = made.steps.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank');
+    expect(stops).toHaveLength(3);
+    for (const { id } of stops) {
+      expect([...behind(made, id)]).toEqual(
+        expect.arrayContaining(['studio-3/runtime/reference/gate', 'studio-3/model/tiny/gate']),
+      );
+    }
+  });
+
+  it('waits for a cable between two members, and not for one to somebody else', () => {
+    const without = (ends: string): readonly string[] =>
+      [
+        ...['studio-1:2 <-> studio-2:2', 'studio-1:3 <-> studio-3:2', 'studio-1:4 <-> studio-4:2'],
+        ...['studio-2:3 <-> studio-3:3', 'studio-2:4 <-> studio-4:3', 'studio-3:4 <-> studio-4:4'],
+      ].filter((link) => link !== ends);
+    const rackWith = (cables: readonly string[]): Partial<MeshRack> => ({
+      values: Object.fromEntries(
+        four
+          .map((name) =>
+            [name, { ...settledFacts(name, cables), ...(members.includes(name) ? { trees } : {}) }].map((one) => one),
+          )
+          .map(([name, facts]) => {
+            const { placements: _, services: __, ...rest } = facts as FactValues;
+            return [name, rest];
+          }),
+      ),
+    });
+    expect(waitingFor(plan({ rack: rackWith(without('studio-1:3 <-> studio-3:2')) }), 'placement/kimi')).toEqual([
+      'cabling/missing on studio-1',
+    ]);
+    expect(waitingFor(plan({ rack: rackWith(without('studio-1:4 <-> studio-4:2')) }), 'placement/kimi')).toEqual([]);
+  });
+
+  it('does not wait for the model of somebody else', () => {
+    const base = meshFleet();
+    const [tiny] = base.models;
+    const [one] = base.placements;
+    if (tiny === undefined || one === undefined) throw new Error('the fleet of these tests has a model');
+    const file = { path: 'weights', sha256: digestOf('weights'), sizeBytes: 1e15 };
+    const fleet = {
+      ...base,
+      models: [{ ...tiny, name: 'huge', digest: digestOf('huge'), files: [file] }, tiny],
+      placements: [
+        { ...one, name: 'big', model: 'huge', nodes: ['studio-1'].map(nodeName), state: 'stopped' as const },
+        one,
+      ],
+    };
+    const made = plan({ fleet });
+    expect(made.blockers.map(({ code, blocks }) => `${code}: ${blocks.join()}`)).toEqual([
+      'model/no-room: studio-1 model/huge',
+    ]);
+    expect(changed(made)).toContain(kimi);
+  });
+
+  it("waits for a member that could not be observed, and does not count that as hands' work", () => {
+    const made = plan({ rack: { unreachable: ['studio-3'] } });
+    expect(changed(made)).not.toContain(kimi);
+    expect(made.waiting.find(({ resource }) => resource === 'placement/kimi')).toMatchObject({ isUnknown: true });
+  });
+
+  it('waits for members that are not among the targets', () => {
+    const made = plan({ targets: ['studio-1', 'studio-2'] });
+    expect(waitingFor(made, 'placement/kimi')).toEqual(['studio-3 is not among the targets']);
+    expect(made.waiting.some(({ isUnknown }) => isUnknown)).toBe(false);
+  });
+});
+
+describe('goal stop', () => {
+  const goal: Goal = { kind: 'stop', placements: ['kimi'] };
+
+  it('stops a placement whatever else is wrong, and changes nothing else', () => {
+    const values = { 'studio-1': { 'wired-limit': { megabytes: 0 }, 'rdma-state': 'disabled' as const, trees: [] } };
+    const made = plan({ goal, rack: { members: serving, values } });
+    expect(changed(made)).toEqual([kimi]);
+    expect(made.blockers).toEqual([]);
+    expect(made.steps.every(({ resource }) => resource === 'placement')).toBe(true);
+    expect(made.effects).toMatchObject([{ kind: 'interrupt', placements: ['kimi'], nodes: members }]);
+  });
+
+  it('is empty for one that is stopped', () => {
+    expect(plan({ goal }).steps).toEqual([]);
+  });
+});
+
+describe('goal start', () => {
+  const goal: Goal = { kind: 'start', placements: ['kimi'] };
+  const base = meshFleet({ placement: { state: 'stopped' } });
+
+  it('starts what the file has stopped', () => {
+    const made = plan({ goal, fleet: base });
+    expect(changed(made)).toEqual([kimi]);
+    expect(stepIds(made)).toContain('studio-1/placement/kimi/ask');
+  });
+
+  it('touches nothing else, and says that apply has to come first', () => {
+    const made = plan({ goal, fleet: base, rack: { values: { 'studio-2': { 'wired-limit': { megabytes: 0 } } } } });
+    expect(made.steps).toEqual([]);
+    expect(made.blockers).toMatchObject([
+      { code: 'plan/not-converged', node: 'studio-2', blocks: [kimi], isHands: false },
+    ]);
+  });
+});
+
+describe('goal reboot of a member', () => {
+  const goal: Goal = { kind: 'reboot', nodes: [nodeName('studio-2')] };
+
+  it('stops the placement on every member before', () => {
+    const made = plan({ goal, rack: { members: serving } });
+    const stops = made.steps.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank').map(({ id }) => id);
+    expect(stops).toHaveLength(3);
+    expect([...behind(made, 'studio-2/reboot')]).toEqual(expect.arrayContaining(stops));
+    expect(made.effects.map(({ kind }) => kind)).toEqual(['interrupt', 'reboot']);
+  });
+
+  it('is the way out when nobody can tell what the placement does', () => {
+    const unknown = { 'studio-3': { placements: 'timed-out' as const, services: 'timed-out' as const } };
+    const made = plan({ goal, rack: { members: serving, unknown } });
+    expect(stepIds(made)).toContain('studio-2/reboot');
+  });
+});

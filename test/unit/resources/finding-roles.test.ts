@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { codes } from '../../../src/diagnostics/codes.ts';
+import { doctorCodes } from '../../../src/diagnostics/codes-doctor.ts';
+import { findingRoles, roleOf } from '../../../src/resources/finding-roles.ts';
+import { resources } from '../../../src/resources/registry.ts';
+
+describe('roles of findings', () => {
+  it('are given to every code of the doctor, and to no other', () => {
+    expect(Object.keys(findingRoles).sort()).toEqual(Object.keys(doctorCodes).sort());
+  });
+
+  it('block only kinds of things that are kept', () => {
+    const blocked = Object.values(findingRoles).flatMap((role) => (typeof role === 'string' ? [] : [role.blocks]));
+    const kinds = resources.map(({ kind }) => kind);
+    expect(blocked.filter((kind) => !kinds.includes(kind))).toEqual([]);
+  });
+
+  it('let errors of the doctor be told only where apply or a condition answers for them', () => {
+    const errors = Object.entries(doctorCodes).filter(([, { severity }]) => severity === 'error');
+    const told = errors.flatMap(([code]) => (findingRoles[code as keyof typeof doctorCodes] === 'told' ? [code] : []));
+    expect(told).toEqual([]);
+  });
+
+  it('take failures to observe a node as told, but for a locked FileVault', () => {
+    const failures = Object.keys(codes).filter((code) => code.startsWith('ssh/')) as (keyof typeof codes)[];
+    expect(failures.filter((code) => roleOf(code) !== 'told')).toEqual(['ssh/locked-at-filevault']);
+  });
+});
