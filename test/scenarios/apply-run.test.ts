@@ -1,0 +1,345 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { RunEvent } from '../../src/apply/run-events.ts';
+import { runPlan } from '../../src/apply/run-plan.ts';
+import type { RunReport } from '../../src/apply/run-report.ts';
+import { diagnose } from '../../src/diagnostics/diagnose.ts';
+import { FleetError } from '../../src/diagnostics/fleet-error.ts';
+import type { Patch, Step } from '../../src/model/step.ts';
+import { nodePath } from '../../src/script/node-paths.ts';
+import { aStep } from '../unit/apply/step-builder.ts';
+import {
+  type ApplyRack,
+  controller,
+  keptJournal,
+  planOf,
+  quickTiming,
+  runOptions,
+  startApplyRack,
+} from './apply-rack.ts';
+import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+import { eventually } from './sim-fixture.ts';
+
+const ours = '/Library/Application Support/meshwright';
+const history = `${ours}/log/history`;
+const ownerFile = `${ours}/lease/owner`;
+
+let rack: ApplyRack;
+beforeAll(async () => {
+  rack = await startApplyRack('run');
+});
+afterAll(() => rack.stop());
+
+const proxies: CuttingProxy[] = [];
+afterEach(async () => {
+  await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));
+});
+
+/** Minutes that no Mac has been told to sleep after yet. */
+let minutes = 20;
+const sleepAfter = (id: string, node: string, more: Parameters<typeof aStep>[1] = {}): Step => {
+  minutes += 1;
+  return aStep(id, { node, act: { kind: 'script', name: 'set-power', args: { sleepMinutes: minutes } }, ...more });
+};
+const seenSleep = (node: string, value: number): Patch => ({
+  node: rack.way(node).node,
+  address: 'power/sleep',
+  value,
+});
+const gate = (id: string, patch: Patch, more: { needs?: readonly string[]; deadlineMs?: number } = {}): Step =>
+  aStep(id, { node: patch.node, class: 'probe', act: { kind: 'gate', expect: [patch], aborts: [] }, ...more });
+const file = (node: string, name = randomUUID()): Step =>
+  aStep(`${node}/put`, {
+    node,
+    act: { kind: 'put', path: nodePath(`${ours}/test/${name}`), mode: 0o644, content: [`${name}\n`] },
+  });
+
+const outcomes = ({ steps }: RunReport): Readonly<Record<string, string>> =>
+  Object.fromEntries(steps.map(({ step, outcome }) => [step.id, outcome]));
+const codes = ({ diagnostics }: RunReport): readonly string[] => diagnostics.map(({ code }) => code);
+const timesRun = (node: string, step: string): number =>
+  (rack.read(node, history) ?? '').split(`step=${encodeURIComponent(step)} `).length - 1;
+
+async function proxied(
+  node: string,
+): Promise<{ readonly proxy: CuttingProxy; readonly ways: ReturnType<ApplyRack['way']>[] }> {
+  const proxy = await startCuttingProxy(rack.fleet.nodes[node]?.port ?? 0);
+  proxies.push(proxy);
+  return { proxy, ways: rack.desired.nodes.map(({ name }) => rack.way(name, name === node ? proxy.port : undefined)) };
+}
+
+describe('a run of a plan', () => {
+  it('brings nodes to what its steps say, sees it at a gate, and leaves no lease', async () => {
+    const power = sleepAfter('studio-1/power', 'studio-1');
+    const put = file('studio-2');
+    const steps = [power, put, gate('seen', seenSleep('studio-1', minutes), { needs: ['studio-1/power'] })];
+    const events: RunEvent[] = [];
+    const report = await runPlan(planOf(steps), runOptions(rack, { events }));
+    expect(outcomes(report)).toEqual({ 'studio-1/power': 'changed', 'studio-2/put': 'changed', seen: 'unchanged' });
+    expect([report.diagnostics, report.isInterrupted, report.isLeaseLost]).toEqual([[], false, false]);
+    expect([rack.read('studio-1', ownerFile), rack.read('studio-2', ownerFile)]).toEqual([undefined, undefined]);
+    expect(events.map(({ kind }) => kind).filter((kind) => kind !== 'step-progress')).toEqual([
+      'run-started',
+      'lease',
+      'lease',
+      'step-started',
+      'step-started',
+      expect.stringMatching(/^step-/),
+      expect.stringMatching(/^step-/),
+      expect.stringMatching(/^step-/),
+      'step-ended',
+      'lease',
+      'lease',
+      'run-ended',
+    ]);
+    expect(rack.read('studio-1', history)).toContain(`run=${report.runId} `);
+    const again = await runPlan(planOf(steps), runOptions(rack));
+    expect(Object.values(outcomes(again))).toEqual(['unchanged', 'unchanged', 'unchanged']);
+  });
+
+  it('uses one connection per node for everything, and tells of every command with its script', async () => {
+    const { proxy, ways } = await proxied('studio-1');
+    const sent: (readonly [string, string | undefined])[] = [];
+    const power = sleepAfter('studio-1/power', 'studio-1');
+    await runPlan(
+      planOf([power, gate('seen', seenSleep('studio-1', minutes), { needs: ['studio-1/power'] })]),
+      runOptions(rack, { ways, onCommand: (_node, command, script) => void sent.push([command, script]) }),
+    );
+    expect(proxy.counts.connections).toBe(1);
+    expect(sent.filter(([command]) => / -n '[^']*\/bin\/sh' -s$/.test(command)).every(([, script]) => script)).toBe(
+      true,
+    );
+    expect(sent.some(([, script]) => script?.includes('pmset'))).toBe(true);
+  });
+
+  it('writes every intent down before the first byte of its step leaves', async () => {
+    const steps = [sleepAfter('studio-1/a', 'studio-1'), sleepAfter('studio-1/b', 'studio-1')];
+    const seen: string[] = [];
+    const journal = keptJournal('run-order', (entry) => {
+      if (entry.phase === 'intent') seen.push(`${entry.step}: run ${timesRun('studio-1', entry.step)} times`);
+    });
+    await runPlan(planOf(steps), runOptions(rack, { journal }));
+    expect(seen).toEqual(['studio-1/a: run 0 times', 'studio-1/b: run 0 times']);
+    expect(journal.entries.map((one) => one.phase)).toEqual([
+      'run',
+      'plan',
+      'lease',
+      'intent',
+      'outcome',
+      'intent',
+      'outcome',
+      'lease',
+      'end',
+    ]);
+  });
+
+  it('sends nothing more when the journal cannot be written', async () => {
+    const steps = [sleepAfter('studio-1/c', 'studio-1'), sleepAfter('studio-1/d', 'studio-1')];
+    const full = new FleetError([diagnose('journal/cannot-write', { detail: 'no space' })]);
+    const journal = keptJournal('run-full', (entry) => {
+      if (entry.phase === 'outcome') throw full;
+    });
+    const report = await runPlan(planOf(steps), runOptions(rack, { journal }));
+    expect(outcomes(report)).toEqual({ 'studio-1/c': 'changed', 'studio-1/d': 'skipped' });
+    expect([codes(report), timesRun('studio-1', 'studio-1/d')]).toEqual([['journal/cannot-write'], 0]);
+    expect(rack.read('studio-1', ownerFile)).toBeUndefined();
+    const never = keptJournal('run-never', () => {
+      throw full;
+    });
+    await expect(runPlan(planOf(steps), runOptions(rack, { journal: never }))).rejects.toBe(full);
+  });
+
+  it('takes no lease and asks nobody for what only hands can do', async () => {
+    const hands = aStep('studio-1/hands', { class: 'manual', act: { kind: 'hands', code: 'rdma/disabled' } });
+    const sent: string[] = [];
+    const journal = keptJournal();
+    const report = await runPlan(
+      planOf([hands]),
+      runOptions(rack, { journal, onCommand: (node) => void sent.push(node) }),
+    );
+    expect([outcomes(report), sent]).toEqual([{ 'studio-1/hands': 'blocked' }, []]);
+    expect(journal.entries.map(({ phase }) => phase)).toEqual(['run', 'end']);
+  });
+
+  it('fails steps of a node that is not reached, and does the others', async () => {
+    const { proxy, ways } = await proxied('studio-1');
+    await proxy.vanish();
+    const steps = [
+      sleepAfter('studio-1/e', 'studio-1'),
+      sleepAfter('studio-1/f', 'studio-1', { needs: ['studio-1/e'] }),
+      file('studio-2'),
+    ];
+    const report = await runPlan(planOf(steps), runOptions(rack, { ways }));
+    expect(outcomes(report)).toEqual({ 'studio-1/e': 'failed', 'studio-1/f': 'skipped', 'studio-2/put': 'changed' });
+    expect(codes(report)).toEqual(['ssh/refused']);
+  });
+});
+
+/** Lets a script reach its node and be carried out there, and loses the answer. */
+async function loseAnswerOf(
+  step: string,
+  more: Parameters<typeof aStep>[1] = {},
+): Promise<{ report: RunReport; proxy: CuttingProxy }> {
+  const { proxy, ways } = await proxied('studio-1');
+  let isLost = false;
+  const report = await runPlan(
+    planOf([sleepAfter(step, 'studio-1', more), sleepAfter(`${step}-next`, 'studio-1', { needs: [step] })]),
+    runOptions(rack, {
+      ways,
+      onCommand: (_node, _command, script) => {
+        if (isLost || script?.includes('pmset') !== true) return;
+        isLost = true;
+        proxy.muteAfter(script.length);
+        void eventually(() => timesRun('studio-1', step) === 1).then(() => proxy.cut());
+      },
+    }),
+  );
+  return { report, proxy };
+}
+
+describe('a connection that drops in the middle of a step', () => {
+  it('is made again, and a step that does no harm twice is run again', async () => {
+    const { report, proxy } = await loseAnswerOf('studio-1/lost');
+    expect(outcomes(report)).toEqual({ 'studio-1/lost': 'unchanged', 'studio-1/lost-next': 'changed' });
+    expect([timesRun('studio-1', 'studio-1/lost'), proxy.counts.connections]).toEqual([2, 2]);
+  });
+
+  it('leaves a step that may be done once unknown, and keeps its dependants from running', async () => {
+    const { report } = await loseAnswerOf('studio-1/once', { class: 'once' });
+    expect(outcomes(report)).toEqual({ 'studio-1/once': 'unknown', 'studio-1/once-next': 'skipped' });
+    expect([timesRun('studio-1', 'studio-1/once'), codes(report)]).toEqual([1, ['ssh/dropped']]);
+    expect(rack.read('studio-1', ownerFile)).toBeUndefined();
+  });
+
+  it('for good leaves that node alone; the others go on', async () => {
+    const { proxy, ways } = await proxied('studio-1');
+    const steps = [sleepAfter('studio-1/gone', 'studio-1'), file('studio-2')];
+    const report = await runPlan(
+      planOf(steps),
+      runOptions(rack, {
+        ways,
+        onCommand: (_node, _command, script) => {
+          if (script?.includes('pmset')) void proxy.vanish();
+        },
+      }),
+    );
+    expect(outcomes(report)['studio-2/put']).toBe('changed');
+    expect(['unknown', 'failed']).toContain(outcomes(report)['studio-1/gone']);
+    expect(codes(report)[0]).toMatch(/^ssh\/(?:dropped|refused)$/);
+    rmSync(`${rack.fleet.nodes['studio-1']?.root}${ours}/lease`, { recursive: true, force: true });
+  });
+});
+
+describe('a lease', () => {
+  it('of somebody else keeps the whole plan from beginning', async () => {
+    const holder = runPlan(
+      planOf([gate('wait', seenSleep('studio-2', 9_999), { deadlineMs: 4_000 })]),
+      runOptions(rack, { journal: keptJournal('run-holder') }),
+    );
+    expect(await eventually(() => rack.read('studio-2', ownerFile)?.includes('run=run-holder') === true)).toBe(true);
+    const journal = keptJournal();
+    const report = await runPlan(
+      planOf([sleepAfter('studio-1/g', 'studio-1'), sleepAfter('studio-2/g', 'studio-2')]),
+      runOptions(rack, { journal, controller: controller('ffff00000000') }),
+    );
+    expect(report.refusals).toEqual([
+      { node: 'studio-2', holder: expect.objectContaining({ run: 'run-holder', verb: 'apply', owner: 'ana@desk-01' }) },
+    ]);
+    expect([Object.values(outcomes(report)), codes(report)]).toEqual([['skipped', 'skipped'], ['lease/held']]);
+    expect(journal.entries.filter(({ phase }) => phase === 'intent')).toEqual([]);
+    expect(codes(await holder)).toEqual(['gate/not-reached']);
+  });
+
+  it('that was taken away turns every later script away, on all nodes', async () => {
+    const journal = keptJournal('run-old', (entry) => {
+      if (entry.phase !== 'intent' || entry.step !== 'studio-1/h') return;
+      const stolen = `${rack.fleet.nodes['studio-1']?.root}${ownerFile}`;
+      writeFileSync(stolen, 'run=run-new\ntoken=999999\n');
+    });
+    const steps = [
+      sleepAfter('studio-1/h', 'studio-1'),
+      sleepAfter('studio-2/h', 'studio-2', { needs: ['studio-1/h'] }),
+      sleepAfter('studio-1/i', 'studio-1'),
+    ];
+    const slow = { ...quickTiming, beatMs: 60_000 };
+    const report = await runPlan(planOf(steps), runOptions(rack, { journal, timing: slow }));
+    expect(outcomes(report)).toEqual({ 'studio-1/h': 'failed', 'studio-2/h': 'skipped', 'studio-1/i': 'skipped' });
+    expect([report.isLeaseLost, codes(report), timesRun('studio-1', 'studio-1/h')]).toEqual([true, ['lease/lost'], 0]);
+    rmSync(`${rack.fleet.nodes['studio-1']?.root}${ours}/lease`, { recursive: true, force: true });
+  });
+});
+
+describe('an interrupt', () => {
+  it('ends a gate, rescues the group that it stands in, and gives the leases back', async () => {
+    const person = new AbortController();
+    const events: RunEvent[] = [];
+    const group = 'kimi/1';
+    const steps = [
+      sleepAfter('studio-1/kick', 'studio-1', { group }),
+      aStep('wait', {
+        class: 'probe',
+        group,
+        needs: ['studio-1/kick'],
+        act: { kind: 'gate', expect: [seenSleep('studio-1', 9_999)], aborts: [] },
+      }),
+    ];
+    const rescue = { group, steps: [sleepAfter('studio-1/stop', 'studio-1'), sleepAfter('studio-2/stop', 'studio-2')] };
+    const journal = keptJournal();
+    const running = runPlan(planOf(steps, [rescue]), {
+      ...runOptions(rack, { journal, signal: person.signal }),
+      onEvent: (event) => {
+        events.push(event);
+        if (event.kind === 'step-progress') person.abort();
+      },
+    });
+    const report = await running;
+    expect(report.steps.map(({ step, outcome, rescues }) => [step.id, outcome, rescues])).toEqual([
+      ['studio-1/kick', 'changed', undefined],
+      ['wait', 'interrupted', undefined],
+      ['studio-1/stop', 'changed', group],
+      ['studio-2/stop', 'changed', group],
+    ]);
+    expect([report.isInterrupted, journal.entries.at(-1)]).toEqual([true, { phase: 'end', isInterrupted: true }]);
+    expect(events.map(({ kind }) => kind)).toContain('interrupted');
+    expect([rack.read('studio-1', ownerFile), rack.read('studio-2', ownerFile)]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('a gate', () => {
+  const wait = (patch: Patch, aborts: readonly Patch[], deadlineMs = 20_000): Promise<RunReport> =>
+    runPlan(
+      planOf([
+        aStep('wait', { node: patch.node, class: 'probe', deadlineMs, act: { kind: 'gate', expect: [patch], aborts } }),
+      ]),
+      runOptions(rack),
+    );
+
+  it('that is not reached names both values', async () => {
+    const report = await wait(seenSleep('studio-3', 77), [], 100);
+    expect(report.diagnostics).toMatchObject([
+      {
+        code: 'gate/not-reached',
+        subject: 'node studio-3',
+        detail: 'power/sleep on studio-3: expected 77, seen 0.',
+      },
+    ]);
+  });
+
+  it('ends at once at a value from which it cannot be reached', async () => {
+    const report = await wait(seenSleep('studio-3', 77), [seenSleep('studio-3', 0)]);
+    expect(report.diagnostics).toMatchObject([{ code: 'gate/aborted', related: [{ code: 'gate/not-reached' }] }]);
+  });
+
+  it('says when nobody could see', async () => {
+    const { proxy, ways } = await proxied('studio-3');
+    const running = runPlan(planOf([gate('wait', seenSleep('studio-3', 77), {})]), {
+      ...runOptions(rack, { ways }),
+      onEvent: ({ kind }) => {
+        if (kind === 'step-progress') void proxy.vanish();
+      },
+    });
+    expect(codes(await running)).toEqual(['gate/not-seen']);
+    rmSync(`${rack.fleet.nodes['studio-3']?.root}${ours}/lease`, { recursive: true, force: true });
+  });
+});
