@@ -1,4 +1,5 @@
 import type { Verb } from './verb.ts';
+import { atOnce, withConsent } from './verb-uses.ts';
 
 const group = 'Own:';
 
@@ -70,13 +71,39 @@ Then add --sim to any verb: meshwright facts --sim`,
     load: async () => (await import('./commands/demo.ts')).demo,
   },
   {
+    name: 'lease status',
+    group,
+    summary: 'who holds which node, and what for',
+    words: '[node...]',
+    uses: atOnce,
+    options: [],
+    more: 'Exit 0: every node was asked. 4: some. 1: none.',
+    load: async () => (await import('./commands/lease-status.ts')).leaseStatus,
+  },
+  {
+    name: 'lease release',
+    group,
+    summary: 'give back a lease whose run is dead',
+    words: '[node...]',
+    uses: withConsent,
+    options: [
+      { flags: '--all', text: 'every node of the file' },
+      { flags: '--run <id>', text: 'of exactly this run, alive or not, as lease status shows it' },
+    ],
+    more: `Without --run the lease is watched until it is proven that nobody renews it,
+which takes half a minute; a run that lives keeps it.
+Exit 0: free. 5: the answer was no. 1 or 4: it is alive, or was not reached.`,
+    load: async () => (await import('./commands/lease-release.ts')).leaseRelease,
+  },
+  {
     name: 'schema',
     group,
     summary: 'print a JSON schema, by default of the file',
     words: '[name]',
     uses: ['json'],
     options: [],
-    more: 'Names: cluster, diagnostics, enroll, exec, facts, lock, sim, status',
+    more: `Names: ask, cluster, diagnostics, drift, enroll, exec, facts, forget, history,
+lease, lock, logs, plan, playbook, report, sim, status`,
     load: async () => (await import('./commands/schema.ts')).schema,
   },
 ];

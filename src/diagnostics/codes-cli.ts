@@ -33,12 +33,6 @@ export const cliCodes = {
     cause: 'The name that was asked for stands nowhere under `placements`, or was never applied.',
     hint: 'Use a name of the file.',
   },
-  'lease/not-held': {
-    severity: 'error',
-    summary: 'Nobody holds this node.',
-    cause: 'There is no lease to release, or it was released meanwhile.',
-    hint: 'See who holds what: meshwright lease status',
-  },
   'lease/alive': {
     severity: 'error',
     summary: 'The run that holds this node is alive.',
@@ -50,6 +44,12 @@ export const cliCodes = {
     summary: 'Another run than the named one holds this node.',
     cause: 'The run id must be the one that `lease status` shows.',
     hint: 'See who holds what: meshwright lease status',
+  },
+  'lease/not-released': {
+    severity: 'error',
+    summary: 'It is not known whether the lease was released.',
+    cause: 'The connection broke off before the node answered.',
+    hint: 'Look again: meshwright lease status',
   },
   'ask/no-answer': {
     severity: 'error',

@@ -1,4 +1,5 @@
 import { driftText } from '../../report/drift-text.ts';
+import { pendingJson } from '../../report/pending-json.ts';
 import { diagnosticsJson, showJson } from '../diagnostics-output.ts';
 import { type LookedPlan, lookAndPlan } from '../look-and-plan.ts';
 import { targetedNodes } from '../open-cluster.ts';
@@ -27,14 +28,7 @@ function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: Look
       cluster: plan.cluster,
       ...(isSimulated ? { simulated: true } : {}),
       observed: Object.keys(plan.observed),
-      changes: plan.changes.map(({ node, resource, from, to, reason }) => ({ node, resource, from, to, reason })),
-      waiting: plan.waiting.map(({ node, resource, for: reasons, isUnknown }) => ({
-        node,
-        resource,
-        for: reasons,
-        unknown: isUnknown,
-      })),
-      blockers: plan.blockers.map(({ code, node, action, isHands }) => ({ code, node, action, hands: isHands })),
+      ...pendingJson(plan),
       lockAdditions: additions,
       diagnostics: diagnosticsJson(plan.diagnostics),
     });

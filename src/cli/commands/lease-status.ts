@@ -1,0 +1,54 @@
+import { escapeText } from '../../diagnostics/escape.ts';
+import { headLines } from '../../report/head-lines.ts';
+import { hang } from '../../report/layout.ts';
+import { plainPaint } from '../../report/page.ts';
+import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
+import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
+import { gatherAlike } from '../gather-alike.ts';
+import { holdOn, holdText } from '../leases.ts';
+import { observeNodes } from '../observe-fleet.ts';
+import { openCluster, targetedNodes } from '../open-cluster.ts';
+import { simulatedHints } from '../simulated-hints.ts';
+import type { VerbBody } from '../verb.ts';
+import { openWays } from '../ways.ts';
+
+/** `lease status [NODE…]`: which run holds which node. */
+export const leaseStatus: VerbBody = async (run) => {
+  const cluster = openCluster(run);
+  const nodes = targetedNodes(run, cluster.fleet, run.words).map(({ name }) => name);
+  const ways = openWays(run, cluster);
+  const { isSimulated } = ways;
+  const asked = cluster.fleet.nodes.filter(({ name }) => nodes.includes(name));
+  const observation = await observeNodes(run, asked, ways);
+  const said = nodes.flatMap((name) => observation.failures[name] ?? []);
+  const diagnostics = isSimulated ? simulatedHints(said) : said;
+  const holds = nodes.map((name) => ({ name, hold: holdOn(observation, name) }));
+  if (run.options.json) {
+    showJson(run.console, {
+      formatVersion: 1,
+      ...(isSimulated ? { simulated: true } : {}),
+      nodes: Object.fromEntries(
+        holds.map(({ name, hold }) => {
+          if (hold.kind === 'unknown') return [name, {}];
+          const { token: _token, ...shown } = hold.value ?? {};
+          return [name, { held: hold.value !== undefined, ...shown }];
+        }),
+      ),
+      diagnostics: diagnosticsJson(diagnostics),
+    });
+  } else {
+    const { columns, hasUnicode: unicode } = run.console;
+    const page = { columns, unicode, paint: plainPaint };
+    const held = holds.filter(({ hold }) => hold.kind === 'known' && hold.value !== undefined).length;
+    const about = held === 0 ? 'nobody holds a node' : `${held} of ${holds.length} held`;
+    const width = Math.max(0, ...nodes.map((name) => name.length));
+    const lines = holds.flatMap(({ name, hold }) => {
+      const text = hold.kind === 'unknown' ? 'unknown' : hold.value === undefined ? 'free' : holdText(hold.value);
+      return hang(`  ${name.padEnd(width)}   `, escapeText(text), columns);
+    });
+    const head = headLines({ name: cluster.fleet.name, about, isSimulated }, page);
+    run.console.out(`${[...head, '', ...lines].join('\n')}\n`);
+    showDiagnostics(run.console, gatherAlike(diagnostics));
+  }
+  return codeForNodes(holds.map(({ hold }): NodeVerdict => (hold.kind === 'known' ? 'fine' : 'unjudged')));
+};
