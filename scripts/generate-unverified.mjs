@@ -1,11 +1,12 @@
 /**
  * Lists in `docs/unverified.md`, between two marks, every answer of the simulated Macs that nobody has confirmed: the
- * rows of grade `unconfirmed` in src/sim/commands, and what tools say to arguments that they do not know. With
+ * rows of grade `unconfirmed` in src/sim/commands, such base tools, and what tools say to unknown arguments. With
  * `--check` it only compares. Run with tsx, since the table is TypeScript: `tsx scripts/generate-unverified.mjs`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { loadCluster } from '../src/config/load-cluster.ts';
 import { formsOf, tools } from '../src/sim/commands/registry.ts';
+import { baseTools } from '../src/sim/host/base-tools/all-base-tools.ts';
 import { simulateFleet } from '../src/sim/simulate-fleet.ts';
 
 const page = 'docs/unverified.md';
@@ -81,5 +82,6 @@ function forms(rack) {
   if (made.kind === 'refused') throw new Error(made.diagnostics.map(({ detail }) => detail).join('\n'));
   const { fleet } = made;
   const refusals = tools.map(({ path, usage }) => ({ command: `${path} -Z`, source: usage.source }));
-  return [...fleet.macs.flatMap((mac) => formsOf({ fleet, mac })), ...refusals];
+  const base = baseTools.map(({ path, forms: words, source }) => ({ command: `${path} ${words}`, source }));
+  return [...fleet.macs.flatMap((mac) => formsOf({ fleet, mac })), ...refusals, ...base];
 }

@@ -12,11 +12,30 @@ const codes = published('launchctl bootstrap and bootout: exit 5 and 3, 36, 113,
 const writes: Writes = {
   forms: [
     { form: 'bootstrap system PLIST', match: "'3:bootstrap system '*", source: codes },
-    { form: 'bootout system/LABEL', match: "'2:bootout system/'*", source: codes },
-    { form: 'kickstart [-kp] system/LABEL', match: "[23]:'kickstart '*'system/'*", source: manual },
-    { form: 'kill SIGNAL system/LABEL', match: "'3:kill '*' system/'*", source: manual },
+    {
+      form: 'bootout system/LABEL',
+      match: "'2:bootout system/'*",
+      source: unconfirmed('launchctl bootout waits until the process has ended; a second one meanwhile exits 36'),
+    },
+    { form: 'kickstart [-k] system/LABEL', match: "[23]:'kickstart '*'system/'*", source: manual },
+    {
+      form: 'kickstart -p system/LABEL',
+      match: "4:'kickstart -'[kp]' -'[kp]' system/'*",
+      source: unconfirmed(
+        'launchctl kickstart starts at once, whatever ThrottleInterval says; with -p it prints the number',
+      ),
+    },
+    {
+      form: 'kill SIGNAL system/LABEL',
+      match: "'3:kill '*' system/'*",
+      source: unconfirmed('launchctl kill of a service without a process says "No process to signal." and exits 3'),
+    },
     { form: 'enable system/LABEL', match: "'2:enable system/'*", source: manual },
-    { form: 'disable system/LABEL', match: "'2:disable system/'*", source: manual },
+    {
+      form: 'disable system/LABEL',
+      match: "'2:disable system/'*",
+      source: unconfirmed('launchctl bootstrap of a disabled service: "119: Service is disabled", exit 119'),
+    },
   ],
   write: () => undefined,
 };

@@ -106,7 +106,7 @@ export const networkTools: readonly BaseTool[] = [
   {
     path: '/usr/sbin/netstat',
     source: unconfirmed('netstat -an -f inet -p tcp: the columns of listening sockets on macOS 26'),
-    forms: '-an -f inet -p tcp: the listening sockets of the processes of the node',
+    forms: '-an -f inet -p tcp',
     host: 'perl',
     usage: {
       text: 'Usage:\tnetstat [-AaLlnW] [-f address_family | -p protocol]',
