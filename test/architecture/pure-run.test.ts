@@ -10,7 +10,7 @@ describe('pure modules where clock, randomness, timers and process throw', () =>
   );
   const written = folders.flatMap((folder) => filesBelow(`src/${folder}`)).filter((path) => path.endsWith('.ts'));
 
-  it('can all be imported, and judge a file and a silent rack', () => {
+  it('can all be imported, judge a file and a silent rack, and plan what to do', () => {
     const words = [join(root, 'test/architecture/run-pure.mjs'), join(root, 'dist'), folders.join(','), 'yaml,semver'];
     const printed = execFileSync(process.execPath, words, { encoding: 'utf8', timeout: 30_000 });
     expect(JSON.parse(printed)).toEqual({
@@ -19,6 +19,7 @@ describe('pure modules where clock, randomness, timers and process throw', () =>
       problems: 0,
       scriptIsText: true,
       hasShown: true,
+      steps: ['power/set', 'runtime/reference/switch', 'model/tiny/publish'],
     });
   });
 });

@@ -43,6 +43,34 @@ const answers = called('parseFrames')(new TextEncoder().encode('rubbish'), reque
 const facts = called('parseFacts')(answers, { sentAtEpochMs: 0, receivedAtEpochMs: 1 });
 const nodes = Object.fromEntries(fleet.nodes.map(({ name }) => [name, { node: name, facts }]));
 const findings = called('diagnoseFleet')(fleet, { nodes, failures: {} });
+
+const known = (value) => ({ kind: 'known', value });
+const file = { path: 'weights', sha256: 'b'.repeat(64), sizeBytes: 9 };
+const { fleet: settled } = called('settleFleet')(
+  fleet,
+  called('emptyLock')('cluster.lock'),
+  {
+    archives: { reference: { kind: 'known', sha256: 'a'.repeat(64), sizeBytes: 9 } },
+    folders: { tiny: { kind: 'known', files: [file] } },
+  },
+  '/fleet',
+);
+const seen = (node) => ({
+  ...facts,
+  power: known({ sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: false }),
+  hardware: known({ chip: 'Apple M3 Ultra', ...node.hardware }),
+  sudo: known('allowed'),
+  trees: known([]),
+});
+const looked = Object.fromEntries(settled.nodes.map((node) => [node.name, { node: node.name, facts: seen(node) }]));
+const plan = called('makePlan')({
+  goal: { kind: 'converge' },
+  desired: settled,
+  observation: { nodes: looked, failures: {} },
+  targets: settled.nodes.map(({ name }) => name),
+});
+const planned = JSON.stringify(called('planJson')(plan));
+
 const shown = called('renderDiagnostics')([...broken.diagnostics, ...findings], {
   sources: new Map([['broken.yaml', 'nodes:\n  A: [']]),
   columns: 80,
@@ -50,4 +78,8 @@ const shown = called('renderDiagnostics')([...broken.diagnostics, ...findings], 
 });
 
 const counts = { modules: imported.length, nodes: fleet.nodes.length, problems: diagnostics.length };
-writeSync(1, JSON.stringify({ ...counts, scriptIsText: script.length > 0, hasShown: shown.includes('broken.yaml:') }));
+const steps = ['power/set', 'runtime/reference/switch', 'model/tiny/publish'].filter((name) => planned.includes(name));
+writeSync(
+  1,
+  JSON.stringify({ ...counts, scriptIsText: script.length > 0, hasShown: shown.includes('broken.yaml:'), steps }),
+);

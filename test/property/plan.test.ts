@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet } from '../../src/model/desired.ts';
+import { canonicalJson } from '../../src/model/digest.ts';
+import type { FactName, FactValues } from '../../src/model/fact-values.ts';
+import { known, type UnknownReason } from '../../src/model/known.ts';
+import { nodeName } from '../../src/model/node.ts';
+import type { Goal } from '../../src/plan/goal.ts';
+import { makePlan } from '../../src/plan/make-plan.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import { planJson } from '../../src/plan/plan-json.ts';
+import { seenProperties } from '../../src/plan/properties.ts';
+import { observedFleet } from '../unit/doctor/fleet-builder.ts';
+import { meshFleet } from '../unit/mesh/rack-with-mesh.ts';
+import { settledFacts } from '../unit/resources/settled-rack.ts';
+
+const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+
+/** Ways in which one node may differ from what the file says, by the facts that show it. */
+const troubles: readonly ((name: string) => Partial<FactValues>)[] = [
+  () => ({ power: { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: false } }),
+  () => ({ 'wired-limit': { megabytes: 0 } }),
+  () => ({ 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] }),
+  () => ({ sudo: 'needs-password' }),
+  () => ({ 'macos-version': { version: '26.3', build: '25D125' } }),
+  () => ({ 'bridge-preferences': [{ name: 'bridge0', interfaces: ['en2', 'en3'], auto: 'thunderbolt-bridge' }] }),
+  (name) => ({
+    'service-addresses': settledFacts(name)['service-addresses'].map((one) => ({ ...one, method: 'dhcp' as const })),
+  }),
+  (name) => ({ 'network-services': settledFacts(name)['network-services'].slice(0, 2) }),
+  () => ({
+    trees: [{ kind: 'runtime', name: 'reference', digest: '1111111111111111', isCurrent: true, state: 'changed' }],
+  }),
+  () => ({ 'disk-space': { totalBytes: 1e6, freeBytes: 10 } }),
+  () => ({ identity: { serial: 'SAME', hardwareUuid: 'SAME' } }),
+];
+
+const gaps = [
+  'power',
+  'network-services',
+  'interfaces',
+  'trees',
+  'sudo',
+  'rdma-state',
+  'thunderbolt',
+  'placements',
+] as const;
+
+interface RackCase {
+  readonly troubles: Readonly<Record<string, readonly number[]>>;
+  readonly unknown: Readonly<Record<string, Partial<Record<FactName, UnknownReason>>>>;
+  readonly unreachable: readonly string[];
+  readonly targets: readonly string[];
+  readonly goal: Goal;
+}
+
+const perNode = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> =>
+  fc.record(Object.fromEntries(four.map((name) => [name, value])));
+
+const goals = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<Goal>({ kind: 'converge' }) },
+  fc.constant<Goal>({ kind: 'stop', placements: ['kimi'] }),
+  fc.constant<Goal>({ kind: 'start', placements: ['kimi'] }),
+  fc.subarray(four, { minLength: 1 }).map((nodes): Goal => ({ kind: 'reboot', nodes: nodes.map(nodeName) })),
+);
+
+const racks: fc.Arbitrary<RackCase> = fc.record({
+  troubles: perNode(
+    fc.subarray(
+      troubles.map((_, index) => index),
+      { maxLength: 4 },
+    ),
+  ),
+  unknown: perNode(
+    fc
+      .subarray([...gaps], { maxLength: 2 })
+      .map((names) => Object.fromEntries(names.map((one) => [one, 'timed-out' as const]))),
+  ),
+  unreachable: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray(four, { maxLength: 2 })),
+  targets: fc.oneof({ weight: 3, arbitrary: fc.constant(four) }, fc.subarray(four, { minLength: 1 })),
+  goal: goals,
+});
+
+const fleet: DesiredFleet = meshFleet();
+
+function request({ troubles: own, unknown, unreachable, targets, goal }: RackCase): Parameters<typeof makePlan>[0] {
+  const values = four.map((name) => {
+    const wrong = (own[name] ?? []).map((index) => troubles[index]?.(name));
+    return [name, Object.assign({}, settledFacts(name), ...wrong)];
+  });
+  const observation = observedFleet({ values: Object.fromEntries(values), unknown, unreachable });
+  return { goal, desired: fleet, observation, targets: targets.map(nodeName) };
+}
+
+/** The same value with the keys of every object in another order, and frozen all through. */
+function shuffled<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) {
+    return value;
+  }
+  const copy: unknown = Array.isArray(value)
+    ? value.map((one) => shuffled(one))
+    : Object.fromEntries(
+        Object.entries(value)
+          .toReversed()
+          .map(([key, one]) => [key, shuffled(one)]),
+      );
+  return Object.freeze(copy) as T;
+}
+
+/** Problems of the order of a plan's steps, in words. */
+function disorder({ steps }: Plan): readonly string[] {
+  return steps.flatMap((step, index) => {
+    const before = new Set(steps.slice(0, index).map(({ id }) => id));
+    return step.needs.filter((id) => !before.has(id)).map((id) => `${step.id} comes before ${id}`);
+  });
+}
+
+describe('a plan, whatever the rack looks like', () => {
+  it('is the same bytes for frozen arguments with their keys in another order', () => {
+    fc.assert(
+      fc.property(racks, (rack) => {
+        const one = request(rack);
+        const other = shuffled(one);
+        expect(canonicalJson(planJson(makePlan(other)))).toBe(canonicalJson(planJson(makePlan(one))));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('has steps that come after all that they need, each with an id of its own', () => {
+    fc.assert(
+      fc.property(racks, (rack) => {
+        const plan = makePlan(request(rack));
+        expect(disorder(plan)).toEqual([]);
+        expect(new Set(plan.steps.map(({ id }) => id)).size).toBe(plan.steps.length);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('makes every change by some step, and changes nothing that it does not list', () => {
+    fc.assert(
+      fc.property(racks, (rack) => {
+        const plan = makePlan(request(rack));
+        const made = new Set(plan.steps.flatMap(({ changes }) => changes));
+        expect([...made].sort()).toEqual(plan.changes.map(({ id }) => id).sort());
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('touches nobody but its targets, and nobody who did not answer', () => {
+    fc.assert(
+      fc.property(racks, (rack) => {
+        const touched = makePlan(request(rack))
+          .steps.filter((step) => step.class !== 'manual')
+          .map(({ node }) => node);
+        const allowed = rack.targets.filter((name) => !rack.unreachable.includes(name));
+        expect(touched.filter((node) => !allowed.includes(node))).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('never takes an unknown for a difference', () => {
+    fc.assert(
+      fc.property(racks, (rack) => {
+        const { desired, observation, ...rest } = request(rack);
+        const seen = seenProperties(desired, observation);
+        const plan = makePlan({ desired, observation, ...rest });
+        const unknown = plan.changes.filter(({ id }) => seen.get(id)?.kind === 'unknown');
+        expect(unknown).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('gates on what is seen, or on what the steps before it make', () => {
+    fc.assert(
+      fc.property(racks, (rack) => {
+        const { observation, ...rest } = request(rack);
+        const plan = makePlan({ observation, ...rest });
+        const seen = seenProperties(fleet, observation);
+        const expected = plan.steps.flatMap(({ act }) => (act.kind === 'gate' ? act.expect : []));
+        const strange = expected.filter(({ node, address }) => !seen.has(`${node} ${address}`));
+        expect(strange).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('seen properties', () => {
+  it('are known on a rack on which everything can be seen', () => {
+    const { observation } = request({
+      troubles: {},
+      unknown: {},
+      unreachable: [],
+      targets: four,
+      goal: { kind: 'converge' },
+    });
+    const unseen = [...seenProperties(fleet, observation)].filter(([, value]) => value.kind === 'unknown');
+    expect(unseen).toEqual([]);
+    expect(seenProperties(fleet, observation).get('studio-1 power/sleep')).toEqual(known(0));
+  });
+});
