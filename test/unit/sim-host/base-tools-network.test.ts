@@ -60,6 +60,7 @@ async function sh(script: string, input = '') {
   child.stderr.on('data', (chunk: Buffer) => {
     text.err += chunk.toString();
   });
+  child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const code = await new Promise((resolve) => child.once('close', resolve));
   const unknown = (await readFile(join(root, '.sim/unknown'), 'utf8')).trimEnd();

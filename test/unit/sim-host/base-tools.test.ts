@@ -168,6 +168,12 @@ describe('base tools of a simulated node', () => {
     expect((await sh('sudo -n chown root:wheel nobody')).err).toBe('chown: nobody: No such file or directory\n');
   });
 
+  it.runIf(process.platform === 'linux')('kill ends the processes of its own node only', async () => {
+    const ran = await sh(`sleep 60 & "$R/bin/kill" -9 ${process.pid} $!; echo $?; "$R/bin/kill" -0 ${process.pid}`);
+    expect([ran.out, ran.code]).toEqual(['1\n', 1]);
+    expect(ran.err).toMatch(`kill: ${process.pid}: No such process\n`);
+  });
+
   it.runIf(process.platform === 'linux')('ps knows no process of another node or another boot', async () => {
     const ran = await sh(
       `ps -o pid= -p ${process.pid}; echo $?; MW_SIM=test.nod; export MW_SIM; ps -o pid= -p $$; echo $?`,

@@ -22,12 +22,13 @@ while (<$tcp>) {
   $port{$f[9]} = join ' ', join('.', reverse map hex, $f[1] =~ /^(..)(..)(..)(..):/), hex((split /:/, $f[1])[1])
     if $f[3] eq '0A';
 }
-for my $folder (glob '/proc/[0-9]*') {
-  open my $environ, '<', "$folder/environ" or next;
-  local $/;
-  my $text = <$environ> // '';
-  next unless "\\0$text" =~ /\\0${markVariable}=\\Q$mark\\E\\0/;
-  for my $link (map readlink, glob "$folder/fd/*") {
+opendir my $all, '/proc' or exit 1;
+for my $id (grep /^[0-9]+$/, readdir $all) {
+  open my $environ, '<', "/proc/$id/environ" or next;
+  sysread $environ, my $text, 1 << 20;
+  next if index("\\0" . ($text // ''), "\\0${markVariable}=$mark\\0") < 0;
+  opendir my $files, "/proc/$id/fd" or next;
+  for my $link (map readlink("/proc/$id/fd/$_"), readdir $files) {
     $seen{$port{$1}} = 1 if $link && $link =~ /^socket:\\[([0-9]+)\\]$/ && $port{$1};
   }
 }

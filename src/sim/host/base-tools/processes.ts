@@ -61,7 +61,7 @@ set --
 for o in $k; do set -- "$@" -o "$o"; done
 exec ${shellQuote(host)} -ww "$@" -p "$p"`;
 
-const killBody = `case \${1-} in
+const killBody = (isBsd: boolean): string => `case \${1-} in
   (-s) case \${2-} in (HUP | INT | QUIT | KILL | TERM | STOP | CONT | USR1 | USR2) ;; (*) refused "unknown signal $2" ;; esac
     s=$2; shift 2 ;;
   (-0 | -1 | -2 | -9 | -15 | -HUP | -INT | -QUIT | -KILL | -TERM | -STOP | -CONT | -USR1 | -USR2) s=\${1#-}; shift ;;
@@ -71,8 +71,17 @@ esac
 [ "\${1-}" != -- ] || shift
 [ $# -gt 0 ] || refused ''
 for o; do case \${o#-} in ('' | 0 | 1 | *[!0-9]*) refused "illegal process id: $o" ;; esac; done
+z=0
+for o; do
+  shift
+  ${isBsd ? 'true' : `command -p grep -qsaxzF "${markVariable}=$${markVariable}" "/proc/\${o#-}/environ"`} &&
+    { set -- "$@" "$o"; continue; }
+  printf 'kill: %s: No such process\\n' "$o" >&2
+  z=1
+done
+[ $# -gt 0 ] || exit 1
 case $s in (0) ;; (*) "$R/usr/bin/perl" "$R/.sim/ask" "$PWD" note kill "$s" "$@" >/dev/null 2>&1 ;; esac
-kill -s "$s" -- "$@"`;
+kill -s "$s" -- "$@" && exit "$z"`;
 
 /** Tools about processes. */
 export const processTools: readonly BaseTool[] = [
@@ -95,6 +104,6 @@ export const processTools: readonly BaseTool[] = [
       'usage: kill [-s signal_name] pid ...\n       kill -l [exit_status]\n       kill -signal_name pid ...',
       1,
     ),
-    body: () => killBody,
+    body: ({ isBsd }) => killBody(isBsd),
   },
 ];
