@@ -1,7 +1,7 @@
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
 
-/** Whether the file needs RDMA on this node: by `thunderbolt.rdma: required`, or for a placement of several nodes. */
+/** Whether the file needs RDMA on this node: by `thunderbolt.rdma: required`, or for a placement that is on it. */
 export const needsRdma = ({ thunderbolt, placements }: DesiredFleet, node: NodeName): boolean =>
   thunderbolt.rdma === 'required' ||
-  placements.some(({ transport, nodes }) => transport === 'rdma' && nodes.length > 1 && nodes.includes(node));
+  placements.some(({ transport, nodes }) => transport === 'rdma' && nodes.includes(node));
