@@ -41,8 +41,10 @@ export type LeaseAnswer =
   | { readonly kind: 'held'; readonly lease: SeenLease }
   | { readonly kind: 'failed'; readonly text: string };
 
-/** Prints `held`, then what is known of the lease. */
-const shown = `shown() {
+/** Prints `held`, then what is known of the lease, and ends. */
+const shown = `G=''
+shown() {
+  [ -z "$G" ] || ${pathWord(tool.rmdir)} "$G"
   printf '@held\\n'
   while IFS= read -r x || [ -n "$x" ]; do printf '|%s\\n' "$x"; done <"$b/lease/owner"
   IFS= read -r x <"$b/lease/beat" && printf '|beat=%s\\n' "$x"
@@ -58,19 +60,42 @@ const owned = `owned() {
   [ "$r" = "$2" ] && [ "$t" = "$3" ]
 }`;
 
-/** `away SUFFIX RUN TOKEN [BEAT]`: renames the lease that is there; puts it back when it turns out to be another one. */
-const away = `away() {
+/**
+ * `isasseen FOLDER RUN TOKEN [BEAT]` compares a lease. `away SUFFIX RUN TOKEN [BEAT]` renames the one that is there, and
+ * puts it back when it turns out to be another one.
+ */
+const away = `isasseen() {
+  z=0
+  [ ! -e "$1/beat" ] || IFS= read -r z <"$1/beat"
+  owned "$1" "$2" "$3" && [ "\${4-$z}" = "$z" ]
+}
+away() {
   g="$b/lease.$1"
+  shift
+  isasseen "$b/lease" "$@" || return 1
   ${pathWord(tool.rm)} -rf "$g"
   ${pathWord(tool.mv)} "$b/lease" "$g" 2>/dev/null || return 1
-  z=0
-  [ ! -e "$g/beat" ] || IFS= read -r z <"$g/beat"
-  if owned "$g" "$2" "$3" && [ "\${4-$z}" = "$z" ]; then
-    ${pathWord(tool.rm)} -rf "$g"
-    return 0
-  fi
-  [ -e "$b/lease" ] || ${pathWord(tool.mv)} "$g" "$b/lease"
-  return 1
+  y=0
+  isasseen "$g" "$@" || y=1
+  [ "$y" -eq 0 ] || [ -e "$b/lease" ] || ${pathWord(tool.mv)} "$g" "$b/lease"
+  ${pathWord(tool.rm)} -rf "$g"
+  return "$y"
+}`;
+
+/** What a theft that was cut off has left stands in the way no longer than this. */
+const theftSeconds = 60;
+
+/**
+ * Lets one thief at a time go on. Ages are compared by files of the node alone, so that no clock has to be right.
+ */
+const guard = `G="$b/lease.steal"
+${pathWord(tool.mkdir)} "$G" 2>/dev/null || {
+  : >"$b/now.$$"
+  x=$(${pathWord(tool.stat)} -f %m "$b/now.$$") y=$(${pathWord(tool.stat)} -f %m "$G" 2>/dev/null)
+  ${pathWord(tool.rm)} -f "$b/now.$$"
+  [ $((x - \${y:-x})) -lt ${theftSeconds} ] || ${pathWord(tool.rmdir)} "$G"
+  G=''
+  shown
 }`;
 
 /**
@@ -113,7 +138,14 @@ export const stealLeaseScript = (rootPrefix: string, claim: LeaseClaim, seen: Se
   ];
   return rootScript(
     rootPrefix,
-    [owned, shown, away, `[ ! -d "$b/lease" ] || away ${words.join(' ')} || shown`, take(claim)].join('\n'),
+    [
+      owned,
+      shown,
+      away,
+      `[ ! -d "$b/lease" ] || {\n${guard}\naway ${words.join(' ')} || shown\n}`,
+      take(claim),
+      `[ -z "$G" ] || ${pathWord(tool.rmdir)} "$G"`,
+    ].join('\n'),
   );
 };
 

@@ -1,7 +1,7 @@
 import { historyWords, type ScriptNote } from './history.ts';
 import { pathWord, tool } from './node-paths.ts';
 import { quote } from './quote.ts';
-import { type Fence, leaseLostExit, rootPrologue } from './root-script.ts';
+import { type Fence, leaseLostExit, rootScript } from './root-script.ts';
 
 /** One change of one node. */
 export interface MutatingRequest {
@@ -20,8 +20,9 @@ export interface MutatingRequest {
  */
 export function mutatingScript({ rootPrefix, fence, note, body }: MutatingRequest): string {
   const words = historyWords(note, fence);
-  return `${rootPrologue(rootPrefix)}
-fence() {
+  return rootScript(
+    rootPrefix,
+    `fence() {
   [ -r "$b/lease/owner" ] || return 1
   r='' t=''
   while IFS= read -r x; do
@@ -32,17 +33,13 @@ fence() {
 body() {
 ${body}
 }
-main() {
-  trap '' HUP PIPE
-  fence || exit ${leaseLostExit}
-  o=$(body)
-  s=$?
-  case $s:$o in (0:*@changed) v=changed ;; (0:*@unchanged) v=unchanged ;; (*) v=failed ;; esac
-  ${pathWord(tool.mkdir)} -p "$b/log"
-  printf 'at=%s %s result=%s\\n' "$(${pathWord(tool.date)} -u +%s)" ${quote(words)} "$v" >>"$b/log/history"
-  printf '%s\\n' "$o"
-  [ "$s" -eq 0 ] || exit 1
-}
-main </dev/null
-`;
+fence || exit ${leaseLostExit}
+o=$(body)
+s=$?
+case $s:$o in (0:*@changed) v=changed ;; (0:*@unchanged) v=unchanged ;; (*) v=failed ;; esac
+${pathWord(tool.mkdir)} -p "$b/log"
+printf 'at=%s %s result=%s\\n' "$(${pathWord(tool.date)} -u +%s)" ${quote(words)} "$v" >>"$b/log/history"
+printf '%s\\n' "$o"
+[ "$s" -eq 0 ] || exit 1`,
+  );
 }

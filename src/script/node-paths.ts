@@ -39,6 +39,7 @@ export const tool = {
   rdmaCtl: nodePath('/usr/bin/rdma_ctl'),
   readlink: nodePath('/usr/bin/readlink'),
   rm: nodePath('/bin/rm'),
+  rmdir: nodePath('/bin/rmdir'),
   sh: nodePath('/bin/sh'),
   shasum: nodePath('/usr/bin/shasum'),
   shutdown: nodePath('/sbin/shutdown'),

@@ -53,23 +53,21 @@ write() {
   must write ${pathWord(tool.mv)} -f "$1.new" "$1"
 }`;
 
-/**
- * The beginning of every script that runs as root. A script that arrives only in part must do nothing, so it defines
- * functions and ends in the line `main`; signals of a connection that is gone do not stop it half way.
- */
-export const rootPrologue = (rootPrefix: string): string => `${rootLine(rootPrefix)}
+const rootPrologue = (rootPrefix: string): string => `${rootLine(rootPrefix)}
 export R LC_ALL=C
 PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
 export PATH
 umask 022
 b=${pathWord(place.ours)}
-${verdicts}`;
+${verdicts}
+trap '' HUP PIPE`;
 
-/** A whole script of root that is under no fence: the body and its verdict. */
-export const rootScript = (rootPrefix: string, body: string): string => `${rootPrologue(rootPrefix)}
-main() {
-trap '' HUP PIPE
+/**
+ * A whole script that runs as root. All of it stands in one pair of braces, so that a script of which only a part
+ * arrives does nothing; the tools in it do not read its text; the end of the connection does not stop it half way.
+ */
+export const rootScript = (rootPrefix: string, body: string): string => `{
+${rootPrologue(rootPrefix)}
 ${body}
-}
-main </dev/null
+} </dev/null
 `;

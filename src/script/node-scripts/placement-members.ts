@@ -8,6 +8,17 @@ $1 ~ /^tcp/ && $NF == "LISTEN" { sub(/^.*[.:]/, "", $4); if (!s[$4]++) print "|"
 /** More than any answer to the request of one token has. */
 const tokenBodyMaxBytes = 65_536;
 
+/** Asks the endpoint of a leader whose record has just been read, where somebody listens on its port. */
+const askEndpoint = `[ "$k" = 0 ] || return 0
+  case $q$m in ('' | *[!0-9]*) return 0 ;; esac
+  case $t in (/*) ;; (*) return 0 ;; esac
+  case $W in (*" $q "*) ;; (*) return 0 ;; esac
+  [ "$m" -le 60000 ] || m=60000
+  ${pathWord(tool.curl)} -q -s -S --noproxy '*' -m $(((m + 999) / 1000)) -H 'Content-Type: application/json' \\
+    --data-binary "@$j/request" -o "token-body.$n" -w '%{http_code}' "http://127.0.0.1:$q$t" \\
+    >"token-status.$n" 2>/dev/null &
+  C="$C $n:$!"`;
+
 /**
  * Prints the record of each member of a placement, the TCP ports on which somebody listens, and what the endpoints of
  * leaders answered to the request of one token: `token NAME EXIT STATUS`, then the body in base64. Nothing connects to a port of
@@ -16,7 +27,7 @@ const tokenBodyMaxBytes = 65_536;
  *
  * Runs in the private folder of the observation, whose files it uses. ALRM of the watchdog ends its curls, too.
  */
-export const placementMembersScript = `b=${pathWord(place.ours)} C="" W=' '
+const membersScript = (ask: string): string => `b=${pathWord(place.ours)} C="" W=' '
 e() {
   for p in $C; do kill -9 "\${p#*:}" 2>/dev/null; done
   exit 142
@@ -32,15 +43,7 @@ l() {
   esac
 }
 a() {
-  [ "$k" = 0 ] || return 0
-  case $q$m in ('' | *[!0-9]*) return 0 ;; esac
-  case $t in (/*) ;; (*) return 0 ;; esac
-  case $W in (*" $q "*) ;; (*) return 0 ;; esac
-  [ "$m" -le 60000 ] || m=60000
-  ${pathWord(tool.curl)} -q -s -S --noproxy '*' -m $(((m + 999) / 1000)) -H 'Content-Type: application/json' \\
-    --data-binary "@$j/request" -o "token-body.$n" -w '%{http_code}' "http://127.0.0.1:$q$t" \\
-    >"token-status.$n" 2>/dev/null &
-  C="$C $n:$!"
+  ${ask}
 }
 s ${pathWord(place.library)} || u
 if s ${pathWord(place.applicationSupport)} && s "$b" && s "$b/placements"; then
@@ -82,3 +85,9 @@ for p in $C; do
   printf '|%s\\n' "$x"
 done
 printf 'end\\n'`;
+
+/** Every member, every listener, and one token from each endpoint. */
+export const placementMembersScript = membersScript(askEndpoint);
+
+/** The same without asking any endpoint: what a start looks at while its ranks are not all there yet. */
+export const unaskedMembersScript = membersScript(':');

@@ -1,0 +1,144 @@
+import { mkdirSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  type LeaseAnswer,
+  type LeaseClaim,
+  readLeaseAnswer,
+  releaseLeaseScript,
+  renewLeaseScript,
+  type SeenLease,
+  stealLeaseScript,
+  takeLeaseScript,
+} from '../../../src/script/lease.ts';
+import { type MacEnd, type MacRoot, makeMacRoot, ours } from './mac-root.ts';
+import { type Shell, scriptShells } from './shells.ts';
+
+const roots: MacRoot[] = [];
+/** A node on which nobody has ever held a lease. */
+const newRoot = async (shell: Shell): Promise<MacRoot> => {
+  const root = makeMacRoot(shell);
+  roots.push(root);
+  await root.run(`/bin/rm -r '${root.folder.replaceAll("'", "'\\''")}/Library'`);
+  return root;
+};
+afterAll(() => {
+  for (const root of roots) root.remove();
+});
+
+const claim = (run: string): LeaseClaim => ({
+  run,
+  owner: "ana@o'hara $(id)",
+  verb: 'apply',
+  phase: 'observe',
+  controller: '0123456789ab',
+  pid: 7,
+  start: '812',
+  since: '2026-11-20T08:00:00Z',
+});
+
+const answerOf = ({ code, stdout, stderr }: MacEnd): LeaseAnswer =>
+  readLeaseAnswer({ exit: { kind: 'exited', code: code ?? -1 }, stdout, stderr });
+const take = async (root: MacRoot, run: string) => answerOf(await root.run(takeLeaseScript(root.folder, claim(run))));
+const steal = async (root: MacRoot, run: string, seen: SeenLease) =>
+  answerOf(await root.run(stealLeaseScript(root.folder, claim(run), seen)));
+const heldBy = async (root: MacRoot): Promise<SeenLease> => {
+  const answer = await take(root, 'somebody');
+  if (answer.kind !== 'held') throw new Error(JSON.stringify(answer));
+  return answer.lease;
+};
+const leftovers = (root: MacRoot): readonly string[] =>
+  root.tree().filter((line) => /meshwright\/(?:lease\.|.*\.new|lease\/owner\.)/.test(line));
+
+describe.each(scriptShells)('a lease under $name', (shell) => {
+  it('is taken by one, shown to the next, and free again after it was given back', async () => {
+    const root = await newRoot(shell);
+    expect(await take(root, 'r-1')).toEqual({ kind: 'taken', token: 1 });
+    expect(await take(root, 'r-2')).toEqual({
+      kind: 'held',
+      lease: {
+        run: 'r-1',
+        token: 1,
+        beat: 0,
+        fields: { ...claim('r-1'), pid: '7', token: '1' },
+      },
+    });
+    expect((await root.run(releaseLeaseScript(root.folder, { run: 'r-1', token: 1 }))).code).toBe(0);
+    expect(root.has(`${ours}/lease`)).toBe(false);
+    expect(await take(root, 'r-2')).toEqual({ kind: 'taken', token: 2 });
+    expect(leftovers(root)).toEqual([]);
+  });
+
+  it('is renewed and given back by its own run and token only', async () => {
+    const root = await newRoot(shell);
+    await take(root, 'r-1');
+    for (const fence of [
+      { run: 'r-1', token: 2 },
+      { run: 'r-2', token: 1 },
+    ]) {
+      expect((await root.run(renewLeaseScript(root.folder, fence))).code).toBe(75);
+      expect((await root.run(releaseLeaseScript(root.folder, fence))).code).toBe(75);
+    }
+    const fence = { run: 'r-1', token: 1 };
+    expect(await heldBy(root)).toMatchObject({ beat: 0, fields: { phase: 'observe' } });
+    expect((await root.run(renewLeaseScript(root.folder, fence))).stdout).toBe('@renewed\n');
+    await root.run(renewLeaseScript(root.folder, fence, 'change\nrun=evil'));
+    expect(await heldBy(root)).toMatchObject({ run: 'r-1', beat: 2, fields: { phase: 'change run=evil' } });
+    expect(leftovers(root)).toEqual([]);
+  });
+
+  it('is stolen only as it was seen', async () => {
+    const root = await newRoot(shell);
+    await take(root, 'r-1');
+    const seen = await heldBy(root);
+    await root.run(renewLeaseScript(root.folder, { run: 'r-1', token: 1 }));
+    expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'held', lease: { run: 'r-1', beat: 1 } });
+    expect(await steal(root, 'r-2', { ...seen, beat: 1, run: 'r-0' })).toMatchObject({ kind: 'held' });
+    expect(await steal(root, 'r-2', { ...seen, beat: 1, token: 9 })).toMatchObject({ kind: 'held' });
+    expect((await root.run(renewLeaseScript(root.folder, { run: 'r-1', token: 1 }))).code).toBe(0);
+    expect(await steal(root, 'r-2', { ...seen, beat: 2 })).toEqual({ kind: 'taken', token: 2 });
+    expect((await root.run(renewLeaseScript(root.folder, { run: 'r-1', token: 1 }))).code).toBe(75);
+    expect((await root.run(releaseLeaseScript(root.folder, { run: 'r-1', token: 1 }))).code).toBe(75);
+    expect(await heldBy(root)).toMatchObject({ run: 'r-2', token: 2 });
+    expect(leftovers(root)).toEqual([]);
+  });
+
+  it('can be stolen from a run that died before it had signed, and is free where it is gone meanwhile', async () => {
+    const root = await newRoot(shell);
+    root.file(`${ours}/lease/owner.77`, 'run=half');
+    const seen = await heldBy(root);
+    expect(seen).toEqual({ beat: 0, fields: {} });
+    expect(await steal(root, 'r-2', seen)).toEqual({ kind: 'taken', token: 1 });
+    await root.run(releaseLeaseScript(root.folder, { run: 'r-2', token: 1 }));
+    expect(await steal(root, 'r-3', seen)).toEqual({ kind: 'taken', token: 2 });
+  });
+
+  it('is not stolen while another theft is under way, unless that one was cut off long ago', async () => {
+    const root = await newRoot(shell);
+    await take(root, 'r-1');
+    const seen = await heldBy(root);
+    const guard = join(root.folder, ours, 'lease.steal');
+    mkdirSync(guard);
+    expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'held', lease: { run: 'r-1' } });
+    const longAgo = new Date(Date.now() - 120_000);
+    utimesSync(guard, longAgo, longAgo);
+    expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'held', lease: { run: 'r-1' } });
+    expect(await steal(root, 'r-2', seen)).toEqual({ kind: 'taken', token: 2 });
+    expect(leftovers(root)).toEqual([]);
+  });
+
+  it('has one winner when many want it or steal it at once', async () => {
+    const root = await newRoot(shell);
+    const runs = Array.from({ length: 12 }, (_, at) => `r-${at}`);
+    const takers = await Promise.all(runs.map((run) => take(root, run)));
+    const winner = takers.findIndex(({ kind }) => kind === 'taken');
+    expect(takers.filter(({ kind }) => kind === 'taken')).toHaveLength(1);
+    const seen = await heldBy(root);
+    expect(seen.run).toBe(`r-${winner}`);
+    const thieves = await Promise.all(runs.map((run) => steal(root, `thief-${run}`, seen)));
+    const owner = await heldBy(root);
+    const won = runs.filter((_, at) => thieves[at]?.kind === 'taken');
+    expect(won.map((run) => `thief-${run}`)).toEqual([owner.run]);
+    expect(leftovers(root)).toEqual([]);
+  });
+});
