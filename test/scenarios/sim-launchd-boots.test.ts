@@ -115,6 +115,26 @@ describe('the start of a simulated Mac', () => {
   });
 });
 
+describe('a job that is kept alive', () => {
+  const runsOf = async (): Promise<string | undefined> =>
+    /^\truns = (.*)$/m.exec(await readFile(join(root, '.sim/launchd/dev.kept'), 'utf8'))?.[1];
+
+  it('is started again by launchd itself', async () => {
+    await writeJob('dev.kept', { KeepAlive: true, ThrottleInterval: 0 });
+    await launchd.boot();
+    expect(launchd.signal('SIGKILL', 'dev.kept')).toBe(1);
+    expect(await eventually(async () => (await runsOf()) === '2')).toBe(true);
+  });
+
+  it('waits for its throttle interval, unless somebody kicks it', async () => {
+    await writeJob('dev.kept', { KeepAlive: true, ThrottleInterval: 80_000 });
+    await launchd.boot();
+    launchd.signal('SIGKILL');
+    expect(await eventually(async () => (await states())[0] === 'dev.kept: spawn scheduled')).toBe(true);
+    expect([await asRoot('kickstart', 'system/dev.kept'), await runsOf()]).toEqual([0, '2']);
+  });
+});
+
 describe('the end of a simulated Mac', () => {
   it('ends a job that ignores TERM after its exit timeout', async () => {
     await writeFile(join(root, 'job'), "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 0.02; done\n", { mode: 0o755 });

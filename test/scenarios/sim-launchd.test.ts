@@ -150,16 +150,6 @@ describe('launchctl of a simulated node', () => {
     expect(await eventually(async () => (await printed())['last terminating signal'] === 'Killed: 9')).toBe(true);
   });
 
-  it('starts a job that is kept alive again, no sooner than its throttle interval', async () => {
-    await writePlist({ KeepAlive: true, ThrottleInterval: 1 });
-    await bootstrap();
-    await hasStarted();
-    await launchctl('kill', 'SIGKILL', 'system/dev.test');
-    expect(await eventually(async () => (await printed())['state'] === 'spawn scheduled')).toBe(true);
-    expect(await eventually(async () => (await printed())['state'] === 'running')).toBe(true);
-    expect((await printed())['runs']).toBe('2');
-  });
-
   it('gives a job the environment of launchd, and nothing of a login', async () => {
     await writeProgram('env | while read -r line; do printf "%s\\n" "${line%%=*}"; done');
     await writePlist({ EnvironmentVariables: { OWN: '1' } });
