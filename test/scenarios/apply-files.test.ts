@@ -1,0 +1,202 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { RunEvent } from '../../src/apply/run-events.ts';
+import type { RunOptions } from '../../src/apply/run-options.ts';
+import { runPlan } from '../../src/apply/run-plan.ts';
+import type { RunReport } from '../../src/apply/run-report.ts';
+import { type Digest, digest } from '../../src/model/digest.ts';
+import type { TreeId } from '../../src/model/node-script.ts';
+import { type Step, stepId } from '../../src/model/step.ts';
+import { stagedFile } from '../../src/script/tree-paths.ts';
+import { aStep } from '../unit/apply/step-builder.ts';
+import { type ApplyRack, planOf, runOptions, startApplyRack } from './apply-rack.ts';
+import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+
+const node = 'studio-1';
+const fileBytes = 6 * 1024 * 1024;
+
+let rack: ApplyRack;
+let proxy: CuttingProxy;
+beforeAll(async () => {
+  rack = await startApplyRack('files');
+  proxy = await startCuttingProxy(rack.fleet.nodes[node]?.port ?? 0);
+});
+afterAll(async () => {
+  await proxy.stop();
+  await rack.stop();
+});
+
+afterEach(() => proxy.cut());
+
+const sha256 = (bytes: Uint8Array): Digest => digest(createHash('sha256').update(bytes).digest('hex'));
+
+/** A model of one file, on the controller. */
+interface Model {
+  readonly tree: TreeId;
+  readonly source: string;
+  readonly bytes: Buffer;
+  /** The staged file on the node, as this computer knows it. */
+  readonly staged: string;
+}
+
+let count = 0;
+function aModel(bytes = randomBytes(fileBytes)): Model {
+  count += 1;
+  const name = `model-${count}`;
+  const source = join(rack.folder, name);
+  writeFileSync(source, bytes);
+  const tree: TreeId = { kind: 'model', name, digest: sha256(bytes) };
+  return { tree, source, bytes, staged: `${rack.fleet.nodes[node]?.root}${stagedFile(tree, 'weights').path}` };
+}
+
+const user = (): string => rack.fleet.nodes[node]?.user ?? '';
+const prepare = ({ tree }: Model): Step =>
+  aStep('prepare', { node, act: { kind: 'script', name: 'prepare-staging', args: { tree, user: user() } } });
+const send = ({ tree, source, bytes }: Model, wanted = sha256(bytes)): Step =>
+  aStep('send', {
+    node,
+    needs: ['prepare'],
+    act: { kind: 'send', source, to: stagedFile(tree, 'weights'), sha256: wanted, sizeBytes: bytes.length },
+  });
+const verify = ({ tree, bytes }: Model, wanted = sha256(bytes)): Step =>
+  aStep('verify', {
+    node,
+    class: 'job',
+    needs: ['send'],
+    act: {
+      kind: 'job',
+      key: digest(createHash('sha256').update(tree.name).digest('hex')),
+      name: 'verify-model',
+      args: { tree, files: [{ path: 'weights', sha256: wanted, sizeBytes: bytes.length }] },
+    },
+  });
+
+const run = (
+  steps: readonly Step[],
+  more: Partial<RunOptions> & { readonly events?: RunEvent[] } = {},
+): Promise<RunReport> =>
+  runPlan(
+    planOf(steps),
+    runOptions(rack, {
+      ways: rack.desired.nodes.map(({ name }) => rack.way(name, name === node ? proxy.port : undefined)),
+      ...more,
+    }),
+  );
+const outcomes = ({ steps }: RunReport): readonly string[] => steps.map(({ step, outcome }) => `${step.id} ${outcome}`);
+const codes = ({ diagnostics }: RunReport): readonly string[] => diagnostics.map(({ code }) => code);
+
+describe('a file that is sent', () => {
+  it('arrives whole, and is not sent again', async () => {
+    const model = aModel();
+    const events: RunEvent[] = [];
+    expect(outcomes(await run([prepare(model), send(model)], { events }))).toEqual(['prepare changed', 'send changed']);
+    expect(sha256(readFileSync(model.staged))).toBe(sha256(model.bytes));
+    expect(events.filter(({ kind }) => kind === 'step-progress')).toContainEqual(
+      expect.objectContaining({ step: stepId('send'), totalBytes: fileBytes }),
+    );
+    expect(outcomes(await run([prepare(model), send(model)]))[1]).toBe('send unchanged');
+  });
+
+  it('that is empty is there too', async () => {
+    const model = aModel(Buffer.alloc(0));
+    expect(outcomes(await run([prepare(model), send(model)]))[1]).toBe('send changed');
+    expect(statSync(model.staged).size).toBe(0);
+  });
+
+  it('goes on after the part that is there and agrees', async () => {
+    const model = aModel();
+    await run([prepare(model), send(model)]);
+    truncateSync(model.staged, fileBytes / 2);
+    const sent: number[] = [];
+    const events: RunEvent[] = [];
+    await run([prepare(model), send(model)], { events });
+    for (const event of events) if (event.kind === 'step-progress') sent.push(event.doneBytes ?? 0);
+    expect(Math.min(...sent)).toBeGreaterThan(fileBytes / 2);
+    expect(sha256(readFileSync(model.staged))).toBe(sha256(model.bytes));
+  });
+
+  it.each([
+    ['another beginning', (bytes: Buffer) => Buffer.concat([Buffer.from('other'), bytes.subarray(0, 1_000)])],
+    ['too much', (bytes: Buffer) => Buffer.concat([bytes, Buffer.from('more')])],
+  ])('replaces what is there with %s', async (_name, damage) => {
+    const model = aModel();
+    await run([prepare(model)]);
+    writeFileSync(model.staged, damage(model.bytes));
+    expect(outcomes(await run([prepare(model), send(model)]))[1]).toBe('send changed');
+    expect(sha256(readFileSync(model.staged))).toBe(sha256(model.bytes));
+  });
+
+  it('is taken up again when the connection drops on the way', async () => {
+    const model = aModel();
+    let isCut = false;
+    const report = await runPlan(planOf([prepare(model), send(model)]), {
+      ...runOptions(rack, { ways: [rack.way(node, proxy.port)] }),
+      onEvent: (event) => {
+        if (isCut || event.kind !== 'step-progress') return;
+        isCut = true;
+        proxy.cut();
+      },
+    });
+    expect([isCut, outcomes(report)[1], codes(report)]).toEqual([true, 'send changed', []]);
+    expect(sha256(readFileSync(model.staged))).toBe(sha256(model.bytes));
+  });
+
+  it('stops where it is when the run is interrupted', async () => {
+    const model = aModel();
+    const person = new AbortController();
+    const report = await runPlan(planOf([prepare(model), send(model)]), {
+      ...runOptions(rack, { ways: [rack.way(node, proxy.port)], signal: person.signal }),
+      onEvent: ({ kind }) => {
+        if (kind === 'step-progress') person.abort();
+      },
+    });
+    expect(outcomes(report)[1]).toBe('send interrupted');
+    expect(model.bytes.subarray(0, statSync(model.staged).size).equals(readFileSync(model.staged))).toBe(true);
+  });
+
+  it('is refused when it is not the one that was locked', async () => {
+    const model = aModel();
+    const report = await run([prepare(model), send(model, sha256(Buffer.from('locked')))]);
+    expect([outcomes(report)[1], codes(report)]).toEqual(['send failed', ['send/source-changed']]);
+    const shorter = aModel();
+    writeFileSync(shorter.source, 'short');
+    expect(codes(await run([prepare(shorter), send(shorter)]))).toEqual(['send/source-changed']);
+    expect(codes(await run([prepare(shorter), send({ ...shorter, source: `${shorter.source}.gone` })]))).toEqual([
+      'send/source-unreadable',
+    ]);
+  });
+});
+
+describe('a job', () => {
+  it('runs to its end, and is done already for the next run', async () => {
+    const model = aModel();
+    const steps = [prepare(model), send(model), verify(model)];
+    expect(outcomes(await run(steps))).toEqual(['prepare changed', 'send changed', 'verify changed']);
+    expect(outcomes(await run(steps))).toEqual(['prepare unchanged', 'send unchanged', 'verify unchanged']);
+  });
+
+  it('that says why it failed is a problem with that reason', async () => {
+    const model = aModel();
+    const wrong = sha256(Buffer.from('another file'));
+    const report = await run([prepare(model), send(model), verify(model, wrong)]);
+    expect([outcomes(report)[2], codes(report)]).toEqual(['verify failed', ['step/wrong-digest']]);
+    expect(report.diagnostics[0]?.detail).toContain('weights');
+  });
+
+  it('goes on while nobody is connected, and the next run finds it', async () => {
+    const model = aModel(randomBytes(48 * 1024 * 1024));
+    await run([prepare(model), send(model)]);
+    const person = new AbortController();
+    const first = await runPlan(planOf([{ ...verify(model), needs: [] }]), {
+      ...runOptions(rack, { signal: person.signal }),
+      onEvent: ({ kind }) => {
+        if (kind === 'step-started') person.abort();
+      },
+    });
+    expect(outcomes(first)).toEqual(['verify interrupted']);
+    const second = await run([{ ...verify(model), needs: [] }]);
+    expect(['verify changed', 'verify unchanged']).toContain(outcomes(second)[0]);
+  });
+});

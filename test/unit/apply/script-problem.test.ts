@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { scriptProblem } from '../../../src/apply/steps/script-problem.ts';
+import { aStep } from './step-builder.ts';
+
+const step = aStep('studio-1/runtime', { node: 'studio-1' });
+
+describe('the problem that a script names', () => {
+  it.each([
+    ['disk-full', 'step/disk-full'],
+    ['wrong-digest', 'step/wrong-digest'],
+    ['no-full-disk-access', 'step/no-full-disk-access'],
+    ['needs-reboot', 'step/needs-reboot'],
+    ['fetch-failed', 'step/fetch-failed'],
+    ['pmset', 'step/failed'],
+    ['constructor', 'step/failed'],
+  ])('%s is %s', (slug, code) => {
+    expect(scriptProblem(step, { slug, text: 'said so' })).toMatchObject({
+      code,
+      subject: 'node studio-1',
+      detail: `studio-1/runtime: said so (${slug}).`,
+    });
+  });
+
+  it('says which Mac to restart, and what to do about an archive or a source', () => {
+    expect(scriptProblem(step, { slug: 'needs-reboot', text: 'x' }).hint).toContain('meshwright reboot studio-1');
+    expect(scriptProblem(step, { slug: 'unsafe-archive', text: 'x' }).hint).toContain('pack it again');
+    expect(scriptProblem(step, { slug: 'no-source', text: 'x' }).hint).toContain('folder of the node itself');
+  });
+
+  it('shows nothing that a terminal would obey, and says when there is nothing to show', () => {
+    expect(scriptProblem(step, { slug: 'pmset', text: '\u001b[2J' }).detail).toContain('\\u{1b}[2J');
+    expect(scriptProblem(step, { slug: 'pmset', text: ' ' }).detail).toContain('without a word');
+  });
+});
