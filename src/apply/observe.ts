@@ -3,7 +3,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { NonEmpty } from '../diagnostics/fleet-error.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { factsWithoutAnswer, parseFacts } from '../facts/parse-facts.ts';
-import { allProbes } from '../facts/registry.ts';
+import { allProbes, quietProbes } from '../facts/registry.ts';
 import { exitText } from '../model/exit.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodeObservation } from '../model/observation.ts';
@@ -65,6 +65,7 @@ const travelMs = 2_000;
 interface Look {
   readonly leftMs: number;
   readonly token: string;
+  readonly isQuiet?: boolean;
 }
 
 async function observeThrough(remote: Remote, node: NodeName, look: Look): Promise<Sight> {
@@ -72,20 +73,26 @@ async function observeThrough(remote: Remote, node: NodeName, look: Look): Promi
   return sightOf(node, await remote.exec(command, limits), look.token);
 }
 
+/** How the sessions of a run are looked at. */
+export interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newToken'> {
+  /** Without asking any endpoint for a token. */
+  readonly isQuiet?: boolean;
+}
+
 /**
  * Observes nodes over the connections that a run has: fresh as any, without another login. `deadlineMs` is for the
- * answers of one node.
+ * answers of one node. A quiet look asks no endpoint for a token.
  */
 export async function observeSessions(
   sessions: readonly Session[],
-  { deadlineMs, newToken }: Pick<ObserveOptions, 'deadlineMs' | 'newToken'>,
+  { deadlineMs, newToken, isQuiet = false }: SessionLook,
 ): Promise<FleetObservation> {
   const nodes: Record<string, NodeObservation> = Object.create(null);
   const failures: Record<string, readonly Diagnostic[]> = Object.create(null);
   await Promise.all(
     sessions.map(async (session) => {
       const { node } = session;
-      const look = { leftMs: deadlineMs, token: newToken() };
+      const look = { leftMs: deadlineMs, token: newToken(), isQuiet };
       const answer = await session.ask((rootPrefix) => observation(rootPrefix, look));
       const sight =
         answer.kind === 'ended' ? sightOf(node, answer.result, look.token) : unreached(node, answer.diagnostics);
@@ -96,8 +103,11 @@ export async function observeSessions(
   return { nodes, failures };
 }
 
-function observation(rootPrefix: string, { leftMs, token }: Look): { readonly command: string } & ExecLimits {
-  const probes = allProbes();
+function observation(
+  rootPrefix: string,
+  { leftMs, token, isQuiet = false }: Look,
+): { readonly command: string } & ExecLimits {
+  const probes = isQuiet ? quietProbes() : allProbes();
   const budgetMs = leftMs - Math.min(travelMs, leftMs / 3);
   const command = observeCommand({ probes, token, rootPrefix, budgetMs });
   return { command, deadlineMs: leftMs, maxBytes: observationMaxBytes(probes) };

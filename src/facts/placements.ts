@@ -1,5 +1,5 @@
 import type { LaunchdService, PlacementMember, TokenSight } from '../model/fact-values.ts';
-import { type Known, known, unknown } from '../model/known.ts';
+import { type Known, known } from '../model/known.ts';
 import { rankServiceLabel } from '../script/rank-paths.ts';
 import type { Fact } from './fact.ts';
 import { memberOf, type PlacementRecord } from './placement-record.ts';
@@ -53,7 +53,7 @@ function withSight(
     return known({ ...record, isListening, token: { kind: 'silent', reason } });
   }
   const asked = tokens.get(record.placement);
-  if (asked === undefined) return unknown('failed', `The endpoint of ${record.placement} was not asked.`);
+  if (asked === undefined) return known({ ...record, isListening, token: notAsked });
   const token = tokenOf(asked, record);
   return token.kind === 'unknown' ? token : known({ ...record, isListening, token: token.value });
 }

@@ -17,6 +17,7 @@ import { macosVersion } from './macos-version.ts';
 import { networkServices } from './network-services.ts';
 import { placements } from './placements.ts';
 import { power } from './power.ts';
+import { placementMembers, unaskedMembers } from './probes/ours.ts';
 import { rdmaDevices } from './rdma-devices.ts';
 import { rdmaPorts } from './rdma-ports.ts';
 import { rdmaState } from './rdma-state.ts';
@@ -63,3 +64,7 @@ export const factNames = Object.keys(registry) as readonly FactName[];
 export function allProbes(): readonly Probe[] {
   return [...new Set(factNames.flatMap((name) => registry[name].from))];
 }
+
+/** The same, but no endpoint is asked for a token: for looks between the phases of a start. */
+export const quietProbes = (): readonly Probe[] =>
+  allProbes().map((probe) => (probe === placementMembers ? unaskedMembers : probe));

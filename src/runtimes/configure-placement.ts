@@ -119,6 +119,12 @@ interface RankStart {
   readonly token: TokenRequest;
 }
 
+/**
+ * The longest that an observation waits for a token of a mesh that has served already: no longer than an observation
+ * itself may take by default, since a placement whose probe was cut off is unknown, not hung.
+ */
+const observedTokenMs = 20_000;
+
 const recordOf = (placement: DesiredPlacement, start: RankStart): UnsealedRank['record'] => ({
   placement: placement.name,
   generation: start.generation,
@@ -128,7 +134,7 @@ const recordOf = (placement: DesiredPlacement, start: RankStart): UnsealedRank['
   endpointPort: placement.endpointPort,
   tokenPath: start.token.path,
   tokenPointer: start.token.pointer,
-  tokenDeadlineMs: placement.firstTokenMs,
+  tokenDeadlineMs: Math.min(placement.firstTokenMs, observedTokenMs),
 });
 
 const asJson = ({ node, record, service, request }: UnsealedRank): Json => ({

@@ -28,7 +28,8 @@ function isSeen(seen: Seen, patch: Patch): boolean {
 
 /**
  * Observes its nodes afresh until all that it expects is seen at once. A value that it is told to abort at, a lost node
- * or its deadline end it, and the difference is a diagnostic with both values.
+ * or its deadline end it, and the difference is a diagnostic with both values. No endpoint is asked: one may open before
+ * all ranks are there, and would keep every look waiting.
  */
 export async function runGate(step: StepOf<'gate'>, context: StepContext): Promise<StepResult> {
   const { expect, aborts } = step.act;
@@ -50,7 +51,7 @@ export async function runGate(step: StepOf<'gate'>, context: StepContext): Promi
 }
 
 async function look(sessions: readonly Session[], { desired, lookMs, newToken }: StepContext): Promise<Seen> {
-  return seenProperties(desired, await observeSessions(sessions, { deadlineMs: lookMs, newToken }));
+  return seenProperties(desired, await observeSessions(sessions, { deadlineMs: lookMs, newToken, isQuiet: true }));
 }
 
 const shown = (seen: Known<Json>): string =>

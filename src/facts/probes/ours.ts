@@ -3,7 +3,7 @@ import { tool } from '../../script/node-paths.ts';
 import { keptFilesScript } from '../../script/node-scripts/kept-files.ts';
 import { keptRecordsScript } from '../../script/node-scripts/kept-records.ts';
 import { launchdServicesScript } from '../../script/node-scripts/launchd-services.ts';
-import { placementMembersScript } from '../../script/node-scripts/placement-members.ts';
+import { placementMembersScript, unaskedMembersScript } from '../../script/node-scripts/placement-members.ts';
 
 /** What launchd says of each of our plists. */
 export const launchdServices: Probe = {
@@ -36,4 +36,11 @@ export const placementMembers: Probe = {
   // A little more than the longest wait for a token.
   deadlineMs: 65_000,
   maxBytes: 262_144,
+};
+
+/** The same answer without a token: a look that must not wait for one, nor leave requests with a mesh that is half there. */
+export const unaskedMembers: Probe = {
+  ...placementMembers,
+  ask: [tool.sh, '-c', unaskedMembersScript],
+  deadlineMs: 10_000,
 };

@@ -1,9 +1,12 @@
 import { pathWord, place, tool } from '../node-paths.ts';
 import { readRecordsFunctions } from './read-records.ts';
 
-/** The last part of the local address of every listener: `*.8080` and `10.77.0.1.8080` both listen on 8080. */
-const listeningPorts = `$1 == "exit" { print "listening " $2 }
-$1 ~ /^tcp/ && $NF == "LISTEN" { sub(/^.*[.:]/, "", $4); if (!s[$4]++) print "|" $4 }`;
+/**
+ * The last part of the local address of every listener: `*.8080` and `10.77.0.1.8080` both listen on 8080. They are
+ * printed below their head, which holds the exit of netstat and so is known last.
+ */
+const listeningPorts = `$1 ~ /^tcp/ && $NF == "LISTEN" { sub(/^.*[.:]/, "", $4); if (!s[$4]++) a = a "|" $4 "\\n" }
+$1 == "exit" { printf "listening %s\\n%s", $2, a }`;
 
 /** More than any answer to the request of one token has. */
 const tokenBodyMaxBytes = 65_536;

@@ -109,7 +109,7 @@ function recordOf(one: MemberCase, wanted: string): PlacementMember {
     endpointPort: 8_080,
     tokenPath: '/v1/chat/completions',
     tokenPointer: '/choices/0/message/content',
-    tokenDeadlineMs: 30_000,
+    tokenDeadlineMs: 20_000,
     startedIn: one.startedIn ?? '',
     starts: one.starts ?? 0,
     isListening: state === 'joined',

@@ -89,7 +89,7 @@ describe('configuration of a placement', () => {
       endpointPort: 8_080,
       tokenPath: '/v1/chat/completions',
       tokenPointer: '/choices/0/message/content',
-      tokenDeadlineMs: 30_000,
+      tokenDeadlineMs: 20_000,
     });
   });
 
@@ -216,7 +216,7 @@ describe('digest of a placement', () => {
     ['the sharding', { placement: { sharding: 'pipeline' } }],
     ['the transport', { placement: { transport: 'rdma' } }],
     ['the endpoint', { placement: { endpointPort: 8_081 } }],
-    ['the deadline of the token', { placement: { firstTokenMs: 20_000 } }],
+    ['a shorter deadline of the token', { placement: { firstTokenMs: 10_000 } }],
   ])('is another one with %s', (_what, changes) => {
     expect(digestFor(changes)).not.toBe(digestFor({}));
   });
@@ -232,7 +232,10 @@ describe('digest of a placement', () => {
   });
 
   it('stays with what matters only at the next start or stop', () => {
-    const later: MeshChanges = { placement: { state: 'stopped' }, runtime: { order: 'together', restart: 'node' } };
+    const later: MeshChanges = {
+      placement: { state: 'stopped', firstTokenMs: 90_000 },
+      runtime: { order: 'together', restart: 'node' },
+    };
     expect(digestFor(later)).toBe(digestFor({}));
   });
 
