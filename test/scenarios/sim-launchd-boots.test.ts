@@ -49,7 +49,7 @@ const writeJob = (name: string, keys: Keys = {}): Promise<void> =>
   );
 const asRoot = async (...args: readonly string[]) => (await launchd.launchctl({ args, isRoot: true })).exitCode;
 const states = async (): Promise<readonly string[]> => {
-  const names = (await readdir(join(root, '.sim/launchd'))).sort();
+  const names = (await readdir(join(root, '.sim/launchd'))).filter((name) => name.startsWith('dev.')).sort();
   return Promise.all(
     names.map(async (name) => {
       const text = await readFile(join(root, '.sim/launchd', name), 'utf8');

@@ -41,7 +41,7 @@ async function install(node: string, rank: number): Promise<void> {
   await chmod(join(root, 'opt/ref/bin/rank'), 0o755);
   await writeTinyModel(join(root, 'opt/model'), 4_000);
   const words = { rank, size: 4, listen: `${addresses[rank]}:51000`, peers, model: `${root}/opt/model` };
-  const more = { endpoint: 8080, generation: 1, deadline: 1 };
+  const more = { endpoint: 8080, generation: 1, deadline: 3 };
   const options = Object.entries({ ...words, ...more }).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const keys = { ProgramArguments: [`${root}/opt/ref/bin/rank`, ...options], StandardOutPath: `${root}/tmp/out` };
   await writeFile(root + plistPath, jobPlist({ ...keys, StandardErrorPath: `${root}/tmp/err`, Label: label }));
@@ -73,7 +73,7 @@ async function ask(): Promise<readonly [number, string]> {
   const request = '{"messages":[{"role":"user","content":"Hello"}]}';
   const ran = await onNode(
     'studio-1',
-    `printf %s '${request}' | curl -q -s -S -m 5 -H 'Content-Type: application/json' --data-binary @- -w '\\n%{http_code}' http://127.0.0.1:8080/v1/chat/completions`,
+    `printf %s '${request}' | curl -q -s -S -m 20 -H 'Content-Type: application/json' --data-binary @- -w '\\n%{http_code}' http://127.0.0.1:8080/v1/chat/completions`,
   );
   const [body = '', status = ''] = ran.stdout.split(/\n+(?=\d+$)/);
   const answer = JSON.parse(body);

@@ -58,7 +58,7 @@ function startRank(rank: number, { size, generation = 1 }: Mesh): Promise<ChildP
     '--model',
     modelOf(rank),
   ];
-  const more = ['--endpoint', 8080, '--generation', generation, '--deadline', 1];
+  const more = ['--endpoint', 8080, '--generation', generation, '--deadline', 3];
   const child = spawn('perl', [program, ...[...words, ...more].map(String)], {
     env: { PATH: process.env['PATH'], MESHWRIGHT_LINK_TABLE: tablePath(rank) },
     stdio: ['ignore', 'pipe', 'pipe'],
