@@ -54,7 +54,7 @@ export async function startApplyRack(seed: string): Promise<ApplyRack> {
   };
 }
 
-function wayTo(fleet: Fleet, node: string, port?: number): NodeWay {
+export function wayTo(fleet: Fleet, node: string, port?: number): NodeWay {
   const straight = fleet.nodes[node];
   if (straight === undefined) throw new Error(`no simulated ${node}`);
   const target: Target = {

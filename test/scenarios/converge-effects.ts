@@ -1,0 +1,78 @@
+import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
+import type { Step } from '../../src/model/step.ts';
+import type { Effect } from '../../src/sim/host/effects.ts';
+
+/** What a command on a node disturbed, in the words of plans; undefined when nothing. */
+interface Disturbance {
+  readonly node: string;
+  readonly kind: 'stop' | 'start' | 'network' | 'reboot' | 'shutdown' | 'delete' | 'kill';
+  readonly placement?: string;
+}
+
+const networkTools: readonly string[] = ['/usr/sbin/networksetup', '/sbin/ifconfig', '/usr/libexec/PlistBuddy'];
+const rank = /^(?:system\/|\/Library\/LaunchDaemons\/)?dev\.meshwright\.rank\.(?<placement>.+?)(?:\.plist)?$/;
+
+function disturbanceOf(effect: Effect): Disturbance | undefined {
+  const { node } = effect;
+  switch (effect.kind) {
+    case 'write':
+      return networkTools.includes(effect.tool) && effect.exitCode === 0 ? { node, kind: 'network' } : undefined;
+    case 'launchctl': {
+      const [verb = '', ...words] = effect.args;
+      const placement = words.map((word) => rank.exec(word)?.groups?.['placement']).find((name) => name !== undefined);
+      if (effect.exitCode !== 0 || placement === undefined) return undefined;
+      if (verb === 'kickstart') return { node, kind: words.includes('-k') ? 'stop' : 'start', placement };
+      return verb === 'bootout' || verb === 'kill' ? { node, kind: 'stop', placement } : undefined;
+    }
+    case 'reboot':
+      return { node, kind: 'reboot' };
+    case 'power-off':
+      return { node, kind: 'shutdown' };
+    case 'delete':
+    case 'kill':
+      return { node, kind: effect.kind };
+    case 'boot':
+      return undefined;
+  }
+}
+
+/** Placements that answered when a plan was made: to stop one of them is an interruption, whatever the plan calls it. */
+const answering = ({ nodes }: FleetObservation): ReadonlySet<string> =>
+  new Set(
+    Object.values(nodes).flatMap(({ facts: { placements } }) =>
+      placements.kind === 'known'
+        ? placements.value.filter(({ token }) => token.kind === 'answered').map(({ placement }) => placement)
+        : [],
+    ),
+  );
+
+/** Whether a step says that it disturbs this. */
+function names({ node, effect }: Step, disturbance: Disturbance, answered: ReadonlySet<string>): boolean {
+  if (node !== disturbance.node) return false;
+  const { kind, placement = '' } = disturbance;
+  const isOfPlacement = 'placement' in effect && effect.placement === placement;
+  switch (kind) {
+    case 'stop':
+      return isOfPlacement && (effect.kind === 'interrupt' || !answered.has(placement));
+    case 'start':
+      return isOfPlacement;
+    case 'kill':
+      return false;
+    default:
+      return effect.kind === kind;
+  }
+}
+
+/** What happened on the nodes and stands in none of these steps, in words. */
+export function unnamedEffects(
+  effects: readonly Effect[],
+  steps: readonly Step[],
+  seen: FleetObservation,
+): readonly string[] {
+  const answered = answering(seen);
+  return effects.flatMap((effect) => {
+    const disturbance = disturbanceOf(effect);
+    const isNamed = disturbance === undefined || steps.some((step) => names(step, disturbance, answered));
+    return isNamed ? [] : [JSON.stringify(effect)];
+  });
+}

@@ -1,0 +1,35 @@
+import { parse, stringify } from 'yaml';
+import { textOf } from '../architecture/sources.ts';
+
+/** A cluster file as a value that a test may change: every key of it, with nothing filled in. */
+export type FileValue = { [key: string]: unknown };
+
+/** The names of the two nodes that are left of the example's four. */
+export const [first, second] = ['studio-1', 'studio-4'] as const;
+
+const isOfPair = (text: string): boolean => text.split(' <-> ').every((end) => /^studio-[14]:/.test(end));
+
+function part(value: unknown, ...keys: readonly string[]): FileValue {
+  const found = keys.reduce<unknown>((at, key) => (at as FileValue)[key], value);
+  if (typeof found !== 'object' || found === null) throw new Error(`the example has no ${keys.join('.')}`);
+  return found as FileValue;
+}
+
+/** The example file cut down to two of its nodes, with the cable between them; every key of the example is in it. */
+export function pairFile(change: (file: FileValue) => void = () => undefined): FileValue {
+  const file = part(parse(textOf('cluster.example.yaml')));
+  for (const name of Object.keys(part(file, 'nodes'))) {
+    if (name !== first && name !== second) delete part(file, 'nodes')[name];
+  }
+  const thunderbolt = part(file, 'thunderbolt');
+  thunderbolt['links'] = Object.values(part(thunderbolt, 'links')).map(String).filter(isOfPair);
+  part(file, 'placements', 'chat')['nodes'] = [first, second];
+  change(file);
+  return file;
+}
+
+/** A part of a file, to be changed in place. */
+export const filePart = part;
+
+/** The text of a cluster file. */
+export const fileText = (file: FileValue): string => stringify(file);

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { first, second } from './converge-file.ts';
+import { type ConvergeRack, changesIn, leftIn, startConvergeRack } from './converge-rack.ts';
+
+let rack: ConvergeRack;
+beforeAll(async () => {
+  rack = await startConvergeRack('twice');
+  await rack.behindOurBack(async (fleet) => {
+    for (const node of [first, second]) {
+      for (const fault of ['power-wrong', 'bridge-active']) await fleet.setFault([fault, node]);
+      await rack.asRoot(node, '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=0');
+    }
+  });
+});
+afterAll(() => rack.stop());
+
+const addresses = (...names: readonly string[]): readonly string[] =>
+  [first, second].flatMap((node) => names.map((name) => `${node} ${name}`));
+
+const sorted = (texts: readonly string[]): readonly string[] => [...texts].sort();
+
+describe('apply', () => {
+  it('brings two Macs that have everything wrong to their file, up to a token', async () => {
+    const { plan, report } = await rack.converge();
+    const everywhere = addresses(
+      'power/sleep',
+      'power/restart-after-power-loss',
+      'thunderbolt-bridge/interface',
+      'thunderbolt-bridge/preferences',
+      'thunderbolt-bridge/service',
+      'wired-limit',
+      'runtime/reference',
+      'model/tiny',
+    );
+    const lost = [`${first} link-address/4/live`, `${second} link-address/2/live`];
+    expect(sorted(changesIn(plan))).toEqual(sorted([...everywhere, ...lost, `${first} placement/chat`]));
+    expect([report?.diagnostics, report?.refusals]).toEqual([[], []]);
+    expect(rack.fleet().processes()).toHaveLength(2);
+  });
+
+  it('has no step a second time, takes no lease, and looks once at each Mac', async () => {
+    const before = rack.fleet().counts();
+    const { plan, report } = await rack.apply();
+    expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
+    for (const node of [first, second]) {
+      const [was, is] = [before[node], rack.fleet().counts()[node]];
+      expect((is?.connections ?? 0) - (was?.connections ?? 0)).toBe(1);
+      expect((is?.execs ?? 0) - (was?.execs ?? 0)).toBe(1);
+    }
+  });
+
+  it('brings back what a start of every Mac undoes, and nothing else', async () => {
+    await rack.restart();
+    expect(rack.fleet().processes()).toEqual([]);
+    const { plan } = await rack.converge();
+    expect(sorted(changesIn(plan))).toEqual(sorted([...addresses('wired-limit'), `${first} placement/chat`]));
+    expect(rack.fleet().processes()).toHaveLength(2);
+    expect(leftIn(await rack.plan())).toEqual([]);
+  });
+});
