@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parseFacts } from '../../../src/facts/parse-facts.ts';
+import { allProbes } from '../../../src/facts/registry.ts';
+import type { KeptFile } from '../../../src/model/fact-values.ts';
+import type { Known } from '../../../src/model/known.ts';
+import { parseFrames } from '../../../src/script/frames.ts';
+import { nodePath, place } from '../../../src/script/node-paths.ts';
+import { observeScript } from '../../../src/script/observe-script.ts';
+import { posixCksum } from '../../../src/script/posix-cksum.ts';
+import { fileSeal, putBody, textDigest } from '../../../src/script/put-file.ts';
+import { serviceFile } from '../../../src/script/rank-paths.ts';
+import { type MacRoot, makeMacRoot } from './mac-root.ts';
+import { startScript } from './node-root.ts';
+import { type Shell, scriptShells } from './shells.ts';
+
+const roots: MacRoot[] = [];
+const newRoot = (shell: Shell): MacRoot => {
+  const root = makeMacRoot(shell);
+  roots.push(root);
+  return root;
+};
+afterAll(() => {
+  for (const root of roots) root.remove();
+});
+
+const plist = serviceFile('kimi');
+const content = ["<string>it's \\n $R ", place.ours, ' é</string>\n'] as const;
+const put = (root: MacRoot, more: Partial<Parameters<typeof putBody>[0]> = {}) =>
+  root.runBody(putBody({ path: plist, mode: 0o644, content, rootPrefix: root.folder, ...more }));
+
+async function filesOf(shell: Shell, root: MacRoot): Promise<Known<readonly KeptFile[]>> {
+  const token = '0123456789abcdef0123456789abcdef';
+  const request = { probes: allProbes().filter(({ name }) => name === 'kept-files'), token, rootPrefix: root.folder };
+  const { stdout } = await startScript(shell, observeScript(request)).end;
+  return parseFacts(parseFrames(stdout, request), { sentAtEpochMs: 0, receivedAtEpochMs: 1 }).files;
+}
+
+describe.each(scriptShells)('a file that is put under $name', (shell) => {
+  it('has the content and mode that were meant, belongs to root, and is intact', async () => {
+    const root = newRoot(shell);
+    expect((await put(root)).result).toEqual({ kind: 'done', isChanged: true, said: [] });
+    expect(root.read(plist.path)).toBe(`<string>it's \\n $R ${root.folder}${place.ours.path} é</string>\n`);
+    expect(statSync(join(root.folder, plist.path)).mode & 0o777).toBe(0o644);
+    expect(root.calls()).toEqual([
+      `chown root:wheel ${root.folder}/Library/LaunchDaemons/.dev.meshwright.rank.kimi.plist.new`,
+    ]);
+    const seen = { kind: 'known', value: [{ path: plist.path, digest: textDigest(content), state: 'intact' }] };
+    expect(await filesOf(shell, root)).toEqual(seen);
+    expect((await put(root)).result).toEqual({ kind: 'done', isChanged: false, said: [] });
+    expect(root.tree().filter((line) => line.includes('.new'))).toEqual([]);
+  });
+
+  it('is seen as changed or missing, and put anew', async () => {
+    const root = newRoot(shell);
+    await put(root);
+    const file = join(root.folder, plist.path);
+    const state = async () => {
+      const files = await filesOf(shell, root);
+      return files.kind === 'known' ? files.value.map((one) => one.state) : files;
+    };
+    const damages = [
+      ['changed', () => root.file(plist.path, readFileSync(file, 'utf8').replace('it', 'IT'))],
+      ['changed', () => root.file(plist.path, '')],
+      ['changed', () => chmodSync(file, 0o600)],
+      ['missing', () => rmSync(file)],
+    ] as const;
+    for (const [expected, damage] of damages) {
+      damage();
+      expect(await state()).toEqual([expected]);
+      expect((await put(root)).result).toMatchObject({ isChanged: true });
+      expect(await state()).toEqual(['intact']);
+    }
+    rmSync(join(root.folder, fileSeal(plist).path));
+    expect(await state()).toEqual([]);
+    expect((await put(root)).result).toMatchObject({ isChanged: true });
+    expect(await state()).toEqual(['intact']);
+  });
+
+  it('replaces a link, not what the link points at, and no folder', async () => {
+    const root = newRoot(shell);
+    root.file('etc/precious', 'mine');
+    await root.run(`cd '${root.folder.replaceAll("'", "'\\''")}' && /bin/mkdir -p Library/LaunchDaemons opt/x &&
+/bin/ln -s ../../etc/precious Library/LaunchDaemons/dev.meshwright.rank.kimi.plist`);
+    expect((await put(root)).result).toMatchObject({ isChanged: true });
+    expect(root.read('etc/precious')).toBe('mine');
+    expect((await put(root, { path: nodePath('/opt/x') })).result).toMatchObject({ kind: 'failed', slug: 'odd-file' });
+  });
+
+  it('leaves the old file where the new one could not be written whole', async () => {
+    const root = newRoot(shell);
+    await put(root);
+    const before = root.read(plist.path);
+    root.tool('usr/bin/cksum', 'printf "1 1 %s\\n" "$1"');
+    expect((await put(root, { content: ['new'] })).result).toMatchObject({ kind: 'failed', slug: 'write' });
+    expect(root.read(plist.path)).toBe(before);
+  });
+});
+
+describe('the digest of a text', () => {
+  it('does not depend on the root prefix or on how the text was cut into parts', () => {
+    expect(textDigest(['a', 'b', place.ours])).toBe(textDigest(['ab', place.ours]));
+    expect(textDigest([place.ours])).not.toBe(textDigest([place.ours.path]));
+  });
+});
+
+describe('a checksum', () => {
+  it('is the one that cksum prints', () => {
+    for (const text of ['', 'a', 'hello\n', 'é'.repeat(70_000), '\u0000\u0001\u00ff']) {
+      const printed = spawnSync('cksum', { input: text }).stdout.toString().trim();
+      expect(posixCksum(Buffer.from(text))).toBe(printed);
+    }
+  });
+});
+
+describe('a file that others could not read', () => {
+  it('is a bug, since nobody could observe it', () => {
+    expect(() => putBody({ path: plist, mode: 0o600, content, rootPrefix: '' })).toThrow(/readable/);
+  });
+});
