@@ -1,9 +1,10 @@
 import type { Ipv4Address, NetworkInterface } from '../model/fact-values.ts';
 import { known, unknown } from '../model/known.ts';
+import type { Answer } from '../model/probe.ts';
 import type { Fact } from './fact.ts';
 import { ipv6Groups, isInterface, isIpv4, isMac, wholeNumber } from './grammar.ts';
 import { prefixOfMask } from './ipv4-mask.ts';
-import { ifconfig } from './probes/network.ts';
+import { ifconfig, sshConnection } from './probes/network.ts';
 import { garbled, readLines } from './read-answer.ts';
 
 /**
@@ -17,21 +18,35 @@ import { garbled, readLines } from './read-answer.ts';
  */
 export const interfaces: Fact<'interfaces'> = {
   name: 'interfaces',
-  from: [ifconfig],
-  parse: ([answer]) => {
+  from: [ifconfig, sshConnection],
+  parse: ([answer, connection]) => {
     const lines = readLines(answer);
     if (lines.kind === 'unknown') return lines;
+    const own = ownAddress(connection);
     const found: NetworkInterface[] = [];
     for (const block of blocksOf(lines.value)) {
       const one = interfaceOf(block);
       if (one === undefined) return garbled(answer, 'printed a block that is no interface');
-      found.push(one);
+      found.push(isCarrier(one, own) ? { ...one, carriesConnection: true } : one);
     }
     if (found.length === 0) return unknown('empty', 'ifconfig listed no interface.');
     const isUnambiguous = new Set(found.map(({ name }) => name)).size === found.length;
     return isUnambiguous ? known(found) : garbled(answer, 'named one interface twice');
   },
 };
+
+/** The node's own address of the connection, the third word that sshd gives; undefined wherever it said nothing. */
+function ownAddress(connection: Answer | undefined): string | undefined {
+  const lines = readLines(connection);
+  return lines.kind === 'known' ? (lines.value[0] ?? '').split(' ')[2] : undefined;
+}
+
+/** Link-local addresses come with their zone, which is the name of the interface. The loopback is how tunnels arrive. */
+function isCarrier({ name, ipv4, ipv6 }: NetworkInterface, own: string | undefined): boolean {
+  const [address = '', zone = name] = own?.split('%') ?? [];
+  const isThere = ipv4.some((one) => one.address === address) || ipv6.includes(address);
+  return isThere && zone === name && !/^lo\d/.test(name);
+}
 
 /** Indented lines belong to the interface above; `...` is how Apple's pages leave lines out. */
 function blocksOf(lines: readonly string[]): readonly (readonly string[])[] {

@@ -91,6 +91,8 @@ export interface NetworkInterface {
   readonly status?: 'active' | 'inactive';
   /** Members, for a bridge; empty for everything else. */
   readonly members: readonly string[];
+  /** Set on the one over which the node was asked; on none where that came over the loopback, or nobody could tell. */
+  readonly carriesConnection?: true;
 }
 
 /** One bridge of the network preferences. */

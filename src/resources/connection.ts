@@ -1,4 +1,3 @@
-import { ipv4Number } from '../desired/ipv4.ts';
 import { judgeProperty } from './change.ts';
 import type { Blocker, ObservedTarget, Property, ResourceKind, View } from './resource.ts';
 
@@ -6,15 +5,18 @@ import type { Blocker, ObservedTarget, Property, ResourceKind, View } from './re
 export interface Touching {
   readonly kind: ResourceKind;
   readonly properties: readonly Property[];
-  readonly touched: (target: ObservedTarget) => readonly string[];
+  /** The interfaces that these changes touch. */
+  readonly touched: (target: ObservedTarget, changed: readonly Property[]) => readonly string[];
 }
 
-/** Whether the address under which the node is reached belongs to one of these interfaces. */
+/**
+ * Whether one of these interfaces carries the connection: by what sshd told the node, or by the address in the file,
+ * which a jump host or a tunnel may hide from it.
+ */
 function isReachedBy({ desired: { host }, facts: { interfaces } }: ObservedTarget, names: readonly string[]): boolean {
-  return (
-    ipv4Number(host) !== undefined &&
-    interfaces.kind === 'known' &&
-    interfaces.value.some(({ name, ipv4 }) => names.includes(name) && ipv4.some(({ address }) => address === host))
+  const touched = interfaces.kind === 'known' ? interfaces.value.filter(({ name }) => names.includes(name)) : [];
+  return touched.some(
+    ({ carriesConnection, ipv4 }) => carriesConnection === true || ipv4.some(({ address }) => address === host),
   );
 }
 
@@ -22,15 +24,15 @@ function isReachedBy({ desired: { host }, facts: { interfaces } }: ObservedTarge
 export function connectionBlockers({ targets }: View, { kind, properties, touched }: Touching): readonly Blocker[] {
   return targets
     .filter((target) => {
-      const isChanged = (one: Property): boolean =>
-        one.node === target.desired.name && judgeProperty(one) === 'differs';
-      return properties.some(isChanged) && isReachedBy(target, touched(target));
+      const own = properties.filter(({ node }) => node === target.desired.name);
+      const changed = own.filter((one) => judgeProperty(one) === 'differs');
+      return isReachedBy(target, touched(target, changed));
     })
     .map(({ desired: { name: node, host } }) => ({
       code: 'network/carries-connection',
       node,
       resource: kind,
-      action: `Write another address of ${node} than ${host} into the file: one of its Ethernet or Wi-Fi.`,
+      action: `${node} is reached over its Thunderbolt (${host}): write an address of its Ethernet or Wi-Fi into the file.`,
       isHands: false,
       peers: [],
       blocks: [],

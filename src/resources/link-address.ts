@@ -1,4 +1,3 @@
-import { thunderboltInterfaces } from '../doctor/thunderbolt-interfaces.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { Step } from '../model/step.ts';
 import { gateStep, scriptStep } from './build-step.ts';
@@ -98,10 +97,11 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
   return made.length === 0 ? [] : [...clears, ...sets, gate];
 }
 
-/** Interfaces of receptacles: the only ones that are ever touched. */
-const touchedInterfaces = ({ facts }: ObservedTarget): readonly string[] => [
-  ...(thunderboltInterfaces(facts)?.values() ?? []),
-];
+/** The interfaces of the receptacles that would get or lose an address: no other is ever touched. */
+function touchedInterfaces({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] {
+  const devices = receptacleDevices(facts);
+  return devices.kind === 'known' ? changed.flatMap((one) => devices.value.get(receptacleOf(one)) ?? []) : [];
+}
 
 /** A fixed address at each end of each link; what links had before is taken away. @see networksetup(8) */
 export const linkAddress: Resource = {

@@ -98,9 +98,9 @@ function removeSteps({ facts }: ObservedTarget, node: NodeName, makes: readonly 
 const properties = ({ desired, targets }: View): readonly Property[] =>
   desired.thunderbolt.bridge === 'remove' ? targets.flatMap(propertiesOf) : [];
 
-/** Interfaces of the bridges that would be removed. */
-const touchedBridges = ({ facts }: ObservedTarget): readonly string[] =>
-  ownBridges(bridgeLayers(facts)).map(({ name }) => name);
+/** The bridges that would be removed, and the receptacles that would leave them. */
+const touchedBridges = ({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] =>
+  changed.length === 0 ? [] : ownBridges(bridgeLayers(facts)).flatMap(({ name, members }) => [name, ...members]);
 
 /** macOS's own Thunderbolt Bridge in its three layers; a bridge that a person made is never touched. */
 export const thunderboltBridge: Resource = {

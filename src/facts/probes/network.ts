@@ -25,6 +25,14 @@ export const serviceOrder: Probe = {
   maxBytes: 65_536,
 };
 
+/** What sshd tells every command: `client-address port own-address port`. @see sshd(8), ENVIRONMENT: SSH_CONNECTION */
+export const sshConnection: Probe = {
+  name: 'ssh-connection',
+  ask: [tool.sh, '-c', 'printf "%s\\n" "${SSH_CONNECTION-}"'],
+  deadlineMs: 5_000,
+  maxBytes: 1_024,
+};
+
 /** `ifconfig -a`. */
 export const ifconfig: Probe = { name: 'ifconfig', ask: [tool.ifconfig, '-a'], deadlineMs: 5_000, maxBytes: 262_144 };
 
