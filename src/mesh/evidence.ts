@@ -47,7 +47,8 @@ const wasRestarted = ({ state, record, starts }: SeenMember): boolean =>
 function idleWords({ state, lastExit }: SeenMember): string {
   switch (state) {
     case 'exited':
-      return lastExit === undefined ? 'exited' : `exited (${lastExit})`;
+      // A process that a signal ended leaves no exit code.
+      return lastExit === undefined || lastExit === '(never exited)' ? 'exited' : `exited (${lastExit})`;
     case 'ready':
       return 'was not started';
     case 'stopped':

@@ -51,6 +51,11 @@ describe('judgement of a mesh', () => {
       threeMembers(['ready', 'exited', 'absent'], { lastExit: '78: EX_CONFIG' }),
       'studio-2 exited (78: EX_CONFIG)',
     ],
+    [
+      'partial',
+      threeMembers(['joined', 'exited', 'joined'], { lastExit: '(never exited)' }),
+      'rank 1 on studio-2 exited',
+    ],
     ['partial', threeMembers(['joined', 'exited', 'joined']), 'rank 1 on studio-2 exited (1)'],
     [
       'partial',
