@@ -99,7 +99,7 @@ function answer(core: LaunchdCore, command: LaunchctlCommand): Promise<Launchctl
 }
 
 /** The usage of launchctl, for command lines that it does not take. */
-export const launchctlUsage: LaunchctlAnswer = {
+const launchctlUsage: LaunchctlAnswer = {
   stdout: '',
   stderr: 'Usage: launchctl <subcommand> ... | help [subcommand]\n',
   exitCode: 64,

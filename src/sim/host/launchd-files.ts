@@ -4,7 +4,7 @@ import { type JobReading, readJob } from '../launchd/job-definition.ts';
 import { overridesPath, overridesText, readOverrides } from '../launchd/overrides.ts';
 
 /** Where `launchctl print` finds its answers, one file per label. */
-export const printFolder = '/.sim/launchd';
+const printFolder = '/.sim/launchd';
 
 const daemonsFolder = '/Library/LaunchDaemons';
 const groupOrOtherWrites = 0o022;

@@ -24,7 +24,7 @@ export interface JobProcess {
 }
 
 /** Where every process of a simulated launchd finds the table of link addresses. */
-export const linkTableVariable = 'MESHWRIGHT_LINK_TABLE';
+const linkTableVariable = 'MESHWRIGHT_LINK_TABLE';
 
 /** The table itself, below the node's root. */
 export const linkTablePath = '/.sim/link-table';

@@ -28,21 +28,32 @@ export interface Runner {
   readonly cut: () => void;
 }
 
+/** Acts that are still to come; none of them keeps the simulator alive. */
+function createTimers() {
+  const timers = new Set<NodeJS.Timeout>();
+  return {
+    later: (ms: number, act: () => void): void => {
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        act();
+      }, ms);
+      timers.add(timer.unref());
+    },
+    clear: (): void => {
+      for (const timer of timers) clearTimeout(timer);
+      timers.clear();
+    },
+  };
+}
+
 /** Carries out what launchd decides, with real processes and a scaled clock. */
 export function createRunner({ place, scaledMs, tell }: RunnerOptions): Runner {
   const running = new Map<string, JobProcess>();
   const startedAtMs = new Map<string, number>();
-  const timers = new Set<NodeJS.Timeout>();
+  const timers = createTimers();
   /** Counts cuts: what ends late belongs to a Mac that is not there any more. */
   let life = 0;
 
-  const later = (ms: number, act: () => void): void => {
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      act();
-    }, ms);
-    timers.add(timer.unref());
-  };
   const start = (job: JobDefinition): void => {
     const { label } = job;
     const born = life;
@@ -68,10 +79,10 @@ export function createRunner({ place, scaledMs, tell }: RunnerOptions): Runner {
         case 'signal':
           return running.get(act.label)?.signal(act.signal);
         case 'kill-later':
-          return later(ms, () => kill(act.label, act.pid));
+          return timers.later(ms, () => kill(act.label, act.pid));
         case 'wake': {
           const waitMs = (startedAtMs.get(act.label) ?? 0) + ms - Date.now();
-          return later(Math.max(0, waitMs), () => tell({ kind: 'due', label: act.label }));
+          return timers.later(Math.max(0, waitMs), () => tell({ kind: 'due', label: act.label }));
         }
       }
     },
@@ -83,7 +94,6 @@ export function createRunner({ place, scaledMs, tell }: RunnerOptions): Runner {
     },
     cut: () => {
       life += 1;
-      for (const timer of timers) clearTimeout(timer);
       timers.clear();
       for (const child of running.values()) child.signal('SIGKILL');
       running.clear();
