@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { type Boot, booted } from './boot.ts';
+import type { Cable } from './cables.ts';
 import { hotPlugged } from './configd.ts';
 import { type FaultName, faults } from './faults.ts';
 import { type SimulatedFleet, withMac } from './fleet.ts';
+import type { MacState } from './mac.ts';
 import type { PlistDict } from './plist.ts';
 import { applyWrite, type Write, type Written } from './writes/apply-write.ts';
 
@@ -13,13 +16,30 @@ export type SimEvent =
   | ({ readonly kind: 'write' } & Write)
   /** The network preferences of a Mac as somebody left the file. */
   | { readonly kind: 'preferences'; readonly mac: string; readonly preferences: PlistDict }
-  | ({ readonly kind: 'boot' } & Boot);
+  | ({ readonly kind: 'boot' } & Boot)
+  /** Somebody plugged the cables in so. */
+  | { readonly kind: 'cables'; readonly cables: readonly Cable[] }
+  /** Somebody enabled RDMA in Recovery. */
+  | { readonly kind: 'enable-rdma'; readonly mac: string }
+  /** Somebody typed the FileVault password. */
+  | { readonly kind: 'unlock'; readonly mac: string };
 
 /** The rack after one more event, and what came of the event itself. */
 export type Happened =
   | { readonly kind: 'done'; readonly fleet: SimulatedFleet; readonly written?: Written; readonly target?: string }
   /** A fault that cannot be applied; nothing has changed. */
   | { readonly kind: 'refused'; readonly fleet: SimulatedFleet; readonly diagnostic: Diagnostic };
+
+const withCables = (fleet: SimulatedFleet, cables: readonly Cable[]): SimulatedFleet =>
+  isDeepStrictEqual(fleet.cables, cables) ? fleet : { ...fleet, cables };
+
+const withPreferences = (mac: MacState, preferences: PlistDict): MacState =>
+  isDeepStrictEqual(mac.preferences, preferences) ? mac : { ...mac, preferences };
+
+const enabled = (mac: MacState): MacState => (mac.isRdmaEnabled ? mac : { ...mac, isRdmaEnabled: true });
+
+const unlocked = (mac: MacState): MacState =>
+  mac.connection.filevault === 'unlocked' ? mac : { ...mac, connection: { ...mac.connection, filevault: 'unlocked' } };
 
 /** Lets one thing happen. Pure. */
 export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
@@ -34,9 +54,15 @@ export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
       return { kind: 'done', fleet: written.fleet, written };
     }
     case 'preferences':
-      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => ({ ...mac, preferences: event.preferences })) };
+      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => withPreferences(mac, event.preferences)) };
     case 'boot':
       return { kind: 'done', fleet: booted(fleet, event) };
+    case 'cables':
+      return { kind: 'done', fleet: hotPlugged(fleet, withCables(fleet, event.cables)) };
+    case 'enable-rdma':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, enabled) };
+    case 'unlock':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, unlocked) };
   }
 }
 

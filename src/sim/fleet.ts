@@ -46,8 +46,8 @@ export function peerAt(fleet: SimulatedFleet, end: LinkEnd): Seen | undefined {
   return mac === undefined || receptacle === undefined ? undefined : { mac, receptacle };
 }
 
-/** The fleet with one Mac changed. */
-export const withMac = (fleet: SimulatedFleet, node: string, change: (mac: MacState) => MacState): SimulatedFleet => ({
-  ...fleet,
-  macs: fleet.macs.map((mac) => (mac.name === node ? change(mac) : mac)),
-});
+/** The fleet with one Mac changed; the very same fleet when the change gives the same Mac. */
+export function withMac(fleet: SimulatedFleet, node: string, change: (mac: MacState) => MacState): SimulatedFleet {
+  const macs = fleet.macs.map((mac) => (mac.name === node ? change(mac) : mac));
+  return macs.every((mac, index) => mac === fleet.macs[index]) ? fleet : { ...fleet, macs };
+}

@@ -1,8 +1,30 @@
 import { tools } from './commands/registry.ts';
-import { macBehind, type SimulatedFleet } from './fleet.ts';
+import { macBehind, macNamed, type SimulatedFleet } from './fleet.ts';
 import { networkPreferences, preferencesPath } from './network-preferences.ts';
 import { dataFile, type NodeFile } from './node-files.ts';
 import { seenCopy, toolFiles } from './tool-script.ts';
+
+/** The Macs and cables that the files of a node depend on: it sees itself and the far ends of its cables. */
+function seenFrom(fleet: SimulatedFleet, node: string): readonly unknown[] {
+  const name = macBehind(fleet, node)?.name ?? node;
+  const far = fleet.cables.flatMap(({ ends }) =>
+    ends.some((end) => end.node === name) ? ends.map((end) => end.node) : [],
+  );
+  return [fleet.cables, name, ...[node, name, ...far].map((one) => macNamed(fleet, one))];
+}
+
+/** Renders nodes, and gives the very same list again while nothing has changed that a node can see. */
+export function createRenderer(): (fleet: SimulatedFleet, node: string) => readonly NodeFile[] {
+  const rendered = new Map<string, { readonly seen: readonly unknown[]; readonly files: readonly NodeFile[] }>();
+  return (fleet, node) => {
+    const seen = seenFrom(fleet, node);
+    const last = rendered.get(node);
+    if (last?.seen.length === seen.length && seen.every((one, at) => one === last.seen[at])) return last.files;
+    const files = nodeFiles(fleet, node);
+    rendered.set(node, { seen, files });
+    return files;
+  };
+}
 
 /**
  * Every file of this node's root that depends on the state of the fleet, sorted by path; empty for a name that is not

@@ -99,10 +99,9 @@ describe('a node that shows another host key', () => {
     const state: { hostKey: 'own' | 'other' } = { hostKey: 'own' };
     const folder = await freshFolder();
     const model = bareModel(['studio-1']);
-    const look = () => ({
+    const look = (node: string) => ({
+      ...model.look(node),
       connection: { hostKey: state.hostKey, filevault: 'unlocked' as const },
-      files: [],
-      bootCount: 0,
     });
     const fleet = await startFleet({ folder, model: { ...model, look } });
     started.push({ fleet, folder });

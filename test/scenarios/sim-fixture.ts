@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import ssh2, { type Client, type ConnectConfig } from 'ssh2';
 import type { FleetModel } from '../../src/sim/host/fleet-model.ts';
 import type { Fleet } from '../../src/sim/host/start-fleet.ts';
-import type { ConnectionState } from '../../src/sim/mac.ts';
+import type { Ailments, ConnectionState } from '../../src/sim/mac.ts';
 import type { NodeFile } from '../../src/sim/node-files.ts';
 
 /** A model without a Mac: nodes whose connection and files a test changes at will. */
@@ -16,16 +16,31 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
     { path: '/.sim/sudo', text: 'allowed\n', isExecutable: false },
     { path: '/.sim/clock-offset', text: '0\n', isExecutable: false },
   ];
+  const ailments: Ailments = {
+    isRdmaHung: false,
+    isBridgeRebuilt: false,
+    hasFullDiskAccess: true,
+    isSlowToStop: false,
+    isStayingOff: false,
+  };
   return {
     name: 'bare',
     nodes: names.map((name) => ({ name, user: 'mesh' })),
-    look: () => ({ connection: { hostKey: 'own', filevault: 'unlocked', ...connection }, files, bootCount: 0 }),
+    look: () => ({
+      connection: { hostKey: 'own', filevault: 'unlocked', ...connection },
+      files,
+      ailments,
+      bootCount: 0,
+    }),
     faults: () => [],
     setFault: () => ({ kind: 'done', faults: [] }),
     clearFault: () => ({ kind: 'done', faults: [] }),
     write: () => ({ stdout: '', stderr: '', exitCode: 127, isKnown: false, isChange: false }),
     reread: () => undefined,
     boot: () => undefined,
+    hands: () => ({ done: [], restarts: [] }),
+    isKept: () => false,
+    save: () => undefined,
   };
 }
 

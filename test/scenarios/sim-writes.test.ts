@@ -105,3 +105,28 @@ describe('a write on a simulated Mac', () => {
     ).toHaveLength(4);
   });
 });
+
+describe('who watches commands arrive', () => {
+  it('is told of a script before its client hears anything of it', async () => {
+    const order: string[] = [];
+    const end = fleet.onExec(async ({ node, input, boot }) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      order.push(`${node} ${boot} ${input.includes('sleep 5') ? 'the script' : 'something else'}`);
+    });
+    const ran = await asRoot('studio-1', '"$R/usr/bin/pmset" -a sleep 5; printf done');
+    order.push(`client ${ran.stdout}`);
+    end();
+    expect(order).toEqual(['studio-1 0 the script', 'client done']);
+  });
+
+  it('keeps the client waiting for a command that has ended without reading its input', async () => {
+    const seen: string[] = [];
+    const end = fleet.onExec(({ command }) => {
+      seen.push(command);
+    });
+    const ran = await asUser('studio-1', 'printf %s heard');
+    end();
+    await asUser('studio-1', 'true');
+    expect([ran.stdout, seen.length, seen[0]?.endsWith('printf %s heard')]).toEqual(['heard', 1, true]);
+  });
+});

@@ -12,6 +12,7 @@ import { plutil } from './plutil.ts';
 import { pmset } from './pmset.ts';
 import { rdmaCtl } from './rdma-ctl.ts';
 import { scutil } from './scutil.ts';
+import { shutdown } from './shutdown.ts';
 import { socketfilterfw } from './socketfilterfw.ts';
 import type { Source } from './source.ts';
 import { swVers } from './sw-vers.ts';
@@ -36,6 +37,7 @@ export const tools: readonly Tool[] = [
   pmset,
   rdmaCtl,
   scutil,
+  shutdown,
   socketfilterfw,
   swVers,
   sysctl,

@@ -46,6 +46,8 @@ export interface WriteResult {
   readonly stderr?: string;
   /** 0 when absent. */
   readonly exitCode?: number;
+  /** What then happens to the Mac as a whole. */
+  readonly power?: 'restart' | 'off';
 }
 
 /** A family of command lines that change something. */

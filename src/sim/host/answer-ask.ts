@@ -11,8 +11,8 @@ export interface AskedFleet {
   readonly nodes: readonly SimulatedNode[];
   readonly takeTurn: TakeTurn;
   readonly note: (node: SimulatedNode, act: EffectAct) => void;
-  /** Brings every file of every node in line with the model. */
-  readonly render: () => Promise<void>;
+  /** Keeps the state, and brings every file of every node in line with it; to be called in a turn. */
+  readonly settle: () => Promise<void>;
 }
 
 const launchctlPath = '/bin/launchctl';
@@ -37,10 +37,12 @@ function noted([kind, ...rest]: readonly string[]): EffectAct | undefined {
   return undefined;
 }
 
+const isRunning = (node: SimulatedNode): boolean => ['up', 'going-down'].includes(node.life.power());
+
 /** Answers one tool: applies what it asks for, writes every file that depends on it, and only then says so. */
 export async function answerAsk(fleet: AskedFleet, request: AskRequest): Promise<AskAnswer> {
   const node = fleet.nodes.find((one) => one.mark() === request.mark);
-  if (node === undefined) return stale;
+  if (node === undefined || !isRunning(node)) return stale;
   const args = request.args.map((word) => withoutRoot(word, node.run.root));
   if (request.tool === 'note') {
     const act = noted(args);
@@ -57,11 +59,12 @@ export async function answerAsk(fleet: AskedFleet, request: AskRequest): Promise
   return fleet.takeTurn(async () => {
     const edited = await node.edited(preferencesPath);
     if (edited !== undefined) fleet.model.reread(node.name, edited);
-    const { isKnown, isChange, ...answer } = fleet.model.write({ node: node.name, tool, args, isRoot });
+    const { isKnown, isChange, power, ...answer } = fleet.model.write({ node: node.name, tool, args, isRoot });
     if (!isKnown) await node.objectTo(`${tool} ${args.length}:${args.join(' ').replaceAll('\n', ' ')}`);
     else if (isChange || answer.exitCode !== 0)
       fleet.note(node, { kind: 'write', tool, args, exitCode: answer.exitCode });
-    await fleet.render();
+    await fleet.settle();
+    if (power !== undefined) void node.life.restart(power === 'restart' ? 'up' : 'off');
     return answer;
   });
 }

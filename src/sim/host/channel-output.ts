@@ -15,9 +15,9 @@ export interface ChannelOutput {
   readonly bytes: () => number;
 }
 
-/** Takes over the writing side of a channel. */
-export function createChannelOutput(channel: ServerChannel): ChannelOutput {
-  let turn: Promise<void> = Promise.resolve();
+/** Takes over the writing side of a channel; nothing is sent before `released`. */
+export function createChannelOutput(channel: ServerChannel, released: Promise<void>): ChannelOutput {
+  let turn = released;
   let sent = 0;
   const write = (chunk: Buffer, to: 'stdout' | 'stderr'): Promise<void> => {
     turn = turn.then(

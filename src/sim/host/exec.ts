@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { ServerChannel } from 'ssh2';
 import type { Exit } from '../../model/exit.ts';
 import { createChannelOutput } from './channel-output.ts';
+import type { ExecHold } from './exec-watch.ts';
 import type { StdioPipes } from './pipes.ts';
 import type { ProcessGroups } from './process-groups.ts';
 
@@ -13,11 +14,15 @@ export interface ExecOptions {
   readonly channel: ServerChannel;
   readonly pipes: StdioPipes;
   readonly groups: ProcessGroups;
+  /** On which it runs. */
+  readonly node: string;
   readonly environment: Readonly<Record<string, string>>;
   /** The home folder of the user, inside the node's root. */
   readonly folder: string;
   /** Sees the bytes that the client sends to the command, after they were passed on. */
-  readonly onInput?: (chunk: Buffer) => void;
+  readonly onInput: (chunk: Buffer) => void;
+  /** Holds back what the client hears. */
+  readonly hold: ExecHold;
 }
 
 /** A command under way. */
@@ -78,15 +83,19 @@ function tellExit(channel: ServerChannel, exit: Exit): void {
 }
 
 /** Passes the client's bytes on to the command, and its end of file as well. */
-function feed(channel: ServerChannel, stdin: Socket, onInput: (chunk: Buffer) => void): void {
+function feed({ channel, onInput, hold }: ExecOptions, stdin: Socket): void {
   channel.on('data', (chunk: Buffer) => {
     onInput(chunk);
+    hold.add(chunk);
     if (!stdin.writable || stdin.write(chunk)) return;
     channel.pause();
     stdin.once('drain', () => channel.resume());
   });
   stdin.once('close', () => channel.resume());
-  channel.once('end', () => stdin.end());
+  channel.once('end', () => {
+    stdin.end();
+    hold.received();
+  });
 }
 
 /** Resolves with the exit; what keeps a shell from starting is said as sshd's child says it, with exit 1. */
@@ -107,24 +116,26 @@ async function whenEnded(child: ChildProcess | Error, channel: ServerChannel): P
  * nobody holds its output any more, so a background job that keeps it open keeps the client waiting, as on a Mac.
  */
 export function runExec(options: ExecOptions): RunningExec {
-  const { channel, pipes, groups } = options;
+  const { channel, pipes, groups, hold } = options;
   const { stdin, stdout, stderr } = pipes;
   const ours = [stdin, stdout, stderr];
   for (const socket of ours) socket.on('error', () => undefined);
   const child = spawnShell(options);
   const group = child instanceof Error ? undefined : child.pid;
-  if (group !== undefined) groups.add(group);
+  if (group !== undefined) groups.add(group, options.node);
 
   let leave: () => void = () => undefined;
   const gone = new Promise<void>((resolve) => {
     leave = resolve;
   });
-  const output = createChannelOutput(channel);
+  const output = createChannelOutput(channel, hold.released);
   const drained = Promise.all([output.send(stdout, 'stdout'), output.send(stderr, 'stderr')]).catch(() => undefined);
-  feed(channel, stdin, options.onInput ?? (() => undefined));
+  feed(options, stdin);
 
   const ended = whenEnded(child, channel).then(async (exit) => {
     if (group !== undefined) groups.leaderEnded(group);
+    hold.received();
+    await hold.released;
     tellExit(channel, exit);
     stdin.destroy();
     await Promise.race([drained, gone]);

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
 import type { Reach } from '../launchd/reach.ts';
-import type { ConnectionState } from '../mac.ts';
+import type { Ailments, ConnectionState } from '../mac.ts';
 import type { NodeFile } from '../node-files.ts';
 import type { Write } from '../writes/apply-write.ts';
 
@@ -19,6 +19,7 @@ export type FaultAnswer =
 /** What the host needs to know of one node now. */
 export interface NodeView {
   readonly connection: ConnectionState;
+  readonly ailments: Ailments;
   readonly files: readonly NodeFile[];
   /** Number of the present boot session, from 0; part of the mark of every process. */
   readonly bootCount: number;
@@ -35,6 +36,16 @@ export interface WriteAnswer {
   readonly isKnown: boolean;
   /** False when it only read, or refused. */
   readonly isChange: boolean;
+  /** What then happens to the Mac as a whole. */
+  readonly power?: 'restart' | 'off';
+}
+
+/** What hands at the rack did. */
+export interface HandsAnswer {
+  /** In sentences without a full stop. */
+  readonly done: readonly string[];
+  /** Nodes whose Macs have to start anew. */
+  readonly restarts: readonly string[];
 }
 
 /**
@@ -56,4 +67,10 @@ export interface FleetModel {
   readonly reread: (node: string, text: string) => void;
   /** The Mac behind this node starts. */
   readonly boot: (node: string, atEpochSeconds: number) => void;
+  /** Does what a person at the rack can do for what the file declares. */
+  readonly hands: () => HandsAnswer;
+  /** Whether this node was there in an earlier run, so that its disk is kept. */
+  readonly isKept: (node: string) => boolean;
+  /** The whole state as a text; undefined for a model that cannot be kept. */
+  readonly save: () => string | undefined;
 }

@@ -84,6 +84,7 @@ export function startLifeline(runId: string): Lifeline {
     guard: (group) => say(`+ ${group}\n`),
     release: (group) => say(`- ${group}\n`),
     close: async () => {
+      guardian.ref();
       if (stdin.writable) stdin.end('.\n');
       await ended;
     },

@@ -4,12 +4,14 @@ import { FleetError, type NonEmpty } from '../../diagnostics/fleet-error.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { type ActiveFault, faults, parseFault } from '../faults.ts';
 import { macBehind, type SimulatedFleet } from '../fleet.ts';
+import { workOfHands } from '../hands.ts';
 import { append, beginHistory, faultsInForce, type History, withoutFaults } from '../history.ts';
 import { readPlist } from '../launchd/plist-reader.ts';
 import { reachOf } from '../launchd/reach.ts';
 import type { MacState } from '../mac.ts';
 import { isDict } from '../plist.ts';
-import { nodeFiles } from '../render-node.ts';
+import { createRenderer } from '../render-node.ts';
+import { adopted, historyText, savedHistory } from '../saved-history.ts';
 import { simulateFleet } from '../simulate-fleet.ts';
 import type { FaultAnswer, FleetModel } from './fleet-model.ts';
 
@@ -57,18 +59,21 @@ const isDiagnostics = (value: object): value is NonEmpty<Diagnostic> => Array.is
  * The rack of a cluster file as a model for the host: healthy, until faults are set or somebody changes something.
  * Its state is always what follows from everything that happened, so that taking a fault away leaves no trace of it.
  *
+ * @param saved what {@link FleetModel.save} gave in an earlier run: those Macs go on, new ones join them
  * @throws FleetError `sim/unknown-model`, `sim/unusable-link`, `sim/pool-too-small`
  */
-export function modelledFleet(desired: DesiredFleet, seed: string): FleetModel {
+export function modelledFleet(desired: DesiredFleet, seed: string, saved?: string): FleetModel {
   const made = simulateFleet(desired, seed);
   if (made.kind === 'refused') throw new FleetError(made.diagnostics);
-  let history = beginHistory(made.fleet);
+  const before = saved === undefined ? undefined : savedHistory(saved);
+  let history = before === undefined ? beginHistory(made.fleet) : adopted(before, made.fleet);
 
   const macAt = (node: string): MacState => {
     const mac = macBehind(history.fleet, node);
     if (mac === undefined) throw new Error(`no simulated Mac for ${node}`);
     return mac;
   };
+  const render = createRenderer();
   const listed = () => faultsInForce(history).map((one) => ({ text: faultText(one) }));
   const become = (wanted: History): FaultAnswer => {
     history = wanted;
@@ -78,10 +83,11 @@ export function modelledFleet(desired: DesiredFleet, seed: string): FleetModel {
     name: desired.name,
     nodes: desired.nodes.map((node) => ({ name: node.name, user: node.user ?? defaultUser })),
     look: (node) => {
-      const { connection, bootSession } = macAt(node);
+      const { connection, ailments, bootSession } = macAt(node);
       return {
         connection,
-        files: nodeFiles(history.fleet, node),
+        ailments,
+        files: render(history.fleet, node),
         bootCount: bootSession.count,
         reach: reachOf(history.fleet, node),
       };
@@ -104,8 +110,8 @@ export function modelledFleet(desired: DesiredFleet, seed: string): FleetModel {
       const isChange = next !== history;
       history = next;
       if (happened.kind === 'refused' || happened.written === undefined) throw new Error('a write is never refused');
-      const { stdout, stderr, exitCode, isKnown } = happened.written;
-      return { stdout, stderr, exitCode, isKnown, isChange };
+      const { stdout, stderr, exitCode, isKnown, power } = happened.written;
+      return { stdout, stderr, exitCode, isKnown, isChange, ...(power && { power }) };
     },
     reread: (node, text) => {
       const read = readPlist(text);
@@ -115,5 +121,12 @@ export function modelledFleet(desired: DesiredFleet, seed: string): FleetModel {
     boot: (node, atEpochSeconds) => {
       history = append(history, { kind: 'boot', mac: macAt(node).name, atEpochSeconds }).history;
     },
+    hands: () => {
+      const { history: next, done, visited } = workOfHands(history, made.fleet.cables);
+      history = next;
+      return { done, restarts: visited };
+    },
+    isKept: (node) => before?.start.macs.some(({ name }) => name === node) === true,
+    save: () => historyText(history),
   };
 }

@@ -1,5 +1,6 @@
-import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { preferencesPath } from '../network-preferences.ts';
 import { dataFile, type NodeFile } from '../node-files.ts';
 import { askClientPath } from './ask-client.ts';
 import { baseToolFiles, hostTool, linkedTools } from './base-tools/all-base-tools.ts';
@@ -7,7 +8,7 @@ import { homeOf } from './exec-environment.ts';
 
 /** What a fresh root is made for. */
 export interface NodeRootOptions {
-  /** Absolute folder that stands for `/`; whatever lies there is removed first. */
+  /** Absolute folder that stands for `/`. */
   readonly root: string;
   readonly user: string;
   /** The client's key, for `~/.ssh/authorized_keys`. */
@@ -15,6 +16,8 @@ export interface NodeRootOptions {
   readonly platform: NodeJS.Platform;
   /** The program by which the tools reach the simulator. */
   readonly askText: string;
+  /** Whether what lies there is the disk of this Mac; otherwise, and when absent, it is removed first. */
+  readonly isKept?: boolean;
 }
 
 /** The file tree of one simulated node. */
@@ -82,27 +85,67 @@ async function createHome({ root, user, userKey }: NodeRootOptions): Promise<voi
   await writeFile(join(ssh, 'authorized_keys'), `${userKey} simulated\n`, { mode: 0o600 });
 }
 
-/** Makes the root anew: the folders that every Mac has, the home of the ssh user, the base tools. */
+/** Empties what macOS empties at every start. */
+export async function clearVolatile(root: string): Promise<void> {
+  for (const folder of ['/private/tmp', '/private/var/run']) {
+    for (const name of await readdir(join(root, folder)).catch(() => [])) {
+      await rm(join(root, folder, name), { recursive: true, force: true });
+    }
+  }
+}
+
+const renderedList = '/.sim/rendered';
+
+/** Takes away what an earlier simulator rendered and this one may not. */
+async function removeRendered(root: string): Promise<void> {
+  const list = await readFile(join(root, renderedList), 'utf8').catch(() => '');
+  for (const path of list.split('\n').filter((line) => line !== '')) await rm(join(root, path), { force: true });
+}
+
+/** The list is only written when it changes: it is read by the next simulator of this folder. */
+async function noteRendered(
+  root: string,
+  before: ReadonlyMap<string, NodeFile> | undefined,
+  after: ReadonlyMap<string, NodeFile>,
+): Promise<void> {
+  if (before?.size === after.size && [...after.keys()].every((path) => before.has(path))) return;
+  const list = [...after.keys()].filter((path) => path !== preferencesPath);
+  await writeFile(join(root, renderedList), list.map((path) => `${path}\n`).join(''));
+}
+
+async function link(target: string, path: string): Promise<void> {
+  await rm(path, { force: true });
+  await symlink(target, path);
+}
+
+/**
+ * Makes the root: the folders that every Mac has, the home of the ssh user, the base tools. A kept one has what a
+ * start of the Mac leaves of it.
+ */
 export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot> {
-  const { root, user, platform, askText } = options;
-  await rm(root, { recursive: true, force: true });
+  const { root, user, platform, askText, isKept } = options;
+  if (isKept === true) await removeRendered(root);
+  else await rm(root, { recursive: true, force: true });
   for (const folder of folders) await mkdir(join(root, folder), { recursive: true });
-  for (const name of privateLinks) await symlink(`private/${name}`, join(root, name));
+  for (const name of privateLinks) await link(`private/${name}`, join(root, name));
+  await clearVolatile(root);
   for (const folder of ['/private/tmp', '/private/var/tmp']) await chmod(join(root, folder), 0o1777);
   for (const { path, name } of linkedTools) {
     const target = hostTool(name);
-    if (target !== undefined) await symlink(target, join(root, path));
+    if (target !== undefined) await link(target, join(root, path));
   }
   await createHome(options);
   await writeFile(join(root, '/.sim/unknown'), '');
   const base = [...baseToolFiles(user, platform), dataFile(askClientPath, askText)];
   let present: ReadonlyMap<string, NodeFile> | undefined;
+  let last: readonly NodeFile[] | undefined;
   return {
     edited: async (path) => {
       const text = await readFile(join(root, path), 'utf8').catch(() => '');
       return text === present?.get(path)?.text ? undefined : text;
     },
     update: async (files) => {
+      if (files === last) return;
       const wanted = new Map([...base, ...files].map((file) => [file.path, file]));
       const before = present;
       const changed = [...wanted.values()].filter((file) => !isSame(before?.get(file.path), file));
@@ -111,7 +154,9 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
       await Promise.all([...parents].map((parent) => mkdir(parent, { recursive: true })));
       await Promise.all(changed.map((file) => place(root, file, before === undefined)));
       await Promise.all(gone.map((path) => rm(join(root, path), { force: true })));
+      await noteRendered(root, before, wanted);
       present = wanted;
+      last = files;
     },
   };
 }

@@ -4,12 +4,15 @@ const surveyMs = 500;
 
 /** The process groups that the simulated fleet started and that are not empty yet. */
 export interface ProcessGroups {
-  readonly add: (group: number) => void;
+  /** `owner` is the node on which the group runs. */
+  readonly add: (group: number, owner?: string) => void;
   /** The first process of the group has ended; what it left behind stays guarded until it ends too. */
   readonly leaderEnded: (group: number) => void;
   readonly signal: (group: number, name: string) => void;
   /** How many groups have living processes. */
   readonly count: () => number;
+  /** Ends every group of a node at once. */
+  readonly killOwned: (owner: string) => void;
   /** Ends every group at once, and stops looking. */
   readonly killAll: () => void;
 }
@@ -35,12 +38,14 @@ function signalGroup(group: number, name: string): void {
 export function createProcessGroups(lifeline: Lifeline): ProcessGroups {
   const running = new Set<number>();
   const orphaned = new Set<number>();
+  const owners = new Map<number, string>();
   const settle = (group: number): void => {
     if (isAlive(group)) {
       orphaned.add(group);
       return;
     }
     orphaned.delete(group);
+    owners.delete(group);
     lifeline.release(group);
   };
   const survey = setInterval(() => {
@@ -48,8 +53,9 @@ export function createProcessGroups(lifeline: Lifeline): ProcessGroups {
   }, surveyMs);
   survey.unref();
   return {
-    add: (group) => {
+    add: (group, owner) => {
       running.add(group);
+      if (owner !== undefined) owners.set(group, owner);
       lifeline.guard(group);
     },
     leaderEnded: (group) => {
@@ -60,6 +66,9 @@ export function createProcessGroups(lifeline: Lifeline): ProcessGroups {
       if (running.has(group)) signalGroup(group, name);
     },
     count: () => running.size + orphaned.size,
+    killOwned: (owner) => {
+      for (const [group, by] of owners) if (by === owner) signalGroup(group, 'SIGKILL');
+    },
     killAll: () => {
       clearInterval(survey);
       for (const group of [...running, ...orphaned]) signalGroup(group, 'SIGKILL');

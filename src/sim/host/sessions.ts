@@ -1,6 +1,7 @@
 import type { Connection, ServerChannel, Session } from 'ssh2';
 import { type RunningExec, runExec } from './exec.ts';
 import { execEnvironment, homeOf } from './exec-environment.ts';
+import { createExecHold, type ExecWatch } from './exec-watch.ts';
 import type { PipeSupply } from './pipes.ts';
 import type { ProcessGroups } from './process-groups.ts';
 import type { NodeRecords } from './records.ts';
@@ -17,6 +18,9 @@ export interface SessionNode {
   readonly pipes: PipeSupply;
   readonly groups: ProcessGroups;
   readonly records: NodeRecords;
+  readonly watch: ExecWatch;
+  /** Number of the present boot session. */
+  readonly boot: () => number;
   /** Writes down what a Mac would not have understood, in the node's own `/.sim/unknown`. */
   readonly objectTo: (objections: readonly Objection[]) => void;
   readonly now: () => number;
@@ -145,6 +149,7 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
     channel,
     pipes,
     groups: node.groups,
+    node: node.name,
     environment: execEnvironment({
       root: node.root,
       user: node.user,
@@ -153,7 +158,8 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
       connection: { client: client.from, server: client.to },
     }),
     folder: homeOf(node.root, node.user),
-    ...(watch && { onInput: watch.add }),
+    onInput: watch?.add ?? (() => undefined),
+    hold: createExecHold(node.watch, { node: node.name, command, boot: node.boot() }),
   });
   one.running = running;
   if (one.isClosed) running.abandon();

@@ -1,9 +1,12 @@
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Reach } from '../launchd/reach.ts';
+import type { EffectAct } from './effects.ts';
+import type { ExecWatch } from './exec-watch.ts';
 import type { NodeView } from './fleet-model.ts';
 import { type KeyFile, loadOrCreateKey } from './host-keys.ts';
 import { createLaunchd, type Launchd } from './launchd.ts';
+import { createNodeLife, type NodeLife, writeBootFile } from './node-life.ts';
 import { createNodeRoot } from './node-root.ts';
 import type { PipeSupply } from './pipes.ts';
 import type { ProcessGroups } from './process-groups.ts';
@@ -26,8 +29,16 @@ export interface SimulatedNodeOptions {
   readonly pipes: PipeSupply;
   readonly groups: ProcessGroups;
   readonly look: () => NodeView;
+  /** Whether the files of an earlier run are this Mac's disk. */
+  readonly isKept: boolean;
   /** Told what the texts of a launchd job name before it is loaded. */
   readonly beforeLoad: (texts: readonly string[]) => Promise<void>;
+  /** Lets the Mac start in the model, and brings every file in line with it. */
+  readonly startModel: () => Promise<void>;
+  readonly note: (act: EffectAct) => void;
+  readonly watch: ExecWatch;
+  /** Real milliseconds for so many milliseconds of the Mac. */
+  readonly scaledMs: (macMs: number) => number;
   readonly preferredPort?: number;
 }
 
@@ -39,6 +50,7 @@ export interface SimulatedNode {
   readonly execs: () => readonly ExecRecord[];
   readonly unknown: () => Promise<readonly string[]>;
   readonly launchd: Launchd;
+  readonly life: NodeLife;
   /** Which addresses on cables it can use, as of the last rendering. */
   readonly reach: () => Reach | undefined;
   /** Number of the present boot session, from 0. */
@@ -51,61 +63,113 @@ export interface SimulatedNode {
   readonly edited: (path: string) => Promise<string | undefined>;
   /** Brings files and connection in line with the model. */
   readonly render: () => Promise<void>;
+  /** The Mac has started in the model: from now on its processes belong to the new boot session. */
+  readonly begin: () => void;
+  /** Starts the services of a Mac that has started and that nobody has to unlock any more. */
+  readonly wake: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Puts one node on disk and on the loopback interface. */
-export async function createSimulatedNode(options: SimulatedNodeOptions): Promise<SimulatedNode> {
-  const { name, user, folder, userKey, runId, askText } = options;
+/** Everything about a node but its boot sessions. */
+async function prepare(options: SimulatedNodeOptions) {
+  const { name, user, folder, userKey, runId, askText, isKept } = options;
   const root = join(folder, 'roots', name);
   const unknownFile = join(root, '.sim/unknown');
-  const records = createRecords();
-  const files = await createNodeRoot({ root, user, userKey: userKey.publicText, platform: process.platform, askText });
+  const { platform } = process;
+  const files = await createNodeRoot({ root, user, userKey: userKey.publicText, platform, askText, isKept });
   let view = options.look();
-  const render = async (): Promise<void> => {
-    view = options.look();
-    await files.update(view.files);
-  };
-  await render();
-  const keys = {
-    own: await loadOrCreateKey(join(folder, 'host-keys', name), `simulated ${name}`),
-    other: await loadOrCreateKey(join(folder, 'host-keys', `${name}.other`), `simulated ${name}`),
-  };
-  const mark = (): string => `${runId}.${name}.${view.bootCount}`;
-  const note = (objections: readonly Objection[]): void => {
-    if (objections.length === 0) return;
-    const lines = objections.map((objection) => `/bin/sh ${objection.text}\n`).join('');
-    appendFile(unknownFile, lines).catch(() => undefined);
-  };
+  let boot = view.bootCount;
+  const mark = (): string => `${runId}.${name}.${boot}`;
   const objectTo = (line: string): Promise<void> => appendFile(unknownFile, `${line}\n`);
   const launchd = createLaunchd({
     root,
     mark,
     groups: options.groups,
-    scaledMs: (macMs) => macMs,
+    scaledMs: options.scaledMs,
     objectTo: (line) => void objectTo(line).catch(() => undefined),
     beforeLoad: options.beforeLoad,
   });
-  const server = await startNodeServer({
-    node: { ...options, mark, root, records, objectTo: note, now: () => Date.now() },
-    keys,
-    userKey: userKey.publicText,
-    connectionState: () => view.connection,
-    ...(options.preferredPort !== undefined && { preferredPort: options.preferredPort }),
-  });
   return {
-    name,
-    run: { port: server.port, hostKey: keys.own.publicText, root, user },
-    counts: records.counts,
-    execs: records.execs,
-    unknown: async () => (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
-    boot: () => view.bootCount,
+    root,
+    files,
     mark,
     objectTo,
     launchd,
-    reach: () => view.reach,
+    records: createRecords(),
+    view: () => view,
+    look: () => {
+      view = options.look();
+      return view;
+    },
+    boot: () => boot,
+    begin: () => {
+      boot = options.look().bootCount;
+    },
+    unknown: async () => (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
+    keys: {
+      own: await loadOrCreateKey(join(folder, 'host-keys', name), `simulated ${name}`),
+      other: await loadOrCreateKey(join(folder, 'host-keys', `${name}.other`), `simulated ${name}`),
+    },
+  };
+}
+
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+
+function startServer(options: SimulatedNodeOptions, parts: Prepared) {
+  const note = (objections: readonly Objection[]): void => {
+    for (const { text } of objections) parts.objectTo(`/bin/sh ${text}`).catch(() => undefined);
+  };
+  const { mark, root, records, keys, view, boot } = parts;
+  return startNodeServer({
+    node: { ...options, mark, boot, root, records, objectTo: note, now: () => Date.now() },
+    keys,
+    userKey: options.userKey.publicText,
+    connectionState: () => view().connection,
+    ...(options.preferredPort !== undefined && { preferredPort: options.preferredPort }),
+  });
+}
+
+/** Puts one node on disk and on the loopback interface. Its services start with the first {@link SimulatedNode.wake}. */
+export async function createSimulatedNode(options: SimulatedNodeOptions): Promise<SimulatedNode> {
+  const parts = await prepare(options);
+  const { name, runId, groups, note, scaledMs, startModel } = options;
+  const { root, files, mark, launchd, view, objectTo, records, keys, boot } = parts;
+  await files.update(parts.look().files);
+  await writeBootFile(root, mark());
+  const server = await startServer(options, parts);
+  let isAsleep = true;
+  const ailments = () => view().ailments;
+  const life = createNodeLife(
+    { name, root, runId, server, launchd, groups, scaledMs, note, objectTo, ailments, startModel },
+    mark,
+  );
+  return {
+    name,
+    run: { port: server.port, hostKey: keys.own.publicText, root, user: options.user },
+    launchd,
+    life,
+    boot,
+    mark,
+    objectTo,
+    counts: records.counts,
+    execs: records.execs,
+    unknown: parts.unknown,
+    reach: () => view().reach,
     edited: files.edited,
-    render,
-    close: server.close,
+    render: () => files.update(parts.look().files),
+    begin: () => {
+      parts.begin();
+      isAsleep = true;
+    },
+    wake: async () => {
+      if (!isAsleep || life.power() === 'down' || view().connection.filevault === 'preboot') return;
+      isAsleep = false;
+      await launchd.boot();
+    },
+    close: async () => {
+      launchd.cut();
+      await life.close();
+      await server.close();
+    },
   };
 }

@@ -1,4 +1,5 @@
 import { createServer, type Server as NetServer, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import ssh2 from 'ssh2';
 import type { ConnectionState } from '../mac.ts';
 import { authenticate } from './authenticate.ts';
@@ -21,14 +22,22 @@ export interface NodeServerOptions {
   readonly connectionState: () => ConnectionState;
 }
 
-/** A listening simulated node. */
+/** The ssh server of a simulated node. */
 export interface NodeServer {
   readonly port: number;
-  /** Refuses new connections and cuts the living ones. */
+  /** Listens again on its port after {@link refuse}. @throws the system's error when somebody else keeps the port */
+  readonly listen: () => Promise<void>;
+  /** Refuses new connections; living ones go on. */
+  readonly refuse: () => void;
+  /** Cuts every living connection. */
+  readonly cut: () => void;
+  /** Refuses and cuts, for good. */
   readonly close: () => Promise<void>;
 }
 
 const loopback = '127.0.0.1';
+const portAttempts = 200;
+const portPauseMs = 50;
 /** sshd's LoginGraceTime. */
 const loginGraceMs = 120_000;
 
@@ -112,12 +121,30 @@ export async function startNodeServer(options: NodeServerOptions): Promise<NodeS
   const isThere = options.preferredPort !== undefined && (await listen(net, options.preferredPort));
   if (!isThere) await listen(net, 0);
   const address = net.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
+    listen: () => listenAgain(net, port),
+    refuse: () => {
+      net.close();
+    },
+    cut,
     close: () =>
       new Promise((resolve) => {
         net.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
+        cut();
       }),
   };
+}
+
+/** Somebody may have been given the port for a connection of their own in the meantime: it is waited for. */
+async function listenAgain(net: NetServer, port: number): Promise<void> {
+  for (let attempt = 0; attempt < portAttempts; attempt += 1) {
+    if (await listen(net, port)) return;
+    await pause(portPauseMs);
+  }
+  throw new Error(`port ${port} of a simulated node is taken by somebody else`);
 }

@@ -9,7 +9,7 @@ export interface Write extends WriteCall {
 }
 
 /** What a write led to, with everything said. `isKnown` is false when the tool only printed its usage. */
-export interface Written extends Required<WriteResult> {
+export interface Written extends Required<Omit<WriteResult, 'power'>>, Pick<WriteResult, 'power'> {
   readonly isKnown: boolean;
 }
 

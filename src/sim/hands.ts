@@ -1,0 +1,78 @@
+import { linkEndText } from '../model/link.ts';
+import { type Cable, isSameEnd } from './cables.ts';
+import type { SimEvent } from './events.ts';
+import type { ActiveFault } from './faults.ts';
+import type { SimulatedFleet } from './fleet.ts';
+import { append, type History, withoutFaults } from './history.ts';
+
+/** What hands at the rack did. */
+export interface HandsWork {
+  readonly history: History;
+  /** In sentences without a full stop; empty when there was nothing to do. */
+  readonly done: readonly string[];
+  /** Macs that were started in Recovery and so have to start anew. */
+  readonly visited: readonly string[];
+}
+
+/** Faults that a person at the rack mends. */
+const byHands = (fault: ActiveFault): boolean =>
+  fault.fault.startsWith('cable-') || fault.fault === 'rdma-disabled' || fault.fault === 'filevault-locked';
+
+const cableText = ({ ends }: Cable): string => ends.map(linkEndText).join(' <-> ');
+
+const isBetweenSameEnds = (one: Cable, other: Cable): boolean =>
+  one.ends.every((end) => other.ends.some((far) => isSameEnd(end, far)));
+
+function cableWork(before: readonly Cable[], after: readonly Cable[]): readonly string[] {
+  const inPlace = (cable: Cable, cables: readonly Cable[]): Cable | undefined =>
+    cables.find((one) => isBetweenSameEnds(one, cable));
+  return [
+    ...before.filter((cable) => inPlace(cable, after) === undefined).map((one) => `unplugged ${cableText(one)}`),
+    ...after.flatMap((cable) => {
+      const old = inPlace(cable, before);
+      if (old === undefined) return [`plugged in ${cableText(cable)}`];
+      return old.gigabitsPerSecond === cable.gigabitsPerSecond
+        ? []
+        : [`put a ${cable.gigabitsPerSecond} Gb/s cable into ${cableText(cable)}`];
+    }),
+  ];
+}
+
+/** Macs of which this is true before and not after. */
+const changed = (
+  before: SimulatedFleet,
+  after: SimulatedFleet,
+  isWrong: (mac: SimulatedFleet['macs'][number]) => boolean,
+): readonly string[] => {
+  const wrong = new Set(before.macs.filter(isWrong).map(({ name }) => name));
+  return after.macs.filter((mac) => wrong.has(mac.name) && !isWrong(mac)).map(({ name }) => name);
+};
+
+/**
+ * Does what a person at the rack can: plugs every cable in as declared, enables RDMA in Recovery, types the FileVault
+ * password. Pure; that a Mac restarts on the way is the caller's.
+ */
+export function workOfHands(history: History, declared: readonly Cable[]): HandsWork {
+  const before = history.fleet;
+  const cleared = withoutFaults(history, byHands);
+  const events: readonly SimEvent[] = [
+    { kind: 'cables', cables: declared },
+    ...before.macs.flatMap(({ name }): readonly SimEvent[] => [
+      { kind: 'enable-rdma', mac: name },
+      { kind: 'unlock', mac: name },
+    ]),
+  ];
+  const start = cleared.kind === 'history' ? cleared.history : history;
+  const after = events.reduce((one, event) => append(one, event).history, start);
+  const visited = changed(before, after.fleet, (mac) => !mac.isRdmaEnabled);
+  const unlocked = changed(before, after.fleet, (mac) => mac.connection.filevault === 'preboot');
+  return {
+    history: after,
+    done: [
+      ...cableWork(before.cables, after.fleet.cables),
+      ...visited.map((name) => `enabled RDMA on ${name} in Recovery, and started it again`),
+      ...unlocked.map((name) => `unlocked ${name} with its password`),
+    ],
+    visited,
+  };
+}

@@ -1,0 +1,292 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { DesiredFleet } from '../../src/model/desired.ts';
+import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
+import { readSavedState } from '../../src/sim/host/saved-state.ts';
+import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
+import { desiredRack, link } from '../unit/sim/rack.ts';
+import { connect, eventually, freshFolder, markedProcesses, type Ran, removeFolder, run } from './sim-fixture.ts';
+
+const folders: string[] = [];
+const fleets: Fleet[] = [];
+afterEach(async () => {
+  for (const fleet of fleets.splice(0)) await fleet.stop();
+  for (const folder of folders.splice(0)) await removeFolder(folder);
+});
+
+const isLinux = process.platform === 'linux';
+
+/** The rack, with a second of a Mac in a millisecond of ours. */
+async function up(folder: string, desired: DesiredFleet = desiredRack): Promise<Fleet> {
+  const model = modelledFleet(desired, 'reboot', await readSavedState(folder));
+  const fleet = await startFleet({ folder, model, clockFactor: 1 / 1000 });
+  fleets.push(fleet);
+  return fleet;
+}
+
+async function fresh(): Promise<string> {
+  const folder = await freshFolder();
+  folders.push(folder);
+  return folder;
+}
+
+/** One script on a node, as root or as the user; `$R` is the root of the node. */
+async function sh(fleet: Fleet, node: string, script: string, by: 'root' | 'user' = 'root'): Promise<Ran> {
+  const client = await connect(fleet, node);
+  const root = fleet.nodes[node]?.root ?? '';
+  const sudo = by === 'root' ? `${root}/usr/bin/sudo -n ` : '';
+  const ran = await run(client, `exec ${sudo}${root}/bin/sh -s`, `R='${root}'\n${script}\n`);
+  client.end();
+  return ran;
+}
+
+/** Asks a node to restart or switch itself off, from a child that outlives the script. */
+const shutDown = (fleet: Fleet, node: string, option: '-r' | '-h'): Promise<Ran> =>
+  sh(fleet, node, `"$R/sbin/shutdown" ${option} now >/dev/null 2>&1 </dev/null &`);
+
+const isUp = (fleet: Fleet, node: string): boolean => fleet.power()[node] === 'up';
+
+const bootSession = async (fleet: Fleet, node: string): Promise<string> =>
+  (await sh(fleet, node, '"$R/usr/sbin/sysctl" -n kern.bootsessionuuid', 'user')).stdout.trim();
+
+/** Restarts a node and waits until it is there again. */
+async function reboot(fleet: Fleet, node: string): Promise<void> {
+  const count = (): number => fleet.effects().filter((one) => one.kind === 'boot' && one.node === node).length;
+  const before = count();
+  await shutDown(fleet, node, '-r');
+  expect(await eventually(() => count() === before + 1 && isUp(fleet, node))).toBe(true);
+}
+
+describe('a reboot of a simulated Mac', () => {
+  it('gives a new boot session, keeps files and settings, and undoes what a reboot undoes', async () => {
+    const fleet = await up(await fresh());
+    await sh(
+      fleet,
+      'studio-1',
+      `"$R/usr/bin/pmset" -a sleep 7
+       "$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4096
+       "$R/usr/sbin/networksetup" -setmanual "Thunderbolt 2" 10.9.9.1 255.255.255.252
+       "$R/sbin/ifconfig" en4 inet 10.1.1.1 netmask 255.255.255.0
+       printf kept >"$R/Library/kept"; printf gone >"$R/tmp/gone"; printf gone >"$R/var/run/gone"`,
+    );
+    const before = await bootSession(fleet, 'studio-1');
+    const others = await bootSession(fleet, 'studio-2');
+    await reboot(fleet, 'studio-1');
+    expect(await bootSession(fleet, 'studio-1')).toMatch(/^[0-9A-F-]{36}$/);
+    expect(await bootSession(fleet, 'studio-1')).not.toBe(before);
+    expect(await bootSession(fleet, 'studio-2')).toBe(others);
+    const { stdout } = await sh(
+      fleet,
+      'studio-1',
+      `"$R/usr/bin/pmset" -g custom; "$R/usr/sbin/sysctl" iogpu.wired_limit_mb; "$R/sbin/ifconfig" -a
+       "$R/bin/cat" "$R/Library/kept"; "$R/bin/ls" "$R/tmp" "$R/var/run"`,
+    );
+    expect(stdout).toMatch(/^ sleep {16}7$/m);
+    expect(stdout).toContain('iogpu.wired_limit_mb: 0\n');
+    expect(stdout).toContain('inet 10.9.9.1 ');
+    expect(stdout).toContain('inet 10.77.0.5 ');
+    expect(stdout).not.toContain('10.1.1.1');
+    expect(stdout).toContain('kept');
+    expect(stdout).not.toContain('gone');
+  });
+
+  it('is counted once, however often it is asked for while it is under way', async () => {
+    const fleet = await up(await fresh());
+    await Promise.all([reboot(fleet, 'studio-1'), shutDown(fleet, 'studio-1', '-r').catch(() => undefined)]);
+    const kinds = fleet
+      .effects()
+      .filter(({ kind }) => kind !== 'write')
+      .map(({ kind, node, boot }) => `${kind} ${node} ${boot}`);
+    expect(kinds).toEqual(['reboot studio-1 0', 'boot studio-1 1']);
+  });
+
+  it.runIf(isLinux)('ends every process of the node, also one that left its group, and no other', async () => {
+    const fleet = await up(await fresh());
+    const escaped = `"$R/usr/bin/perl" -MPOSIX -e 'fork and exit; POSIX::setsid(); exec "/bin/sleep", "300"' >/dev/null 2>&1 </dev/null`;
+    await sh(fleet, 'studio-1', escaped, 'user');
+    await sh(fleet, 'studio-2', escaped, 'user');
+    expect(await markedProcesses(fleet.runId)).toHaveLength(2);
+    await reboot(fleet, 'studio-1');
+    expect(await markedProcesses(fleet.runId)).toHaveLength(1);
+  });
+
+  it('refuses who is not root, in the words of macOS', async () => {
+    const fleet = await up(await fresh());
+    const ran = await sh(fleet, 'studio-1', '"$R/sbin/shutdown" -r now', 'user');
+    expect([ran.code, ran.stderr]).toEqual([1, 'shutdown: NOT super-user\n']);
+    expect(isUp(fleet, 'studio-1')).toBe(true);
+  });
+
+  it('builds the bridge again that ifconfig took away and the preferences still have', async () => {
+    const fleet = await up(await fresh());
+    await fleet.setFault(['bridge-active', 'studio-1']);
+    await sh(fleet, 'studio-1', '"$R/sbin/ifconfig" bridge0 destroy');
+    await reboot(fleet, 'studio-1');
+    expect((await sh(fleet, 'studio-1', '"$R/sbin/ifconfig" -l')).stdout).toContain('bridge0');
+  });
+
+  it('leaves the bridge gone that was deleted from the preferences, unless macOS rebuilds it', async () => {
+    const fleet = await up(await fresh());
+    await fleet.setFault(['bridge-rebuilt', 'studio-1']);
+    const remove = `"$R/usr/libexec/PlistBuddy" -c 'Delete :VirtualNetworkInterfaces:Bridge:bridge0' "$R/Library/Preferences/SystemConfiguration/preferences.plist"
+      "$R/sbin/ifconfig" bridge0 destroy; "$R/sbin/ifconfig" -l`;
+    const hasBridge = async (script: string): Promise<boolean> =>
+      (await sh(fleet, 'studio-1', script)).stdout.includes('bridge0');
+    expect(await hasBridge(remove)).toBe(false);
+    await reboot(fleet, 'studio-1');
+    expect(await hasBridge('"$R/sbin/ifconfig" -l')).toBe(true);
+    await fleet.clearFault(['bridge-rebuilt']);
+    expect(await hasBridge('"$R/sbin/ifconfig" -l')).toBe(false);
+    await reboot(fleet, 'studio-1');
+    expect(await hasBridge('"$R/sbin/ifconfig" -l')).toBe(false);
+  });
+
+  it('ends at FileVault where that is on, and the hands unlock it', async () => {
+    const fleet = await up(await fresh(), { ...desiredRack, system: { ...desiredRack.system, fileVault: 'enabled' } });
+    await reboot(fleet, 'studio-1');
+    await expect(connect(fleet, 'studio-1')).rejects.toThrow(/authentication/i);
+    expect((await fleet.hands()).done).toEqual(['unlocked studio-1 with its password']);
+    expect((await sh(fleet, 'studio-1', '"$R/usr/bin/true"')).code).toBe(0);
+  });
+});
+
+describe('a simulated Mac that is switched off', () => {
+  it('stays off until its button is pressed', async () => {
+    const fleet = await up(await fresh());
+    const before = await bootSession(fleet, 'studio-2');
+    await shutDown(fleet, 'studio-2', '-h');
+    expect(await eventually(() => fleet.power()['studio-2'] === 'down')).toBe(true);
+    await expect(connect(fleet, 'studio-2')).rejects.toThrow(/ECONNREFUSED/);
+    expect(existsSync(join(fleet.nodes['studio-2']?.root ?? '', '.sim/boot'))).toBe(false);
+    expect(await fleet.powerOn('studio-2')).toBe(true);
+    expect(await bootSession(fleet, 'studio-2')).not.toBe(before);
+    expect(fleet.effects().map(({ kind }) => kind)).toEqual(['power-off', 'boot']);
+  });
+
+  it('does not come back from a reboot where that fails, until its button is pressed', async () => {
+    const fleet = await up(await fresh());
+    await fleet.setFault(['no-return', 'studio-1']);
+    await shutDown(fleet, 'studio-1', '-r');
+    expect(await eventually(() => fleet.power()['studio-1'] === 'down')).toBe(true);
+    await fleet.powerOn('studio-1');
+    expect(isUp(fleet, 'studio-1')).toBe(true);
+  });
+});
+
+describe('a reboot that takes its time', () => {
+  it('keeps living connections until what does not stop is killed', async () => {
+    const folder = await fresh();
+    const fleet = await up(folder);
+    await fleet.setFault(['slow-shutdown', 'studio-1']);
+    const client = await connect(fleet, 'studio-1');
+    await shutDown(fleet, 'studio-1', '-r');
+    expect(await eventually(() => fleet.power()['studio-1'] === 'going-down')).toBe(true);
+    expect((await run(client, 'echo still there')).stdout).toBe('still there\n');
+    expect(await eventually(() => isUp(fleet, 'studio-1'))).toBe(true);
+  });
+});
+
+describe('a simulator that is started again from its disk', () => {
+  it('is a reboot of every Mac', async () => {
+    const folder = await fresh();
+    const first = await up(folder);
+    await sh(
+      first,
+      'studio-3',
+      `"$R/usr/bin/pmset" -a sleep 7; "$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4096; printf kept >"$R/Library/kept"
+       "$R/usr/sbin/networksetup" -setdhcp "Thunderbolt 2"; printf gone >"$R/tmp/gone"`,
+    );
+    await first.setFault(['cable-missing', 'studio-1:2']);
+    const sessions = await Promise.all(Object.keys(first.nodes).map((node) => bootSession(first, node)));
+    await first.stop();
+    const again = await up(folder);
+    const now = await Promise.all(Object.keys(again.nodes).map((node) => bootSession(again, node)));
+    expect(now.filter((one) => sessions.includes(one))).toEqual([]);
+    const { stdout } = await sh(
+      again,
+      'studio-3',
+      `"$R/usr/bin/pmset" -g custom; "$R/usr/sbin/sysctl" iogpu.wired_limit_mb
+       "$R/usr/sbin/networksetup" -getinfo "Thunderbolt 2"; "$R/bin/ls" "$R/Library" "$R/tmp"`,
+    );
+    expect(stdout).toMatch(/^ sleep {16}7$/m);
+    expect(stdout).toContain('iogpu.wired_limit_mb: 0\n');
+    expect(stdout).toContain('DHCP Configuration');
+    expect(stdout).toContain('kept');
+    expect(stdout).not.toContain('gone');
+    expect((await again.clearFault(['cable-missing'])).kind).toBe('done');
+  });
+
+  it('reads network preferences as they lie on the disk', async () => {
+    const folder = await fresh();
+    const first = await up(folder);
+    const path = join(first.nodes['studio-1']?.root ?? '', 'Library/Preferences/SystemConfiguration/preferences.plist');
+    await first.stop();
+    await writeFile(path, (await readFile(path, 'utf8')).replace('10.77.0.1<', '10.55.5.1<'));
+    const again = await up(folder);
+    expect((await sh(again, 'studio-1', '"$R/sbin/ifconfig" en3')).stdout).toContain('inet 10.55.5.1 ');
+  });
+
+  it('has the nodes of the file as it is now: new ones as declared, old ones as they were', async () => {
+    const folder = await fresh();
+    const small: DesiredFleet = {
+      ...desiredRack,
+      nodes: desiredRack.nodes.slice(0, 3),
+      thunderbolt: { ...desiredRack.thunderbolt, links: desiredRack.thunderbolt.links.slice(0, 2) },
+    };
+    const first = await up(folder, small);
+    await sh(first, 'studio-1', 'printf kept >"$R/Library/kept"; "$R/usr/bin/pmset" -a sleep 7');
+    await first.stop();
+    const larger: DesiredFleet = {
+      ...desiredRack,
+      nodes: desiredRack.nodes.filter(({ name }) => name !== 'studio-2'),
+      thunderbolt: {
+        ...desiredRack.thunderbolt,
+        links: [link(0, 'studio-1:3', 'studio-3:2'), link(1, 'studio-3:4', 'studio-4:4')],
+      },
+    };
+    const again = await up(folder, larger);
+    expect(Object.keys(again.nodes)).toEqual(['studio-1', 'studio-3', 'studio-4']);
+    expect(existsSync(join(folder, 'roots/studio-2'))).toBe(false);
+    const seen = await sh(again, 'studio-1', '"$R/bin/cat" "$R/Library/kept"; "$R/usr/bin/pmset" -g custom');
+    expect(seen.stdout).toMatch(/^kept[\s\S]* sleep {16}7$/m);
+    expect((await sh(again, 'studio-4', '"$R/sbin/ifconfig" en5')).stdout).toContain('status: active');
+  });
+
+  it('begins anew where nothing was kept', async () => {
+    const folder = await fresh();
+    await writeFile(join(folder, 'state.json'), '{"formatVersion": 0}');
+    const fleet = await up(folder);
+    expect((await sh(fleet, 'studio-1', '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb')).stdout).toContain(': 491520');
+  });
+});
+
+describe('the hands at a simulated rack', () => {
+  it('plug cables in as declared and enable RDMA, and say so', async () => {
+    const fleet = await up(await fresh());
+    await fleet.setFault(['cable-missing', 'studio-1:2']);
+    await fleet.setFault(['cable-swapped', 'studio-4']);
+    await fleet.setFault(['cable-40g', 'studio-2:3']);
+    await fleet.setFault(['rdma-disabled', 'studio-3']);
+    await fleet.setFault(['clock-skew', 'studio-3']);
+    const before = await bootSession(fleet, 'studio-3');
+    const { done } = await fleet.hands();
+    expect([...done].sort()).toEqual([
+      'enabled RDMA on studio-3 in Recovery, and started it again',
+      'plugged in studio-1:2 <-> studio-2:2',
+      'plugged in studio-1:4 <-> studio-4:2',
+      'plugged in studio-2:4 <-> studio-4:3',
+      'put a 80 Gb/s cable into studio-2:3 <-> studio-3:3',
+      'unplugged studio-1:4 <-> studio-4:3',
+      'unplugged studio-2:4 <-> studio-4:2',
+    ]);
+    expect(await bootSession(fleet, 'studio-3')).not.toBe(before);
+    expect((await sh(fleet, 'studio-3', '"$R/usr/bin/rdma_ctl" status')).stdout).toBe('enabled\n');
+    expect(await fleet.setFault(['sudo-denied', 'studio-1'])).toEqual({
+      kind: 'done',
+      faults: [{ text: 'clock-skew studio-3' }, { text: 'sudo-denied studio-1' }],
+    });
+    expect((await fleet.hands()).done).toEqual([]);
+  });
+});
