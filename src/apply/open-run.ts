@@ -1,9 +1,8 @@
-import type { FleetObservation } from '../doctor/fleet-observation.ts';
-import type { NodeName } from '../model/node.ts';
 import type { Plan } from '../plan/plan.ts';
-import { observeSessions } from './observe.ts';
+import type { NodeCommand } from '../playbooks/expand.ts';
+import { type CommandReport, runCommands } from './run-commands.ts';
 import type { RunOptions } from './run-options.ts';
-import { createParts, isInterrupted, record, sessionOf } from './run-parts.ts';
+import { createParts, isInterrupted, record } from './run-parts.ts';
 import type { RunReport } from './run-report.ts';
 import { runSteps } from './run-steps.ts';
 
@@ -14,8 +13,11 @@ export interface OpenRun {
    * interrupt and a lost lease are values of the report; it rejects for bugs only.
    */
   readonly run: (plan: Plan) => Promise<RunReport>;
-  /** Observes over the connections that are there. */
-  readonly observe: (nodes: readonly NodeName[]) => Promise<FleetObservation>;
+  /**
+   * Runs the user's own commands under the leases of their nodes, each once: a command that broke off is not sent
+   * again. Nothing is run where a lease is refused.
+   */
+  readonly command: (commands: readonly NodeCommand[], deadlineMs: number) => Promise<CommandReport>;
   /** Gives the leases back, ends the journal and the connections. May be called twice. */
   readonly close: () => Promise<void>;
 }
@@ -38,11 +40,7 @@ export function openRun(options: RunOptions): OpenRun {
   };
   return {
     run: (plan) => runSteps(plan, parts),
-    observe: (nodes) =>
-      observeSessions(
-        nodes.map((node) => sessionOf(parts, node)),
-        options,
-      ),
+    command: (commands, commandMs) => runCommands(commands, commandMs, parts),
     close: () => {
       closed ??= close();
       return closed;

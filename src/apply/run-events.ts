@@ -36,6 +36,8 @@ export type RunEvent =
     }
   /** A member of a group failed, or the run was interrupted inside it: its rescue begins. */
   | { readonly kind: 'rescue-started'; readonly group: string }
+  /** The plan has ended, in whatever way; the run may go on with another one. */
+  | { readonly kind: 'plan-ended' }
   /** A signal came: nothing new is begun, what runs is awaited for a moment. */
   | { readonly kind: 'interrupted' }
   | { readonly kind: 'run-ended' };

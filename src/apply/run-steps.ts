@@ -129,6 +129,7 @@ function tellEnd({ step, outcome, ms, diagnostics, rescues }: StepReport, parts:
 
 function reportOf(parts: Parts, steps: readonly StepReport[], refusals: readonly LeaseRefusal[] = []): RunReport {
   const { options, keeper } = parts;
+  options.onEvent({ kind: 'plan-ended' });
   const own = parts.problems.splice(0);
   return {
     runId: options.journal.runId,

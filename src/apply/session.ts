@@ -69,18 +69,8 @@ export function openSession({ node, way }: NodeWay, options: SessionOptions): Se
     isClosed: false,
   };
   const connected = (): Promise<Connected> => {
-    state.connection ??= attempt();
+    state.connection ??= attempt(state, { node, way }, options);
     return state.connection;
-  };
-  const attempt = async (): Promise<Connected> => {
-    if (state.isClosed) return { kind: 'unreached', diagnostics: [interruption(node)] };
-    const retries = state.attempts;
-    state.attempts += 1;
-    if (retries > 0) {
-      options.onReconnect?.(node, retries);
-      await pause(options.retryMs * retries, state.giveUp.signal);
-    }
-    return connectOnce(way, { deadlineMs: options.deadlineMs, signal: state.giveUp.signal });
   };
   const end = (): void => {
     state.giveUp.abort();
@@ -122,6 +112,18 @@ export function openSession({ node, way }: NodeWay, options: SessionOptions): Se
       end();
     },
   };
+}
+
+async function attempt(state: State, { node, way }: NodeWay, options: SessionOptions): Promise<Connected> {
+  if (state.isClosed) return { kind: 'unreached', diagnostics: [interruption(node)] };
+  const { signal } = state.giveUp;
+  const retries = state.attempts;
+  state.attempts += 1;
+  if (retries > 0) {
+    options.onReconnect?.(node, retries);
+    await pause(options.retryMs * retries, signal);
+  }
+  return connectOnce(way, { deadlineMs: options.deadlineMs, signal });
 }
 
 const isBroken = ({ exit }: ExecResult): boolean => exit.kind === 'unknown' && exit.why === 'dropped';

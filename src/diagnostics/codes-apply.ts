@@ -142,4 +142,28 @@ export const applyCodes = {
     cause: 'Something on it keeps it from shutting down. It is not told a second time in the same boot session.',
     hint: 'See what blocks it at the Mac itself.',
   },
+  'task/still-different': {
+    severity: 'error',
+    summary: 'Something is not as the file says, although it was just brought there.',
+    cause: 'Something else changes it back: device management, another user, or macOS itself.',
+    hint: 'Find out who else manages this Mac, then run it again.',
+  },
+  'task/wait-over': {
+    severity: 'error',
+    summary: 'What the playbook waits for did not come about.',
+    cause: 'Fresh observations until the deadline of the task did not show it.',
+    hint: 'Give the task a longer deadline, or see what keeps it: meshwright status',
+  },
+  'task/assert-failed': {
+    severity: 'error',
+    summary: 'A condition of the playbook does not hold.',
+    cause: 'The named property was observed with another value, could not be seen, or is kept nowhere.',
+    hint: 'See what the node says: meshwright facts',
+  },
+  'task/command-failed': {
+    severity: 'error',
+    summary: 'A command of the playbook failed.',
+    cause: 'It ended with another exit than 0, or nobody knows how it ended. It is not sent a second time.',
+    hint: 'Try it on one node: meshwright exec NODE -- COMMAND',
+  },
 } as const satisfies Record<string, CodeEntry>;

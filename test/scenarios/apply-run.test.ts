@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../src/apply/run-events.ts';
 import { runPlan } from '../../src/apply/run-plan.ts';
@@ -9,15 +9,7 @@ import { FleetError } from '../../src/diagnostics/fleet-error.ts';
 import type { Patch, Step } from '../../src/model/step.ts';
 import { nodePath } from '../../src/script/node-paths.ts';
 import { aStep } from '../unit/apply/step-builder.ts';
-import {
-  type ApplyRack,
-  controller,
-  keptJournal,
-  planOf,
-  quickTiming,
-  runOptions,
-  startApplyRack,
-} from './apply-rack.ts';
+import { type ApplyRack, keptJournal, planOf, runOptions, startApplyRack } from './apply-rack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 import { eventually } from './sim-fixture.ts';
 
@@ -89,6 +81,7 @@ describe('a run of a plan', () => {
       expect.stringMatching(/^step-/),
       expect.stringMatching(/^step-/),
       'step-ended',
+      'plan-ended',
       'lease',
       'lease',
       'run-ended',
@@ -228,118 +221,5 @@ describe('a connection that drops in the middle of a step', () => {
     expect(['unknown', 'failed']).toContain(outcomes(report)['studio-1/gone']);
     expect(codes(report)[0]).toMatch(/^ssh\/(?:dropped|refused)$/);
     rmSync(`${rack.fleet.nodes['studio-1']?.root}${ours}/lease`, { recursive: true, force: true });
-  });
-});
-
-describe('a lease', () => {
-  it('of somebody else keeps the whole plan from beginning', async () => {
-    const holder = runPlan(
-      planOf([gate('wait', seenSleep('studio-2', 9_999), { deadlineMs: 4_000 })]),
-      runOptions(rack, { journal: keptJournal('run-holder') }),
-    );
-    expect(await eventually(() => rack.read('studio-2', ownerFile)?.includes('run=run-holder') === true)).toBe(true);
-    const journal = keptJournal();
-    const report = await runPlan(
-      planOf([sleepAfter('studio-1/g', 'studio-1'), sleepAfter('studio-2/g', 'studio-2')]),
-      runOptions(rack, { journal, controller: controller('ffff00000000') }),
-    );
-    expect(report.refusals).toEqual([
-      { node: 'studio-2', holder: expect.objectContaining({ run: 'run-holder', verb: 'apply', owner: 'ana@desk-01' }) },
-    ]);
-    expect([Object.values(outcomes(report)), codes(report)]).toEqual([['skipped', 'skipped'], ['lease/held']]);
-    expect(journal.entries.filter(({ phase }) => phase === 'intent')).toEqual([]);
-    expect(codes(await holder)).toEqual(['gate/not-reached']);
-  });
-
-  it('that was taken away turns every later script away, on all nodes', async () => {
-    const journal = keptJournal('run-old', (entry) => {
-      if (entry.phase !== 'intent' || entry.step !== 'studio-1/h') return;
-      const stolen = `${rack.fleet.nodes['studio-1']?.root}${ownerFile}`;
-      writeFileSync(stolen, 'run=run-new\ntoken=999999\n');
-    });
-    const steps = [
-      sleepAfter('studio-1/h', 'studio-1'),
-      sleepAfter('studio-2/h', 'studio-2', { needs: ['studio-1/h'] }),
-      sleepAfter('studio-1/i', 'studio-1'),
-    ];
-    const slow = { ...quickTiming, beatMs: 60_000 };
-    const report = await runPlan(planOf(steps), runOptions(rack, { journal, timing: slow }));
-    expect(outcomes(report)).toEqual({ 'studio-1/h': 'failed', 'studio-2/h': 'skipped', 'studio-1/i': 'skipped' });
-    expect([report.isLeaseLost, codes(report), timesRun('studio-1', 'studio-1/h')]).toEqual([true, ['lease/lost'], 0]);
-    rmSync(`${rack.fleet.nodes['studio-1']?.root}${ours}/lease`, { recursive: true, force: true });
-  });
-});
-
-describe('an interrupt', () => {
-  it('ends a gate, rescues the group that it stands in, and gives the leases back', async () => {
-    const person = new AbortController();
-    const events: RunEvent[] = [];
-    const group = 'kimi/1';
-    const steps = [
-      sleepAfter('studio-1/kick', 'studio-1', { group }),
-      aStep('wait', {
-        class: 'probe',
-        group,
-        needs: ['studio-1/kick'],
-        act: { kind: 'gate', expect: [seenSleep('studio-1', 9_999)], aborts: [] },
-      }),
-    ];
-    const rescue = { group, steps: [sleepAfter('studio-1/stop', 'studio-1'), sleepAfter('studio-2/stop', 'studio-2')] };
-    const journal = keptJournal();
-    const running = runPlan(planOf(steps, [rescue]), {
-      ...runOptions(rack, { journal, signal: person.signal }),
-      onEvent: (event) => {
-        events.push(event);
-        if (event.kind === 'step-progress') person.abort();
-      },
-    });
-    const report = await running;
-    expect(report.steps.map(({ step, outcome, rescues }) => [step.id, outcome, rescues])).toEqual([
-      ['studio-1/kick', 'changed', undefined],
-      ['wait', 'interrupted', undefined],
-      ['studio-1/stop', 'changed', group],
-      ['studio-2/stop', 'changed', group],
-    ]);
-    expect([report.isInterrupted, journal.entries.at(-1)]).toEqual([true, { phase: 'end', isInterrupted: true }]);
-    expect(events.map(({ kind }) => kind)).toContain('interrupted');
-    expect([rack.read('studio-1', ownerFile), rack.read('studio-2', ownerFile)]).toEqual([undefined, undefined]);
-  });
-});
-
-describe('a gate', () => {
-  const wait = (patch: Patch, aborts: readonly Patch[], deadlineMs = 20_000): Promise<RunReport> =>
-    runPlan(
-      planOf([
-        aStep('wait', { node: patch.node, class: 'probe', deadlineMs, act: { kind: 'gate', expect: [patch], aborts } }),
-      ]),
-      runOptions(rack),
-    );
-
-  it('that is not reached names both values', async () => {
-    const report = await wait(seenSleep('studio-3', 77), [], 100);
-    expect(report.diagnostics).toMatchObject([
-      {
-        code: 'gate/not-reached',
-        subject: 'node studio-3',
-        detail: 'power/sleep on studio-3: expected 77, seen 0.',
-      },
-    ]);
-  });
-
-  it('ends at once at a value from which it cannot be reached', async () => {
-    const report = await wait(seenSleep('studio-3', 77), [seenSleep('studio-3', 0)]);
-    expect(report.diagnostics).toMatchObject([{ code: 'gate/aborted', related: [{ code: 'gate/not-reached' }] }]);
-  });
-
-  it('says when nobody could see', async () => {
-    const { proxy, ways } = await proxied('studio-3');
-    const running = runPlan(planOf([gate('wait', seenSleep('studio-3', 77), {})]), {
-      ...runOptions(rack, { ways }),
-      onEvent: ({ kind }) => {
-        if (kind === 'step-progress') void proxy.vanish();
-      },
-    });
-    expect(codes(await running)).toEqual(['gate/not-seen']);
-    rmSync(`${rack.fleet.nodes['studio-3']?.root}${ours}/lease`, { recursive: true, force: true });
   });
 });

@@ -1,0 +1,198 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import { canonicalJson } from '../model/digest.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Goal } from '../plan/goal.ts';
+import { makePlan } from '../plan/make-plan.ts';
+import type { Plan } from '../plan/plan.ts';
+import { seenProperties } from '../plan/properties.ts';
+import type { Work } from '../playbooks/expand.ts';
+import { propertyKey } from '../resources/property-key.ts';
+import type { OpenRun } from './open-run.ts';
+import { pause } from './pause.ts';
+import type { PlaybookOptions, PlaybookPlace, ShownPlan } from './playbook-report.ts';
+import type { LeaseRefusal, RunReport } from './run-report.ts';
+
+/** What a task may use. */
+export interface WorkTools {
+  readonly place: PlaybookPlace;
+  readonly options: PlaybookOptions;
+  readonly look: (nodes: readonly NodeName[]) => Promise<FleetObservation>;
+  /** What was seen may not hold any more. */
+  readonly forget: () => void;
+  readonly takeFirst: () => ShownPlan | undefined;
+  readonly run: () => OpenRun;
+}
+
+/** What one task came to. */
+export interface DoneWork {
+  readonly plan?: Plan;
+  readonly observation?: FleetObservation;
+  readonly run?: RunReport;
+  readonly failed?: readonly NodeName[];
+  readonly refusals?: readonly LeaseRefusal[];
+  readonly diagnostics?: readonly Diagnostic[];
+  readonly isDeclined?: boolean;
+  /** Nothing may come after it: a lease was refused or lost. */
+  readonly isEnd?: boolean;
+}
+
+/** Does what a task came to. */
+export function doWork(work: Work, tools: WorkTools): Promise<DoneWork> {
+  switch (work.kind) {
+    case 'plan':
+      return planAndRun(work, tools);
+    case 'verify':
+      return verify(work.targets, tools);
+    case 'wait':
+      return wait(work, tools);
+    case 'assert':
+      return assertProperty(work, tools);
+    case 'confirm':
+      return confirm(work.text, tools);
+    case 'run':
+      return runOwn(work, tools);
+  }
+}
+
+async function planFor(goal: Goal, targets: readonly NodeName[], tools: WorkTools): Promise<Required<ShownPlan>> {
+  const { desired } = tools.options.scope;
+  const observation = await tools.look(targets);
+  return { plan: makePlan({ goal, desired, observation, targets }), observation };
+}
+
+async function planAndRun({ goal, targets }: Extract<Work, { kind: 'plan' }>, tools: WorkTools): Promise<DoneWork> {
+  const { options, place } = tools;
+  const first = tools.takeFirst();
+  const shown = first ?? (await planFor(goal, targets, tools));
+  if (options.signal?.aborted === true) return shown;
+  const { plan } = shown;
+  const blocked = goal.kind === 'converge' ? [] : keptBack(plan);
+  if (plan.steps.every(({ act }) => act.kind === 'hands')) return { ...shown, failed: blocked };
+  const isApproved = first !== undefined || (await options.approve(plan, place));
+  if (!isApproved) return { ...shown, isDeclined: true };
+  tools.forget();
+  const run = await tools.run().run(plan);
+  return { ...shown, run, failed: [...new Set([...failedNodes(plan, run), ...blocked])], isEnd: isEnd(run) };
+}
+
+/** A verb that acts on a node has failed there when something keeps it from acting. */
+const keptBack = ({ waiting, blockers }: Plan): readonly NodeName[] => [
+  ...waiting.map(({ node }) => node),
+  ...blockers.flatMap(({ node, peers }) => [node, ...peers]),
+];
+
+const isEnd = ({ refusals, isLeaseLost, isInterrupted }: RunReport): boolean =>
+  refusals.length > 0 || isLeaseLost || isInterrupted;
+
+/** Nodes of steps that did not do their work, and of everything that such a step is about. */
+function failedNodes({ steps }: Plan, run: RunReport): readonly NodeName[] {
+  const own = new Set(steps.map(({ id }) => id));
+  const bad = run.steps.filter(
+    ({ step, outcome }) =>
+      own.has(step.id) && step.act.kind !== 'hands' && outcome !== 'changed' && outcome !== 'unchanged',
+  );
+  return [...new Set(bad.flatMap(({ step }) => [step.node, ...step.peers]))];
+}
+
+/** A second plan must be empty. What only hands can do, or what nobody could see, is no contradiction. */
+async function verify(targets: readonly NodeName[], tools: WorkTools): Promise<DoneWork> {
+  const shown = await planFor({ kind: 'converge' }, targets, tools);
+  const diagnostics = shown.plan.changes.map(({ resource, node, from, to }) =>
+    diagnose('task/still-different', {
+      subject: `node ${node}`,
+      detail: `${resource} on ${node}: ${from}, and it is to be: ${to}.`,
+    }),
+  );
+  return { ...shown, diagnostics, failed: [...new Set(shown.plan.changes.map(({ node }) => node))] };
+}
+
+/** Looks afresh, again and again, until all of it is there or the deadline is over. */
+async function wait(work: Extract<Work, { kind: 'wait' }>, tools: WorkTools): Promise<DoneWork> {
+  const { options } = tools;
+  const { timing, signal } = options;
+  const endMs = performance.now() + work.deadlineMs * timing.scale;
+  tools.forget();
+  while (signal?.aborted !== true) {
+    const observation = await options.observe(work.nodes);
+    const missing = missingIn(observation, work, tools);
+    if (missing.length === 0) return { observation };
+    if (performance.now() >= endMs) {
+      const failed = missing.map(({ node }) => node);
+      return { observation, failed, diagnostics: missing.map((one) => waitOver(one, work.deadlineMs)) };
+    }
+    await pause(timing.gatePollMs, signal);
+  }
+  return {};
+}
+
+interface Missing {
+  readonly node: NodeName;
+  readonly why: string;
+}
+
+function missingIn(
+  observation: FleetObservation,
+  work: Extract<Work, { kind: 'wait' }>,
+  { options }: WorkTools,
+): readonly Missing[] {
+  const unseen = work.nodes.flatMap((node): readonly Missing[] => {
+    const [problem] = observation.failures[node] ?? [];
+    return problem === undefined ? [] : [{ node, why: problem.summary }];
+  });
+  if (work.for === 'observed' || unseen.length > 0) return unseen;
+  const goal: Goal = { kind: 'start', placements: work.placements };
+  const { desired } = options.scope;
+  const plan = makePlan({ goal, desired, observation, targets: work.nodes });
+  return [
+    ...plan.changes.map(({ node, resource, from }) => ({ node, why: `${resource}: ${from}` })),
+    ...plan.waiting.map(({ node, resource, for: reasons }) => ({ node, why: `${resource}: ${reasons.join(', ')}` })),
+  ];
+}
+
+const waitOver = ({ node, why }: Missing, deadlineMs: number): Diagnostic =>
+  diagnose('task/wait-over', {
+    subject: `node ${node}`,
+    detail: `${node}, after ${Math.round(deadlineMs / 1_000)} s: ${why}`,
+  });
+
+async function assertProperty(work: Extract<Work, { kind: 'assert' }>, tools: WorkTools): Promise<DoneWork> {
+  const { property, is, says, nodes } = work;
+  const observation = await tools.look(nodes);
+  const seen = seenProperties(tools.options.scope.desired, observation);
+  const found = nodes.flatMap((node) => {
+    const value = seen.get(propertyKey({ node, address: property }));
+    return value === undefined ? [] : [{ node, value }];
+  });
+  const wrong = found.filter(
+    ({ value }) => value.kind === 'unknown' || canonicalJson(value.value) !== canonicalJson(is),
+  );
+  const told = (node: NodeName, what: string): Diagnostic =>
+    diagnose('task/assert-failed', {
+      subject: `node ${node}`,
+      detail: `${says === undefined ? '' : `${says} `}${property} on ${node} is to be ${canonicalJson(is)}: ${what}.`,
+    });
+  if (found.length === 0) {
+    return { observation, failed: nodes, diagnostics: nodes.map((node) => told(node, 'it has no such property')) };
+  }
+  const diagnostics = wrong.map(({ node, value }) =>
+    told(node, value.kind === 'known' ? `it is ${canonicalJson(value.value)}` : `unknown, ${value.detail}`),
+  );
+  return { observation, failed: wrong.map(({ node }) => node), diagnostics };
+}
+
+async function confirm(text: string, { options, place, forget }: WorkTools): Promise<DoneWork> {
+  // Whoever is asked may take an hour.
+  forget();
+  return { isDeclined: !(await options.confirm(text, place)) };
+}
+
+async function runOwn(work: Extract<Work, { kind: 'run' }>, tools: WorkTools): Promise<DoneWork> {
+  tools.forget();
+  const { timing } = tools.options;
+  const { failed, refusals, diagnostics, isInterrupted, isLeaseLost } = await tools
+    .run()
+    .command(work.commands, work.deadlineMs * timing.scale);
+  return { failed, refusals, diagnostics, isEnd: refusals.length > 0 || isLeaseLost || isInterrupted };
+}

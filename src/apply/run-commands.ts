@@ -1,0 +1,122 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { escapeText } from '../diagnostics/escape.ts';
+import { exitText, isSuccess } from '../model/exit.ts';
+import type { NodeName } from '../model/node.ts';
+import type { NodeCommand } from '../playbooks/expand.ts';
+import { quote } from '../script/quote.ts';
+import { forEachLimited } from './for-each-limited.ts';
+import { leaseHeld } from './lease-ask.ts';
+import { isInterrupted, type Parts, record, sessionOf } from './run-parts.ts';
+import type { LeaseRefusal } from './run-report.ts';
+
+/** How the user's own commands came out. */
+export interface CommandReport {
+  readonly refusals: readonly LeaseRefusal[];
+  /** Nodes on which the command is not known to have ended well, by name. */
+  readonly failed: readonly NodeName[];
+  /** Nodes on which there was nothing to do. */
+  readonly spared: readonly NodeName[];
+  readonly isInterrupted: boolean;
+  readonly isLeaseLost: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Of both streams together; what a command prints is only looked at when it fails. */
+const maxBytes = 1_048_576;
+const shownCharacters = 300;
+
+type Ran = 'done' | 'spared' | Diagnostic;
+
+/** Runs commands of a playbook, one per node, at most `parallel` at once. */
+export async function runCommands(
+  commands: readonly NodeCommand[],
+  deadlineMs: number,
+  parts: Parts,
+): Promise<CommandReport> {
+  const taken = await parts.keeper.take(commands.map(({ node }) => node));
+  const ran = new Map<NodeName, Ran>();
+  if (taken.kind === 'taken') {
+    await forEachLimited(commands, parts.options.parallel, async (command) => {
+      const isOver = isInterrupted(parts) || parts.keeper.lost.aborted || parts.halted.signal.aborted;
+      if (!isOver) ran.set(command.node, await runOne(command, deadlineMs, parts));
+    });
+  }
+  const refusals = taken.kind === 'refused' ? taken.refusals : [];
+  const problems = [...ran.values()].flatMap((one) => (typeof one === 'string' ? [] : [one]));
+  const nodes = commands.map(({ node }) => node).sort();
+  return {
+    refusals,
+    failed: nodes.filter((node) => ran.get(node) !== 'done' && ran.get(node) !== 'spared'),
+    spared: nodes.filter((node) => ran.get(node) === 'spared'),
+    isInterrupted: isInterrupted(parts),
+    isLeaseLost: parts.keeper.lost.aborted,
+    diagnostics: [
+      ...parts.problems.splice(0),
+      ...refusals.map(({ node, holder }) => leaseHeld(node, holder)),
+      ...problems,
+    ],
+  };
+}
+
+async function runOne({ node, command, unless }: NodeCommand, deadlineMs: number, parts: Parts): Promise<Ran> {
+  const hold = parts.keeper.hold(node);
+  if (hold.kind === 'none') return hold.diagnostics[0];
+  if (unless !== undefined) {
+    const checked = await send(node, unless, { deadlineMs, parts });
+    if (checked === 'done') return 'spared';
+    if (checked.isUnknown) return checked.problem;
+  }
+  const step = `${node}/run`;
+  const about = { act: 'run', class: 'once', effect: 'none', changes: [] } as const;
+  if (!record(parts, { phase: 'intent', step, node, ...about })) return notWritten(node);
+  const startedAtMs = performance.now();
+  const sent = await send(node, command, { deadlineMs, parts });
+  record(parts, {
+    phase: 'outcome',
+    step,
+    node,
+    outcome: sent === 'done' ? 'changed' : sent.isUnknown ? 'unknown' : 'failed',
+    ms: Math.round(performance.now() - startedAtMs),
+    problems: sent === 'done' ? [] : [{ code: sent.problem.code, detail: sent.problem.detail }],
+  });
+  return sent === 'done' ? 'done' : sent.problem;
+}
+
+interface Bounds {
+  readonly deadlineMs: number;
+  readonly parts: Parts;
+}
+
+async function send(
+  node: NodeName,
+  words: readonly string[],
+  { deadlineMs, parts }: Bounds,
+): Promise<'done' | { readonly isUnknown: boolean; readonly problem: Diagnostic }> {
+  const command = words.map(quote).join(' ');
+  const startedAtMs = performance.now();
+  const answer = await sessionOf(parts, node).ask(() => ({ command, deadlineMs, maxBytes }));
+  if (answer.kind === 'unreached') return { isUnknown: true, problem: answer.diagnostics[0] };
+  const { exit } = answer.result;
+  if (isSuccess(exit)) return 'done';
+  const [stdout, stderr] = [answer.result.stdout, answer.result.stderr].map((bytes) => Buffer.from(bytes).toString());
+  const said = escapeText((stderr || stdout || 'without a word').trim().slice(0, shownCharacters));
+  const problem = diagnose('task/command-failed', {
+    subject: `node ${node}`,
+    detail: `${node}: ${words.join(' ')}: ${exitText(exit)}: ${said}`,
+    command: {
+      argv: words,
+      exit,
+      durationMs: Math.round(performance.now() - startedAtMs),
+      stdout: stdout ?? '',
+      stderr: stderr ?? '',
+    },
+  });
+  return { isUnknown: exit.kind === 'unknown', problem };
+}
+
+const notWritten = (node: NodeName): Diagnostic =>
+  diagnose('journal/cannot-write', {
+    subject: `node ${node}`,
+    detail: `The command for ${node} was not sent: it could not be written down first.`,
+  });

@@ -1,0 +1,139 @@
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { NodeName } from '../model/node.ts';
+import { batchesOf, expandTask, playNodes } from '../playbooks/expand.ts';
+import type { Play, Playbook } from '../playbooks/playbook.ts';
+import { type OpenRun, openRun } from './open-run.ts';
+import type { PlaybookOptions, PlaybookPlace, PlaybookReport, PlaybookWork } from './playbook-report.ts';
+import { type DoneWork, doWork } from './playbook-work.ts';
+
+/** What a playbook run remembers from one task to the next. */
+interface PlaybookState {
+  readonly options: PlaybookOptions;
+  readonly works: PlaybookWork[];
+  /** Begun when something is sent for the first time. */
+  run?: OpenRun;
+  /** The last look, while nothing has been done that could have changed what it shows. */
+  seen?: { readonly nodes: ReadonlySet<NodeName>; readonly observation: FleetObservation };
+  first: PlaybookOptions['first'];
+  isStopped: boolean;
+  isDeclined: boolean;
+}
+
+/**
+ * Runs the tasks of a playbook, play after play and batch after batch, under one journal and with one lease and one
+ * connection per node from its first change to its end. A node that has failed takes no part in the rest of its play.
+ * @throws FleetError `journal/cannot-write` before anything is sent, and whatever `observe` rejects with
+ */
+export async function runPlaybook(playbook: Playbook, options: PlaybookOptions): Promise<PlaybookReport> {
+  const state: PlaybookState = { options, works: [], first: options.first, isStopped: false, isDeclined: false };
+  try {
+    let at = 0;
+    for (const play of playbook.plays) {
+      if (isOver(state)) break;
+      await runPlay(play, at, state);
+      at += 1;
+    }
+  } finally {
+    await state.run?.close();
+  }
+  const nodes = nodesOfAll(playbook, options);
+  const isInterrupted = options.signal?.aborted === true;
+  const observation = isInterrupted ? undefined : await lookAt(nodes, state);
+  return {
+    works: state.works,
+    nodes,
+    ...(observation === undefined ? {} : { observation }),
+    isStopped: state.isStopped,
+    isDeclined: state.isDeclined,
+    isInterrupted,
+  };
+}
+
+const isOver = ({ options, isStopped, isDeclined }: PlaybookState): boolean =>
+  isStopped || isDeclined || options.signal?.aborted === true;
+
+function nodesOfAll({ plays }: Playbook, { scope }: PlaybookOptions): readonly NodeName[] {
+  const meant = new Set(plays.flatMap((play) => playNodes(play, scope)));
+  return scope.desired.nodes.map(({ name }) => name).filter((name) => meant.has(name));
+}
+
+async function runPlay(play: Play, at: number, state: PlaybookState): Promise<void> {
+  const { scope } = state.options;
+  const failed = new Set<NodeName>();
+  const batches = batchesOf(play, playNodes(play, scope));
+  for (const [batch, members] of batches.entries()) {
+    for (const node of await runBatch({ play, at, batch, members }, state)) failed.add(node);
+    if (failed.size > play.maxFailures) state.isStopped = true;
+    if (isOver(state)) return;
+  }
+}
+
+interface Batch {
+  readonly play: Play;
+  /** Of the play, and of the batch in it; from 0. */
+  readonly at: number;
+  readonly batch: number;
+  readonly members: readonly NodeName[];
+}
+
+/** Gives the members that have failed. */
+async function runBatch({ play, at, batch, members }: Batch, state: PlaybookState): Promise<ReadonlySet<NodeName>> {
+  const failed = new Set<NodeName>();
+  for (const task of play.tasks) {
+    const nodes = members.filter((node) => !failed.has(node));
+    if (isOver(state) || nodes.length === 0) break;
+    const work = await runTask({ play: at, batch, task, nodes }, state);
+    for (const node of work.failed.filter((one) => members.includes(one))) failed.add(node);
+  }
+  return failed;
+}
+
+async function runTask(place: PlaybookPlace, state: PlaybookState): Promise<PlaybookWork> {
+  const { options, works } = state;
+  const done = await doWork(expandTask(place.task, options.scope, place.nodes), {
+    place,
+    options,
+    look: (nodes) => lookAt(nodes, state),
+    forget: () => {
+      delete state.seen;
+    },
+    takeFirst: () => {
+      const { first } = state;
+      state.first = undefined;
+      const observation = first?.observation;
+      if (observation) state.seen = { nodes: new Set(place.nodes), observation };
+      return first;
+    },
+    run: () => {
+      state.run ??= openRun(options.run());
+      return state.run;
+    },
+  });
+  const work = workOf(place, done);
+  state.isDeclined ||= done.isDeclined === true;
+  state.isStopped ||= done.isEnd === true;
+  works.push(work);
+  await options.onWork?.(work);
+  return work;
+}
+
+function workOf(place: PlaybookPlace, { plan, observation, run, ...done }: DoneWork): PlaybookWork {
+  return {
+    ...place,
+    ...(plan === undefined ? {} : { plan }),
+    ...(observation === undefined ? {} : { observation }),
+    ...(run === undefined ? {} : { run }),
+    failed: done.failed ?? [],
+    refusals: done.refusals ?? run?.refusals ?? [],
+    diagnostics: done.diagnostics ?? run?.diagnostics ?? [],
+  };
+}
+
+/** The last look where it still holds and shows all of these nodes, else a fresh one. */
+async function lookAt(nodes: readonly NodeName[], state: PlaybookState): Promise<FleetObservation> {
+  const { seen, options } = state;
+  if (seen !== undefined && nodes.every((node) => seen.nodes.has(node))) return seen.observation;
+  const observation = await options.observe(nodes);
+  state.seen = { nodes: new Set(nodes), observation };
+  return observation;
+}
