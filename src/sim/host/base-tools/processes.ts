@@ -17,14 +17,23 @@ const ofNode = (files: string): string =>
   p=\${p#/proc/}; printf '%s,' "\${p%/environ}"
 done)`;
 
-/** The same for processes that were asked for by number. A Mac below hides the environment of its own programs. */
-const psNamed = (isBsd: boolean): string =>
+/**
+ * A function of sh: whether one process carries the mark. A Mac below hides the environment of its own programs, and
+ * Linux that of a process which is just becoming another program: it is looked at again.
+ */
+const ownFunction = (isBsd: boolean): string =>
   isBsd
-    ? ':'
-    : `q=
-  for o in $(IFS=,; printf '/proc/%s/environ ' $p); do q="$q $o"; done
-  ${ofNode('$q')}
-  p=\${1-}; p=\${p%,}`;
+    ? 'own() { :; }'
+    : `own() {
+  for t in 1 2 3 4 5; do
+    command -p grep -qsaxzF "${markVariable}=$${markVariable}" "/proc/$1/environ" && return
+    command -p grep -qsa . "/proc/$1/environ" && return 1
+    { read -r y <"/proc/$1/stat"; } 2>/dev/null || return 1
+    case \${y##*) } in (Z* | X*) return 1 ;; esac
+    command -p sleep 0.02
+  done
+  return 1
+}`;
 
 /** All processes of the node: those that carry its mark. Without /proc (a Mac below) ps itself shows the mark. */
 const psAll = (host: string, isBsd: boolean): string =>
@@ -50,11 +59,13 @@ shift $((OPTIND - 1))
   case \${o%=} in (${psKeywords.join(' | ')}) ;; (*) exit 1 ;; esac
 done) || refused "$k: keyword not found"
 if [ -n "$p" ]; then
-  ${psNamed(isBsd)}
+  ${ownFunction(isBsd)}
+  q=$(IFS=,; for o in $p; do own "$o" && printf '%s,' "$o"; done)
+  set -- "$q"
 else
   ${psAll(host, isBsd)}
-  p=\${1-}; p=\${p%,}
 fi
+p=\${1-} p=\${p%,}
 [ -n "$p" ] || exit 1
 set -f
 set --
@@ -70,11 +81,12 @@ const killBody = (isBsd: boolean): string => `case \${1-} in
 esac
 [ "\${1-}" != -- ] || shift
 [ $# -gt 0 ] || refused ''
+${ownFunction(isBsd)}
 for o; do case \${o#-} in ('' | 0 | 1 | *[!0-9]*) refused "illegal process id: $o" ;; esac; done
 z=0
 for o; do
   shift
-  ${isBsd ? 'true' : `command -p grep -qsaxzF "${markVariable}=$${markVariable}" "/proc/\${o#-}/environ"`} &&
+  own "\${o#-}" &&
     { set -- "$@" "$o"; continue; }
   printf 'kill: %s: No such process\\n' "$o" >&2
   z=1

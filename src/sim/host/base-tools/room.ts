@@ -6,7 +6,7 @@ const roomPath = '/.sim/room';
 
 /** What Linux says of a file that may not grow, and what a Mac says of a full disk. */
 const words = [
-  's/^[^ :]*[/]\\([a-z0-9]*\\): /\\1: /',
+  's/^[/][^ :]*[/]\\([a-z0-9]*\\): /\\1: /',
   "s/^cp: error writing '\\(.*\\)': File too large/cp: \\1: No space left on device/",
   "s/^cp: error copying '.*' to '\\(.*\\)': File too large/cp: \\1: No space left on device/",
   's/^cat: .*: File too large/cat: stdout: No space left on device/',
