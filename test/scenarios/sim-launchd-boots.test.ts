@@ -24,6 +24,7 @@ beforeEach(async () => {
   lifeline = startLifeline('launchd-boots');
   groups = createProcessGroups(lifeline);
   launchd = createLaunchd({
+    name: 'node',
     root,
     mark: () => 'launchd-boots.node.0',
     groups,

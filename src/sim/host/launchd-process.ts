@@ -9,6 +9,7 @@ import type { ProcessGroups } from './process-groups.ts';
 
 /** The node on which a job is started. */
 export interface JobPlace {
+  readonly name: string;
   /** Absolute folder that stands for `/`. */
   readonly root: string;
   /** `<run id>.<node>.<boot number>`: of the present boot. */
@@ -113,7 +114,7 @@ export function startJob(
   const child = tryLaunch(place, job);
   const pid = child?.pid;
   if (child === undefined || pid === undefined) return undefined;
-  place.groups.add(pid);
+  place.groups.add(pid, place.name);
   child.unref();
   child.once('exit', (code, signal) => {
     if (!job.abandonsGroup) signalGroup(pid, 'SIGTERM');

@@ -82,6 +82,7 @@ async function prepare(options: SimulatedNodeOptions) {
   const mark = (): string => `${runId}.${name}.${boot}`;
   const objectTo = (line: string): Promise<void> => appendFile(unknownFile, `${line}\n`);
   const launchd = createLaunchd({
+    name,
     root,
     mark,
     groups: options.groups,
