@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { observeFleet } from '../../src/apply/observe.ts';
+import type { PlaybookOptions, PlaybookReport } from '../../src/apply/playbook-report.ts';
+import type { RunOptions } from '../../src/apply/run-options.ts';
+import { runPlaybook } from '../../src/apply/run-playbook.ts';
+import type { DesiredFleet } from '../../src/model/desired.ts';
+import { type NodeName, nodeName } from '../../src/model/node.ts';
+import { makePlan } from '../../src/plan/make-plan.ts';
+import type { Play, Task } from '../../src/playbooks/playbook.ts';
+import { type ApplyRack, controller, keptJournal, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
+
+const ownerFile = '/Library/Application Support/meshwright/lease/owner';
+const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
+
+let rack: ApplyRack;
+beforeAll(async () => {
+  rack = await startApplyRack('playbook');
+});
+afterAll(() => rack.stop());
+
+/** The file wants Macs that sleep after so many minutes. */
+const sleeping = (sleepMinutes: number): DesiredFleet => ({ ...rack.desired, power: { sleepMinutes } });
+
+interface Wish extends Partial<PlaybookOptions> {
+  readonly desired?: DesiredFleet;
+  readonly runWith?: Partial<RunOptions>;
+}
+
+interface Played {
+  readonly report: PlaybookReport;
+  /** Nodes of every observation, in order. */
+  readonly looks: readonly (readonly NodeName[])[];
+  readonly phases: readonly string[];
+}
+
+async function play(
+  plays: readonly Partial<Play>[],
+  { desired = rack.desired, runWith, ...wish }: Wish = {},
+): Promise<Played> {
+  const looks: (readonly NodeName[])[] = [];
+  const journal = keptJournal();
+  const options = runOptions(rack, { desired, journal, ...runWith });
+  const report = await runPlaybook(
+    {
+      name: 'own',
+      plays: plays.map((one) => ({ nodes: { kind: 'targets' }, serial: [], maxFailures: 0, tasks: [], ...one })),
+    },
+    {
+      scope: { desired, targets: nodes },
+      observe: (asked) => {
+        looks.push(asked);
+        return observeFleet(
+          options.ways.filter(({ node }) => asked.includes(node)),
+          options,
+        );
+      },
+      approve: () => Promise.resolve(true),
+      confirm: () => Promise.resolve(true),
+      run: () => options,
+      timing: quickTiming,
+      ...wish,
+    },
+  );
+  return { report, looks, phases: journal.entries.map(({ phase }) => phase) };
+}
+
+const power: Task = { kind: 'converge', only: ['power'] };
+const failedOf = ({ works }: PlaybookReport): readonly string[] =>
+  works.map(({ task, failed }) => `${task.kind}: ${failed.join(' ')}`.trim());
+const codes = ({ works }: PlaybookReport): readonly string[] => [
+  ...new Set(works.flatMap(({ diagnostics }) => diagnostics.map(({ code }) => code))),
+];
+const sleepOf = ({ observation }: PlaybookReport): readonly unknown[] =>
+  nodes.map((node) => {
+    const seen = observation?.nodes[node]?.facts.power;
+    return seen?.kind === 'known' ? seen.value.sleepMinutes : seen;
+  });
+
+describe('a playbook', () => {
+  it('converges, looks again, and ends with an observation after the last write', async () => {
+    const { report, looks, phases } = await play([{ tasks: [power] }], { desired: sleeping(21) });
+    expect([failedOf(report), sleepOf(report)]).toEqual([['converge:'], [21, 21, 21]]);
+    expect(looks).toEqual([nodes, nodes]);
+    expect(phases.filter((phase) => phase === 'intent')).toHaveLength(3);
+    expect([report.isStopped, report.isDeclined, report.isInterrupted]).toEqual([false, false, false]);
+    expect(rack.read('studio-1', ownerFile)).toBeUndefined();
+  });
+
+  it('looks once, asks nobody and begins no journal when there is nothing to do', async () => {
+    const asked: string[] = [];
+    const approve = (): Promise<boolean> => {
+      asked.push('approve');
+      return Promise.resolve(true);
+    };
+    const run = (): never => {
+      throw new Error('nothing is to be run');
+    };
+    const { report, looks } = await play([{ tasks: [power] }], { desired: sleeping(21), approve, run });
+    expect([looks, asked, report.works[0]?.run]).toEqual([[nodes], [], undefined]);
+  });
+
+  it('runs a plan that was shown before exactly as it is, without another look or question', async () => {
+    const desired = sleeping(22);
+    const observation = await observeFleet(
+      nodes.map((node) => rack.way(node)),
+      runOptions(rack),
+    );
+    const plan = makePlan({ goal: { kind: 'converge', only: ['power'] }, desired, observation, targets: nodes });
+    const approve = (): Promise<boolean> => Promise.reject(new Error('was approved already'));
+    const { report, looks } = await play([{ tasks: [power] }], { desired, approve, first: { plan, observation } });
+    expect([report.works[0]?.plan, looks, sleepOf(report)]).toEqual([plan, [nodes], [22, 22, 22]]);
+  });
+
+  it('changes nothing when somebody says no, to a plan or to a question', async () => {
+    const no = (): Promise<boolean> => Promise.resolve(false);
+    const declined = await play([{ tasks: [power] }], { desired: sleeping(23), approve: no });
+    expect([declined.report.isDeclined, declined.phases, sleepOf(declined.report)]).toEqual([true, [], [22, 22, 22]]);
+    const questions: string[] = [];
+    const asked = await play([{ tasks: [{ kind: 'confirm', text: 'Do {nodes}?' }, power] }], {
+      desired: sleeping(23),
+      confirm: (text) => {
+        questions.push(text);
+        return Promise.resolve(false);
+      },
+    });
+    expect([asked.report.isDeclined, asked.report.works.length, questions]).toEqual([
+      true,
+      1,
+      ['Do studio-1, studio-2, studio-3?'],
+    ]);
+  });
+
+  it('goes batch after batch, and stops when more nodes fail than it allows', async () => {
+    const ways = rack.desired.nodes.map(({ name }) => rack.way(name, name === 'studio-1' ? 1 : undefined));
+    const own: Task = { kind: 'run', command: ['sw_vers'], effect: 'none', deadlineMs: 20_000 };
+    const serial: Play['serial'] = [{ kind: 'count', count: 1 }];
+    const strict = await play([{ serial, tasks: [own] }, { tasks: [own] }], { runWith: { ways } });
+    expect([failedOf(strict.report), strict.report.isStopped]).toEqual([['run: studio-1'], true]);
+    const lenient = await play([{ serial, maxFailures: 1, tasks: [own, own] }], { runWith: { ways } });
+    expect([failedOf(lenient.report), lenient.report.isStopped]).toEqual([
+      ['run: studio-1', 'run:', 'run:', 'run:', 'run:'],
+      false,
+    ]);
+  });
+
+  it('runs own commands once under the leases, and not where they are not needed', async () => {
+    const tasks: Task[] = [
+      { kind: 'run', command: ['sw_vers', '-productVersion'], effect: 'none', deadlineMs: 20_000 },
+      { kind: 'run', command: ['sw_vers', '-buildVersion'], unless: ['sw_vers'], effect: 'none', deadlineMs: 20_000 },
+      { kind: 'run', command: ['sw_vers', '-nonsense'], effect: 'none', deadlineMs: 20_000 },
+    ];
+    const names: Play['nodes'] = { kind: 'names', names: [nodeName('studio-1')] };
+    const { report, phases } = await play([{ nodes: names, tasks }]);
+    expect([failedOf(report), codes(report)]).toEqual([['run:', 'run:', 'run: studio-1'], ['task/command-failed']]);
+    const times = (option: string): number =>
+      rack.fleet.execs().filter(({ command }) => command === `'sw_vers' '${option}'`).length;
+    expect(['-productVersion', '-buildVersion', '-nonsense'].map(times)).toEqual([1, 0, 1]);
+    expect(phases).toEqual(['run', 'lease', 'intent', 'outcome', 'intent', 'outcome', 'lease', 'end']);
+  });
+
+  it('stops where somebody else holds a lease', async () => {
+    const held = await play([{ tasks: [power] }], {
+      desired: sleeping(24),
+      onWork: async () => {
+        const late = await play([{ tasks: [power] }], {
+          desired: sleeping(25),
+          runWith: { controller: controller('ffff00000000') },
+        });
+        expect([late.report.isStopped, late.report.works[0]?.refusals[0]?.node]).toEqual([true, 'studio-1']);
+        expect([late.report.nodes, sleepOf(late.report)]).toEqual([nodes, [24, 24, 24]]);
+      },
+    });
+    expect(held.report.isStopped).toBe(false);
+  });
+
+  it('says what does not hold, what does not come about, and what came undone', async () => {
+    const assert = (is: number, property = 'power/sleep'): Task => ({ kind: 'assert', property, is });
+    const wrong = await play([{ maxFailures: 9, tasks: [assert(24), assert(5)] }, { tasks: [assert(1, 'power/nap')] }]);
+    expect([failedOf(wrong.report), codes(wrong.report)]).toEqual([
+      ['assert:', `assert: ${nodes.join(' ')}`, `assert: ${nodes.join(' ')}`],
+      ['task/assert-failed'],
+    ]);
+    const away = rack.desired.nodes.map(({ name }) => rack.way(name, 1));
+    const waiting: Task = { kind: 'wait', for: 'observed', deadlineMs: 200 };
+    const over = await play([{ tasks: [waiting] }], { runWith: { ways: away } });
+    expect([codes(over.report), over.report.isStopped]).toEqual([['task/wait-over'], true]);
+    const undone = await play([{ tasks: [{ kind: 'verify' }] }], { desired: sleeping(26) });
+    expect(codes(undone.report)).toContain('task/still-different');
+  });
+
+  it('ends with an interrupt', async () => {
+    const person = new AbortController();
+    const { report } = await play([{ tasks: [power, power] }], {
+      desired: sleeping(27),
+      signal: person.signal,
+      runWith: { signal: person.signal },
+      approve: () => {
+        person.abort();
+        return Promise.resolve(true);
+      },
+    });
+    expect([report.isInterrupted, report.works.length, report.observation]).toEqual([true, 1, undefined]);
+  });
+});
