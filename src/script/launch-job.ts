@@ -60,14 +60,18 @@ if isdone; then
   unchanged
 fi
 must mkdir ${pathWord(tool.mkdir)} -p "$d"
+stale() {
+  q=''
+  IFS= read -r q <"$1"
+  [ "$p" = "$q" ] || failed other-launch 'somebody else has launched this job'
+}
 if [ -e "$d/pid" ]; then
-  q=$p
+  stale "$d/pid"
   ${pathWord(tool.mv)} -f "$d/pid" "$d/old.$$"
-  IFS= read -r p <"$d/old.$$"
-  if [ "$p" != "$q" ]; then
-    ${pathWord(tool.ln)} "$d/old.$$" "$d/pid" 2>/dev/null
-    failed other-launch 'somebody else has launched this job'
-  fi
+  (stale "$d/old.$$") || {
+    ${pathWord(tool.ln)} "$d/old.$$" "$d/pid"
+    exit 1
+  }
 fi
 ${pathWord(tool.rm)} -f "$d/old.$$" "$d/rc" "$d/failure" "$d/progress"
 write "$d/job" "name=${call.name}\${N}tree=${tree.kind} ${tree.name}\${N}boot=$(${pathWord(tool.sysctl)} -n kern.bootsessionuuid)$N"

@@ -49,8 +49,8 @@ must() {
   failed "$m" "\${o:-\${1##*/} ended with $x}"
 }
 write() {
-  o=$({ printf '%s' "$2" >"$1.new"; } 2>&1) || failed write "\${o:-$1 could not be written}"
-  must write ${pathWord(tool.mv)} -f "$1.new" "$1"
+  o=$({ printf '%s' "$2" >"$1.$$"; } 2>&1) || failed write "\${o:-$1 could not be written}"
+  must write ${pathWord(tool.mv)} -f "$1.$$" "$1"
 }`;
 
 const rootPrologue = (rootPrefix: string): string => `${rootLine(rootPrefix)}

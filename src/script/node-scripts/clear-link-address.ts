@@ -1,14 +1,36 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
+import { pathWord, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
 import { networkSetupFunctions } from './network-setup.ts';
 
-/** Puts a network service back to DHCP, as macOS has it by itself. */
-export const clearLinkAddress = ({ service }: ScriptArgs['clear-link-address']): string => `${networkSetupFunctions}
+/**
+ * Puts a network service back to DHCP, as macOS has it by itself, and takes what the interface still holds off it.
+ *
+ * @see networksetup(8): -setdhcp, -getinfo; ifconfig(8): -alias removes the network address
+ */
+export function clearLinkAddress({ service, device, addresses }: ScriptArgs['clear-link-address']): string {
+  const ifconfig = `${pathWord(tool.ifconfig)} ${quote(device)}`;
+  return `${networkSetupFunctions}
 isdhcp() {
   mustnet -getinfo ${quote(service)}
   case $o in ('DHCP Configuration'*) ;; (*) return 1 ;; esac
 }
-isdhcp && unchanged
-mustnet -setdhcp ${quote(service)}
-isdhcp || failed networksetup "networksetup took DHCP and shows something else: $o"
+holds() {
+  case $(${ifconfig} 2>/dev/null) in (*"inet $1 "*) ;; (*) return 1 ;; esac
+}
+off() {
+  holds "$1" || return 0
+  ${ifconfig} inet "$1" -alias 2>/dev/null
+  ! holds "$1" || failed ifconfig "the interface keeps $1"
+  y=1
+}
+y=
+isdhcp || {
+  mustnet -setdhcp ${quote(service)}
+  isdhcp || failed networksetup "networksetup took DHCP and shows something else: $o"
+  y=1
+}
+${addresses.map((address) => `off ${quote(address)}`).join('\n')}
+[ -n "$y" ] || unchanged
 changed`;
+}

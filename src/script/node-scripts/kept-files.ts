@@ -13,7 +13,8 @@ END { print "counts " e; for (k in n) printf "|%s %d %d\\n", k, n[k], c[k] }`;
 
 /**
  * Prints what was put on a node and published there, and whether it still is as it was: `file ID` and `tree FOLDER`
- * with the lines of their seals, `sums` and `modes` of all files as cksum and stat print them, `counts` of all trees.
+ * with the lines of their seals, `sums` and `modes` of all files as cksum and stat print them, `counts` of all trees;
+ * and `staged FOLDER` of each tree that is only being made ready.
  * One process for each of the three kinds of look, however many files and trees there are; none where there are none.
  * Of a tree only names and times are read: `-cnewer` compares the time of the last change of a file, which nobody
  * can set back, with the time at which its seal was written.
@@ -29,7 +30,7 @@ s ${pathWord(place.library)} || u
 if s ${pathWord(place.applicationSupport)} && s "$b" && s "$b/files"; then
   for k in "$b/files/"*; do
     [ -f "$k" ] || continue
-    case \${k##*/} in (*[!0-9a-f]*)
+    case \${k##*/} in (*.*) continue ;; (*[!0-9a-f]*)
       printf "odd\\n"
       continue
     ;; esac
@@ -79,6 +80,14 @@ if s ${pathWord(place.optParent)} && s "$o"; then
       T="$T $k"
       set -- "$@" -o -path "$k/*" -cnewer "$k/${sealName}"
     done
+  done
+fi
+if s ${pathWord(place.optParent)} && s "$o" && s "$o/staging"; then
+  for t in "$o/staging"/*; do
+    k=\${t##*/} d=\${t##*-}
+    if [ ! -d "$t" ] || [ -h "$t" ]; then continue; fi
+    case $k in (*[!A-Za-z0-9._-]*) continue ;; (runtime-*-* | model-*-*) ;; (*) continue ;; esac
+    case $d in (*[!0-9a-f]*) continue ;; (????????????????) printf "staged %s\\n" "$k" ;; esac
   done
 fi
 set -- ! -type d ! -name ${sealName} -print "$@" ")" -print

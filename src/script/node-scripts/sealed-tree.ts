@@ -13,12 +13,12 @@ export const sealedTreeFunctions = `count() {
 }
 intact() {
   [ -e "$1/${sealName}" ] || return 1
-  d='' c=''
+  sd='' sc=''
   while IFS= read -r x; do
-    case $x in (digest=*) d=\${x#*=} ;; (files=*) c=\${x#*=} ;; esac
+    case $x in (digest=*) sd=\${x#*=} ;; (files=*) sc=\${x#*=} ;; esac
   done <"$1/${sealName}"
   count "$1"
-  [ "$d" = "$2" ] && [ "$c" = "$n" ] || return 1
+  [ "$sd" = "$2" ] && [ "$sc" = "$n" ] || return 1
   [ -z "$(${pathWord(tool.find)} "$1" ! -type d ! -name ${sealName} -cnewer "$1/${sealName}")" ]
 }
 seal() {

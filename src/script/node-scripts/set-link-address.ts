@@ -1,4 +1,5 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
+import { pathWord, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
 import { networkSetupFunctions } from './network-setup.ts';
 
@@ -15,13 +16,24 @@ const isThere = `isthere() {
 }`;
 
 /**
+ * `haslost`: whether the interface has no address although there is a cable. An interface that is up and idle says
+ * `status: inactive`, and macOS takes its address off by itself.
+ */
+const hasLost = (device: string, address: string): string => `haslost() {
+  a=$(${pathWord(tool.ifconfig)} ${quote(device)} 2>/dev/null) || return 1
+  case $a in (*'status: inactive'* | *'inet ${address} '*) return 1 ;; esac
+}`;
+
+/**
  * Gives a network service a fixed address that survives a reboot; makes the service first where its port has none, and
- * switches it on where it is off. Without a router: nothing is to be reached over a cable but its other end.
+ * switches it on where it is off. Without a router: nothing is to be reached over a cable but its other end. What the
+ * service already says and the interface has lost all the same, such as by a hand that typed `ifconfig`, macOS does not
+ * give again by itself.
  *
- * @see networksetup(8): -createnetworkservice, -setmanual, -setnetworkserviceenabled, -getinfo
+ * @see networksetup(8): -createnetworkservice, -setmanual, -setnetworkserviceenabled, -getinfo; ifconfig(8): inet, netmask
  */
 export function setLinkAddress(args: ScriptArgs['set-link-address']): string {
-  const { hardwarePort, address, prefixLength, create } = args;
+  const { hardwarePort, device, address, prefixLength, create } = args;
   const service = quote(args.service);
   const mask = maskOf(prefixLength);
   const missing = create
@@ -29,6 +41,7 @@ export function setLinkAddress(args: ScriptArgs['set-link-address']): string {
     : `failed no-service "there is no network service "${service}`;
   return `${networkSetupFunctions}
 ${isThere}
+${hasLost(device, address)}
 isset() {
   mustnet -getinfo ${service}
   case $o in ('Manual Configuration'*"$N"'IP address: ${address}'"$N"'Subnet mask: ${mask}'*) ;; (*) return 1 ;; esac
@@ -45,6 +58,11 @@ case $o in (Disabled*)
 if ! isset; then
   mustnet -setmanual ${service} ${address} ${mask}
   isset || failed networksetup "networksetup took the address and shows another one: $o"
+  y=1
+fi
+if [ -z "$y" ] && haslost; then
+  must ifconfig ${pathWord(tool.ifconfig)} ${quote(device)} inet ${address} netmask ${mask}
+  haslost && failed ifconfig "the interface took the address and does not show it: $a"
   y=1
 fi
 [ -n "$y" ] || unchanged

@@ -48,7 +48,7 @@ const heldBy = async (root: MacRoot): Promise<SeenLease> => {
   return answer.lease;
 };
 const leftovers = (root: MacRoot): readonly string[] =>
-  root.tree().filter((line) => /meshwright\/(?:lease\.|.*\.new|lease\/owner\.)/.test(line));
+  root.tree().filter((line) => /meshwright\/(?:lease\.|fence\.|lease\/(?:owner|beat)\.)/.test(line));
 
 describe.each(scriptShells)('a lease under $name', (shell) => {
   it('is taken by one, shown to the next, and free again after it was given back', async () => {

@@ -42,6 +42,7 @@ shift 2
 set -- -c "$f" "$@"
 `,
         'usr/bin/base64': 'set -- -w0\n',
+        'usr/bin/tar': 'PATH=/usr/bin:/bin\n',
       };
 
 /** The boot session of the node. */

@@ -53,7 +53,7 @@ const scripts: ScriptArgs = {
     prefixLength: 30,
     create: true,
   },
-  'clear-link-address': { service: 'Thunderbolt 2', device: 'en3' },
+  'clear-link-address': { service: 'Thunderbolt 2', device: 'en3', addresses: ['10.77.0.1'] },
   'prepare-staging': { tree: exampleModel, user: 'mesh' },
   'publish-tree': { tree: exampleModel },
   'switch-runtime': { tree: exampleRuntime },

@@ -176,10 +176,22 @@ describe.each(scriptShells)('the address of a link under $name', (shell) => {
     const root = newRoot(shell);
     root.file('../net/info', 'DHCP Configuration\nIP address: 10.77.0.1\nSubnet mask: 255.255.255.252\n');
     for (const file of files) root.file(`../net/${file}`, '');
+    root.file('../net/live', '10.77.0.1');
+    root.file('../net/status', 'active');
     root.recorded('usr/sbin/networksetup', networkSetup);
+    root.recorded('sbin/ifconfig', ifconfig);
     return root;
   };
-  const looks = /-(?:get|list)/;
+  /** An interface with a cable; `live` holds its address. */
+  const ifconfig = `s="$R/../net"
+case "$*" in
+(en3)
+  [ ! -e "$s/live" ] || printf '\\tinet %s netmask 0xfffffffc\\n' "$(/bin/cat "$s/live")"
+  printf '\\tstatus: %s\\n' "$(/bin/cat "$s/status")" ;;
+('en3 inet '*-alias) /bin/rm "$s/live" ;;
+('en3 inet '*) printf %s "$3" >"$s/live" ;;
+esac`;
+  const looks = /-(?:get|list)|^ifconfig en3$/;
 
   it('is set once, on a service that is made and switched on where it must be', async () => {
     const set = "networksetup -setmanual Ana's cable 10.77.0.1 255.255.255.252";
@@ -206,10 +218,33 @@ describe.each(scriptShells)('the address of a link under $name', (shell) => {
 
   it('is taken away again, once', async () => {
     const root = withNetwork(['there', 'on']);
-    const clear: ScriptCall = { name: 'clear-link-address', args: { service: "Ana's cable", device: 'en3' } };
+    const clear: ScriptCall = {
+      name: 'clear-link-address',
+      args: { service: "Ana's cable", device: 'en3', addresses: ['10.77.0.1'] },
+    };
     await run(root, { name: 'set-link-address', args });
     expect(await run(root, clear)).toEqual(changed);
+    expect(root.has('../net/live')).toBe(false);
     expect(await run(root, clear)).toEqual(unchanged);
+  });
+
+  it('is given to the interface again that has lost what its service says', async () => {
+    const root = withNetwork(['there', 'on']);
+    const call: ScriptCall = { name: 'set-link-address', args };
+    await run(root, call);
+    root.file('../net/live', '169.254.7.7');
+    expect(await run(root, call)).toEqual(changed);
+    expect(root.calls().at(-2)).toBe('ifconfig en3 inet 10.77.0.1 netmask 255.255.255.252');
+    expect(await run(root, call)).toEqual(unchanged);
+  });
+
+  it('is not put on an interface without a cable', async () => {
+    const root = withNetwork(['there', 'on']);
+    const call: ScriptCall = { name: 'set-link-address', args };
+    await run(root, call);
+    root.file('../net/live', '169.254.7.7');
+    root.file('../net/status', 'inactive');
+    expect(await run(root, call)).toEqual(unchanged);
   });
 
   it('fails by the words of networksetup, whatever its exit says', async () => {

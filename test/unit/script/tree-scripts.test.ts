@@ -83,7 +83,12 @@ describe.each(scriptShells)('a published tree under $name', (shell) => {
     rmSync(join(root.folder, verifiedMark(exampleModel).path));
     expect(await run(root, publish(exampleModel))).toMatchObject({ slug: 'not-verified' });
     expect(root.has(treeFolder(exampleModel).path)).toBe(false);
-    expect(await treesOf(shell, root)).toEqual({ kind: 'known', value: [] });
+    expect(await treesOf(shell, root)).toEqual({
+      kind: 'known',
+      value: [
+        { kind: 'model', name: 'tiny', digest: exampleModel.digest.slice(0, 16), isCurrent: false, state: 'staged' },
+      ],
+    });
   });
 
   it('is seen as changed whatever is done to one of its files, and replaced', async () => {
@@ -122,7 +127,9 @@ describe.each(scriptShells)('a published tree under $name', (shell) => {
     root.file('opt/meshwright/models/by-hand/other/file', '');
     root.file('opt/meshwright/models/.hidden/0123456789abcdef/file', '');
     root.file(stagedFile(exampleModel, 'x').path, '');
-    expect(await statesOf(shell, root)).toEqual(['model unsealed']);
+    root.file('opt/meshwright/staging/.replaced-1/file', '');
+    root.file('opt/meshwright/staging/other/file', '');
+    expect(await statesOf(shell, root)).toEqual(['model unsealed', 'model staged']);
   });
 });
 
@@ -190,6 +197,14 @@ describe.each(scriptShells)('a staging folder under $name', (shell) => {
     expect(root.calls()).toEqual([`chown -R mesh ${root.folder}${stagingFolder(exampleModel).path}`]);
     expect(root.read(stagedFile(exampleModel, 'bin/rank').path)).toBe('ab');
     expect(root.has(verifiedMark(exampleModel).path)).toBe(false);
+  });
+
+  it('belongs to whoever asked sudo where nobody names the ssh user', async () => {
+    const root = newRoot(shell);
+    const unnamed: ScriptCall = { name: 'prepare-staging', args: { tree: exampleModel, user: '' } };
+    const { result } = await root.runBody(`SUDO_USER=ana\n${scriptBody(unnamed)}`);
+    expect(result).toEqual(changed);
+    expect(root.calls()).toEqual([`chown -R ana ${root.folder}${stagingFolder(exampleModel).path}`]);
   });
 
   it('is left to root once its tree is verified', async () => {

@@ -1,0 +1,182 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { askCommand, parseAskAnswer } from '../../../src/script/ask-endpoint.ts';
+import { historyCommand, parseHistory } from '../../../src/script/history.ts';
+import { rankLogCommand } from '../../../src/script/rank-log.ts';
+import { rankLog, requestFile } from '../../../src/script/rank-paths.ts';
+import { restartBody } from '../../../src/script/restart-mac.ts';
+import {
+  appendCommand,
+  otherSizeExit,
+  parseDigest,
+  parseSize,
+  prefixDigestCommand,
+  stagedSizeCommand,
+} from '../../../src/script/send.ts';
+import { stagedFile } from '../../../src/script/tree-paths.ts';
+import { bootSession, type MacRoot, makeMacRoot } from './mac-root.ts';
+import { until } from './node-root.ts';
+import { exampleModel } from './script-examples.ts';
+import { type Shell, scriptShells } from './shells.ts';
+
+const roots: MacRoot[] = [];
+const newRoot = (shell: Shell): MacRoot => {
+  const root = makeMacRoot(shell);
+  roots.push(root);
+  return root;
+};
+afterAll(() => {
+  for (const root of roots) root.remove();
+});
+
+/** Runs a command line as sshd does, with bytes on its standard input. */
+function exec(command: string, input = ''): Promise<{ readonly code: number | null; readonly stdout: string }> {
+  const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'pipe', 'ignore'] });
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString('utf8');
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  return new Promise((resolve) => {
+    child.on('close', (code) => resolve({ code, stdout }));
+  });
+}
+
+describe.each(scriptShells)('a file that is sent under $name', (shell) => {
+  const path = stagedFile(exampleModel, "odd names/it's $x");
+  const sizeOf = async (root: MacRoot) => parseSize((await exec(stagedSizeCommand(path, root.folder))).stdout);
+  const append = (root: MacRoot, offset: number, bytes: string) =>
+    exec(appendCommand(path, offset, root.folder), bytes);
+
+  it('goes on where it ends, and nowhere else', async () => {
+    const root = newRoot(shell);
+    expect(await sizeOf(root)).toBe(0);
+    expect(await append(root, 0, 'first ')).toEqual({ code: 0, stdout: 'size 6\n' });
+    expect(await append(root, 6, 'second')).toEqual({ code: 0, stdout: 'size 12\n' });
+    expect(await append(root, 6, 'never')).toEqual({ code: otherSizeExit, stdout: 'size 12\n' });
+    expect([await sizeOf(root), root.read(path.path)]).toEqual([12, 'first second']);
+  });
+
+  it('begins anew from the first byte', async () => {
+    const root = newRoot(shell);
+    await append(root, 0, 'wrong, and too long');
+    expect(await append(root, 0, 'right')).toEqual({ code: 0, stdout: 'size 5\n' });
+    expect(root.read(path.path)).toBe('right');
+  });
+
+  it('shows the digest of the part that is there', async () => {
+    const root = newRoot(shell);
+    await append(root, 0, 'first second');
+    const { stdout } = await exec(prefixDigestCommand(path, 6, root.folder));
+    expect(parseDigest(stdout)).toBe(createHash('sha256').update('first ').digest('hex'));
+  });
+
+  it('is not called written when it could not be', async () => {
+    const root = newRoot(shell);
+    root.tool('bin/cat', 'printf "cat: stdout: No space left on device\\n" >&2; exit 1');
+    expect(await append(root, 0, 'x')).toMatchObject({ code: 1 });
+  });
+});
+
+describe.each(scriptShells)('a restart under $name', (shell) => {
+  const order = (more: Partial<Parameters<typeof restartBody>[0]> = {}) =>
+    restartBody({ intent: `reboot-${bootSession}`, from: bootSession, to: 'up', delaySeconds: 0, ...more });
+  const shutdowns = (root: MacRoot): readonly string[] => root.calls().filter((call) => call.startsWith('shutdown'));
+
+  it('is ordered once for an intent, and begins after the script has ended', async () => {
+    const root = newRoot(shell);
+    root.recorded('sbin/shutdown', ':');
+    root.tool('bin/sleep', 'until [ -e "$R/../go" ]; do /bin/sleep 0.02; done');
+    expect((await root.runBody(order())).result).toEqual({ kind: 'done', isChanged: true, said: [] });
+    expect(shutdowns(root)).toEqual([]);
+    root.file('../go', '');
+    await until(() => shutdowns(root).length > 0);
+    expect((await root.runBody(order())).result).toEqual({ kind: 'done', isChanged: false, said: [] });
+    expect((await root.runBody(order({ to: 'off' }))).result).toMatchObject({ isChanged: false });
+    expect(shutdowns(root)).toEqual(['shutdown -r now']);
+    await root.runBody(order({ intent: 'off-1', to: 'off' }));
+    await until(() => shutdowns(root).length > 1);
+    expect(shutdowns(root).at(-1)).toBe('shutdown -h now');
+  });
+
+  it('is not ordered in another boot session, nor twice by orders that come together', async () => {
+    const root = newRoot(shell);
+    root.recorded('sbin/shutdown', ':');
+    expect((await root.runBody(order({ from: 'F2B1C3D4-0000-4000-8000-000000000009' }))).result).toMatchObject({
+      isChanged: false,
+    });
+    const results = await Promise.all(Array.from({ length: 8 }, () => root.runBody(order())));
+    expect(results.filter(({ result }) => result.kind === 'done' && result.isChanged)).toHaveLength(1);
+    await until(() => shutdowns(root).length > 0);
+    expect(shutdowns(root)).toEqual(['shutdown -r now']);
+    expect(() => order({ intent: '../x' })).toThrow();
+  });
+});
+
+describe('a question to an endpoint', () => {
+  let server: Server;
+  let asked: string[] = [];
+  let port = 0;
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => {
+        body += chunk.toString('utf8');
+      });
+      request.on('end', () => {
+        asked.push(`${request.method} ${request.url} ${request.headers['content-type']} ${body}`);
+        response.writeHead(request.url === '/no' ? 500 : 200).end('{"answer":"42\\n"}\n\n');
+      });
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    port = (server.address() as AddressInfo).port;
+  });
+  afterAll(() => server.close());
+
+  it.each(scriptShells)('is asked with a body from standard input or from a file, under $name', async (shell) => {
+    asked = [];
+    const root = newRoot(shell);
+    const question = { port, path: "/v1/chat?it's=1", deadlineSeconds: 5, rootPrefix: root.folder };
+    const { stdout } = await exec(askCommand(question), '{"a":1}');
+    expect(parseAskAnswer(stdout)).toEqual({ status: 200, body: '{"answer":"42\\n"}\n\n' });
+    root.file(requestFile('kimi').path, '{"b":2}');
+    await exec(askCommand({ ...question, body: requestFile('kimi') }));
+    expect(asked).toEqual([
+      'POST /v1/chat?it\'s=1 application/json {"a":1}',
+      'POST /v1/chat?it\'s=1 application/json {"b":2}',
+    ]);
+    expect(parseAskAnswer((await exec(askCommand({ ...question, path: '/no' }), '')).stdout)?.status).toBe(500);
+  });
+
+  it('has no answer where nobody listens, and none where curl could not ask', async () => {
+    const root = newRoot(scriptShells[0] as Shell);
+    const question = { port: 1, path: '/', deadlineSeconds: 5, rootPrefix: root.folder };
+    expect(parseAskAnswer((await exec(askCommand(question), '')).stdout)).toEqual({ status: 0, body: '' });
+    expect(parseAskAnswer('')).toBeUndefined();
+    expect(parseAskAnswer('half an answer')).toBeUndefined();
+  });
+});
+
+describe.each(scriptShells)('what a node has kept for people under $name', (shell) => {
+  it('is the end of its history', async () => {
+    const root = newRoot(shell);
+    expect(await exec(historyCommand(root.folder, 2))).toEqual({ code: 0, stdout: '' });
+    for (const body of ['changed', 'unchanged', 'failed slug words']) await root.runBody(body);
+    const { stdout } = await exec(historyCommand(root.folder, 2));
+    expect(parseHistory(stdout).map(({ result }) => result)).toEqual(['unchanged', 'failed']);
+  });
+
+  it('is the end of the log of a rank, or that there is none', async () => {
+    const root = newRoot(shell);
+    const request = { placement: 'kimi', lines: 2, isFollowed: false, rootPrefix: root.folder };
+    expect(await exec(rankLogCommand(request))).toEqual({ code: 66, stdout: '' });
+    root.file(rankLog('kimi').path, 'one\ntwo\nthree\n');
+    expect(await exec(rankLogCommand(request))).toEqual({ code: 0, stdout: 'two\nthree\n' });
+  });
+});
