@@ -20,6 +20,8 @@ export interface SealList {
 export interface KeptSeals {
   readonly files: readonly FoundSeal[];
   readonly trees: readonly FoundSeal[];
+  /** Names of staging folders, `model-kimi-0123456789abcdef`. */
+  readonly staged: readonly string[];
   readonly sums?: SealList;
   readonly modes?: SealList;
   readonly counts?: SealList;
@@ -33,6 +35,7 @@ export function readKeptSeals(answer: Answer | undefined): Known<KeptSeals> {
   if (records.kind === 'unknown') return records;
   const files: FoundSeal[] = [];
   const trees: FoundSeal[] = [];
+  const staged: string[] = [];
   const lists = new Map<string, SealList>();
   for (const record of records.value) {
     const word = listWords.find((one) => exitOfListHead(record.head, one) !== undefined);
@@ -41,14 +44,22 @@ export function readKeptSeals(answer: Answer | undefined): Known<KeptSeals> {
       lists.set(word, { exit: exitOfListHead(record.head, word) ?? 0, lines: record.lines });
       continue;
     }
+    const folder = stagedFolder(record);
+    if (folder !== undefined) {
+      staged.push(folder);
+      continue;
+    }
     const seal = sealOf(record);
     if (seal === undefined) return garbled(answer, 'printed a record that is no seal');
     (seal.kind === 'file' ? files : trees).push(seal);
   }
-  const ids = [...files, ...trees].map(({ id }) => id);
+  const ids = [...[...files, ...trees].map(({ id }) => id), ...staged];
   if (new Set(ids).size !== ids.length) return garbled(answer, 'printed one seal twice');
-  return known({ files, trees, ...Object.fromEntries(lists) });
+  return known({ files, trees, staged, ...Object.fromEntries(lists) });
 }
+
+const stagedFolder = ({ head, lines }: NodeRecord): string | undefined =>
+  lines.length > 0 ? undefined : /^staged ((?:runtime|model)-[A-Za-z0-9._-]{1,255}-[0-9a-f]{16})$/.exec(head)?.[1];
 
 function sealOf({ head, lines }: NodeRecord): (FoundSeal & { readonly kind: 'file' | 'tree' }) | undefined {
   const [, fileId] = /^file ([0-9a-f]{16})$/.exec(head) ?? [];

@@ -12,7 +12,10 @@ interface TreeCount {
   readonly changed: number;
 }
 
-/** The published trees, each compared with its seal by the number of its files and the times of their last change. */
+/**
+ * The published trees, each compared with its seal by the number of its files and the times of their last change; then
+ * those that are only being made ready.
+ */
 export const trees: Fact<'trees'> = {
   name: 'trees',
   from: [keptFiles],
@@ -30,9 +33,15 @@ export const trees: Fact<'trees'> = {
       if (count === undefined) return garbled(answer, `counted the files of ${seal.id} in a strange way`);
       found.push({ ...nameOf(seal), isCurrent: current === 'yes', state: stateOf(seal, count) });
     }
-    return known(found);
+    return known([...found, ...seals.value.staged.map(stagedTree)]);
   },
 };
+
+/** `model-kimi-0123456789abcdef`; the form was checked with the head. */
+function stagedTree(folder: string): KeptTree {
+  const [, kind, name = '', digest = ''] = /^(runtime|model)-(.+)-([0-9a-f]{16})$/.exec(folder) ?? [];
+  return { kind: kind === 'runtime' ? 'runtime' : 'model', name, digest, isCurrent: false, state: 'staged' };
+}
 
 /** `models/kimi/0123456789abcdef`; the form was checked with the head. */
 function nameOf({ id }: FoundSeal): Pick<KeptTree, 'kind' | 'name' | 'digest'> {

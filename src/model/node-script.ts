@@ -58,7 +58,10 @@ export interface ScriptArgs {
     readonly members: readonly string[];
     readonly services: readonly string[];
   };
-  /** A fixed address; `create` makes the network service first, where the port has none. */
+  /**
+   * A fixed address; `create` makes the network service first, where the port has none. An interface that lost what its
+   * service gives it gets it back.
+   */
   readonly 'set-link-address': {
     readonly service: string;
     readonly hardwarePort: string;
@@ -67,9 +70,16 @@ export interface ScriptArgs {
     readonly prefixLength: number;
     readonly create: boolean;
   };
-  /** Back to DHCP, as macOS has it by itself. */
-  readonly 'clear-link-address': { readonly service: string; readonly device: string };
-  /** Makes the private staging folder of a tree, owned by the ssh user, and keeps what is verified in it. */
+  /** Back to DHCP, as macOS has it by itself; `addresses` are taken off the interface where it still holds them. */
+  readonly 'clear-link-address': {
+    readonly service: string;
+    readonly device: string;
+    readonly addresses: readonly string[];
+  };
+  /**
+   * Makes the private staging folder of a tree, owned by the ssh user, and keeps what is verified in it. `user` is
+   * empty where the file does not name one: then it is whoever asked sudo.
+   */
   readonly 'prepare-staging': { readonly tree: TreeId; readonly user: string };
   /** Publishes a staged tree whose verification ended well: rename, seal. For a runtime `current` is not moved. */
   readonly 'publish-tree': { readonly tree: TreeId };

@@ -57,6 +57,8 @@ function setStep({ target, receptacle, device, makes }: Place, wanted: WantedAdd
 function clearStep({ target, receptacle, device, makes }: Place): readonly Step[] {
   const services = target.facts['network-services'];
   const service = services.kind === 'known' ? serviceOf(services.value, device) : undefined;
+  const held = makes.flatMap(({ observed }) => (observed.kind === 'known' ? [String(observed.value)] : []));
+  const addresses = [...new Set(held.map((text) => text.slice(0, text.indexOf('/'))))];
   return service === undefined
     ? []
     : [
@@ -64,7 +66,7 @@ function clearStep({ target, receptacle, device, makes }: Place): readonly Step[
           node: target.desired.name,
           resource: 'link-address',
           name: `link-address/${receptacle}/clear`,
-          call: { name: 'clear-link-address', args: { service: service.name, device } },
+          call: { name: 'clear-link-address', args: { service: service.name, device, addresses } },
           makes,
           effect: { kind: 'network' },
           deadlineMs: 60_000,
