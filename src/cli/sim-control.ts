@@ -9,6 +9,8 @@ import { simFolder } from './state-folder.ts';
 import type { Run } from './verb.ts';
 
 const controlDeadlineMs = 10_000;
+/** Whoever presses a button waits until the Mac has started. */
+const buttonDeadlineMs = 300_000;
 
 /** The simulated fleet of the cluster file, which answers. @throws FleetError `sim/not-running` */
 export async function requireRun(run: Run): Promise<RunFile> {
@@ -23,8 +25,32 @@ export async function askFaults(runFile: RunFile, request: ControlRequest): Prom
   return faults.map((one) => one.text);
 }
 
-async function ask(runFile: RunFile, request: ControlRequest): Promise<unknown> {
-  const answer = await askControl(runFile.controlSocket, request, controlDeadlineMs);
+/** What the simulated hands did, in sentences without a full stop, and the faults that are left. */
+export async function askHands(
+  runFile: RunFile,
+): Promise<{ readonly done: readonly string[]; readonly faults: readonly string[] }> {
+  const answer = await ask(runFile, { ask: 'hands' }, buttonDeadlineMs);
+  const { done, faults } = answer as { done: readonly string[]; faults: readonly { text: string }[] };
+  return { done, faults: faults.map((one) => one.text) };
+}
+
+/** Presses the buttons of these nodes; whether each is up then, by name. @throws FleetError `sim/unknown-node` */
+export async function askPowerOn(
+  runFile: RunFile,
+  nodes: readonly string[],
+): Promise<Readonly<Record<string, string>>> {
+  const answer = await ask(runFile, { ask: 'power-on', words: nodes }, buttonDeadlineMs);
+  return (answer as { power: Readonly<Record<string, string>> }).power;
+}
+
+/** The power of every node, by name: `up`, `going-down`, `down` or `starting`. */
+export async function askPower(runFile: RunFile): Promise<Readonly<Record<string, string>>> {
+  const answer = await ask(runFile, { ask: 'status' });
+  return (answer as { power: Readonly<Record<string, string>> }).power;
+}
+
+async function ask(runFile: RunFile, request: ControlRequest, deadlineMs = controlDeadlineMs): Promise<unknown> {
+  const answer = await askControl(runFile.controlSocket, request, deadlineMs);
   if (answer === undefined) {
     throw new FleetError([diagnose('sim/no-answer', { detail: 'The simulator runs, but does not answer.' })]);
   }

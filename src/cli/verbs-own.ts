@@ -11,8 +11,9 @@ export const ownVerbs: readonly Verb[] = [
     summary: 'start a simulated fleet made from the cluster file',
     words: '',
     uses: ['file', 'json'],
-    options: [],
+    options: [{ flags: '--fresh', text: 'new Macs, whatever was done to the earlier ones' }],
     more: `One simulated Mac per node, with real SSH on loopback, cabled as the file says.
+Their disks are kept: after sim down they start as Macs do after a power loss.
 Then add --sim to any verb: meshwright facts --sim`,
     load: async () => (await import('./commands/sim.ts')).simUp,
   },
@@ -50,6 +51,26 @@ Then add --sim to any verb: meshwright facts --sim`,
   meshwright sim fault cable-swapped studio-4
   meshwright sim fault --clear`,
     load: async () => (await import('./commands/sim-fault.ts')).simFault,
+  },
+  {
+    name: 'sim hands',
+    group,
+    summary: 'do what hands at the rack can: cables, RDMA, unlocking',
+    words: '',
+    uses: ['file', 'json'],
+    options: [],
+    more: `The simulated hands plug every cable in as the file declares it, enable RDMA in
+Recovery where it is off (that Mac starts anew), and unlock FileVault.`,
+    load: async () => (await import('./commands/sim-hands.ts')).simHands,
+  },
+  {
+    name: 'sim power-on',
+    group,
+    summary: 'press the button of simulated Macs that are off',
+    words: '<node...>',
+    uses: ['file', 'json'],
+    options: [],
+    load: async () => (await import('./commands/sim-hands.ts')).simPowerOn,
   },
   {
     name: 'sim serve',

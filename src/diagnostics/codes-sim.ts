@@ -27,6 +27,12 @@ export const simCodes = {
     cause: 'Every link takes a /30 of `thunderbolt.addressing.pool`, and there are more links than /30 networks.',
     hint: 'Give a larger pool; a /24 has room for 64 links.',
   },
+  'sim/unknown-node': {
+    severity: 'error',
+    summary: 'The simulated fleet has no node of this name.',
+    cause: 'The name is not in the file that the simulated fleet was made from.',
+    hint: 'See its nodes: meshwright sim status',
+  },
   'sim/unknown-fault': {
     severity: 'error',
     summary: 'There is no fault of this name.',

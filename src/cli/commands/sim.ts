@@ -1,25 +1,32 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { DesiredFleet } from '../../model/desired.ts';
 import type { RunFile } from '../../sim/host/run-file.ts';
 import { readRun } from '../../sim/host/run-state.ts';
+import { forgetState } from '../../sim/host/saved-state.ts';
 import { startSupervisor, stopSupervisor } from '../../sim/host/supervisor.ts';
 import { showJson } from '../diagnostics-output.ts';
 import { exitCode } from '../exit-codes.ts';
-import { openCluster, requireClusterFile } from '../open-cluster.ts';
+import { requireClusterFile } from '../open-cluster.ts';
 import { readIfThere } from '../read-file.ts';
 import { selfEntry } from '../run-self.ts';
-import { askFaults, requireRun } from '../sim-control.ts';
+import { settleFromLock } from '../settle-cluster.ts';
+import { askFaults, askPower, requireRun } from '../sim-control.ts';
 import { simFolder } from '../state-folder.ts';
-import type { VerbBody } from '../verb.ts';
+import type { Run, VerbBody } from '../verb.ts';
 import { cannotWrite, replaceFile } from '../write-file.ts';
 import { faultsText } from './sim-fault.ts';
 import { fleetFileName } from './sim-serve.ts';
 
 /** `sim up`: one simulated Mac per node of the file; does nothing when it is up already. */
 export const simUp: VerbBody = async (run) => {
-  const cluster = openCluster(run);
+  const cluster = rehearsedCluster(run);
   const folder = simFolder(run.env, cluster.path);
   makeFolder(folder);
+  if (run.own['fresh'] === true) {
+    await stopSupervisor(folder);
+    await forgetState(folder);
+  }
   const before = await readRun(folder);
   const recipe = JSON.stringify({ clusterFile: cluster.path, fleet: cluster.fleet });
   const isChanged = before.kind === 'live' && readIfThere(join(folder, fleetFileName), 'fleet')?.text !== recipe;
@@ -37,10 +44,16 @@ export const simUp: VerbBody = async (run) => {
   return exitCode.done;
 };
 
+/** The cluster file with the networks that its links have in a rehearsal. */
+function rehearsedCluster(run: Run): { readonly path: string; readonly fleet: DesiredFleet } {
+  const { opened, fleet: settled } = settleFromLock({ ...run, options: { ...run.options, sim: true } });
+  const { networks } = settled.thunderbolt;
+  return { path: opened.path, fleet: { ...opened.fleet, thunderbolt: { ...opened.fleet.thunderbolt, networks } } };
+}
+
 function nextText(isChanged: boolean): string {
   if (!isChanged) return 'Look at them: meshwright status --sim';
-  const anew = 'meshwright sim down && meshwright sim up';
-  return `The file has changed since: these Macs are as it was then, so that you see the\ndifference. To make them anew: ${anew}`;
+  return 'The file has changed since: these Macs are as it was then, so that you see the\ndifference. To make them anew: meshwright sim up --fresh';
 }
 
 function makeFolder(folder: string): void {
@@ -69,15 +82,16 @@ const downText = {
 export const simStatus: VerbBody = async (run) => {
   const runFile = await requireRun(run);
   const active = await askFaults(runFile, { ask: 'status' });
+  const power = await askPower(runFile);
   if (run.options.json) {
-    showJson(run.console, { ...simJson('up', runFile), faults: active });
+    showJson(run.console, { ...simJson('up', runFile, power), faults: active });
     return exitCode.done;
   }
   const since = new Date(runFile.startedAtEpochMs).toISOString().slice(0, 16).replace('T', ' ');
   const head = headLine(runFile, `up since ${since} UTC`, run.console.columns);
   const [first] = Object.values(runFile.nodes);
   const disks = first === undefined ? '' : `Each disk is a folder in ${dirname(first.root)}\n`;
-  run.console.out(`${head}${nodeLines(runFile)}${disks}${faultsText(active)}`);
+  run.console.out(`${head}${nodeLines(runFile, power)}${disks}${faultsText(active)}`);
   return exitCode.done;
 };
 
@@ -88,14 +102,22 @@ function headLine({ cluster, nodes }: RunFile, state: string, columns: number): 
   return `${left}${' '.repeat(Math.max(3, columns - left.length - mark.length))}${mark}\n`;
 }
 
-function nodeLines({ nodes }: RunFile): string {
+/** How each node is reached; beside it where it cannot be. */
+function nodeLines({ nodes }: RunFile, power: Readonly<Record<string, string>> = {}): string {
   const width = Math.max(0, ...Object.keys(nodes).map((name) => name.length));
   return Object.entries(nodes)
-    .map(([name, node]) => `  ${name.padEnd(width)}   ${node.user}@127.0.0.1 port ${node.port}\n`)
+    .map(([name, { user, port }]) => {
+      const state = power[name] ?? 'up';
+      return `  ${name.padEnd(width)}   ${user}@127.0.0.1 port ${port}${state === 'up' ? '' : `   ${state}`}\n`;
+    })
     .join('');
 }
 
-const simJson = (state: string, runFile: RunFile): Record<string, unknown> => ({
+const simJson = (
+  state: string,
+  runFile: RunFile,
+  power?: Readonly<Record<string, string>>,
+): Record<string, unknown> => ({
   formatVersion: 1,
   simulated: true,
   state,
@@ -104,7 +126,7 @@ const simJson = (state: string, runFile: RunFile): Record<string, unknown> => ({
   nodes: Object.fromEntries(
     Object.entries(runFile.nodes).map(([name, { port, user, root }]) => [
       name,
-      { host: '127.0.0.1', port, user, root },
+      { host: '127.0.0.1', port, user, root, ...(power && { power: power[name] ?? 'up' }) },
     ]),
   ),
 });

@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 
 /** What a simulator is asked over its control socket, one JSON document per line. */
 export type ControlRequest =
-  | { readonly ask: 'status' | 'log' | 'fault-list' | 'stop' }
-  | { readonly ask: 'fault-set' | 'fault-clear'; readonly words: readonly string[] };
+  | { readonly ask: 'status' | 'log' | 'fault-list' | 'hands' | 'stop' }
+  | { readonly ask: 'fault-set' | 'fault-clear' | 'power-on'; readonly words: readonly string[] };
 
 /** An answer, one JSON document per line. */
 export type ControlAnswer =
@@ -41,15 +41,19 @@ export async function removeSocket(path: string): Promise<void> {
 const words = (value: unknown): readonly string[] | undefined =>
   Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined;
 
+const bareAsks = ['status', 'log', 'fault-list', 'hands', 'stop'] as const;
+const wordedAsks = ['fault-set', 'fault-clear', 'power-on'] as const;
+
 function parseRequest(line: string): ControlRequest | undefined {
   try {
     const value: unknown = JSON.parse(line);
     if (typeof value !== 'object' || value === null || !('ask' in value)) return undefined;
     const { ask } = value;
-    if (ask === 'status' || ask === 'log' || ask === 'fault-list' || ask === 'stop') return { ask };
+    const bare = bareAsks.find((one) => one === ask);
+    if (bare !== undefined) return { ask: bare };
     const given = 'words' in value ? words(value.words) : undefined;
-    if ((ask === 'fault-set' || ask === 'fault-clear') && given !== undefined) return { ask, words: given };
-    return undefined;
+    const worded = wordedAsks.find((one) => one === ask);
+    return worded === undefined || given === undefined ? undefined : { ask: worded, words: given };
   } catch {
     return undefined;
   }

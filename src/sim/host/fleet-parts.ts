@@ -30,6 +30,7 @@ export interface FleetParts {
   readonly userKey: KeyFile;
   readonly nodes: readonly SimulatedNode[];
   readonly asks: AskServer;
+  readonly askPath: string;
   readonly effects: EffectLog;
   readonly watch: ExecWatch;
   readonly asked: AskedFleet;
@@ -82,7 +83,22 @@ async function buildShared(options: StartFleetOptions, folder: string) {
   const asks = await serveAsks(askPath, (request) => answerAsk(asked, request));
   const askText = askClientText(askPath);
   const watch = createExecWatch();
-  return { runId, lifeline, groups, pipes, userKey, nodes, asks, askText, effects, watch, asked, links, folder };
+  return {
+    runId,
+    lifeline,
+    groups,
+    pipes,
+    userKey,
+    nodes,
+    asks,
+    askPath,
+    askText,
+    effects,
+    watch,
+    asked,
+    links,
+    folder,
+  };
 }
 
 type Shared = Awaited<ReturnType<typeof buildShared>>;

@@ -100,7 +100,10 @@ export function createNodeLife(parts: NodeLifeParts, mark: () => string): NodeLi
         if (!isStaying) await comeUp();
       });
     },
-    powerOn: () => (power === 'down' && !ending.signal.aborted ? begin(comeUp) : under),
+    powerOn: async () => {
+      await under;
+      if (power === 'down' && !ending.signal.aborted) await begin(comeUp);
+    },
     close: async () => {
       ending.abort();
       await under;

@@ -24,6 +24,8 @@ export interface RunFile {
   readonly cluster: string;
   readonly clusterFile: string;
   readonly controlSocket: string;
+  /** Where the tools of all nodes reach the simulator; absent in files of earlier versions. */
+  readonly askSocket?: string;
   readonly userKeyFile: string;
   readonly nodes: Readonly<Record<string, RunNode>>;
 }

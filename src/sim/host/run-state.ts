@@ -27,6 +27,7 @@ export async function readRun(folder: string): Promise<RunState> {
 export async function cleanRun(folder: string, run: RunFile): Promise<number> {
   const swept = await sweepMarked(run.runId);
   await removeSocket(run.controlSocket);
+  if (run.askSocket !== undefined) await removeSocket(run.askSocket);
   await rename(join(folder, runFileName), join(folder, stoppedFileName)).catch(() => undefined);
   return swept;
 }

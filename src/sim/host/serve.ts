@@ -15,6 +15,8 @@ export interface ServeOptions {
   /** Shown by status: where the fleet comes from. */
   readonly clusterFile: string;
   readonly load: () => Promise<FleetModel>;
+  /** As {@link StartFleetOptions.clockFactor}. */
+  readonly clockFactor?: number;
   /** One line for the log. */
   readonly log: (line: string) => void;
 }
@@ -71,6 +73,16 @@ const faultAnswer = (answer: FaultAnswer): ControlAnswer =>
     ? { simulated: true, ok: true, value: { faults: answer.faults } }
     : { simulated: true, ok: false, diagnostics: answer.diagnostics };
 
+/** Presses the buttons of these nodes, one after the other. */
+async function powerOn(fleet: Fleet, names: readonly string[]): Promise<ControlAnswer> {
+  for (const name of names) {
+    if (await fleet.powerOn(name)) continue;
+    const detail = `There is no node ${JSON.stringify(name)} in this rack.`;
+    return { simulated: true, ok: false, diagnostics: [diagnose('sim/unknown-node', { detail })] };
+  }
+  return { simulated: true, ok: true, value: { power: fleet.power() } };
+}
+
 interface Answering {
   readonly fleet: Fleet;
   readonly model: FleetModel;
@@ -81,12 +93,21 @@ interface Answering {
 async function answerTo({ fleet, model, run, stop }: Answering, request: ControlRequest): Promise<ControlAnswer> {
   switch (request.ask) {
     case 'status':
-      return { simulated: true, ok: true, value: { run, faults: model.faults(), counts: fleet.counts() } };
+      return {
+        simulated: true,
+        ok: true,
+        value: { run, faults: model.faults(), counts: fleet.counts(), power: fleet.power() },
+      };
     case 'log':
       return {
         simulated: true,
         ok: true,
-        value: { counts: fleet.counts(), execs: fleet.execs(), unknown: await fleet.unknown() },
+        value: {
+          counts: fleet.counts(),
+          execs: fleet.execs(),
+          effects: fleet.effects(),
+          unknown: await fleet.unknown(),
+        },
       };
     case 'fault-list':
       return { simulated: true, ok: true, value: { faults: model.faults() } };
@@ -94,6 +115,10 @@ async function answerTo({ fleet, model, run, stop }: Answering, request: Control
       return faultAnswer(await fleet.setFault(request.words));
     case 'fault-clear':
       return faultAnswer(await fleet.clearFault(request.words));
+    case 'hands':
+      return { simulated: true, ok: true, value: { done: (await fleet.hands()).done, faults: model.faults() } };
+    case 'power-on':
+      return powerOn(fleet, request.words);
     case 'stop':
       stop();
       return { simulated: true, ok: true, value: {} };
@@ -125,7 +150,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 async function startServing(options: ServeOptions, pidStart: string): Promise<Serving> {
   const { folder, clusterFile, log } = options;
   const model = await options.load();
-  const fleet = await startFleet({ folder, model, ports: await earlierPorts(folder) });
+  const fleet = await startFleet({
+    folder,
+    model,
+    ports: await earlierPorts(folder),
+    ...(options.clockFactor !== undefined && { clockFactor: options.clockFactor }),
+  });
   const run: RunFile = {
     simulated: true,
     pid: process.pid,
@@ -135,6 +165,7 @@ async function startServing(options: ServeOptions, pidStart: string): Promise<Se
     cluster: model.name,
     clusterFile,
     controlSocket: await chooseSocketPath(folder, 'control.sock'),
+    askSocket: fleet.askSocket,
     userKeyFile: fleet.userKey.path,
     nodes: fleet.nodes,
   };

@@ -13,6 +13,8 @@ import type { SimulatedNode } from './simulated-node.ts';
 export interface Fleet {
   readonly runId: string;
   readonly userKey: KeyFile;
+  /** Where the tools of all nodes reach the simulator. */
+  readonly askSocket: string;
   readonly nodes: Readonly<Record<string, RunNode>>;
   readonly counts: () => Readonly<Record<string, NodeCounts>>;
   /** Every kept command, by time. */
@@ -67,6 +69,7 @@ function fleetOf(parts: FleetParts, model: FleetModel): Fleet {
   return {
     runId: parts.runId,
     userKey: parts.userKey,
+    askSocket: parts.askPath,
     nodes: byName((node) => node.run),
     counts: () => byName((node) => node.counts()),
     execs: () => nodes.flatMap((node) => node.execs()).sort((a, b) => a.atEpochMs - b.atEpochMs),
