@@ -10,6 +10,11 @@ import type { Run } from './verb.ts';
 export async function askYes(run: Run, question: string): Promise<boolean> {
   if (run.options.yes) return true;
   if (!run.console.canAsk) throw new FleetError([diagnose('cli/needs-yes', { detail: question })]);
+  return askPerson(run, question);
+}
+
+/** Asks it on the terminal, whatever `--yes` says; the caller knows that somebody can be asked. */
+export async function askPerson(run: Run, question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const stop = (): void => lines.close();
   run.signal.addEventListener('abort', stop, { once: true });

@@ -9,6 +9,8 @@ export interface PlanSurroundings {
   readonly isSimulated: boolean;
   /** What the lock has not got yet. */
   readonly additions: readonly string[];
+  /** The nodes that were chosen; absent for all of the file. */
+  readonly targets?: readonly string[];
 }
 
 /** A plan as a JSON document (`schemas/plan.schema.json`), with a line end: what `--json` prints and `--out` saves. */
@@ -16,11 +18,12 @@ export const planDocument = (plan: Plan, surroundings: PlanSurroundings): string
   `${jsonText(planValue(plan, surroundings))}\n`;
 
 /** The same as a value. */
-export function planValue(plan: Plan, { isSimulated, additions }: PlanSurroundings): Json {
+export function planValue(plan: Plan, { isSimulated, additions, targets }: PlanSurroundings): Json {
   const [head, ...rest] = entriesOf(planJson(plan));
   return Object.fromEntries([
     ...(head === undefined ? [] : [head]),
     ...(isSimulated ? [['simulated', true] as const] : []),
+    ...(targets === undefined ? [] : [['targets', targets] as const]),
     ...(additions.length === 0 ? [] : [['lock', { additions }] as const]),
     ...rest,
   ]);
@@ -37,6 +40,14 @@ export function isSamePlan(saved: string, now: string): boolean | undefined {
   const before = parsed(saved);
   if (before === undefined || !Object.hasOwn(before, 'steps') || before['formatVersion'] !== 1) return undefined;
   return canonicalJson(comparable(before)) === canonicalJson(comparable(parsed(now) ?? {}));
+}
+
+/** The nodes that a saved document is about, `all` for those of the file; undefined when the text is no plan. */
+export function targetsIn(saved: string): readonly string[] | 'all' | undefined {
+  const document = parsed(saved);
+  if (document === undefined || !Object.hasOwn(document, 'steps') || document['formatVersion'] !== 1) return undefined;
+  const { targets } = document;
+  return Array.isArray(targets) ? targets.map(String) : 'all';
 }
 
 type JsonMap = { readonly [key: string]: Json };

@@ -1,8 +1,11 @@
+import type { GlobalOptions } from './options.ts';
 import { shownWord } from './shown-word.ts';
-import type { Run } from './verb.ts';
 
 /** What chooses file, nodes and rehearsal on this command line, to be typed again behind another verb. */
-export function sameOptions({ options }: Run, words: readonly string[]): string {
+export function sameOptions(
+  { options }: { readonly options: Partial<GlobalOptions> },
+  words: readonly string[],
+): string {
   const { file, nodes, label, sim } = options;
   const parts = [
     ...words.map(shownWord),

@@ -2,6 +2,12 @@ import { setMaxListeners } from 'node:events';
 import type { Console } from './console.ts';
 import { type ExitCode, exitCode } from './exit-codes.ts';
 
+/** The exit code that the signal asks for which has aborted this; undefined while nothing has. */
+export function exitOfSignal({ aborted, reason }: AbortSignal): ExitCode | undefined {
+  if (!aborted) return undefined;
+  return reason instanceof Error && reason.cause === exitCode.terminated ? exitCode.terminated : exitCode.interrupted;
+}
+
 /** Signals of this process while a verb runs. */
 export interface Signals {
   /** Aborted by the first signal: verbs end their connections and return. */
@@ -24,7 +30,7 @@ export function listenForSignals(console: Console): Signals {
     if (code !== undefined) process.exit(code);
     code = next;
     console.err(`${console.isErrTty ? '\n' : ''}${text}\n`);
-    controller.abort();
+    controller.abort(new Error('interrupted', { cause: next }));
   };
   const handlers = [
     ['SIGINT', on(exitCode.interrupted, 'interrupted: stopping in order; press again to stop at once')],

@@ -1,5 +1,5 @@
 import type { Verb } from './verb.ts';
-import { atOnce } from './verb-uses.ts';
+import { atOnce, withConsent } from './verb-uses.ts';
 
 const group = 'Change:';
 
@@ -24,6 +24,33 @@ Examples:
   meshwright plan --out plan.json && meshwright apply plan.json
   meshwright plan --json | jq '.changes[]'`,
     load: async () => (await import('./commands/plan.ts')).plan,
+  },
+  {
+    name: 'apply',
+    group,
+    summary: 'bring nodes to what the file wants',
+    words: '[node...|planfile]',
+    uses: withConsent,
+    options: [
+      { flags: '--allow <effects>', text: 'with commas: interrupt, delete' },
+      { flags: '--update-lock', text: 'write what was resolved into the lock, without a terminal too' },
+      { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
+      { flags: '--wait-for-hands', text: 'go on as soon as the work list is done' },
+    ],
+    more: `Shows the plan, asks once, runs exactly that, and looks again: the last look
+decides. It never reboots, never updates macOS and never deletes a model; what
+interrupts a placement needs a yes at the prompt or --allow interrupt.
+Without a terminal it needs --yes or a saved plan.
+
+Exit 0: every node was seen as the file says. 3: the work list is left. 4: some
+nodes are not as the file says, or were not seen. 1: none is. 5: nothing was
+changed. 75: another run holds a node.
+
+Examples:
+  meshwright apply
+  meshwright apply --yes --nodes studio-1,studio-2
+  meshwright plan --out plan.json && meshwright apply plan.json`,
+    load: async () => (await import('./commands/apply.ts')).apply,
   },
   {
     name: 'forget',

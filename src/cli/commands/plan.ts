@@ -1,14 +1,13 @@
 import { resolve } from 'node:path';
-import { planText } from '../../report/plan-text.ts';
 import { showJsonText } from '../diagnostics-output.ts';
 import { lookAndPlan } from '../look-and-plan.ts';
 import { targetedNodes } from '../open-cluster.ts';
-import { paintFor } from '../paint.ts';
 import { planDocument } from '../plan-document.ts';
 import { codeForLook, codeForPending } from '../plan-verdicts.ts';
 import { shownPath } from '../read-file.ts';
 import { mendingText, sameOptions } from '../same-options.ts';
 import { settleCluster } from '../settle-cluster.ts';
+import { showPlan } from '../show-plan.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
 import { replaceFile } from '../write-file.ts';
@@ -21,22 +20,23 @@ export const plan: VerbBody = async (run) => {
   const ways = openWays(run, cluster.opened);
   const { isSimulated } = ways;
   const looked = await lookAndPlan(run, { fleet, ways, goal: { kind: 'converge' }, targets });
-  const document = planDocument(looked.plan, { isSimulated, additions });
+  const document = planDocument(looked.plan, { isSimulated, additions, ...narrowed(run, targets) });
   const saved = savedAt(run);
   if (saved !== undefined) replaceFile(saved, document, 0o600);
   if (run.options.json) showJsonText(run.console, document);
-  else {
-    const { columns, hasUnicode: unicode, hasColor } = run.console;
-    const lock = { shown: lockPlace.shown, additions };
-    const next = nextLines(run, saved);
-    run.console.out(
-      planText({ plan: looked.plan, isSimulated, lock, next, columns, unicode, paint: paintFor(hasColor) }),
-    );
-    if (isSimulated && looked.plan.blockers.length > 0) run.console.out(mendingText);
-  }
+  showPlan(run, looked.plan, { isSimulated, lock: { shown: lockPlace.shown, additions }, next: nextLines(run, saved) });
+  if (!run.options.json && isSimulated && looked.plan.blockers.length > 0) run.console.out(mendingText);
   const judged = { ...looked, fleet, targets };
   return run.own['detailedExitcode'] === true ? codeForPending(judged, additions) : codeForLook(judged);
 };
+
+/** Whether some nodes were chosen, and which. */
+export function narrowed(
+  { words, options }: Pick<Run, 'words' | 'options'>,
+  targets: readonly string[],
+): { readonly targets?: readonly string[] } {
+  return words.length > 0 || options.nodes !== undefined || options.label !== undefined ? { targets } : {};
+}
 
 function savedAt(run: Run): string | undefined {
   const { out } = run.own;
@@ -46,7 +46,9 @@ function savedAt(run: Run): string | undefined {
 function nextLines(run: Run, saved: string | undefined): readonly string[] {
   if (saved !== undefined) {
     const shown = shownPath(run.folder, saved);
-    return [`Saved in ${shown}.   Do exactly this: meshwright apply ${shown}${sameOptions(run, [])}`];
+    const { file, sim } = run.options;
+    const options = { ...(file === undefined ? {} : { file }), ...(sim === undefined ? {} : { sim }) };
+    return [`Saved in ${shown}.   Do exactly this: meshwright apply ${shown}${sameOptions({ options }, [])}`];
   }
   return [`Save it: --out plan.json   Do it: meshwright apply${sameOptions(run, run.words)}`];
 }

@@ -61,7 +61,6 @@ describe('the exit code', () => {
     ['lease/held', 75],
     ['plan/stale', 5],
     ['plan/not-allowed', 5],
-    ['playbook/not-verified', 1],
     ['cli/needs-yes', 5],
     ['cli/cannot-write', 1],
     ['sim/not-running', 1],

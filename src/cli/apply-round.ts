@@ -1,0 +1,154 @@
+import { pause } from '../apply/pause.ts';
+import type { PlaybookReport } from '../apply/playbook-report.ts';
+import { withNodes, withoutFormerNetworks } from '../desired/lock-nodes.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { ClusterLock } from '../model/cluster-lock.ts';
+import type { NodeName } from '../model/node.ts';
+import { makePlan } from '../plan/make-plan.ts';
+import type { Plan } from '../plan/plan.ts';
+import { counted } from '../report/counted.ts';
+import { hasMachineSteps } from '../report/plan-text.ts';
+import { changeNodes } from './change-nodes.ts';
+import type { Consent } from './consent.ts';
+import { keepLock } from './lock-file.ts';
+import { type LookedPlan, lookAndPlan } from './look-and-plan.ts';
+import type { RunOutcome } from './run-outcome.ts';
+import type { SettledCluster } from './settle-cluster.ts';
+import { shippedPlaybook } from './shipped-playbooks.ts';
+import { showPlan } from './show-plan.ts';
+import { simulatedPlan } from './simulated-hints.ts';
+import { timingFor } from './timing.ts';
+import { vacantNetworks } from './vacant-networks.ts';
+import type { Run } from './verb.ts';
+import type { Ways } from './ways.ts';
+
+/** What all rounds of one `apply` share. */
+export interface ApplyContext {
+  readonly cluster: SettledCluster;
+  readonly targets: readonly NodeName[];
+  readonly ways: Ways;
+  readonly consent: Consent;
+}
+
+/** One plan from its first look to its last. */
+export interface Round {
+  readonly report: PlaybookReport;
+  readonly refusal: readonly Diagnostic[];
+  /** As the last look has it; the first one where nothing was run, absent where nobody could look again. */
+  readonly last?: LookedPlan;
+  readonly isLockWritten: boolean;
+}
+
+const nothingRun = (targets: readonly NodeName[]): PlaybookReport => ({
+  works: [],
+  nodes: targets,
+  isStopped: false,
+  isDeclined: false,
+  isInterrupted: false,
+});
+
+/** Asks, writes the lock, runs exactly the plan that was shown, and plans again from what is seen then. */
+export async function applyRound(run: Run, context: ApplyContext, looked: LookedPlan): Promise<Round> {
+  const { cluster, targets, ways, consent } = context;
+  const { plan } = looked;
+  const isNews = !ways.isSimulated && cluster.additions.length > 0;
+  const report = nothingRun(targets);
+  const unchanged = { report, refusal: [], last: looked, isLockWritten: false };
+  if (run.signal.aborted) return { ...unchanged, report: { ...report, isInterrupted: true } };
+  const hasWork = hasMachineSteps(plan);
+  if ((hasWork || isNews) && !(await consent.give(plan, question(plan, context)))) {
+    return { ...unchanged, report: { ...report, isDeclined: true } };
+  }
+  const lock = withNodes(
+    cluster.lock,
+    Object.keys(plan.observed).filter((name) => targets.some((one) => one === name)),
+  );
+  const isLockWritten = await keepLock(cluster.lockPlace, lock);
+  if (!hasWork) return { ...unchanged, isLockWritten };
+  const { fleet } = cluster;
+  const ended = await changeNodes(run, {
+    verb: 'apply',
+    playbook: shippedPlaybook('apply'),
+    scope: { desired: fleet, targets },
+    ways,
+    consent,
+    show: () => undefined,
+    question: (next) => question(next, context),
+    first: looked,
+  });
+  const last = await lastLook(ended.report, context, lock);
+  return { ...ended, isLockWritten, ...(last === undefined ? {} : { last }) };
+}
+
+function question({ changes }: Plan, { cluster, ways }: ApplyContext): string {
+  const { additions, lockPlace } = cluster;
+  const isNews = !ways.isSimulated && additions.length > 0;
+  const change =
+    changes.length === 0
+      ? []
+      : [`apply ${changes.length === 1 ? 'this' : 'these'} ${counted(changes.length, 'change')}`];
+  const write = isNews ? [`write ${counted(additions.length, 'line')} to ${lockPlace.shown}`] : [];
+  const asked = [...change, ...write].join(' and ') || 'go on';
+  return `${asked.charAt(0).toUpperCase()}${asked.slice(1)}?`;
+}
+
+/** The second plan; networks that nobody has an address of any more are free again. */
+async function lastLook(
+  { observation }: PlaybookReport,
+  { cluster, targets, ways }: ApplyContext,
+  lock: ClusterLock,
+): Promise<LookedPlan | undefined> {
+  if (observation === undefined) return undefined;
+  const { fleet, lockPlace } = cluster;
+  const plan = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets });
+  const vacant = vacantNetworks(lock, fleet, observation);
+  if (vacant.length > 0) await keepLock(lockPlace, withoutFormerNetworks(lock, vacant));
+  return { plan: ways.isSimulated ? simulatedPlan(plan) : plan, observation };
+}
+
+/** Whether only hands keep the plan of a round from being empty, or from being longer. */
+export const isWaitingForHands = ({ last, report }: Round): boolean =>
+  !report.isDeclined && last?.plan.blockers.some(({ isHands }) => isHands) === true;
+
+const pollMs = 10_000;
+
+/**
+ * Looks again and again until the hands have done their part, and goes on with what that allows; says what is left
+ * whenever that has changed.
+ */
+export async function waitForHands(run: Run, context: ApplyContext, first: Round): Promise<Round> {
+  const { cluster, targets, ways } = context;
+  const lock = { shown: cluster.lockPlace.shown, additions: [] };
+  let round = first;
+  let told = '';
+  while (isWaitingForHands(round) && !run.signal.aborted) {
+    const left = round.last?.plan.blockers.map(({ action }) => action).join('\n') ?? '';
+    if (left !== told) run.console.err('waiting for the hands at the rack; Ctrl-C ends it\n');
+    told = left;
+    await pause(pollMs * timingFor(run).scale, run.signal);
+    if (run.signal.aborted) break;
+    const looked = await lookAndPlan(run, { fleet: cluster.fleet, ways, goal: { kind: 'converge' }, targets });
+    const isNew = looked.plan.blockers.map(({ action }) => action).join('\n') !== told;
+    if (isNew || hasMachineSteps(looked.plan))
+      showPlan(run, looked.plan, { isSimulated: ways.isSimulated, lock, next: [] });
+    round = joinRounds(round, await applyRound(run, context, looked));
+  }
+  return round;
+}
+
+function joinRounds(before: Round, after: Round): Round {
+  return {
+    ...after,
+    report: { ...after.report, works: [...before.report.works, ...after.report.works] },
+    refusal: [...before.refusal, ...after.refusal],
+    isLockWritten: before.isLockWritten || after.isLockWritten,
+  };
+}
+
+/** What came of all rounds together. */
+export const outcomeOf = ({ report, refusal, last }: Round, { cluster, targets }: ApplyContext): RunOutcome => ({
+  targets,
+  report,
+  refusal,
+  ...(last === undefined ? {} : { last: { ...last, fleet: cluster.fleet, targets } }),
+});

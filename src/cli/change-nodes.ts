@@ -1,0 +1,114 @@
+import type { PlaybookReport, PlaybookWork, ShownPlan } from '../apply/playbook-report.ts';
+import { runPlaybook } from '../apply/run-playbook.ts';
+import { nodesToSee } from '../desired/nodes-to-see.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { PlayScope } from '../playbooks/expand.ts';
+import type { Playbook } from '../playbooks/playbook.ts';
+import { askYes } from './ask.ts';
+import type { Consent } from './consent.ts';
+import { observeNodes } from './observe-fleet.ts';
+import { prepareRun } from './run-options.ts';
+import { createRunView, type RunView } from './run-view.ts';
+import { timingFor } from './timing.ts';
+import type { Run } from './verb.ts';
+import type { Ways } from './ways.ts';
+
+/** What is to be run, and how people are heard. */
+export interface NodeChange {
+  readonly verb: string;
+  readonly playbook: Playbook;
+  readonly scope: PlayScope;
+  readonly ways: Ways;
+  readonly consent: Consent;
+  /** Shows a plan before anybody is asked about it. */
+  readonly show: (plan: Plan) => void;
+  readonly question: (plan: Plan) => string;
+  /** A plan that was shown and agreed to already. */
+  readonly first?: ShownPlan;
+}
+
+/** A run that has ended, with what kept it from going on. */
+export interface EndedChange {
+  readonly report: PlaybookReport;
+  readonly refusal: readonly Diagnostic[];
+}
+
+/**
+ * Runs a playbook, shows it while it goes on, and has every plan agreed to before it is run.
+ * @throws FleetError when the first plan may not be run, or the journal cannot be written: then nothing was changed
+ */
+export async function changeNodes(run: Run, change: NodeChange): Promise<EndedChange> {
+  const { playbook, scope, ways, verb, first } = change;
+  const view = createRunView(run);
+  const prepared = await prepareRun(run, { fleet: scope.desired, ways, verb, onEvent: view.listen });
+  const state: ChangeState = { hasRun: first !== undefined, off: new Set(), refusal: [] };
+  if (first !== undefined) view.begin(first.plan);
+  try {
+    const report = await runPlaybook(playbook, {
+      scope,
+      observe: (nodes) =>
+        observeNodes(
+          run,
+          nodesToSee(scope.desired, nodes).filter(({ name }) => !state.off.has(name)),
+          ways,
+        ),
+      approve: (plan) => approve(change, { plan, view, state }),
+      confirm: async (text) => {
+        await view.end();
+        return unlessRefused(state, () => askYes(run, text));
+      },
+      ...(first === undefined ? {} : { first }),
+      run: prepared.begin,
+      timing: timingFor(run),
+      signal: run.signal,
+      onWork: async (work) => noteSwitchedOff(work, state),
+    });
+    return { report, refusal: state.refusal };
+  } finally {
+    await view.end();
+    prepared.close();
+  }
+}
+
+interface ChangeState {
+  hasRun: boolean;
+  /** Nodes that were switched off: nobody waits for an answer of theirs. */
+  readonly off: Set<NodeName>;
+  refusal: readonly Diagnostic[];
+}
+
+interface Approval {
+  readonly plan: Plan;
+  readonly view: RunView;
+  readonly state: ChangeState;
+}
+
+async function approve({ show, consent, question }: NodeChange, { plan, view, state }: Approval): Promise<boolean> {
+  await view.end();
+  show(plan);
+  if (!(await unlessRefused(state, () => consent.give(plan, question(plan))))) return false;
+  state.hasRun = true;
+  view.begin(plan);
+  return true;
+}
+
+/** Once something has been changed, a refusal ends the run and does not undo it. */
+async function unlessRefused(state: ChangeState, ask: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof FleetError) || !state.hasRun) throw error;
+    state.refusal = error.diagnostics;
+    return false;
+  }
+}
+
+function noteSwitchedOff({ run }: PlaybookWork, { off }: ChangeState): void {
+  for (const { step, outcome } of run?.steps ?? []) {
+    const isDone = outcome === 'changed' || outcome === 'unchanged';
+    if (step.act.kind === 'reboot' && step.act.to === 'off' && isDone) off.add(step.node);
+  }
+}

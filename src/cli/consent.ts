@@ -1,0 +1,92 @@
+import { didYouMean } from '../desired/did-you-mean.ts';
+import { diagnose } from '../diagnostics/diagnose.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { EffectKind } from '../model/step.ts';
+import type { EffectTotal, Plan } from '../plan/plan.ts';
+import { effectTexts } from '../report/effect-lines.ts';
+import { askPerson } from './ask.ts';
+import { usageError } from './options.ts';
+import { textOption } from './own-options.ts';
+import type { Run } from './verb.ts';
+
+/** Effects that somebody has to agree to by name; a plan may start things and set the network by itself. */
+const guarded = ['interrupt', 'reboot', 'shutdown', 'delete'] as const satisfies readonly EffectKind[];
+
+/** An effect that `--allow` names. */
+export type GuardedEffect = (typeof guarded)[number];
+
+/** What a verb may do, and what a person is asked. */
+export interface ConsentPolicy {
+  /** Effects that the verb itself names: whoever types `reboot` wants a reboot. */
+  readonly named: readonly GuardedEffect[];
+  /** Consent given before: by `--yes`, or by handing over a saved plan. */
+  readonly isAgreed: boolean;
+}
+
+/** The effects that `--allow` names. @throws FleetError `cli/usage` for a word that is none */
+export function allowedEffects(run: Run): readonly GuardedEffect[] {
+  const words = (textOption(run, 'allow') ?? '').split(',').map((word) => word.trim());
+  return words.flatMap((word) => {
+    if (word === '') return [];
+    const found = guarded.find((kind) => kind === word);
+    if (found !== undefined) return [found];
+    const near = didYouMean(word, guarded);
+    const guess = near === undefined ? '' : `Did you mean ${near}? `;
+    throw usageError(`There is no effect ${JSON.stringify(word)} to allow.`, `${guess}Effects: ${guarded.join(', ')}`);
+  });
+}
+
+/** Keeps what was agreed to, for the plans of one run. */
+export interface Consent {
+  /**
+   * Whether exactly this plan may be run; it has been shown. A yes covers one plan; later plans of the same run need
+   * another one only when they disturb something.
+   * @throws FleetError `plan/not-allowed` or `cli/needs-yes` when nobody can be asked
+   */
+  readonly give: (plan: Plan, question: string) => Promise<boolean>;
+}
+
+/** A consent that nobody has given yet. */
+export function createConsent(run: Run, policy: ConsentPolicy): Consent {
+  const allowed = allowedEffects(run);
+  const isCovered = ({ kind }: EffectTotal): boolean => allowed.some((one) => one === kind);
+  const isNamed = ({ kind }: EffectTotal): boolean => policy.named.some((one) => one === kind);
+  let hasBegun = false;
+  return {
+    give: async ({ effects }, question) => {
+      const disturbing = effects.filter(({ kind }) => guarded.some((one) => one === kind));
+      const strange = disturbing.filter((one) => !isCovered(one) && !isNamed(one));
+      const isLater = hasBegun;
+      hasBegun = true;
+      if (policy.isAgreed) {
+        if (strange.length === 0) return true;
+        if (!canAsk(run)) throw notAllowed(strange);
+        return askPerson(run, `${sentenceOf(strange)}\nAllow that?`);
+      }
+      if (isLater && disturbing.length === 0) return true;
+      if (canAsk(run)) return askPerson(run, question);
+      throw strange.length > 0 ? notAllowed(strange) : needsYes(run, question);
+    },
+  };
+}
+
+/** What is asked has been shown only where the answer is text. */
+const canAsk = ({ console, options }: Run): boolean => console.canAsk && !options.json;
+
+const sentenceOf = (effects: readonly EffectTotal[]): string => `This ${effectTexts(effects).join('; ')}.`;
+
+const notAllowed = (effects: readonly EffectTotal[]): FleetError =>
+  new FleetError([
+    diagnose('plan/not-allowed', {
+      detail: `The plan ${effectTexts(effects).join('; ')}.`,
+      hint: `Look at the plan, then: --allow ${effects.map(({ kind }) => kind).join(',')}`,
+    }),
+  ]);
+
+const needsYes = (run: Run, question: string): FleetError =>
+  new FleetError([
+    diagnose('cli/needs-yes', {
+      detail: question,
+      ...(run.options.json ? { hint: 'With --json nobody is asked: add --yes once you know what it will do.' } : {}),
+    }),
+  ]);

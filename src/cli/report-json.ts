@@ -1,0 +1,48 @@
+import type { StepReport } from '../apply/run-report.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { RunCounts } from '../report/apply-text.ts';
+import { pendingJson } from '../report/pending-json.ts';
+import { diagnosticsJson } from './diagnostics-output.ts';
+import { exitOf, exitsOf, type OutcomeSurroundings, type RunOutcome, refusalsOf, stepsOf } from './run-outcome.ts';
+
+/** What the document says besides the outcome. */
+export interface ReportSurroundings extends OutcomeSurroundings {
+  readonly counts: RunCounts;
+  /** Problems of the run, with hints as they are to be typed. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** How a run ended as programs read it (`schemas/report.schema.json`). */
+export function reportJson(outcome: RunOutcome, about: ReportSurroundings): unknown {
+  const { report, last } = outcome;
+  const runId = report.works.find(({ run }) => run !== undefined)?.run?.runId;
+  const { changed, failed, unchanged } = about.counts;
+  return {
+    formatVersion: 1,
+    cluster: about.cluster,
+    ...(about.isSimulated ? { simulated: true } : {}),
+    verb: about.verb,
+    ...(about.playbook === undefined ? {} : { playbook: about.playbook }),
+    ...(runId === undefined ? {} : { run: runId }),
+    exit: exitOf(outcome),
+    exits: [...new Set(exitsOf(outcome))],
+    counts: { changed, failed, unchanged },
+    steps: stepsOf(outcome).map(stepJson),
+    ...(last === undefined ? {} : { remaining: pendingJson(last.plan) }),
+    refusals: refusalsOf(outcome).map(({ node, holder }) => ({ node, ...holder })),
+    lock: about.lock,
+    diagnostics: diagnosticsJson([...about.diagnostics, ...(last?.plan.diagnostics ?? [])]),
+  };
+}
+
+const stepJson = ({ step, outcome, ms, rescues, diagnostics }: StepReport): unknown => ({
+  id: step.id,
+  node: step.node,
+  resource: step.resource,
+  act: step.act.kind,
+  effect: step.effect.kind,
+  outcome,
+  ms,
+  ...(rescues === undefined ? {} : { rescues }),
+  diagnostics: diagnosticsJson(diagnostics),
+});

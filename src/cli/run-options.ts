@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { thisController } from '../apply/controller.ts';
+import { type Journal, journalFolder, newRunId, openJournal } from '../apply/journal.ts';
+import type { RunListener } from '../apply/run-events.ts';
+import type { RunOptions } from '../apply/run-options.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import { readTimeOption } from './own-options.ts';
+import { journalName, stateFolder } from './state-folder.ts';
+import { timingFor } from './timing.ts';
+import { useLimits } from './use-limits.ts';
+import type { Run } from './verb.ts';
+import type { Ways } from './ways.ts';
+
+/** What a run is about and who listens to it. */
+export interface RunSubject {
+  /** Settled. */
+  readonly fleet: DesiredFleet;
+  readonly ways: Ways;
+  readonly verb: string;
+  readonly onEvent: RunListener;
+}
+
+/** A run that may begin. */
+export interface PreparedRun {
+  /** Begins the journal and gives what the run needs. @throws FleetError `journal/cannot-write` */
+  readonly begin: () => RunOptions;
+  /** Closes the journal, if there is one. */
+  readonly close: () => void;
+}
+
+/** Finds out everything that running plans needs; writes nothing yet. */
+export async function prepareRun(run: Run, { fleet, ways, verb, onEvent }: RunSubject): Promise<PreparedRun> {
+  const folder = journalFolder(stateFolder(run.env), journalName(fleet.name, ways.isSimulated));
+  const leaseWaitMs = readTimeOption(run, 'leaseWait', '--lease-wait') ?? 0;
+  const prepared = {
+    ...useLimits(run),
+    ways: await ways.toAll(fleet.nodes),
+    desired: fleet,
+    verb,
+    controller: await thisController(),
+    parallel: run.options.parallel,
+    newToken: () => randomBytes(16).toString('hex'),
+    timing: timingFor(run),
+    leaseWaitMs,
+    onEvent,
+  };
+  let journal: Journal | undefined;
+  return {
+    begin: () => {
+      journal ??= openJournal(folder, newRunId(new Date()));
+      return { ...prepared, journal };
+    },
+    close: () => journal?.close(),
+  };
+}

@@ -1,0 +1,108 @@
+import type { RunEvent, RunListener } from '../apply/run-events.ts';
+import { type RunView as Drawing, showRun } from '../apply/show-run.ts';
+import type { StepId } from '../model/step.ts';
+import type { Plan } from '../plan/plan.ts';
+import { type ChangesById, changesById, endedStepLines, progressLine } from '../report/apply-text.ts';
+import { hang } from '../report/layout.ts';
+import type { Run } from './verb.ts';
+
+/** How a run is shown while it goes on, plan after plan. */
+export interface RunView {
+  readonly listen: RunListener;
+  /** A plan is about to be run. */
+  readonly begin: (plan: Plan) => void;
+  /** Whatever is drawn is complete, and other text may follow. May be called at any time. */
+  readonly end: () => Promise<void>;
+}
+
+/** On a terminal lines that are rewritten, elsewhere a line per event, with `--json` nothing. */
+export function createRunView(run: Run): RunView {
+  if (run.options.json) return { listen: () => undefined, begin: () => undefined, end: async () => undefined };
+  return run.console.isOutTty && run.console.canRewrite ? drawnView(run) : plainView(run);
+}
+
+function drawnView(run: Run): RunView {
+  const { columns, hasUnicode, hasColor } = run.console;
+  let drawing: Drawing | undefined;
+  return {
+    listen: (event) => {
+      drawing?.listen(event);
+      // Who holds a lease belongs to no line of a node.
+      if (event.kind === 'lease' && (event.phase === 'waiting' || event.phase === 'expired'))
+        tell(run, leaseText(event));
+    },
+    begin: ({ steps }) => {
+      drawing = showRun(steps, { stream: process.stdout, columns, hasUnicode, hasColor });
+    },
+    end: async () => {
+      const ended = drawing;
+      drawing = undefined;
+      await ended?.end();
+    },
+  };
+}
+
+const tell = (run: Run, text: string): void => run.console.err(`${text}\n`);
+
+/** Between two lines about how far one step has come. */
+const progressEveryMs = 10_000;
+
+function plainView(run: Run): RunView {
+  let changes: ChangesById = new Map();
+  const toldAtMs = new Map<StepId, number>();
+  const say = (text: string): void => {
+    run.console.out(`${hang(`${clockText(new Date())} `, text, run.console.columns).join('\n')}\n`);
+  };
+  return {
+    listen: (event) => {
+      for (const line of linesFor(event, changes, toldAtMs)) say(line);
+    },
+    begin: (plan) => {
+      changes = changesById([...changes.values(), ...plan.changes]);
+    },
+    end: async () => undefined,
+  };
+}
+
+/** `06:12:40`, by the clock of this computer. */
+const clockText = (now: Date): string => now.toTimeString().slice(0, 8);
+
+function linesFor(event: RunEvent, changes: ChangesById, toldAtMs: Map<StepId, number>): readonly string[] {
+  switch (event.kind) {
+    case 'step-ended':
+      toldAtMs.delete(event.step.id);
+      return endedStepLines(event, changes);
+    case 'step-started':
+      toldAtMs.set(event.step.id, performance.now());
+      return [];
+    case 'step-progress': {
+      const before = toldAtMs.get(event.step);
+      if (before === undefined || performance.now() - before < progressEveryMs) return [];
+      toldAtMs.set(event.step, performance.now());
+      return [progressLine({ node: event.node, id: event.step }, event)];
+    }
+    case 'lease':
+      return event.phase === 'taken' || event.phase === 'released' ? [] : [leaseText(event)];
+    case 'reconnecting':
+      return [`${event.node}: the connection broke off and is made again (attempt ${event.attempt})`];
+    case 'rescue-started':
+      return [`${event.group}: a part of it failed; what was begun is stopped`];
+    case 'run-started':
+    case 'plan-ended':
+    case 'interrupted':
+    case 'run-ended':
+      return [];
+  }
+}
+
+const phaseWords: Readonly<Record<string, string>> = {
+  waiting: 'is held by another run, which is watched',
+  expired: 'was held by a run that is dead; its lease is taken over',
+  refused: 'is held by another run',
+  lost: 'was taken away by another run; nothing more is begun',
+};
+
+function leaseText({ node, phase, holder }: Extract<RunEvent, { readonly kind: 'lease' }>): string {
+  const who = holder === undefined ? '' : `: ${holder.verb} by ${holder.owner}, run ${holder.run}`;
+  return `${node} ${phaseWords[phase] ?? phase}${who}`;
+}

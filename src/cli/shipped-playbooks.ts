@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { loadPlaybook } from '../playbooks/load.ts';
+import type { Playbook } from '../playbooks/playbook.ts';
+
+const folder = new URL('../../playbooks/', import.meta.url);
+
+/** The verbs whose whole behaviour is a file. */
+export type ShippedPlaybook = 'apply' | 'restart' | 'reboot' | 'shutdown';
+
+/**
+ * A playbook of this package. Only its own folder is looked at, so that no file of a user can stand in for it.
+ * @throws Error when the package is damaged
+ */
+export function shippedPlaybook(name: ShippedPlaybook): Playbook {
+  const file = `${name}.yaml`;
+  const { playbook, diagnostics } = loadPlaybook(readFileSync(new URL(file, folder)), { file, name });
+  if (playbook === undefined) throw new Error(`${file} is damaged: ${diagnostics[0]?.detail ?? 'it is empty'}`);
+  return playbook;
+}
+
+/** A verb that is one task for its targets. */
+export const oneTask = (name: 'start' | 'stop'): Playbook => ({
+  name,
+  plays: [{ nodes: { kind: 'targets' }, serial: [], maxFailures: 0, tasks: [{ kind: name }] }],
+});
