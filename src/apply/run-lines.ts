@@ -106,7 +106,7 @@ const code = (text: string | undefined): string => (text === undefined ? '' : ` 
 const kindOf = ({ resource, act }: Step): string => (act.kind === 'gate' ? `${resource}: waiting` : resource);
 
 /** `412 MB of 735 GB`, or what is waited for. */
-export function progressText(progress: Pick<Progress, 'doneBytes' | 'totalBytes' | 'text'> | undefined): string {
+function progressText(progress: Pick<Progress, 'doneBytes' | 'totalBytes' | 'text'> | undefined): string {
   const { doneBytes, totalBytes, text } = progress ?? {};
   if (totalBytes === undefined || totalBytes <= 0) return escapeText(text ?? '');
   const percent = Math.floor((100 * (doneBytes ?? 0)) / totalBytes);

@@ -33,10 +33,11 @@ export interface ApplyRack {
   readonly stop: () => Promise<void>;
 }
 
-/** Brings up four Studios. */
-export async function startApplyRack(seed: string): Promise<ApplyRack> {
+/** Brings up four Studios; a second of theirs takes `clockFactor` of ours. */
+export async function startApplyRack(seed: string, clockFactor = 1 / 20): Promise<ApplyRack> {
   const folder = await mkdtemp(join(tmpdir(), 'mw-apply-'));
-  const fleet = await startFleet({ folder: join(folder, 'run'), model: modelledFleet(desiredRack, seed) });
+  const model = modelledFleet(desiredRack, seed);
+  const fleet = await startFleet({ folder: join(folder, 'run'), model, clockFactor });
   const rootOf = (node: string): string => fleet.nodes[node]?.root ?? '';
   return {
     fleet,

@@ -34,10 +34,14 @@ export async function runReboot(step: StepOf<'reboot'>, context: StepContext): P
   context.suspend(node);
   context.session(node).forget();
   const result = await (to === 'up' ? awaitReturn(step, from.value, context) : awaitSilence(step, context));
-  const isThere = to === 'up' ? result.outcome === 'changed' : result.outcome !== 'changed';
-  if (isThere) await context.resume(node);
+  if (answers(to, result)) await context.resume(node);
   return result;
 }
+
+/** Whether the Mac was seen at the end, so that its lease can be renewed and given back. */
+const answers = (to: 'up' | 'off', { outcome, diagnostics }: StepResult): boolean =>
+  (to === 'up' && outcome === 'changed') ||
+  diagnostics.some(({ code }) => code === 'reboot/not-rebooted' || code === 'reboot/still-on');
 
 /** Looks at growing distances until `judge` gives a result; undefined when the deadline or the signal came first. */
 async function watch(

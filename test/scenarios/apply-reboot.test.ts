@@ -1,0 +1,151 @@
+import { mkdirSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { observeFleet } from '../../src/apply/observe.ts';
+import type { RunEvent } from '../../src/apply/run-events.ts';
+import type { RunOptions } from '../../src/apply/run-options.ts';
+import { runPlan } from '../../src/apply/run-plan.ts';
+import type { RunReport } from '../../src/apply/run-report.ts';
+import { known, unknown } from '../../src/model/known.ts';
+import type { Step } from '../../src/model/step.ts';
+import { aStep } from '../unit/apply/step-builder.ts';
+import { type ApplyRack, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
+import { startCuttingProxy } from './cutting-proxy.ts';
+
+const ours = '/Library/Application Support/meshwright';
+
+let rack: ApplyRack;
+beforeAll(async () => {
+  rack = await startApplyRack('reboot', 1 / 100);
+});
+afterAll(() => rack.stop());
+afterEach(() => rack.fleet.clearFault([]));
+
+async function bootSession(node: string): Promise<string> {
+  const { nodes } = await observeFleet([rack.way(node)], runOptions(rack));
+  const seen = nodes[node]?.facts['boot-session'];
+  if (seen?.kind !== 'known') throw new Error(`${node} shows no boot session`);
+  return seen.value.uuid;
+}
+
+const reboot = (node: string, from: string, to: 'up' | 'off' = 'up', deadlineMs = 20_000): Step =>
+  aStep(`${node}/${to}`, { node, class: 'once', deadlineMs, act: { kind: 'reboot', to, from: known(from) } });
+const power = (node: string, needs: readonly string[]): Step => aStep(`${node}/power`, { node, needs });
+
+const run = (
+  steps: readonly Step[],
+  more: Partial<RunOptions> & { readonly events?: RunEvent[] } = {},
+): Promise<RunReport> => runPlan(planOf(steps), runOptions(rack, more));
+const outcomes = ({ steps }: RunReport): readonly string[] => steps.map(({ outcome }) => outcome);
+const codes = ({ diagnostics }: RunReport): readonly string[] => diagnostics.map(({ code }) => code);
+const orders = (node: string): number =>
+  rack.fleet.effects().filter((one) => one.node === node && (one.kind === 'reboot' || one.kind === 'power-off')).length;
+/** As if the order had been given before, and macOS had refused to go down. */
+const leaveMark = (node: string, from: string): void => {
+  mkdirSync(`${rack.fleet.nodes[node]?.root}${ours}/ops/reboot-${from}/once`, { recursive: true });
+};
+
+describe('a restart', () => {
+  it('is proven by a new boot session, after which the run goes on under its lease', async () => {
+    const from = await bootSession('studio-1');
+    const report = await run([reboot('studio-1', from), power('studio-1', ['studio-1/up'])]);
+    expect([outcomes(report), codes(report), orders('studio-1')]).toEqual([['changed', 'unchanged'], [], 1]);
+    expect(await bootSession('studio-1')).not.toBe(from);
+    expect(rack.read('studio-1', `${ours}/lease/owner`)).toBeUndefined();
+  });
+
+  it('is not ordered again once it has happened', async () => {
+    const from = await bootSession('studio-1');
+    const before = orders('studio-1');
+    await run([reboot('studio-1', from)]);
+    expect(outcomes(await run([reboot('studio-1', from)]))).toEqual(['changed']);
+    expect(orders('studio-1')).toBe(before + 1);
+  });
+
+  it('is proven all the same when the answer to the order was lost', async () => {
+    const from = await bootSession('studio-2');
+    const proxy = await startCuttingProxy(rack.fleet.nodes['studio-2']?.port ?? 0);
+    const report = await run([reboot('studio-2', from)], {
+      ways: [rack.way('studio-2', proxy.port)],
+      onCommand: (_node, _command, script) => {
+        if (!script?.includes(`reboot-${from}`)) return;
+        proxy.muteAfter(script.length);
+        setTimeout(() => proxy.cut(), 1_000);
+      },
+    });
+    await proxy.stop();
+    expect([outcomes(report), orders('studio-2')]).toEqual([['changed'], 1]);
+  });
+
+  it('that was ordered before and did not happen is said to be so, and not ordered again', async () => {
+    const from = await bootSession('studio-3');
+    leaveMark('studio-3', from);
+    const report = await run([reboot('studio-3', from, 'up', 600), power('studio-3', ['studio-3/up'])]);
+    expect([outcomes(report), codes(report), orders('studio-3')]).toEqual([
+      ['failed', 'skipped'],
+      ['reboot/not-rebooted'],
+      0,
+    ]);
+    expect(rack.read('studio-3', `${ours}/lease/owner`)).toBeUndefined();
+  });
+
+  it('is not ordered at all while the boot session is unknown', async () => {
+    const from = unknown('garbled', 'sysctl printed something else.');
+    const step = aStep('up', { node: 'studio-3', class: 'once', act: { kind: 'reboot', to: 'up', from } });
+    const report = await run([step]);
+    expect([codes(report), orders('studio-3')]).toEqual([['reboot/session-unknown'], 0]);
+  });
+
+  it('from which a Mac does not come back says how far it was reached', async () => {
+    const from = await bootSession('studio-4');
+    await rack.fleet.setFault(['no-return', 'studio-4']);
+    const report = await run([reboot('studio-4', from, 'up', 3_000)]);
+    expect(report.diagnostics).toMatchObject([
+      { code: 'reboot/no-return', subject: 'node studio-4', related: [{ code: expect.stringMatching(/^ssh\//) }] },
+    ]);
+    expect(orders('studio-4')).toBe(1);
+    await rack.fleet.clearFault([]);
+    await rack.fleet.hands();
+  });
+
+  it('that ends at FileVault is for the hands', async () => {
+    const from = await bootSession('studio-1');
+    leaveMark('studio-1', from);
+    const report = await runPlan(planOf([reboot('studio-1', from)]), {
+      ...runOptions(rack),
+      onEvent: ({ kind }) => {
+        if (kind === 'step-progress') void rack.fleet.setFault(['filevault-locked', 'studio-1']);
+      },
+    });
+    expect([outcomes(report), codes(report)]).toEqual([['blocked'], ['ssh/locked-at-filevault']]);
+    await rack.fleet.clearFault([]);
+  });
+
+  it('is waited for no more after an interrupt', async () => {
+    const from = await bootSession('studio-1');
+    const person = new AbortController();
+    const events: RunEvent[] = [];
+    const report = await runPlan(planOf([reboot('studio-1', from)]), {
+      ...runOptions(rack, { signal: person.signal, timing: { ...quickTiming, rebootPausesMs: [20] } }),
+      onEvent: (event) => {
+        events.push(event);
+        if (event.kind === 'step-progress') person.abort();
+      },
+    });
+    expect([outcomes(report), report.isInterrupted]).toEqual([['interrupted'], true]);
+  });
+});
+
+describe('an order to switch off', () => {
+  it('is done when the Mac answers no more', async () => {
+    const from = await bootSession('studio-2');
+    const report = await run([reboot('studio-2', from, 'off')]);
+    expect([outcomes(report), rack.fleet.power()['studio-2']]).toEqual([['changed'], 'down']);
+  });
+
+  it('that was given before and did not happen is said to be so', async () => {
+    const from = await bootSession('studio-3');
+    leaveMark('studio-3', from);
+    const report = await run([reboot('studio-3', from, 'off', 600)]);
+    expect([codes(report), orders('studio-3')]).toEqual([['reboot/still-on'], 0]);
+  });
+});
