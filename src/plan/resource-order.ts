@@ -3,7 +3,7 @@ import { resources } from '../resources/registry.ts';
 import type { Resource, ResourceKind } from '../resources/resource.ts';
 
 /** The place of a kind in the order of the registry; what is not in it comes last. */
-export function kindPlace(kind: string): number {
+function kindPlace(kind: string): number {
   const place = resources.findIndex((one) => one.kind === kind);
   return place < 0 ? resources.length : place;
 }
