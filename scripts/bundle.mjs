@@ -2,7 +2,7 @@
  * Puts the command line into a few files. A short command spent as much time on opening some three hundred modules as
  * Node needs to start; the library beside it (`dist/index.js`) stays as the compiler wrote it.
  */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { rolldown } from 'rolldown';
 
@@ -28,9 +28,9 @@ function licences(ids) {
   return folders
     .map((folder) => {
       const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-      const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt'].map((one) => join(folder, one)).find(existsSync);
+      const file = readdirSync(folder).find((one) => /^licen[cs]e([.-].+)?$/i.test(one));
       if (file === undefined) throw new Error(`${name} cannot be bundled: it has no licence file`);
-      return `${name} ${version}\n\n${readFileSync(file, 'utf8').trim()}\n`;
+      return `${name} ${version}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
     })
     .join(`\n${'-'.repeat(72)}\n\n`);
 }
