@@ -14,7 +14,7 @@ import { garbled, readJson } from './read-answer.ts';
  *     {"UUID":{"Interface":{"DeviceName":"en2","Type":"Ethernet"},"IPv4":{"ConfigMethod":"Manual",
  *       "Addresses":["10.77.0.1"],"SubnetMasks":["255.255.255.252"]},"UserDefinedName":"Thunderbolt 1"}}
  *
- * Every device of the service order must be there. The preferences keep the services of every location: one name and
+ * Every service of the service order that has a device must be there. The preferences keep the services of every location: one name and
  * device with two different addresses means that two locations disagree, and nobody has said which one holds.
  *
  * The keys are those of Apple's SCSchemaDefinitions.h; the whole has not been captured on a Mac.
@@ -42,9 +42,7 @@ export const serviceAddresses: Fact<'service-addresses'> = {
       found.set(key, read);
     }
     const read = [...found.values()];
-    const lacking = order.value.find(
-      ({ device }) => device !== undefined && !read.some((one) => one.device === device),
-    );
+    const lacking = order.value.find(({ name, device }) => device !== undefined && !found.has(`${device} ${name}`));
     return lacking === undefined ? known(read.sort(byDevice)) : garbled(answer, `did not describe ${lacking.name}`);
   },
 };

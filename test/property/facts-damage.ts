@@ -28,6 +28,10 @@ export const mayLeaveOut: Partial<Readonly<Record<FactName, readonly LeftOut[]>>
     { field: 'peers', is: [], why: 'nothing is claimed of a silent receptacle, nor behind a hub that lists nothing' },
     { field: 'devices', is: [], why: 'nothing is claimed of a silent receptacle' },
   ],
+  'service-addresses': [
+    { field: 'method', is: 'other', why: 'a service that is switched off for IPv4 has no method' },
+    { field: 'address', is: undefined, why: 'only a service with a method has an address' },
+  ],
   'bridge-preferences': [
     { field: 'auto', is: undefined, why: 'a bridge that a person made has no such mark' },
     { field: '', is: [], why: 'a Mac whose only bridge was deleted prints {}' },

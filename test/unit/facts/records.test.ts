@@ -14,7 +14,7 @@ describe('jobs fact', () => {
   it('gives each job by its key with the fields of its file', () => {
     expect(jobs.parse(kept(both), asked)).toEqual({
       kind: 'known',
-      value: [{ key: '9f2a', fields: { name: 'blob', path: '/opt/a=b' } }],
+      value: [{ key: '9f2a', fields: { name: 'blob', path: '/opt/a=b', state: 'gone' } }],
     });
     expect(jobs.parse(kept(['end']), asked)).toEqual({ kind: 'known', value: [] });
   });
@@ -34,6 +34,35 @@ describe('jobs fact', () => {
     ['a record of another kind', ['odd', 'end']],
   ])('is garbled by %s', (_, lines) => {
     expect(jobs.parse(kept(lines), asked)).toMatchObject({ reason: 'garbled' });
+  });
+});
+
+describe('the state of a job', () => {
+  const uuid = 'F2B1C3D4-0000-4000-8000-000000000001';
+  const sysctl = (session: string) => answer('sysctl', { stdout: `kern.bootsessionuuid: ${session}\n` });
+  const state = (lines: readonly string[], boot = sysctl(uuid)) => {
+    const seen = jobs.parse([kept(['job 9f2a', `|boot=${uuid}`, ...lines, 'end'])[0], boot], asked);
+    return seen.kind === 'known' ? seen.value[0]?.fields['state'] : seen.reason;
+  };
+  const process = '| 17 /bin/sh /Library/Application Support/meshwright/ops/9f2a/run';
+
+  it('is that it runs only with its own process in its own boot session', () => {
+    expect(state(['|pid=17', 'processes 0', process])).toBe('running');
+    expect(state(['|pid=18', 'processes 0', process])).toBe('gone');
+    expect(state(['|pid=17', 'processes 0', process.replace('9f2a', '9f2b')])).toBe('gone');
+    expect(state(['|pid=17', 'processes 1'])).toBe('gone');
+    expect(state(['|pid=17', 'processes 0', process], sysctl(uuid.replace('1', '2')))).toBe('gone');
+    expect(state(['|pid=17', '|exit=0', 'processes 0', process])).toBe('ended');
+  });
+
+  it('is unknown, never gone, when nobody could look', () => {
+    expect(state(['|pid=17'])).toBe('failed');
+    expect(state(['|pid=17', 'processes 127'])).toBe('failed');
+    expect(state(['|pid=17', 'processes 0', '|rubbish'])).toBe('garbled');
+    expect(state(['|pid=17', 'processes 0', process], sysctl('none'))).toBe('garbled');
+    expect(state(['|pid=17', 'processes 0', process], answer('sysctl', { code: 2 }))).toBe('failed');
+    expect(state(['|exit=maybe'])).toBe('garbled');
+    expect(state(['|progress=10'])).toBe('garbled');
   });
 });
 

@@ -28,6 +28,7 @@ const outputs: readonly (readonly [string, string, string])[] = [
     '-extract VirtualNetworkInterfaces.Bridge json -o - *',
     'bridge-preferences/macbook-bridge-present',
   ],
+  ['usr/bin/plutil', '-extract NetworkServices json -o - *', 'service-addresses/fixed-and-dhcp'],
   ['usr/bin/rdma_ctl', 'status', 'rdma-state/m3ultra-enabled'],
   ['usr/bin/ibv_devices', '', 'rdma-devices/m3ultra-six-ports'],
   ['usr/bin/ibv_devinfo', '-v', 'rdma-ports/m3ultra-en7-active'],
@@ -95,8 +96,8 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
     });
     expect(facts.jobs).toMatchObject({
       value: [
-        { key: '9f2a', fields: { name: 'blob', path: '/opt/a=b $(id) \\n', last: 'no line end' } },
-        { key: 'empty', fields: {} },
+        { key: '9f2a', fields: { name: 'blob', path: '/opt/a=b $(id) \\n', last: 'no line end', state: 'gone' } },
+        { key: 'empty', fields: { state: 'gone' } },
       ],
     });
     expect(facts.leases).toMatchObject({ value: [{ fields: { owner: 'ana' } }] });

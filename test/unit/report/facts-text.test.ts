@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FactName } from '../../../src/model/fact-values.ts';
+import { digest } from '../../../src/model/digest.ts';
+import type { FactName, PlacementMember } from '../../../src/model/fact-values.ts';
 import { factsText } from '../../../src/report/facts-text.ts';
 import {
   cabledReceptacle,
@@ -11,6 +12,24 @@ import {
 } from '../doctor/fleet-builder.ts';
 
 const every = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');
+
+const member = (more: Partial<PlacementMember>): PlacementMember => ({
+  placement: 'kimi',
+  digest: digest('ab'.repeat(32)),
+  generation: 12,
+  rank: 0,
+  size: 4,
+  port: 29_512,
+  endpointPort: 8_080,
+  tokenPath: '/v1/chat/completions',
+  tokenPointer: '/choices/0/message/content',
+  tokenDeadlineMs: 4_000,
+  startedIn: 'F2B1C3D4-0000-4000-8000-000000000001',
+  starts: 2,
+  isListening: true,
+  token: { kind: 'not-asked' },
+  ...more,
+});
 
 const changes: RackChanges = {
   values: {
@@ -39,6 +58,28 @@ const changes: RackChanges = {
         { ...freeReceptacle('studio-1', 3), domainUuid: 'C9B32174-396A-4D89-9601-E8E83285C21A' },
       ],
       'bridge-preferences': [{ name: 'bridge0', interfaces: ['en2', 'en3'], auto: 'thunderbolt-bridge' }],
+      'service-addresses': [
+        {
+          service: 'Thunderbolt 1',
+          device: 'en2',
+          method: 'manual',
+          address: { address: '10.77.0.1', prefixLength: 30 },
+        },
+        { service: 'Ethernet', device: 'en0', method: 'dhcp' },
+        { service: 'Thunderbolt 2', device: 'en3', method: 'other' },
+      ],
+      files: [
+        { path: '/Library/LaunchDaemons/dev.meshwright.rank.kimi.plist', digest: 'ab'.repeat(32), state: 'changed' },
+      ],
+      trees: [
+        { kind: 'runtime', name: 'reference', digest: '0123456789abcdef', isCurrent: true, state: 'intact' },
+        { kind: 'model', name: 'kimi-k2', digest: 'fedcba9876543210', isCurrent: false, state: 'unsealed' },
+      ],
+      placements: [
+        member({ rank: 0, token: { kind: 'answered', text: 'Hi "there"' } }),
+        member({ rank: 1, token: { kind: 'not-asked' }, isListening: false, starts: 1 }),
+        member({ rank: 0, placement: 'qwen', token: { kind: 'silent', reason: 'nothing listens on port 8080' } }),
+      ],
       services: [{ label: 'dev.meshwright.keeper', state: 'running', pid: 211, runs: 1, lastExit: '(never exited)' }],
       jobs: [{ key: 'abc', fields: { state: 'running', model: 'kimi-k2' } }],
       leases: [{ fields: { owner: 'ana', verb: 'apply' } }],

@@ -1,0 +1,181 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseFacts } from '../../../src/facts/parse-facts.ts';
+import { allProbes } from '../../../src/facts/registry.ts';
+import { digest } from '../../../src/model/digest.ts';
+import type { Facts } from '../../../src/model/observation.ts';
+import { parseFrames } from '../../../src/script/frames.ts';
+import { launchBody } from '../../../src/script/launch-job.ts';
+import { observeScript } from '../../../src/script/observe-script.ts';
+import { placementFolder, rankServiceLabel, requestFile } from '../../../src/script/rank-paths.ts';
+import { stagedFile } from '../../../src/script/tree-paths.ts';
+import { type MacRoot, makeMacRoot, ours } from '../script/mac-root.ts';
+import { startScript } from '../script/node-root.ts';
+import { exampleDigest, exampleFence, exampleModel, exampleRecord } from '../script/script-examples.ts';
+import { type Shell, scriptShells } from '../script/shells.ts';
+
+const token = '0123456789abcdef0123456789abcdef';
+const roots: MacRoot[] = [];
+afterAll(() => {
+  for (const root of roots) root.remove();
+});
+
+/** A node whose launchd runs the rank, and on which somebody listens on these addresses. */
+function newRoot(shell: Shell, listeners: readonly string[] = []): MacRoot {
+  const root = makeMacRoot(shell);
+  roots.push(root);
+  const label = rankServiceLabel('kimi');
+  root.tool('bin/launchctl', `printf 'system/${label} = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n'`);
+  root.file(`Library/LaunchDaemons/${label}.plist`, '');
+  root.file(
+    '../netstat',
+    `Active Internet connections (including servers)\nProto Recv-Q Send-Q  Local Address          Foreign Address        (state)\n${listeners.map((one) => `tcp4       0      0  ${one.padEnd(22)} *.*                    LISTEN\n`).join('')}tcp4       0      0  192.0.2.9.9999         192.0.2.7.1234         ESTABLISHED\n`,
+  );
+  root.recorded('usr/sbin/netstat', '/bin/cat "$R/../netstat"');
+  root.tool(
+    'usr/sbin/sysctl',
+    `case $# in (2) printf '${session}\\n' ;; (*) printf 'kern.bootsessionuuid: ${session}\\n' ;; esac`,
+  );
+  return root;
+}
+const session = 'F2B1C3D4-0000-4000-8000-000000000001';
+
+async function observe(shell: Shell, root: MacRoot): Promise<Facts> {
+  const names = ['kept-records', 'kept-files', 'placement-members', 'launchd-services', 'sysctl'];
+  const request = { probes: allProbes().filter(({ name }) => names.includes(name)), token, rootPrefix: root.folder };
+  const { stdout } = await startScript(shell, observeScript(request)).end;
+  return parseFacts(parseFrames(stdout, request), { sentAtEpochMs: 0, receivedAtEpochMs: 1 });
+}
+
+/** The record of a member as bootstrap leaves it. */
+function member(root: MacRoot, more: Partial<typeof exampleRecord>): void {
+  const lines = Object.entries({ ...exampleRecord, ...more, startedIn: session, starts: 1 });
+  root.file(`${placementFolder('kimi').path}/record`, lines.map(([key, value]) => `${key}=${value}\n`).join(''));
+  root.file(requestFile('kimi').path, '{"prompt":"hi"}');
+}
+
+describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
+  it('are seen as they are while a job runs and after it has ended', async () => {
+    const root = newRoot(shell);
+    root.tool('bin/ps', 'exec /bin/ps "$@"');
+    root.tool('usr/bin/shasum', 'until [ -e "$R/../go" ]; do /bin/sleep 0.02; done; exec /usr/bin/shasum "$@"');
+    root.file(stagedFile(exampleModel, 'a').path, 'ab');
+    root.file(`${ours}/lease/beat`, '41\n');
+    const key = digest('c'.repeat(64));
+    const files = [{ path: 'a', sha256: exampleDigest, sizeBytes: 2 }];
+    await root.runBody(launchBody({ key, call: { name: 'verify-model', args: { tree: exampleModel, files } } }));
+    const running = await observe(shell, root);
+    const fields = { name: 'verify-model', tree: 'model tiny', boot: session, done: '0', total: '2' };
+    expect(running.jobs).toEqual({ kind: 'known', value: [{ key, fields: { ...fields, state: 'running' } }] });
+    expect(running.leases).toEqual({
+      kind: 'known',
+      value: [{ fields: { run: exampleFence.run, token: String(exampleFence.token), owner: 'ana', beat: '41' } }],
+    });
+    root.file('../go', '');
+    for (let tries = 0; tries < 200 && !root.has(`${ours}/ops/${key}/rc`); tries += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect((await observe(shell, root)).jobs).toEqual({
+      kind: 'known',
+      value: [{ key, fields: { ...fields, done: '2', state: 'ended', exit: '0' } }],
+    });
+  });
+
+  it('cost no process where nothing is kept', async () => {
+    const root = newRoot(shell);
+    await observe(shell, root);
+    const started = root.started().map(({ tool }) => tool);
+    const own = [
+      'bin/cat',
+      'bin/launchctl',
+      'bin/rm',
+      'bin/sh',
+      'bin/sleep',
+      'usr/bin/mktemp',
+      'usr/bin/wc',
+      'usr/sbin/sysctl',
+    ];
+    expect(started.filter((tool) => !own.includes(tool))).toEqual([]);
+    expect(started.filter((tool) => tool === 'bin/sh')).toHaveLength(4);
+  });
+});
+
+describe('a member of a placement', () => {
+  let server: Server;
+  let port = 0;
+  let asked: string[] = [];
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      if (request.url === '/hangs') return;
+      response.end('{"choices":[\r\n{"message":{"content":"42\\u001b"}}]}\u0000\r\n'.replace('\u0000', ''));
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    port = (server.address() as AddressInfo).port;
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  describe.each(scriptShells)('under $name', (shell) => {
+    const seen = async (root: MacRoot) => {
+      asked = [];
+      const { placements } = await observe(shell, root);
+      return placements.kind === 'known' ? placements.value[0] : placements;
+    };
+
+    it('that is the leader is asked for one token, by the kernel found to listen', async () => {
+      const root = newRoot(shell, [`127.0.0.1.${port}`, '*.29500', '10.77.0.1.22']);
+      member(root, { endpointPort: port });
+      expect(await seen(root)).toMatchObject({ isListening: true, token: { kind: 'answered', text: '42\u001b' } });
+      expect(asked).toEqual(['POST /v1/chat/completions']);
+      expect(root.calls()).toEqual(['netstat -an -f inet -p tcp']);
+    });
+
+    it('that is not the leader, or whose endpoint nobody listens for, is not asked', async () => {
+      const root = newRoot(shell, ['127.0.0.1.1']);
+      member(root, { endpointPort: port, rank: 1 });
+      expect(await seen(root)).toMatchObject({ isListening: false, token: { kind: 'not-asked' } });
+      member(root, { endpointPort: port });
+      expect(await seen(root)).toMatchObject({
+        token: { kind: 'silent', reason: `nothing listens on port ${port}` },
+      });
+      expect(asked).toEqual([]);
+    });
+
+    it('that hangs is silent after its own deadline', async () => {
+      const root = newRoot(shell, [`*.${port}`]);
+      member(root, { endpointPort: port, tokenPath: '/hangs', tokenDeadlineMs: 500 });
+      expect(await seen(root)).toMatchObject({
+        token: { kind: 'silent', reason: 'no token before the deadline of 0.5 s' },
+      });
+    });
+
+    it('is unknown when nobody could say who listens', async () => {
+      const root = newRoot(shell);
+      member(root, {});
+      root.tool('usr/sbin/netstat', 'exit 1');
+      expect(await seen(root)).toMatchObject({ kind: 'unknown', reason: 'failed' });
+    });
+
+    it('is unknown with a record that was damaged', async () => {
+      const root = newRoot(shell, []);
+      const damages: readonly Partial<Record<keyof typeof exampleRecord, unknown>>[] = [
+        { port: 0 },
+        { rank: 2 },
+        { generation: 'many' },
+        { digest: 'x' },
+        { placement: 'other' },
+        { tokenPath: 'v1' },
+      ];
+      for (const damage of damages) {
+        member(root, damage as Partial<typeof exampleRecord>);
+        expect([damage, await seen(root)]).toMatchObject([damage, { kind: 'unknown', reason: 'garbled' }]);
+      }
+    });
+  });
+});
