@@ -1,0 +1,262 @@
+import { appendFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
+import type { Fleet } from '../../src/sim/host/start-fleet.ts';
+import { first } from './converge-file.ts';
+import type { ConvergeRack } from './converge-rack.ts';
+
+/** What somebody does to a node, by hand. */
+export interface Hand {
+  readonly rack: ConvergeRack;
+  readonly fleet: Fleet;
+  readonly node: string;
+  /** The receptacle of the node that a link is declared at, and one without. */
+  readonly linked: number;
+  readonly free: number;
+  /** Runs a script as root; it must succeed. */
+  readonly asRoot: (script: string) => Promise<void>;
+  /** Where a path of the node lies here. */
+  readonly at: (path: string) => string;
+  /** The network interface of a receptacle, such as `en5`. */
+  readonly device: (receptacle: number) => string;
+  /** The address that it had before anything was done. */
+  readonly address: (receptacle: number) => string;
+}
+
+/** One change of one property that nobody declared. */
+export interface Drift {
+  /** The address of the property, with `*` for numbers of receptacles and names of the file. */
+  readonly of: string;
+  readonly what: string;
+  /** Those of one batch can be made together, in their order, and none hides another. */
+  readonly batch?: 'settings' | 'files' | 'ranks';
+  readonly make: (hand: Hand) => Promise<void>;
+  /** What depends on it and changes with it, by address pattern; of the placement on its leader. */
+  readonly with?: readonly string[];
+}
+
+const preferences = '/Library/Preferences/SystemConfiguration/preferences.plist';
+const ours = '/Library/Application Support/meshwright';
+const placement = ['placement/*'];
+const label = 'system/dev.meshwright.rank.chat';
+const plist = '/Library/LaunchDaemons/dev.meshwright.rank.chat.plist';
+
+const bridge = `<key>Bridge</key><dict><key>bridge0</key><dict>
+<key>Interfaces</key><array><string>en2</string><string>en3</string></array>
+<key>Options</key><dict><key>__AUTO__</key><string>thunderbolt-bridge</string></dict></dict></dict>`;
+
+/** Writes the network preferences; any command that writes makes the simulated Mac read them. */
+async function writePreferences({ at, asRoot }: Hand, change: (text: string) => string): Promise<void> {
+  const path = at(preferences);
+  const before = await readFile(path, 'utf8');
+  const after = change(before);
+  if (after === before) throw new Error('nothing was changed');
+  await writeFile(path, after);
+  await asRoot('"$R/usr/bin/pmset" -a disksleep 0');
+}
+
+/** Only the running system has the bridge: made with its preferences, which are then put back. */
+async function bridgeInterface(hand: Hand): Promise<void> {
+  const before = await readFile(hand.at(preferences), 'utf8');
+  await hand.fleet.setFault(['bridge-active', hand.node]);
+  await writePreferences(hand, () => before);
+}
+
+/** The folder of the one published version of a tree. */
+async function treeAt({ at }: Hand, name: string): Promise<string> {
+  const folder = at(`/opt/meshwright/${name}`);
+  const [version] = (await readdir(folder)).filter((entry) => /^[0-9a-f]{16}$/.test(entry));
+  if (version === undefined) throw new Error(`${name} has no version`);
+  return join(folder, version);
+}
+
+const weights = 'model-00001-of-00002.safetensors';
+
+async function flip(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+  await writeFile(path, bytes);
+}
+
+async function leftover({ at }: Hand): Promise<void> {
+  const [from, to] = [at(`${ours}/placements/chat`), at(`${ours}/placements/old`)];
+  await cp(from, to, { recursive: true });
+  await rm(join(to, 'process'));
+  const record = await readFile(join(to, 'record'), 'utf8');
+  await writeFile(
+    join(to, 'record'),
+    record.replace('placement=chat', 'placement=old').replace(/^rank=.*$/m, 'rank=1'),
+  );
+}
+
+/** Every change that a node may undergo behind our back, at least one per property. */
+export const drifts: readonly Drift[] = [
+  {
+    of: 'power/sleep',
+    what: 'the Mac may sleep',
+    batch: 'settings',
+    make: ({ asRoot }) => asRoot('"$R/usr/bin/pmset" -a sleep 10'),
+  },
+  {
+    of: 'power/restart-after-power-loss',
+    what: 'it stays off after a power loss',
+    batch: 'settings',
+    make: ({ asRoot }) => asRoot('"$R/usr/bin/pmset" -a autorestart 0'),
+  },
+  {
+    of: 'wired-limit',
+    what: 'the limit is another one',
+    batch: 'settings',
+    make: ({ asRoot }) => asRoot('"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4096'),
+  },
+  {
+    of: 'thunderbolt-bridge/service',
+    what: 'there is a service for the bridge',
+    batch: 'settings',
+    make: ({ asRoot }) =>
+      asRoot(`"$R/usr/sbin/networksetup" -createnetworkservice 'Thunderbolt Bridge' 'Thunderbolt Bridge'`),
+  },
+  {
+    of: 'link-address/*/kept',
+    what: 'a service without a link keeps an address of ours',
+    batch: 'settings',
+    make: ({ asRoot, free }) =>
+      asRoot(`"$R/usr/sbin/networksetup" -setmanual 'Thunderbolt ${free}' 10.77.0.205 255.255.255.252`),
+  },
+  {
+    of: 'thunderbolt-bridge/preferences',
+    what: 'the preferences have the bridge',
+    batch: 'settings',
+    make: (hand) => writePreferences(hand, (text) => text.replace(/<key>Bridge<\/key>\s*<dict\/>/, bridge)),
+  },
+  {
+    of: 'link-address/*/live',
+    what: 'the interface of a link has lost its address',
+    batch: 'settings',
+    make: ({ asRoot, device, address, linked }) =>
+      asRoot(`"$R/sbin/ifconfig" ${device(linked)} inet ${address(linked)} -alias`),
+    with: placement,
+  },
+  {
+    of: 'thunderbolt-bridge/interface',
+    what: 'the running system has the bridge',
+    batch: 'settings',
+    make: bridgeInterface,
+    with: ['link-address/*/live', ...placement],
+  },
+  {
+    of: 'link-address/*/kept',
+    what: 'the service of a link goes back to DHCP, and the address stays until the next start',
+    batch: 'files',
+    make: ({ asRoot, device, address, linked }) =>
+      asRoot(`"$R/usr/sbin/networksetup" -setdhcp 'Thunderbolt ${linked}'
+"$R/sbin/ifconfig" ${device(linked)} inet ${address(linked)} netmask 255.255.255.252`),
+  },
+  {
+    of: 'link-address/*/live',
+    what: 'an interface without a link has an address of ours',
+    batch: 'files',
+    make: ({ asRoot, device, free }) =>
+      asRoot(`"$R/sbin/ifconfig" ${device(free)} inet 10.77.0.201 netmask 255.255.255.252`),
+  },
+  {
+    of: 'runtime/*',
+    what: 'a program of the runtime was edited',
+    batch: 'files',
+    make: async (hand) => appendFile(join(await treeAt(hand, 'runtimes/reference'), 'bin/rank'), '# edited\n'),
+  },
+  {
+    of: 'runtime/*/old',
+    what: 'there are more older versions than one',
+    batch: 'files',
+    make: async (hand) => {
+      const tree = await treeAt(hand, 'runtimes/reference');
+      for (const digest of ['0123456789abcdef', 'fedcba9876543210']) {
+        await cp(tree, join(tree, '..', digest), { recursive: true });
+      }
+    },
+  },
+  {
+    of: 'model/*',
+    what: 'one bit of its weights has changed',
+    batch: 'files',
+    make: async (hand) => flip(join(await treeAt(hand, 'models/tiny'), weights)),
+  },
+  {
+    of: 'placement/*/service-file',
+    what: 'a service file was edited',
+    batch: 'files',
+    make: ({ at }) => appendFile(at(plist), '\n'),
+  },
+  { of: 'placement', what: 'a node keeps a rank that nobody declared', batch: 'files', make: leftover },
+  {
+    of: 'runtime/*',
+    what: 'the link to its version is gone',
+    batch: 'ranks',
+    make: ({ at }) => rm(at('/opt/meshwright/runtimes/reference/current')),
+  },
+  {
+    of: 'model/*',
+    what: 'it is gone',
+    batch: 'ranks',
+    make: async (hand) => rm(await treeAt(hand, 'models/tiny'), { recursive: true }),
+    with: placement,
+  },
+  {
+    of: 'placement/*',
+    what: 'a rank was killed',
+    batch: 'ranks',
+    make: ({ asRoot }) => asRoot(`"$R/bin/launchctl" kill SIGKILL ${label}`),
+  },
+  {
+    of: 'runtime/*',
+    what: 'its version is gone',
+    make: async (hand) => rm(await treeAt(hand, 'runtimes/reference'), { recursive: true }),
+  },
+  {
+    of: 'model/*',
+    what: 'it has a file more',
+    make: async (hand) => writeFile(join(await treeAt(hand, 'models/tiny'), 'more.bin'), 'more'),
+  },
+  { of: 'placement/*', what: 'a rank hangs', make: ({ asRoot }) => asRoot(`"$R/bin/launchctl" kill SIGUSR1 ${label}`) },
+  {
+    of: 'placement/*',
+    what: 'a rank was taken out of launchd',
+    make: ({ asRoot }) => asRoot(`"$R/bin/launchctl" bootout ${label}`),
+  },
+  {
+    of: 'placement/*',
+    what: 'the record of a rank is gone',
+    make: ({ at }) => rm(at(`${ours}/placements/chat`), { recursive: true }),
+  },
+  { of: 'placement/*/service-file', what: 'a service file is gone', make: ({ at }) => rm(at(plist)) },
+];
+
+const ipv4Of = ({ nodes }: FleetObservation, node: string): ReadonlyMap<string, string> => {
+  const facts = nodes[node]?.facts.interfaces;
+  const all = facts?.kind === 'known' ? facts.value : [];
+  return new Map(all.flatMap(({ name, ipv4 }) => (ipv4[0] === undefined ? [] : [[name, ipv4[0].address] as const])));
+};
+
+/** The hand on a node of a rack. */
+export async function handOn(rack: ConvergeRack, fleet: Fleet, node: string): Promise<Hand> {
+  const seen = await rack.observe();
+  const ports = seen.nodes[node]?.facts['hardware-ports'];
+  const devices = new Map(ports?.kind === 'known' ? ports.value.map(({ port, device }) => [port, device]) : []);
+  const device = (receptacle: number): string => devices.get(`Thunderbolt ${receptacle}`) ?? '';
+  const addresses = ipv4Of(seen, node);
+  return {
+    rack,
+    fleet,
+    node,
+    linked: node === first ? 4 : 2,
+    free: 3,
+    asRoot: async (script) => {
+      const ran = await rack.asRoot(node, `set -e\n${script}`);
+      if (ran.code !== 0) throw new Error(`${script}: ${ran.stdout}${ran.stderr}`);
+    },
+    at: (path) => `${fleet.nodes[node]?.root ?? ''}${path}`,
+    device,
+    address: (receptacle) => addresses.get(device(receptacle)) ?? '',
+  };
+}

@@ -1,0 +1,73 @@
+import type { ResourceKind } from '../../src/resources/resource.ts';
+import { first, second } from './converge-file.ts';
+
+/** Something of a resource that nobody but a person can change. */
+export interface Hindrance {
+  readonly of: ResourceKind;
+  readonly fault: readonly [string, string];
+  /** Made beside it, so that there is something that it keeps waiting. */
+  readonly beside?: string;
+  /** Codes of the blockers that the plan then has. */
+  readonly blockers: readonly string[];
+  /** What waits for them, by pattern, with its node. */
+  readonly waiting: readonly string[];
+  /** Whether the hands at the rack mend it; else somebody undoes the fault. */
+  readonly isForHands: boolean;
+  /** What apply has to do after it is mended, by pattern, with its node. */
+  readonly afterwards?: readonly string[];
+}
+
+/** One for each resource that has nothing to change, on the second node. */
+export const hindrances: readonly Hindrance[] = [
+  {
+    of: 'identity',
+    fault: ['wrong-mac', second],
+    blockers: ['identity/same-mac'],
+    waiting: [
+      `${first} thunderbolt-link`,
+      `${second} link-address/*/kept`,
+      `${second} link-address/*/kept`,
+      `${second} link-address/*/live`,
+    ],
+    isForHands: false,
+  },
+  { of: 'macos', fault: ['macos-old', second], blockers: ['macos/outside-accept'], waiting: [], isForHands: false },
+  {
+    of: 'filevault',
+    fault: ['filevault-locked', second],
+    blockers: ['ssh/locked-at-filevault'],
+    waiting: [`${first} placement/*`, `${first} thunderbolt-link`],
+    isForHands: true,
+  },
+  {
+    of: 'sudo',
+    fault: ['sudo-denied', second],
+    beside: 'power/sleep',
+    blockers: ['sudo/needs-password'],
+    waiting: [`${second} power/sleep`],
+    isForHands: false,
+    afterwards: [`${second} power/sleep`],
+  },
+  {
+    of: 'rdma',
+    fault: ['rdma-disabled', second],
+    blockers: ['rdma/disabled'],
+    waiting: [],
+    isForHands: true,
+    afterwards: [`${first} placement/*`, `${second} wired-limit`],
+  },
+  {
+    of: 'thunderbolt-link',
+    fault: ['cable-missing', `${second}:2`],
+    blockers: ['cabling/missing'],
+    waiting: [`${first} placement/*`],
+    isForHands: true,
+  },
+  {
+    of: 'thunderbolt-link',
+    fault: ['cable-swapped', `${second}:2,${second}:3`],
+    blockers: ['cabling/elsewhere'],
+    waiting: [`${first} placement/*`],
+    isForHands: true,
+  },
+];
