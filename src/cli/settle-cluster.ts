@@ -30,8 +30,8 @@ export interface SettledCluster {
  * know. Writes nothing.
  * @throws FleetError with every error of the files (exit 65), a source that is missing among them
  */
-export async function settleCluster(run: Run): Promise<SettledCluster> {
-  const base = openBase(run);
+export async function settleCluster(run: Run, opened: OpenedCluster = openCluster(run)): Promise<SettledCluster> {
+  const base = baseOf(run, opened);
   const folder = dirname(base.opened.path);
   const sources = await readSources(run, sourcesToRead(base.opened.fleet, base.lock, folder));
   const settled = settleFleet(base.opened.fleet, base.lock, sources, folder);
@@ -46,8 +46,8 @@ const nothingRead: SourceFacts = { archives: {}, folders: {} };
  * The same from the lock alone, for verbs that act on what was applied: nothing is read, so that an archive that was
  * built since keeps nobody from stopping a mesh. Placements that were never applied are left out.
  */
-export function settleFromLock(run: Run): SettledCluster {
-  const base = openBase(run);
+export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run)): SettledCluster {
+  const base = baseOf(run, opened);
   const { fleet, lock } = settleFleet(base.opened.fleet, base.lock, nothingRead, dirname(base.opened.path));
   const runtimes = fleet.runtimes.filter(({ sha256 }) => sha256 !== undefined);
   const models = fleet.models.filter(({ digest }) => digest !== undefined);
@@ -57,8 +57,7 @@ export function settleFromLock(run: Run): SettledCluster {
   return { ...base, fleet: { ...fleet, runtimes, models, placements }, lock, additions: [] };
 }
 
-function openBase(run: Run): Pick<SettledCluster, 'opened' | 'lock' | 'lockPlace'> {
-  const opened = openCluster(run);
+function baseOf(run: Run, opened: OpenedCluster): Pick<SettledCluster, 'opened' | 'lock' | 'lockPlace'> {
   if (!run.options.sim) {
     const lockPlace = { path: opened.lockPath, shown: shownPath(run.folder, opened.lockPath) };
     return { opened, lock: opened.lock, lockPlace };

@@ -4,8 +4,13 @@ import type { Playbook } from '../playbooks/playbook.ts';
 
 const folder = new URL('../../playbooks/', import.meta.url);
 
+const shipped = ['apply', 'restart', 'reboot', 'shutdown'] as const;
+
 /** The verbs whose whole behaviour is a file. */
-export type ShippedPlaybook = 'apply' | 'restart' | 'reboot' | 'shutdown';
+export type ShippedPlaybook = (typeof shipped)[number];
+
+/** Whether a word is the name of such a verb. */
+export const isShipped = (word: string): boolean => shipped.some((name) => name === word);
 
 /**
  * A playbook of this package. Only its own folder is looked at, so that no file of a user can stand in for it.

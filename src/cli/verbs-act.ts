@@ -1,5 +1,5 @@
 import type { Verb } from './verb.ts';
-import { atOnce } from './verb-uses.ts';
+import { atOnce, overPlacements, withConsent } from './verb-uses.ts';
 
 const group = 'Act:';
 
@@ -19,6 +19,91 @@ Examples:
   meshwright ask kimi "What is a receptacle?"
   meshwright ask kimi "Write a poem" --max-tokens 2000 --deadline 5m`,
     load: async () => (await import('./commands/ask.ts')).ask,
+  },
+  {
+    name: 'start',
+    group,
+    summary: 'start placements',
+    words: '[placement...]',
+    uses: overPlacements,
+    options: [
+      { flags: '--all', text: 'every placement of the file' },
+      { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
+    ],
+    more: `Ranks are started in order, all of them or none; it counts as started when it
+has given a token. One that serves already is left alone.
+Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
+5: nothing was changed. 75: another run holds a node.`,
+    load: async () => (await import('./commands/act-on-placements.ts')).start,
+  },
+  {
+    name: 'stop',
+    group,
+    summary: 'stop placements, ranks in order',
+    words: '[placement...]',
+    uses: overPlacements,
+    options: [
+      { flags: '--all', text: 'every placement of the file' },
+      { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
+    ],
+    more: `The next apply starts what the file wants serving.
+Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
+5: nothing was changed. 75: another run holds a node.`,
+    load: async () => (await import('./commands/act-on-placements.ts')).stop,
+  },
+  {
+    name: 'restart',
+    group,
+    summary: 'without a reboot: stop placements, start them again',
+    words: '[placement...]',
+    uses: overPlacements,
+    options: [
+      { flags: '--all', text: 'every placement of the file' },
+      { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
+    ],
+    more: `Never reboots a Mac. Its whole behaviour is playbooks/restart.yaml.
+Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
+5: nothing was changed. 75: another run holds a node.
+
+Examples:
+  meshwright restart kimi
+  meshwright restart --all --yes`,
+    load: async () => (await import('./commands/act-on-placements.ts')).restart,
+  },
+  {
+    name: 'reboot',
+    group,
+    summary: 'restart Macs, and bring back what served there',
+    words: '[node...]',
+    uses: withConsent,
+    options: [
+      { flags: '--all', text: 'every node of the file' },
+      { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
+    ],
+    more: `Stops the placements of these Macs first, restarts each Mac at most once, and
+starts what the file wants serving. Its whole behaviour is playbooks/reboot.yaml.
+Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
+5: nothing was changed. 75: another run holds a node.
+
+Examples:
+  meshwright reboot studio-3`,
+    load: async () => (await import('./commands/act-on-macs.ts')).reboot,
+  },
+  {
+    name: 'shutdown',
+    group,
+    summary: 'switch Macs off, and say how they come back',
+    words: '[node...]',
+    uses: withConsent,
+    options: [
+      { flags: '--all', text: 'every node of the file' },
+      { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
+    ],
+    more: `Stops the placements of these Macs first. Only somebody at the rack brings a
+Mac back: meshwright cannot press its power button.
+Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
+5: nothing was changed. 75: another run holds a node.`,
+    load: async () => (await import('./commands/act-on-macs.ts')).shutdown,
   },
   {
     name: 'exec',

@@ -6,6 +6,28 @@ const group = 'Own:';
 /** Verbs about meshwright itself and what it simulates, in the order of the help. */
 export const ownVerbs: readonly Verb[] = [
   {
+    name: 'run',
+    group,
+    summary: 'run a playbook of your own',
+    words: '[file] [node...]',
+    uses: withConsent,
+    options: [
+      { flags: '--all', text: 'every node of the file, for plays with nodes: targets' },
+      { flags: '--allow <effects>', text: 'with commas: interrupt, reboot, shutdown, delete' },
+      { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
+    ],
+    more: `Plays of tasks from a closed list; meshwright schema playbook prints what a
+file may hold, and playbooks/*.yaml are examples. Every plan is shown before it
+is run; what disturbs needs a yes, or --allow with its name.
+Exit 0: every task did its work on every node. 4: on some. 1: on none. 65: the
+file is invalid. 5: nothing was changed.
+
+Examples:
+  meshwright run ./night.yaml
+  meshwright run ./night.yaml studio-1 --yes --allow reboot`,
+    load: async () => (await import('./commands/run.ts')).runFile,
+  },
+  {
     name: 'sim up',
     group,
     summary: 'start a simulated fleet made from the cluster file',

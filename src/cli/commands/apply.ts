@@ -1,16 +1,15 @@
-import { diagnose } from '../../diagnostics/diagnose.ts';
-import { FleetError } from '../../diagnostics/fleet-error.ts';
 import { type ApplyContext, applyRound, outcomeOf, waitForHands } from '../apply-round.ts';
 import { createConsent } from '../consent.ts';
 import { lookAndPlan } from '../look-and-plan.ts';
 import { targetedNodes } from '../open-cluster.ts';
 import { planDocument } from '../plan-document.ts';
+import { refuseUnresolved } from '../refuse-unresolved.ts';
 import { readApplyWords, requireSame } from '../saved-plan.ts';
-import { type SettledCluster, settleCluster } from '../settle-cluster.ts';
+import { settleCluster } from '../settle-cluster.ts';
 import { showOutcome } from '../show-outcome.ts';
 import { showPlan } from '../show-plan.ts';
 import { exitOfSignal } from '../signals.ts';
-import type { Run, VerbBody } from '../verb.ts';
+import type { VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
 import { narrowed } from './plan.ts';
 
@@ -20,7 +19,9 @@ export const apply: VerbBody = async (run) => {
   const { fleet, additions, lockPlace } = cluster;
   const { nodes, saved } = readApplyWords(run, fleet);
   const targets = targetedNodes(run, fleet, saved?.targets ?? nodes).map(({ name }) => name);
-  refuseUnresolved(run, cluster);
+  // Somebody who can be asked sees the lines with the plan.
+  const canBeSeen = run.console.canAsk && !run.options.json;
+  if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, cluster);
   const isAgreed = run.options.yes === true || saved !== undefined;
   const consent = createConsent(run, { named: [], isAgreed });
   const ways = openWays(run, cluster.opened);
@@ -40,16 +41,3 @@ export const apply: VerbBody = async (run) => {
 
 const narrowedBy = (targets: readonly string[] | undefined): { readonly targets?: readonly string[] } =>
   targets === undefined ? {} : { targets };
-
-/** Somebody who can be asked sees the lines with the plan. @throws FleetError `lock/unresolved` */
-function refuseUnresolved(run: Run, { additions, lockPlace }: SettledCluster): void {
-  const canBeSeen = run.console.canAsk && !run.options.json;
-  if (additions.length === 0 || run.options.sim || canBeSeen || run.own['updateLock'] === true) return;
-  throw new FleetError([
-    diagnose('lock/unresolved', {
-      subject: lockPlace.shown,
-      detail: [`${lockPlace.shown} lacks:`, ...additions.map((line) => `  ${line}`)].join('\n'),
-      hint: `Run it in a terminal, or say --update-lock; then commit ${lockPlace.shown}.`,
-    }),
-  ]);
-}

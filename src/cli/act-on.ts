@@ -1,0 +1,79 @@
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Goal } from '../plan/goal.ts';
+import { makePlan } from '../plan/make-plan.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { PlayScope } from '../playbooks/expand.ts';
+import type { Playbook } from '../playbooks/playbook.ts';
+import { changeNodes } from './change-nodes.ts';
+import { createConsent, type GuardedEffect } from './consent.ts';
+import type { ExitCode } from './exit-codes.ts';
+import type { LookedPlan } from './look-and-plan.ts';
+import type { RunOutcome } from './run-outcome.ts';
+import type { SettledCluster } from './settle-cluster.ts';
+import { showOutcome } from './show-outcome.ts';
+import { showPlan } from './show-plan.ts';
+import { exitOfSignal } from './signals.ts';
+import { simulatedPlan } from './simulated-hints.ts';
+import type { Run } from './verb.ts';
+import type { Ways } from './ways.ts';
+
+/** What a verb does to its targets, and how it is judged. */
+export interface Action {
+  readonly verb: string;
+  readonly playbook: Playbook;
+  /** The file of `run`, as it is called in text. */
+  readonly file?: string;
+  readonly scope: PlayScope;
+  /** Effects that the verb itself names. */
+  readonly named: readonly GuardedEffect[];
+  /** The nodes whose state decides the exit code. */
+  readonly judged: readonly NodeName[];
+  /** What the last look is compared with; absent where the steps themselves say how it went. */
+  readonly goal?: Goal;
+  /** Sentences behind the last line, once something was done. */
+  readonly closing?: readonly string[];
+}
+
+/** Runs a playbook from its first look to its last, and shows how it came out. */
+export async function actOn(
+  run: Run,
+  action: Action,
+  { cluster, ways }: { readonly cluster: SettledCluster; readonly ways: Ways },
+): Promise<ExitCode> {
+  const { verb, playbook, scope, named, judged, file } = action;
+  const { lockPlace } = cluster;
+  const lock = { shown: lockPlace.shown, additions: [] };
+  const { isSimulated } = ways;
+  const show = (plan: Plan): void => showPlan(run, plan, { isSimulated, lock, next: [] });
+  const consent = createConsent(run, { named, isAgreed: run.options.yes === true });
+  const question = (): string => `${verb.charAt(0).toUpperCase()}${verb.slice(1)}: do what is shown above?`;
+  const { report, refusal } = await changeNodes(run, { verb, playbook, scope, ways, consent, show, question });
+  const last = report.observation === undefined ? undefined : lookedPlan(action, report.observation, isSimulated);
+  const interruptedBy = exitOfSignal(run.signal);
+  const outcome: RunOutcome = {
+    targets: judged,
+    report,
+    refusal,
+    ...(last === undefined ? {} : { last: { ...last, fleet: scope.desired, targets: judged } }),
+    ...(interruptedBy === undefined ? {} : { interruptedBy }),
+  };
+  return showOutcome(run, outcome, {
+    cluster: scope.desired.name,
+    verb,
+    ...(file === undefined ? {} : { playbook: file }),
+    isSimulated,
+    lock: { path: lockPlace.path, written: false, additions: [] },
+    ...(action.closing === undefined ? {} : { closing: action.closing }),
+  });
+}
+
+function lookedPlan(
+  { goal, scope, judged }: Action,
+  observation: FleetObservation,
+  isSimulated: boolean,
+): LookedPlan | undefined {
+  if (goal === undefined) return undefined;
+  const plan = makePlan({ goal, desired: scope.desired, observation, targets: judged });
+  return { plan: isSimulated ? simulatedPlan(plan) : plan, observation };
+}

@@ -1,0 +1,42 @@
+import { actOn } from '../act-on.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { targetedNodes } from '../open-cluster.ts';
+import { settleFromLock } from '../settle-cluster.ts';
+import { shippedPlaybook } from '../shipped-playbooks.ts';
+import { namedTargets } from '../targets.ts';
+import type { Run, VerbBody } from '../verb.ts';
+import { openWays } from '../ways.ts';
+
+/** `reboot NODE…|--all`: restarts Macs, each at most once, and brings back what the file wants serving. */
+export const reboot: VerbBody = (run) => actOnMacs(run, 'reboot');
+
+/** `shutdown NODE…|--all`: switches Macs off, and says how they come back. */
+export const shutdown: VerbBody = (run) => actOnMacs(run, 'shutdown');
+
+async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<ExitCode> {
+  const cluster = settleFromLock(run);
+  const { fleet } = cluster;
+  const targets = targetedNodes(run, fleet, namedTargets(run, fleet)).map(({ name }) => name);
+  const touched = fleet.placements.filter(
+    ({ nodes, state }) => state === 'serving' && nodes.some((node) => targets.includes(node)),
+  );
+  const ways = openWays(run, cluster.opened);
+  const action = {
+    verb,
+    playbook: shippedPlaybook(verb),
+    scope: { desired: fleet, targets },
+    named: ['interrupt', verb] as const,
+    judged: targets,
+    ...(verb === 'reboot'
+      ? { goal: { kind: 'start' as const, placements: touched.map(({ name }) => name) } }
+      : { closing: wayBack(targets, ways.isSimulated) }),
+  };
+  return actOn(run, action, { cluster, ways });
+}
+
+const wayBack = (targets: readonly string[], isSimulated: boolean): readonly string[] => [
+  isSimulated
+    ? `These Macs are simulated; somebody at the rack is, too: meshwright sim power-on ${targets.join(' ')}`
+    : 'A Mac that was switched off comes back only by hand: press its power button, or cut its power and give it back where it is set to start then (power.restartAfterPowerLoss). With FileVault it waits for its password.',
+  `Then bring back what served there: meshwright apply${isSimulated ? ' --sim' : ''}`,
+];

@@ -1,0 +1,19 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { SettledCluster } from './settle-cluster.ts';
+import type { Run } from './verb.ts';
+
+/**
+ * Refuses to go on with what the lock does not have; a rehearsal needs nobody's consent.
+ * @throws FleetError `lock/unresolved`
+ */
+export function refuseUnresolved(run: Run, { additions, lockPlace }: SettledCluster): void {
+  if (additions.length === 0 || run.options.sim) return;
+  throw new FleetError([
+    diagnose('lock/unresolved', {
+      subject: lockPlace.shown,
+      detail: [`${lockPlace.shown} lacks:`, ...additions.map((line) => `  ${line}`)].join('\n'),
+      hint: `Apply it in a terminal, or with --update-lock; then commit ${lockPlace.shown}.`,
+    }),
+  ]);
+}
