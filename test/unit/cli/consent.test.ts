@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { allowedEffects, type ConsentPolicy, createConsent } from '../../../src/cli/consent.ts';
+import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import type { EffectTotal } from '../../../src/plan/plan.ts';
+import { planOf } from '../report/plan-builder.ts';
+import { fakeRun } from './console-of.ts';
+
+const effect = (kind: EffectTotal['kind']): EffectTotal => ({ kind, nodes: [], placements: ['kimi'], seconds: 95 });
+const quiet = planOf({ effects: [effect('start'), effect('network')] });
+const interrupting = planOf({ effects: [effect('interrupt')] });
+
+/** The codes with which consent is refused, or the answer. */
+async function answer(policy: ConsentPolicy, plans: readonly ReturnType<typeof planOf>[], allow?: string) {
+  const { run } = fakeRun({ own: allow === undefined ? {} : { allow } });
+  const consent = createConsent(run, policy);
+  const answers: unknown[] = [];
+  for (const plan of plans) {
+    answers.push(
+      await consent.give(plan, 'Do it?').catch((error: unknown) => {
+        if (!(error instanceof FleetError)) throw error;
+        return error.diagnostics[0].code;
+      }),
+    );
+  }
+  return answers;
+}
+
+const agreed: ConsentPolicy = { named: [], isAgreed: true };
+
+describe('consent where nobody can be asked', () => {
+  it('is missing without --yes, whatever the plan does', async () => {
+    expect(await answer({ named: [], isAgreed: false }, [quiet])).toEqual(['cli/needs-yes']);
+    expect(await answer({ named: [], isAgreed: false }, [interrupting])).toEqual(['plan/not-allowed']);
+  });
+
+  it('covers with --yes what starts things and sets the network, and nothing that disturbs', async () => {
+    expect(await answer(agreed, [quiet, quiet])).toEqual([true, true]);
+    expect(await answer(agreed, [interrupting])).toEqual(['plan/not-allowed']);
+    for (const kind of ['reboot', 'shutdown', 'delete'] as const) {
+      expect(await answer(agreed, [planOf({ effects: [effect(kind)] })])).toEqual(['plan/not-allowed']);
+    }
+  });
+
+  it('is given by name, for exactly what is named', async () => {
+    expect(await answer(agreed, [interrupting], 'interrupt')).toEqual([true]);
+    const both = planOf({ effects: [effect('interrupt'), effect('delete')] });
+    expect(await answer(agreed, [both], 'interrupt')).toEqual(['plan/not-allowed']);
+    expect(await answer(agreed, [both], 'interrupt,delete')).toEqual([true]);
+  });
+
+  it('covers what the verb itself names', async () => {
+    const stop: ConsentPolicy = { named: ['interrupt'], isAgreed: true };
+    expect(await answer(stop, [interrupting])).toEqual([true]);
+    expect(await answer(stop, [planOf({ effects: [effect('reboot')] })])).toEqual(['plan/not-allowed']);
+    expect(await answer({ named: ['interrupt'], isAgreed: false }, [interrupting])).toEqual(['cli/needs-yes']);
+  });
+
+  it('names the effect in words, and how to allow it', async () => {
+    const { run } = fakeRun();
+    const refusal = await createConsent(run, agreed)
+      .give(interrupting, 'Do it?')
+      .catch((error: unknown) => (error instanceof FleetError ? error.diagnostics[0] : error));
+    expect(refusal).toMatchObject({
+      detail: 'The plan interrupts kimi for up to 95 s.',
+      hint: 'Look at the plan, then: --allow interrupt',
+    });
+  });
+
+  it('refuses an effect that there is not', () => {
+    const { run } = fakeRun({ own: { allow: 'interupt' } });
+    expect(() => allowedEffects(run)).toThrow('no effect "interupt"');
+    expect(allowedEffects(fakeRun().run)).toEqual([]);
+  });
+});

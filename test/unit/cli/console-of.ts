@@ -1,0 +1,43 @@
+import type { Console } from '../../../src/cli/console.ts';
+import type { Run } from '../../../src/cli/verb.ts';
+
+/** What a run wrote, and what it was started with. */
+export interface FakeRun {
+  readonly run: Run;
+  readonly out: () => string;
+  readonly err: () => string;
+}
+
+/** A run that writes into texts; nobody can be asked. */
+export function fakeRun(changes: Partial<Run> = {}): FakeRun {
+  let out = '';
+  let err = '';
+  const console: Console = {
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    isOutTty: false,
+    isErrTty: false,
+    canAsk: false,
+    canRewrite: false,
+    columns: 80,
+    hasColor: false,
+    hasErrColor: false,
+    hasUnicode: false,
+  };
+  const run: Run = {
+    console,
+    env: {},
+    folder: '/nowhere',
+    options: { parallel: 256, deadline: 30_000, color: true },
+    own: {},
+    words: [],
+    tail: undefined,
+    signal: new AbortController().signal,
+    ...changes,
+  };
+  return { run, out: () => out, err: () => err };
+}

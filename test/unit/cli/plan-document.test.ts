@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { isSamePlan, planDocument, targetsIn } from '../../../src/cli/plan-document.ts';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { schemaCheck } from '../../cli/schema-check.ts';
+import { change, planOf, step } from '../report/plan-builder.ts';
+
+const plan = planOf({ changes: [change('studio-1', 'power/sleep', 'a', 'b')], steps: [step('studio-1', 'power/set')] });
+const about = { isSimulated: true, additions: ['link a: 10.77.0.0/30'], targets: ['studio-1'] };
+const saved = planDocument(plan, about);
+
+describe('a saved plan', () => {
+  it('is what its schema says, with what it was made for', () => {
+    expect(schemaCheck('plan')(JSON.parse(saved))).toEqual([]);
+    expect(JSON.parse(saved)).toMatchObject({
+      simulated: true,
+      targets: ['studio-1'],
+      lock: { additions: about.additions },
+    });
+    expect(targetsIn(saved)).toEqual(['studio-1']);
+    expect(targetsIn(planDocument(plan, { isSimulated: false, additions: [] }))).toBe('all');
+  });
+
+  it('is the same as another one whatever the order of keys and what is only told', () => {
+    const shuffled = JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(saved)).reverse()));
+    expect(isSamePlan(shuffled, saved)).toBe(true);
+    const told = { ...plan, diagnostics: [diagnose('cli/usage', { detail: 'x' })] };
+    expect(isSamePlan(saved, planDocument(told, about))).toBe(true);
+  });
+
+  it.each([
+    ['a step', { ...plan, steps: [] }, about],
+    ['what was observed', { ...plan, observed: {} }, about],
+    ['what is simulated', plan, { ...about, isSimulated: false }],
+    ['its nodes', plan, { ...about, targets: ['studio-2'] }],
+    ['the lock', plan, { ...about, additions: [] }],
+  ] as const)('is another one when %s differs', (_what, other, surroundings) => {
+    expect(isSamePlan(saved, planDocument(other, surroundings))).toBe(false);
+  });
+
+  it.each(['', '[]', 'null', '{}', '{"formatVersion":2,"steps":[]}', 'plan'])('is none when it is %j', (text) => {
+    expect(isSamePlan(text, saved)).toBeUndefined();
+    expect(targetsIn(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import type { PlaybookReport, PlaybookWork } from '../../../src/apply/playbook-report.ts';
+import type { RunReport, StepReport } from '../../../src/apply/run-report.ts';
+import type { JudgedPlan } from '../../../src/cli/plan-verdicts.ts';
+import { codeForLook, codeForPending, codeForPlan } from '../../../src/cli/plan-verdicts.ts';
+import { exitOf, exitsOf, type RunOutcome } from '../../../src/cli/run-outcome.ts';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { known } from '../../../src/model/known.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import type { StepOutcome } from '../../../src/model/step.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
+import { rack } from '../playbooks/rack.ts';
+import { blocker, change, planOf, step } from '../report/plan-builder.ts';
+
+const all = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
+
+const without = (...names: string[]): Plan['observed'] =>
+  Object.fromEntries(Object.entries(planOf().observed).filter(([name]) => !names.includes(name)));
+
+const judged = (plan: Plan, failures: JudgedPlan['observation']['failures'] = {}): JudgedPlan => ({
+  plan,
+  observation: { nodes: {}, failures },
+  fleet: rack,
+  targets: all,
+});
+
+const locked = { 'studio-1': [diagnose('ssh/locked-at-filevault', { detail: 'x' })] };
+const waiting = (isUnknown: boolean) => [{ resource: 'power', node: nodeName('studio-1'), for: [], isUnknown }];
+
+describe('the exit code of a plan', () => {
+  it.each([
+    ['of an empty one', judged(planOf()), 0, 0, 0],
+    ['with only hands left', judged(planOf({ blockers: [blocker('studio-3')] })), 0, 3, 3],
+    ['with changes on some nodes', judged(planOf({ changes: [change('studio-1', 'power', 'a', 'b')] })), 0, 2, 4],
+    [
+      'with changes and hands',
+      judged(planOf({ changes: [change('studio-1', 'power', 'a', 'b')], blockers: [blocker('studio-3')] })),
+      0,
+      2,
+      4,
+    ],
+    [
+      'with a placement that is wrong on every member',
+      judged(planOf({ changes: [change('studio-1', 'placement/kimi', 'a', 'b')] })),
+      0,
+      2,
+      1,
+    ],
+    ['with an unknown property', judged(planOf({ waiting: waiting(true) })), 4, 4, 4],
+    ['with something that waits for hands elsewhere', judged(planOf({ waiting: waiting(false) })), 0, 3, 3],
+    ['of a node that was not reached', judged(planOf({ observed: without('studio-1') })), 4, 4, 4],
+    ['of a node that is locked at FileVault', judged(planOf({ observed: without('studio-1') }), locked), 0, 3, 3],
+    ['of no node at all', judged(planOf({ observed: {} })), 1, 1, 1],
+  ] as const)('%s tells looks, drift and runs apart', (_what, plan, look, pending, ran) => {
+    expect([codeForLook(plan), codeForPending(plan, []), codeForPlan(plan)]).toEqual([look, pending, ran]);
+  });
+
+  it('says that something is pending when only the lock lacks it', () => {
+    expect(codeForPending(judged(planOf()), ['link a'])).toBe(2);
+  });
+});
+
+const ran = (node: string, outcome: StepOutcome, isRestart = false): StepReport => ({
+  step: isRestart
+    ? step(node, 'reboot', { act: { kind: 'reboot', to: 'up', from: known('B0') }, class: 'once' })
+    : step(node, 'power/set'),
+  outcome,
+  diagnostics: [],
+  ms: outcome === 'skipped' ? 0 : 12,
+});
+
+const reportOf = (steps: readonly StepReport[]): RunReport => ({
+  runId: 'r',
+  steps,
+  refusals: [],
+  isInterrupted: false,
+  isLeaseLost: false,
+  diagnostics: [],
+});
+
+function outcomeOf(
+  work: Partial<PlaybookWork>,
+  changes: Partial<RunOutcome> & { readonly ended?: Partial<PlaybookReport> } = {},
+): RunOutcome {
+  const { ended, ...rest } = changes;
+  const one: PlaybookWork = {
+    play: 0,
+    batch: 0,
+    task: { kind: 'converge' },
+    nodes: all,
+    failed: [],
+    refusals: [],
+    diagnostics: [],
+    ...work,
+  };
+  const report = { works: [one], nodes: all, isStopped: false, isDeclined: false, isInterrupted: false, ...ended };
+  return { targets: all, report, refusal: [], ...rest };
+}
+
+const fine = judged(planOf());
+
+describe('the exit code of a run', () => {
+  it('is decided by the last look, whatever the steps said', () => {
+    const run = reportOf([ran('studio-1', 'failed')]);
+    expect(exitOf(outcomeOf({ plan: planOf(), run, failed: [nodeName('studio-1')] }, { last: fine }))).toBe(0);
+    const left = judged(planOf({ changes: [change('studio-1', 'power', 'a', 'b')] }));
+    const good = reportOf([ran('studio-1', 'changed')]);
+    expect(exitOf(outcomeOf({ plan: planOf(), run: good }, { last: left }))).toBe(4);
+  });
+
+  it('is no success when a Mac that was to restart did not, however well it looks', () => {
+    const run = reportOf([ran('studio-1', 'failed', true)]);
+    expect(exitOf(outcomeOf({ plan: planOf(), run }, { last: fine }))).toBe(4);
+  });
+
+  it('is 75 when somebody else holds a node', () => {
+    const holder = { run: 'x', owner: 'ana@desk', verb: 'apply', phase: 'starting', since: '' };
+    const refusals = [{ node: nodeName('studio-1'), holder }];
+    expect(exitOf(outcomeOf({ refusals }, { ended: { isStopped: true }, last: fine }))).toBe(75);
+  });
+
+  it('is 5 when the answer was no, and not when something had been changed before', () => {
+    const declined = { isDeclined: true };
+    expect(exitOf(outcomeOf({ plan: planOf() }, { ended: declined, last: fine }))).toBe(5);
+    const run = reportOf([ran('studio-1', 'changed')]);
+    expect(exitOf(outcomeOf({ plan: planOf(), run }, { ended: declined }))).toBe(4);
+  });
+
+  it('is that of the signal when it was interrupted', () => {
+    const outcome = outcomeOf({ plan: planOf() }, { ended: { isInterrupted: true }, interruptedBy: 143 });
+    expect(exitOf(outcome)).toBe(143);
+    expect(exitsOf(outcome)).toContain(143);
+  });
+
+  it('follows the works where nothing is left to look at', () => {
+    expect(exitOf(outcomeOf({ plan: planOf(), run: reportOf([ran('studio-1', 'changed', true)]) }))).toBe(0);
+    expect(exitOf(outcomeOf({ failed: all }))).toBe(1);
+    expect(exitOf(outcomeOf({ failed: [nodeName('studio-1')] }))).toBe(4);
+    expect(exitOf(outcomeOf({ plan: planOf({ observed: without('studio-1') }) }))).toBe(4);
+    expect(exitOf(outcomeOf({ plan: planOf({ blockers: [blocker('studio-1')] }) }))).toBe(3);
+    expect(exitOf(outcomeOf({}, { ended: { works: [] } }))).toBe(1);
+  });
+});
