@@ -71,6 +71,8 @@ describe('sim', () => {
       ['up'],
       ['fault', 'clock-skew', 'studio-2'],
       ['status'],
+      ['hands'],
+      ['power-on', 'studio-2'],
       ['fault', '--list'],
       ['down'],
       ['down'],
@@ -79,6 +81,39 @@ describe('sim', () => {
       const ran = await run('sim', ...one, '--json');
       expect([one, check(json(ran)), ran.code, ran.stderr]).toEqual([one, [], 0, '']);
     }
+  });
+
+  it('does what hands at the rack do, and says so', async () => {
+    const rans = [
+      await run('sim', 'up', '--fresh'),
+      await run('sim', 'fault', 'cable-missing', 'studio-1:2'),
+      await run('sim', 'fault', 'rdma-disabled', 'studio-3'),
+      await run('sim', 'hands'),
+      await run('sim', 'hands'),
+      await run('sim', 'power-on', 'studio-1'),
+      await run('sim', 'power-on', 'studio-9'),
+      await run('sim', 'down'),
+    ];
+    expect(rans.map((ran) => ran.code)).toEqual([0, 0, 0, 0, 0, 0, 1, 0]);
+    await expectGolden('sim-hands', place, rans.slice(3, 7));
+    expect(rans[6]?.stderr).toContain('sim/unknown-node');
+  });
+
+  it('keeps the Macs of before, as after a power loss, unless new ones are asked for', async () => {
+    const script = 'sysctl -n iogpu.wired_limit_mb; cat kept; echo kept >kept';
+    const look = () => run('exec', '--sim', 'studio-1', '--', 'sh', '-c', script);
+    await run('sim', 'up', '--fresh');
+    const first = await look();
+    await run('sim', 'down');
+    await run('sim', 'up');
+    const second = await look();
+    await run('sim', 'up', '--fresh');
+    const third = await look();
+    await run('sim', 'down');
+    expect(first.stdout).toContain('491520');
+    expect(second.stdout).toMatch(/\| 0\n[\s\S]*kept/);
+    expect(third.stdout).toContain('491520');
+    expect(third.stdout).not.toContain('kept');
   });
 
   it('shows the names and targets of all faults', async () => {

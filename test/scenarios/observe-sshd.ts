@@ -1,7 +1,8 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NodeWay } from '../../src/apply/with-remote.ts';
-import { execEnvironment } from '../../src/sim/host/exec-environment.ts';
+import { execEnvironment, markVariable } from '../../src/sim/host/exec-environment.ts';
+import { bootFilePath } from '../../src/sim/host/node-life.ts';
 import { type Sshd, startSshd } from '../sshd/start-sshd.ts';
 import type { ExampleRack } from './observe-rack.ts';
 
@@ -31,15 +32,17 @@ const countOf = (text: string, pattern: RegExp): number => [...text.matchAll(pat
 /** The forced command: writes down what the client asked for, then runs it as the simulated node would. */
 function wrapper(rack: ExampleRack, node: string, record: string, noise: string | undefined): string {
   const { root = '', user = '' } = rack.fleet.nodes[node] ?? {};
-  const environment = execEnvironment({ root, user, mark: `${rack.fleet.runId}.${node}` });
+  // The mark of the present boot session lies in the node's root while it is up.
+  const { [markVariable]: _, ...environment } = execEnvironment({ root, user, mark: '' });
   const variables = Object.entries(environment).map(([name, value]) => word(`${name}=${value}`));
   const say = noise === undefined ? '' : `printf '%s' ${word(noise)}; printf '%s' ${word(noise)} >&2`;
   return [
     '#!/bin/sh',
     `printf '%s\\0' "$SSH_ORIGINAL_COMMAND" >>${word(record)}`,
     say,
+    `read -r mark <${word(`${root}${bootFilePath}`)} || exit 255`,
     `cd ${word(environment['HOME'] ?? '/')} || exit 99`,
-    `env -i ${variables.join(' ')} /bin/sh -c "$SSH_ORIGINAL_COMMAND"`,
+    `env -i ${variables.join(' ')} "${markVariable}=$mark" /bin/sh -c "$SSH_ORIGINAL_COMMAND"`,
     'c=$?',
     say,
     'exit $c',

@@ -151,6 +151,20 @@ describe('a supervisor', () => {
     });
   });
 
+  it('presses buttons for whoever asks, and knows its nodes', async () => {
+    const { run: file } = await up(await fresh());
+    const power = { 'studio-1': 'up', 'studio-2': 'up' };
+    expect(await askControl(file.controlSocket, { ask: 'power-on', words: ['studio-1'] }, 2_000)).toMatchObject({
+      value: { power },
+    });
+    expect(await askControl(file.controlSocket, { ask: 'hands' }, 2_000)).toMatchObject({ value: { done: [] } });
+    expect(await askControl(file.controlSocket, { ask: 'status' }, 2_000)).toMatchObject({ value: { power } });
+    expect(await askControl(file.controlSocket, { ask: 'power-on', words: ['studio-9'] }, 2_000)).toMatchObject({
+      ok: false,
+      diagnostics: [{ code: 'sim/unknown-node' }],
+    });
+  });
+
   it('starts only one of two that are started at once', async () => {
     const folder = await fresh();
     const both = await Promise.all([up(folder), up(folder)]);

@@ -20,9 +20,9 @@ import { fleetFileName } from './sim-serve.ts';
 
 /** `sim up`: one simulated Mac per node of the file; does nothing when it is up already. */
 export const simUp: VerbBody = async (run) => {
-  const cluster = rehearsedCluster(run);
-  const folder = simFolder(run.env, cluster.path);
+  const folder = simFolder(run.env, requireClusterFile(run));
   makeFolder(folder);
+  const cluster = rehearsedCluster(run);
   if (run.own['fresh'] === true) {
     await stopSupervisor(folder);
     await forgetState(folder);

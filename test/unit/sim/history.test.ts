@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SimEvent } from '../../../src/sim/events.ts';
+import type { FaultName } from '../../../src/sim/faults.ts';
+import { macNamed, type SimulatedFleet } from '../../../src/sim/fleet.ts';
+import { append, beginHistory, faultsInForce, type History, withoutFaults } from '../../../src/sim/history.ts';
+import { historyText, savedHistory } from '../../../src/sim/saved-history.ts';
+import { desiredRack, fleetOf } from './rack.ts';
+
+const healthy = fleetOf();
+
+const write = (node: string, tool: string, ...args: readonly string[]): SimEvent => ({
+  kind: 'write',
+  node,
+  tool,
+  args,
+  isRoot: true,
+});
+const sleep = (minutes: number): SimEvent => write('studio-1', '/usr/bin/pmset', '-a', 'sleep', String(minutes));
+const fault = (name: FaultName, target = 'studio-1'): SimEvent => ({ kind: 'fault', fault: name, target });
+const boot = (mac: string): SimEvent => ({ kind: 'boot', mac, atEpochSeconds: 1_800_000_000 });
+
+const historyOf = (...events: readonly SimEvent[]): History =>
+  events.reduce((history, event) => append(history, event).history, beginHistory(healthy));
+const first = ({ fleet }: { readonly fleet: SimulatedFleet }) => macNamed(fleet, 'studio-1');
+const names = (history: History): readonly string[] => faultsInForce(history).map((one) => one.fault);
+
+/** The history without every fault. */
+function mended(history: History): History {
+  const cleared = withoutFaults(history, () => true);
+  if (cleared.kind === 'history') return cleared.history;
+  throw new Error(cleared.diagnostic.detail);
+}
+
+describe('the history of a rack', () => {
+  it('keeps what was written when a fault is taken out that came before it', () => {
+    const history = mended(historyOf(fault('macos-old'), sleep(7), fault('rdma-disabled')));
+    expect(first(history)).toMatchObject({
+      isRdmaEnabled: true,
+      macos: { version: '26.5' },
+      power: { sleepMinutes: 7 },
+    });
+  });
+
+  it('knows that a fault was mended by what happened since', () => {
+    const broken = historyOf(fault('power-wrong'), fault('clock-skew'));
+    expect(names(broken)).toEqual(['power-wrong', 'clock-skew']);
+    const set = write('studio-1', '/usr/bin/pmset', '-a', 'sleep', '0', 'disksleep', '0', 'autorestart', '1');
+    expect(names(append(broken, set).history)).toEqual(['clock-skew']);
+    expect(names(historyOf(fault('gid-missing'), boot('studio-1')))).toEqual([]);
+    expect(names(historyOf(fault('rdma-hang'), boot('studio-2')))).toEqual(['rdma-hang']);
+    expect(names(historyOf(fault('rdma-hang'), boot('studio-1')))).toEqual([]);
+  });
+
+  it('forgets what nothing can be taken out of any more', () => {
+    expect(historyOf(sleep(1), boot('studio-1'), sleep(2)).events).toEqual([]);
+    const kept = historyOf(sleep(1), fault('clock-skew'), sleep(2));
+    expect(kept.events.map(({ kind }) => kind)).toEqual(['fault', 'write']);
+    expect(kept.start).toEqual(historyOf(sleep(1)).fleet);
+  });
+
+  it('is not touched by what is refused, or only read', () => {
+    const history = historyOf(sleep(1));
+    const print = 'Print :VirtualNetworkInterfaces';
+    const file = '/Library/Preferences/SystemConfiguration/preferences.plist';
+    expect(append(history, write('studio-1', '/usr/libexec/PlistBuddy', '-c', print, file)).history).toBe(history);
+    expect(append(history, fault('clock-skew', 'nobody')).history).toBe(history);
+    expect(
+      append(history, { ...write('studio-1', '/usr/bin/pmset', '-a', 'sleep', '3'), isRoot: false } as SimEvent)
+        .history,
+    ).toBe(history);
+  });
+
+  it('counts the starts of each Mac by itself', () => {
+    const { fleet } = historyOf(boot('studio-1'), boot('studio-1'), boot('studio-2'));
+    expect(fleet.macs.map(({ bootSession }) => bootSession.count)).toEqual([2, 1, 0, 0]);
+    expect(new Set(fleet.macs.map(({ bootSession }) => bootSession.uuid)).size).toBe(4);
+  });
+
+  it('builds the bridge again where a cable is plugged in and the preferences have one', () => {
+    const bridged = beginHistory(
+      fleetOf({ ...desiredRack, thunderbolt: { ...desiredRack.thunderbolt, bridge: 'keep' } }),
+    );
+    const unplugged = healthy.cables.slice(1);
+    const events: readonly SimEvent[] = [
+      { kind: 'cables', cables: unplugged },
+      write('studio-1', '/sbin/ifconfig', 'bridge0', 'destroy'),
+    ];
+    const gone = events.reduce((history, event) => append(history, event).history, bridged);
+    expect(first(gone)?.live.bridge).toBeUndefined();
+    expect(first(append(gone, { kind: 'cables', cables: healthy.cables }).history)?.live.bridge).toHaveLength(6);
+  });
+
+  const events = fc.array(
+    fc.oneof(
+      fc.nat({ max: 20 }).map(sleep),
+      fc
+        .constantFrom('clock-skew', 'power-wrong', 'rdma-disabled', 'bridge-active', 'gid-missing', 'macos-old')
+        .map((name) => fault(name as FaultName)),
+      fc.constant(fault('cable-missing', 'studio-1:2')),
+      fc.constantFrom('studio-1', 'studio-2').map(boot),
+      fc.constant(write('studio-1', '/sbin/ifconfig', 'bridge0', 'destroy')),
+      fc.nat({ max: 9 }).map((value) => write('studio-1', '/usr/sbin/sysctl', `iogpu.wired_limit_mb=${value}`)),
+    ),
+    { maxLength: 12 },
+  );
+
+  it('is, without its faults, what everything else alone would have led to', () => {
+    fc.assert(
+      fc.property(events, (all) => {
+        const others = all.filter((event) => event.kind !== 'fault');
+        expect(mended(historyOf(...all)).fleet).toEqual(historyOf(...others).fleet);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('is the same after it was kept as a text', () => {
+    fc.assert(
+      fc.property(events, (all) => {
+        const history = historyOf(...all);
+        expect(savedHistory(historyText(history))).toEqual(history);
+      }),
+      { numRuns: 50 },
+    );
+    expect([savedHistory('null'), savedHistory('{'), savedHistory('{"formatVersion":2}')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
