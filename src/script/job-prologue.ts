@@ -11,6 +11,7 @@ export PATH
 umask 022
 trap '' HUP PIPE
 d=\${0%/run}
+case $d in (/*) ;; (*) exit 1 ;; esac
 N='
 '
 put() {

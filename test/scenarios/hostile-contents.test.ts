@@ -74,7 +74,7 @@ const table: Readonly<Record<string, Row>> = {
   'poison in every string of every JSON answer': {
     say: () =>
       honest.map((said) => (isJson(textOf(said)) ? { ...said, out: poisonJson(textOf(said), everyPoison) } : said)),
-    unknown: { identity: 'garbled', thunderbolt: 'garbled' },
+    unknown: { identity: 'garbled', thunderbolt: 'garbled', 'service-addresses': 'garbled' },
     exits: [0, 1],
   },
   'bytes that are no UTF-8 in every answer': {
@@ -96,7 +96,12 @@ const table: Readonly<Record<string, Row>> = {
       let next = 0;
       return honest.map((said) => (isJson(textOf(said)) ? { ...said, out: json[next++ % json.length] ?? '' } : said));
     },
-    unknown: { identity: 'garbled', thunderbolt: 'garbled', 'bridge-preferences': 'garbled' },
+    unknown: {
+      identity: 'garbled',
+      thunderbolt: 'garbled',
+      'bridge-preferences': 'garbled',
+      'service-addresses': 'garbled',
+    },
     exits: [0, 1],
   },
   'numbers that no Mac can have': {

@@ -1,37 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Digest, digest } from '../../../src/model/digest.ts';
-import type { JobCall, TreeFile, TreeId } from '../../../src/model/node-script.ts';
-import { jobFolder, launchBody } from '../../../src/script/launch-job.ts';
-import { nodePath } from '../../../src/script/node-paths.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Digest } from '../../../src/model/digest.ts';
+import type { JobCall, TreeFile } from '../../../src/model/node-script.ts';
+import { jobFolder } from '../../../src/script/launch-job.ts';
 import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
-import { type JobPoll, parseJobPoll, pollJobCommand } from '../../../src/script/poll-job.ts';
-import {
-  stagedArchive,
-  stagedFile,
-  stagedTree,
-  stagingFolder,
-  treeFolder,
-  verifiedMark,
-} from '../../../src/script/tree-paths.ts';
-import { bootSession, type MacRoot, makeMacRoot } from './mac-root.ts';
+import { parseJobPoll } from '../../../src/script/poll-job.ts';
+import { stagedArchive, stagedFile, stagedTree, stagingFolder, treeFolder } from '../../../src/script/tree-paths.ts';
+import { bootSession, type MacRoot } from './mac-root.ts';
 import { isAlive, until } from './node-root.ts';
+import { ended, isVerified, key, launch, makeJobRoot, poll, runJob, sha256 } from './run-job.ts';
 import { exampleModel, exampleRuntime } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
 const roots: MacRoot[] = [];
 const newRoot = (shell: Shell): MacRoot => {
-  const root = makeMacRoot(shell);
-  root.tool(
-    'bin/df',
-    'printf \'Filesystem 1024-blocks Used Available\\n/dev/disk3s5 9 9 %s\\n\' "$(/bin/cat "$R/../free" 2>/dev/null || printf 999999)"',
-  );
-  root.tool('bin/ps', 'exec /bin/ps "$@"');
+  const root = makeJobRoot(shell);
   roots.push(root);
   return root;
 };
@@ -39,34 +24,8 @@ afterAll(() => {
   for (const root of roots) root.remove();
 });
 
-const sha256 = (bytes: string | Uint8Array): Digest => digest(createHash('sha256').update(bytes).digest('hex'));
-const key = sha256('a key');
-const launch = async (root: MacRoot, call: JobCall) => (await root.runBody(launchBody({ key, call }))).result;
-
-async function poll(root: MacRoot): Promise<JobPoll> {
-  const { stdout } = await root.run(pollJobCommand(key, root.folder));
-  const answer = parseJobPoll(stdout);
-  if (answer === undefined) throw new Error(`no answer: ${stdout}`);
-  return answer;
-}
-
-async function ended(root: MacRoot): Promise<JobPoll> {
-  for (let tries = 0; tries < 400; tries += 1) {
-    const answer = await poll(root);
-    if (answer.state !== 'running') return answer;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error('the job never ended');
-}
-
-async function runJob(root: MacRoot, call: JobCall): Promise<JobPoll> {
-  expect(await launch(root, call)).toEqual({ kind: 'done', isChanged: true, said: ['job=started'] });
-  return ended(root);
-}
-
 /** Number of the process of the job. */
 const pidOf = (root: MacRoot): number => Number(root.read(`${jobFolder(key).path}/pid`));
-const isVerified = (root: MacRoot, tree: TreeId): boolean => root.has(verifiedMark(tree).path);
 
 describe.each(scriptShells)('a job under $name', (shell) => {
   const files: readonly TreeFile[] = [{ path: 'a', sha256: sha256('ab'), sizeBytes: 2 }];
@@ -257,152 +216,17 @@ describe.each(scriptShells)('the archive of a runtime under $name', (shell) => {
   });
 });
 
-describe('a model that the node fetches', () => {
-  const big = Buffer.alloc(3_000_000, 'meshwright ');
-  const contents: Readonly<Record<string, Buffer>> = {
-    '/tiny/config.json': Buffer.from('{}'),
-    '/tiny/odd%20names/it%27s%20%23%3F.bin': big,
-  };
-  const files: readonly TreeFile[] = [
-    { path: 'config.json', sha256: sha256('{}'), sizeBytes: 2 },
-    { path: "odd names/it's #?.bin", sha256: sha256(big), sizeBytes: big.length },
-  ];
-  const bigFile = stagedFile(exampleModel, files[1]?.path ?? '');
-  let server: Server;
-  let base = '';
-  /** What was asked, with the first byte of each answer; how the next answers are made. */
-  let asked: string[] = [];
-  let answer: 'whole' | 'spoilt' | 'broken-off' | 'without-ranges' | 'missing' = 'whole';
-
-  beforeAll(async () => {
-    server = createServer((request, response) => {
-      const url = (request.url ?? '').replaceAll("'", '%27');
-      const body = contents[url];
-      const from =
-        answer === 'without-ranges' ? 0 : Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0);
-      asked.push(`${url} ${from}`);
-      if (body === undefined || answer === 'missing') {
-        response.writeHead(404).end('not here');
-        return;
-      }
-      const rest = body.subarray(from);
-      const sent = answer === 'spoilt' ? Buffer.alloc(rest.length) : rest;
-      response.writeHead(from > 0 ? 206 : 200, {
-        'content-length': rest.length,
-        ...(from > 0 ? { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` } : {}),
-      });
-      if (answer === 'broken-off' && rest.length > 1_000_000) {
-        response.write(sent.subarray(0, 1_000_000), () => response.destroy());
-      } else response.end(sent);
-    });
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/tiny/`;
-  });
-  afterAll(() => server.close());
-
-  const fetch = (): JobCall => ({
-    name: 'fetch-model',
-    args: { tree: exampleModel, files, source: { kind: 'url', base } },
-  });
-  const start = (shell: Shell, how: typeof answer): MacRoot => {
-    asked = [];
-    answer = how;
-    return newRoot(shell);
-  };
-
-  describe.each(scriptShells)('under $name', (shell) => {
-    it('is there whole, with names that a URL has to spell otherwise', async () => {
-      const root = start(shell, 'whole');
-      expect(await runJob(root, fetch())).toEqual({
-        state: 'ended',
-        exit: 0,
-        done: big.length + 2,
-        total: big.length + 2,
-      });
-      expect(root.read(bigFile.path)).toBe(big.toString());
-      expect(isVerified(root, exampleModel)).toBe(true);
-      expect(asked).toEqual(['/tiny/config.json 0', '/tiny/odd%20names/it%27s%20%23%3F.bin 0']);
-    });
-
-    it('goes on where a transfer broke off, in the same job and in the next one', async () => {
-      const root = start(shell, 'broken-off');
-      expect(await runJob(root, fetch())).toMatchObject({ exit: 0 });
-      expect(asked.slice(1)).toEqual(
-        [0, 1_000_000, 2_000_000].map((from) => `/tiny/odd%20names/it%27s%20%23%3F.bin ${from}`),
-      );
-      const again = start(shell, 'whole');
-      again.file(`${bigFile.path}.part`, big.subarray(0, 12_345).toString());
-      expect(await runJob(again, fetch())).toMatchObject({ exit: 0 });
-      expect(asked).toContain('/tiny/odd%20names/it%27s%20%23%3F.bin 12345');
-    });
-
-    it('does not compare again what was compared before an interruption', async () => {
-      const root = start(shell, 'missing');
-      root.file(stagedFile(exampleModel, 'config.json').path, '{}');
-      root.file(`${stagingFolder(exampleModel).path}/checked/${sha256('{}')}`, '');
-      expect(await runJob(root, fetch())).toMatchObject({ exit: 1, failure: { slug: 'fetch-failed' } });
-      expect(new Set(asked)).toEqual(new Set(['/tiny/odd%20names/it%27s%20%23%3F.bin 0']));
-      const sums = root.started().filter(({ tool }) => tool === 'usr/bin/shasum');
-      expect(sums).toEqual([]);
-    });
-
-    it('begins anew where the server cannot go on', async () => {
-      const root = start(shell, 'without-ranges');
-      root.file(`${bigFile.path}.part`, 'x'.repeat(12_345));
-      expect(await runJob(root, fetch())).toMatchObject({ exit: 0 });
-    });
-
-    it('is fetched twice when it is wrong, and then given up with nothing left of it', async () => {
-      const root = start(shell, 'spoilt');
-      expect(await runJob(root, fetch())).toMatchObject({
-        exit: 1,
-        failure: { slug: 'wrong-digest', text: 'config.json' },
-      });
-      expect(asked).toEqual(['/tiny/config.json 0', '/tiny/config.json 0']);
-      expect([
-        isVerified(root, exampleModel),
-        root.tree().filter((line) => line.split(' ')[0]?.includes('.part')),
-      ]).toEqual([false, []]);
-    });
-
-    it('is fetched anew when a part from before turns out to be wrong', async () => {
-      const root = start(shell, 'whole');
-      root.file(`${bigFile.path}.part`, 'x'.repeat(12_345));
-      expect(await runJob(root, fetch())).toMatchObject({ exit: 0 });
-      expect(asked.slice(1)).toEqual([12_345, 0].map((from) => `/tiny/odd%20names/it%27s%20%23%3F.bin ${from}`));
-    });
-
-    it('is not begun on a disk without room for it', async () => {
-      const root = start(shell, 'whole');
-      root.file('../free', '2900');
-      expect(await runJob(root, fetch())).toMatchObject({ exit: 1, failure: { slug: 'disk-full' } });
-      expect(asked).toEqual([]);
-      root.file(`${bigFile.path}.part`, big.subarray(0, 1_000_000).toString());
-      expect(await runJob(root, fetch())).toMatchObject({ exit: 0 });
-    });
-
-    it('ends as a full disk when curl can write no more', async () => {
-      const root = start(shell, 'whole');
-      root.tool('usr/bin/curl', 'printf "curl: (23) client returned ERROR on write\\n" >&2; exit 23');
-      expect(await runJob(root, fetch())).toMatchObject({ exit: 1, failure: { slug: 'disk-full' } });
-      expect(isVerified(root, exampleModel)).toBe(false);
-    });
-
-    it('is taken from a folder of the node, links and all, and goes on with a part', async () => {
-      const root = newRoot(shell);
-      root.file("Volumes/ana's disk/config.json", '{}');
-      root.file("Volumes/ana's disk/blob", big.toString());
-      root.file("Volumes/ana's disk/odd names/other", '');
-      symlinkSync('../blob', join(root.folder, "Volumes/ana's disk/odd names/it's #?.bin"));
-      const source = { kind: 'folder', folder: nodePath("/Volumes/ana's disk") } as const;
-      const call: JobCall = { name: 'fetch-model', args: { tree: exampleModel, files, source } };
-      root.file(`${stagedFile(exampleModel, 'config.json').path}.part`, '{');
-      expect(await runJob(root, call)).toMatchObject({ exit: 0 });
-      expect(root.read(bigFile.path)).toBe(big.toString());
-      const empty = newRoot(shell);
-      expect(await runJob(empty, call)).toMatchObject({ failure: { slug: 'no-source' } });
-    });
+describe('the answer about a job', () => {
+  it('counts only when it is whole', () => {
+    expect(parseJobPoll('state=running\nprogress=1 2\nend\n')).toEqual({ state: 'running', done: 1, total: 2 });
+    for (const text of [
+      '',
+      'state=running\n',
+      'state=dreaming\nend\n',
+      'state=ended\nend\n',
+      'state=ended\nrc=0\nend',
+    ]) {
+      expect([text, parseJobPoll(text)]).toEqual([text, undefined]);
+    }
   });
 });
