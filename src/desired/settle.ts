@@ -21,7 +21,7 @@ export interface SettledFleet {
 /**
  * Adds to a resolved fleet what stands in its lock or has to: the /30 of each link, the digest of each archive, the
  * files of each model; paths of this machine become absolute. Pure: what lies on the disk is an argument, read by the
- * caller as {@link sourcesToRead} says.
+ * caller as `sourcesToRead` says.
  *
  * @param baseFolder the folder of the cluster file, absolute
  */

@@ -81,9 +81,6 @@ export type Act =
   /** What only a person can do; `code` is the blocker's. */
   | { readonly kind: 'hands'; readonly code: string };
 
-/** The kinds of acts. */
-export type ActKind = Act['kind'];
-
 /** One executable act. A value: previewed, saved, journaled, resumed and run from the same data. */
 export interface Step {
   readonly id: StepId;

@@ -64,7 +64,7 @@ export async function placeRoots(text: string, folder: string, user: string): Pr
   const roots = new Map<string, string>();
   for (const { name } of model.nodes) {
     const root = join(folder, name);
-    const made = await createNodeRoot({ root, user, userKey: 'unused', platform: process.platform });
+    const made = await createNodeRoot({ root, user, userKey: 'unused', platform: process.platform, askText: '' });
     await made.update(model.look(name).files);
     await lighten(root);
     roots.set(name, root);

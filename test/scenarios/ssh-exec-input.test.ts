@@ -85,13 +85,16 @@ describe('a deadline that counts from the last byte', () => {
 
   it('lets a command go on that prints now and then', async () => {
     const server = await start({
-      onExec: async ({ channel }) => {
-        for (let at = 0; at < 8; at += 1) {
-          await sleep(100);
-          channel.write('.');
-        }
-        channel.exit(0);
-        channel.end();
+      onExec: ({ channel }) => {
+        const print = async (): Promise<void> => {
+          for (let at = 0; at < 8; at += 1) {
+            await sleep(100);
+            channel.write('.');
+          }
+          channel.exit(0);
+          channel.end();
+        };
+        void print();
       },
     });
     const remote = await ssh.connect(server.port);
