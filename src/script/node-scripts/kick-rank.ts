@@ -2,6 +2,10 @@ import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, tool } from '../node-paths.ts';
 import { launchdFunctions } from './launchd-service.ts';
 
+/** Looks, four in a second, at a service that was started and shows no process; launchd may put off a start by ten seconds. */
+const looksAfterStart = 8;
+const looksWhileScheduled = 60;
+
 /**
  * Starts a member that was made ready; one that runs is left alone. The start is counted before it happens, so that one
  * which nobody saw the end of is counted too. The process is noted with the time of its start, by which a later stop
@@ -30,7 +34,8 @@ must launchctl ${pathWord(tool.launchctl)} kickstart "$L"
 n=0
 while look && [ -z "$pid" ]; do
   n=$((n + 1))
-  [ "$n" -lt 8 ] || failed ended-at-once 'it was started and has no process any more'
+  case $st in ('spawn scheduled' | spawning | xpcproxy) c=${looksWhileScheduled} ;; (*) c=${looksAfterStart} ;; esac
+  [ "$n" -lt "$c" ] || failed ended-at-once 'it was started and has no process any more'
   ${pathWord(tool.sleep)} 0.25
 done
 [ -n "$pid" ] || failed not-loaded 'launchd has forgotten the service'

@@ -17,7 +17,7 @@ export function setPower({ sleepMinutes, restartAfterPowerLoss }: ScriptArgs['se
   ];
   const tests = wanted.map((one) => `  case $o in (*"\${N}${one}$N"*) ;; (*) return 1 ;; esac`);
   return `isset() {
-  o="$N$(${pathWord(tool.pmset)} -g custom | ${pathWord(tool.awk)} '${onMains}')$N"
+  o=$N$(${pathWord(tool.pmset)} -g custom | ${pathWord(tool.awk)} '${onMains}')$N
 ${tests.join('\n')}
 }
 isset && unchanged

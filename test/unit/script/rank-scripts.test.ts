@@ -36,7 +36,11 @@ case $1 in
   pid=$(/bin/cat "$s/pid" 2>/dev/null)
   printf '%s = {\\n\\tactive count = 0\\n' "$2"
   case $([ -z "$pid" ] || /bin/ps -o stat= -p "$pid") in ('' | Z*) pid= ;; esac
-  if [ -n "$pid" ]; then printf '\\tstate = running\\n\\n\\tprogram = x\\n\\truns = 1\\n\\tpid = %s\\n' "$pid"
+  if [ -e "$s/scheduled" ] && [ -n "$pid" ]; then
+    printf x >>"$s/scheduled"
+    [ "$(/bin/cat "$s/scheduled")" = xxxxxxxxxxxx ] && /bin/rm "$s/scheduled"
+    printf '\\tstate = spawn scheduled\\n'
+  elif [ -n "$pid" ]; then printf '\\tstate = running\\n\\n\\tprogram = x\\n\\truns = 1\\n\\tpid = %s\\n' "$pid"
   else printf '\\tstate = not running\\n\\targuments = {\\n\\t\\tpid = 1\\n\\t}\\n\\truns = 0\\n'; fi
   printf '}\\n' ;;
 (bootstrap)
@@ -173,6 +177,17 @@ describe.each(scriptShells)('a member that is started under $name', (shell) => {
     await run(root, stop());
     expect(await run(root, kick())).toMatchObject({ slug: 'not-loaded' });
     expect(processesOf(root)).toEqual([]);
+  });
+
+  it('is waited for while launchd puts its start off', async () => {
+    const root = newRoot(shell);
+    root.tool('bin/sleep', 'exit 0');
+    await run(root, record());
+    root.file('../launchd/scheduled', '');
+    expect(await run(root, kick())).toEqual(changed);
+    await isRunning(root);
+    root.tool('bin/sleep', 'exec /bin/sleep "$@"');
+    await run(root, stop());
   });
 
   it('that ends at once is told, and counted', async () => {
