@@ -5,7 +5,7 @@ import type { NonEmpty } from '../diagnostics/fleet-error.ts';
 import type { NodeName } from '../model/node.ts';
 import { diagnoseExit } from '../remote/exit-reasons.ts';
 import { diagnoseSudo } from '../remote/sudo-answer.ts';
-import { readLeaseAnswer, type SeenLease } from '../script/lease.ts';
+import { readLeaseAnswer, type SeenLease } from '../script/lease-answer.ts';
 import { leaseLostExit, mutatingCommand } from '../script/root-script.ts';
 import type { ScriptEnd } from '../script/script-result.ts';
 import type { LeaseHolder } from './run-report.ts';

@@ -23,7 +23,8 @@ export interface KeeperOptions extends Omit<LeaseWish, 'onHolder'> {
 
 /** How taking the leases of some nodes went. Nodes that were not reached are no refusal: they hold nothing. */
 export type TakeAll =
-  | { readonly kind: 'taken' }
+  /** `hasMet` when somebody else held one of them before. */
+  | { readonly kind: 'taken'; readonly hasMet: boolean }
   | { readonly kind: 'refused'; readonly refusals: readonly LeaseRefusal[] }
   | { readonly kind: 'interrupted' };
 
@@ -96,6 +97,7 @@ function holdOf({ held, failures }: Keeping, node: NodeName): Hold {
 
 async function takeAll(keeping: Keeping, nodes: readonly NodeName[]): Promise<TakeAll> {
   const { held, failures, options } = keeping;
+  let hasMet = false;
   for (const node of [...nodes].sort()) {
     if (held.has(node)) continue;
     const onHolder = (holder: LeaseHolder, isExpired: boolean): void =>
@@ -111,10 +113,11 @@ async function takeAll(keeping: Keeping, nodes: readonly NodeName[]): Promise<Ta
     }
     const one: Held = { token: taken.token, stop: new AbortController(), isSuspended: false, phase: keeping.phase };
     held.set(node, one);
+    hasMet ||= taken.hasMet;
     void keepRenewing(keeping, node, one);
     options.onChange({ node, phase: 'taken', token: taken.token });
   }
-  return { kind: 'taken' };
+  return { kind: 'taken', hasMet };
 }
 
 async function keepRenewing(keeping: Keeping, node: NodeName, one: Held): Promise<void> {

@@ -4,15 +4,16 @@ import { type CommandReport, runCommands } from './run-commands.ts';
 import type { RunOptions } from './run-options.ts';
 import { createParts, isInterrupted, record } from './run-parts.ts';
 import type { RunReport } from './run-report.ts';
-import { runSteps } from './run-steps.ts';
+import { runSteps, type SecondLook } from './run-steps.ts';
 
 /** A run that is going on: one journal, one connection per node and one lease per node for all of its plans. */
 export interface OpenRun {
   /**
    * Takes the leases that are missing and runs exactly this plan. What only hands can do takes no lease. A refusal, an
-   * interrupt and a lost lease are values of the report; it rejects for bugs only.
+   * interrupt and a lost lease are values of the report; it rejects for bugs only. With `second` the nodes are looked at
+   * once more when somebody else held a lease before.
    */
-  readonly run: (plan: Plan) => Promise<RunReport>;
+  readonly run: (plan: Plan, second?: SecondLook) => Promise<RunReport>;
   /**
    * Runs the user's own commands under the leases of their nodes, each once: a command that broke off is not sent
    * again. Nothing is run where a lease is refused.
@@ -39,7 +40,7 @@ export function openRun(options: RunOptions): OpenRun {
     options.onEvent({ kind: 'run-ended' });
   };
   return {
-    run: (plan) => runSteps(plan, parts),
+    run: (plan, second) => runSteps(plan, parts, second),
     command: (commands, commandMs) => runCommands(commands, commandMs, parts),
     close: () => {
       closed ??= close();

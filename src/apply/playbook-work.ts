@@ -1,7 +1,9 @@
+import { nodesToSee } from '../desired/nodes-to-see.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { canonicalJson } from '../model/digest.ts';
+import type { Json } from '../model/json.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Goal } from '../plan/goal.ts';
 import { makePlan } from '../plan/make-plan.ts';
@@ -62,9 +64,19 @@ async function planFor(goal: Goal, targets: readonly NodeName[], tools: WorkTool
   return { plan: makePlan({ goal, desired, observation, targets }), observation };
 }
 
-async function planAndRun({ goal, targets }: Extract<Work, { kind: 'plan' }>, tools: WorkTools): Promise<DoneWork> {
+/** A plan that others have overtaken is made and shown again. By then its leases are held, so that this ends. */
+async function planAndRun(work: Extract<Work, { kind: 'plan' }>, tools: WorkTools): Promise<DoneWork> {
+  let done = await planAndRunOnce(work, tools, tools.takeFirst());
+  while (done.run?.isStale === true) done = await planAndRunOnce(work, tools, undefined);
+  return done;
+}
+
+async function planAndRunOnce(
+  { goal, targets }: Extract<Work, { kind: 'plan' }>,
+  tools: WorkTools,
+  first: ShownPlan | undefined,
+): Promise<DoneWork> {
   const { options, place } = tools;
-  const first = tools.takeFirst();
   const shown = first ?? (await planFor(goal, targets, tools));
   if (options.signal?.aborted === true) return shown;
   const { plan } = shown;
@@ -73,9 +85,18 @@ async function planAndRun({ goal, targets }: Extract<Work, { kind: 'plan' }>, to
   const isApproved = first !== undefined || (await options.approve(plan, place));
   if (!isApproved) return { ...shown, isDeclined: true };
   tools.forget();
-  const run = await tools.run().run(plan);
+  const { desired } = options.scope;
+  const observed = canonicalJson(jsonOf(plan.observed));
+  const run = await tools.run().run(plan, {
+    nodes: nodesToSee(desired, targets).map(({ name }) => name),
+    isStale: (observation) =>
+      canonicalJson(jsonOf(makePlan({ goal, desired, observation, targets }).observed)) !== observed,
+  });
   return { ...shown, run, failed: [...new Set([...failedNodes(plan, run), ...blocked])], isEnd: isEnd(run) };
 }
+
+const jsonOf = (observed: Plan['observed']): Json =>
+  Object.fromEntries(Object.entries(observed).map(([node, { bootSession, hash }]) => [node, { bootSession, hash }]));
 
 /** A verb that acts on a node has failed there when something keeps it from acting. */
 const keptBack = ({ waiting, blockers }: Plan): readonly NodeName[] => [

@@ -40,6 +40,8 @@ export interface RunReport {
   readonly steps: readonly StepReport[];
   /** Set when nothing was begun because others hold these nodes (exit 75). */
   readonly refusals: readonly LeaseRefusal[];
+  /** Somebody else held a lease before, and the nodes are not as the plan has seen them: nothing of it was begun. */
+  readonly isStale?: boolean;
   /** A signal ended it. */
   readonly isInterrupted: boolean;
   /** Somebody took the lease of a node away while it ran; nothing was begun any more after that. */

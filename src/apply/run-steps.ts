@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { digestOf, shortDigest } from '../model/digest.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Step } from '../model/step.ts';
@@ -6,22 +7,41 @@ import type { Plan } from '../plan/plan.ts';
 import { planJson } from '../plan/plan-json.ts';
 import { executeSteps, type RunStep } from './execute.ts';
 import { leaseHeld } from './lease-ask.ts';
+import { observeSessions } from './observe.ts';
 import { isInterrupted, type Parts, record, sessionOf, wayOf } from './run-parts.ts';
 import type { LeaseRefusal, RunReport, StepReport } from './run-report.ts';
 import type { StepContext, StepProgress } from './steps/context.ts';
 import { runStep } from './steps/run-step.ts';
 
+/** How it is found out, under the leases, whether a plan still fits. */
+export interface SecondLook {
+  readonly nodes: readonly NodeName[];
+  readonly isStale: (observation: FleetObservation) => boolean;
+}
+
 /** Runs one plan with the leases that it needs; every other way in which it can end is a value of the report. */
-export async function runSteps(plan: Plan, parts: Parts): Promise<RunReport> {
+export async function runSteps(plan: Plan, parts: Parts, second?: SecondLook): Promise<RunReport> {
   const nodes = leasedNodes(plan);
   if (nodes.length === 0) return reportOf(parts, await execute(plan, parts));
   tellPlan(plan, parts);
   parts.options.onEvent({ kind: 'run-started', runId: parts.options.journal.runId, nodes });
   const taken = await parts.keeper.take(nodes);
-  if (taken.kind === 'taken') return reportOf(parts, await execute(plan, parts));
-  const outcome = taken.kind === 'refused' ? 'skipped' : 'interrupted';
-  const reports = plan.steps.map((step): StepReport => ({ step, outcome, diagnostics: [], ms: 0 }));
-  return reportOf(parts, reports, taken.kind === 'refused' ? taken.refusals : []);
+  if (taken.kind !== 'taken') {
+    const outcome = taken.kind === 'refused' ? 'skipped' : 'interrupted';
+    return reportOf(parts, notBegun(plan, outcome), taken.kind === 'refused' ? taken.refusals : []);
+  }
+  const isStale = taken.hasMet && second !== undefined && (await hasChanged(second, parts));
+  if (isStale) return { ...reportOf(parts, notBegun(plan, 'skipped')), isStale };
+  return reportOf(parts, await execute(plan, parts));
+}
+
+const notBegun = ({ steps }: Plan, outcome: 'skipped' | 'interrupted'): readonly StepReport[] =>
+  steps.map((step): StepReport => ({ step, outcome, diagnostics: [], ms: 0 }));
+
+async function hasChanged({ nodes, isStale }: SecondLook, parts: Parts): Promise<boolean> {
+  const { deadlineMs, newToken } = parts.options;
+  const sessions = nodes.map((node) => sessionOf(parts, node));
+  return isStale(await observeSessions(sessions, { deadlineMs, newToken }));
 }
 
 /** Every node on which a program changes something, or looks in the name of the run. */

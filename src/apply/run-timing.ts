@@ -4,6 +4,8 @@ export interface RunTiming {
   readonly beatMs: number;
   /** A lease whose beat did not change for so long, by the clock of the one who waits for it, is nobody's any more. */
   readonly leaseExpiryMs: number;
+  /** How long a script is waited for that still runs under a lease which nobody renews any more. */
+  readonly busyMs: number;
   /** Between two looks at somebody else's lease. */
   readonly leaseLookMs: number;
   /** Between two observations of a gate. */
@@ -26,6 +28,7 @@ export interface RunTiming {
 export const realTiming: RunTiming = {
   beatMs: 5_000,
   leaseExpiryMs: 30_000,
+  busyMs: 120_000,
   leaseLookMs: 2_000,
   gatePollMs: 1_000,
   jobPollMs: 1_000,
@@ -42,6 +45,7 @@ export function scaledTiming(factor: number): RunTiming {
   return {
     beatMs: scaled(realTiming.beatMs),
     leaseExpiryMs: scaled(realTiming.leaseExpiryMs),
+    busyMs: scaled(realTiming.busyMs),
     leaseLookMs: scaled(realTiming.leaseLookMs),
     gatePollMs: scaled(realTiming.gatePollMs),
     jobPollMs: scaled(realTiming.jobPollMs),

@@ -1,4 +1,5 @@
-import { type LeaseClaim, type SeenLease, stealLeaseScript, takeLeaseScript } from '../script/lease.ts';
+import { type LeaseClaim, stealLeaseScript, takeLeaseScript } from '../script/lease.ts';
+import type { SeenLease } from '../script/lease-answer.ts';
 import { type Controller, processStart } from './controller.ts';
 import { askForLease, holderOf, type TakeAnswer } from './lease-ask.ts';
 import { pause } from './pause.ts';
@@ -22,42 +23,48 @@ export interface LeaseWish {
 
 /** How a lease was asked for. */
 export type Taken =
-  | Exclude<TakeAnswer, { kind: 'held' }>
+  /** `hasMet` when somebody else held it before: what was seen until then may have been changed. */
+  | { readonly kind: 'taken'; readonly token: number; readonly hasMet: boolean }
+  | Extract<TakeAnswer, { kind: 'failed' }>
   | { readonly kind: 'refused'; readonly holder: LeaseHolder }
   | { readonly kind: 'interrupted' };
 
 /**
  * Takes the lease of a node. Somebody else's is watched: when its beat moves, its owner lives and the lease is refused
  * once the time to wait is over; when it stands still for so long by our own clock, or when its owner was a process of
- * this very computer that has ended, exactly that lease is taken over.
+ * this very computer that has ended, exactly that lease is taken over, as soon as no script runs under it any more.
  */
 export async function takeLease(session: Session, wish: LeaseWish): Promise<Taken> {
   const { claim, timing, askMs, signal } = wish;
   const startedAtMs = performance.now();
-  const take = (): Promise<TakeAnswer> => askUntilHeard(session, askMs, (root) => takeLeaseScript(root, claim));
-  const steal = (seen: SeenLease): Promise<TakeAnswer> => {
-    wish.onHolder(holderOf(seen), true);
-    return askUntilHeard(session, askMs, (root) => stealLeaseScript(root, claim, seen));
-  };
-  let answer = await take();
+  let answer = await askUntilHeard(session, askMs, (root) => takeLeaseScript(root, claim));
   let watched: Watched | undefined;
   while (answer.kind === 'held') {
     const { lease } = answer;
     // The answer to an earlier attempt was lost on its way: it is ours already.
-    if (lease.run === claim.run && lease.token !== undefined) return { kind: 'taken', token: lease.token };
+    if (lease.run === claim.run && lease.token !== undefined) {
+      return { kind: 'taken', token: lease.token, hasMet: watched !== undefined };
+    }
     if (!watched) wish.onHolder(holderOf(lease), false);
-    watched = watch(watched, lease, performance.now());
+    watched = await watch(watched, lease, wish);
     const isWaitOver = performance.now() - startedAtMs >= wish.waitMs;
     if (watched.isAlive && isWaitOver) return { kind: 'refused', holder: holderOf(lease) };
-    if (isExpired(watched, timing) || (await isDeadHere(lease, wish.controller))) {
-      answer = await steal(lease);
-      continue;
-    }
-    await pause(timing.leaseLookMs, signal);
+    if (watched.isNobodys && !watched.isTold) wish.onHolder(holderOf(lease), true);
+    answer = await askAgain(session, wish, watched);
+    watched = { ...watched, isTold: watched.isNobodys };
+    if (answer.kind === 'held') await pause(timing.leaseLookMs, signal);
     if (signal?.aborted) return { kind: 'interrupted' };
-    answer = await take();
   }
-  return answer;
+  return answer.kind === 'taken' ? { ...answer, hasMet: watched !== undefined } : answer;
+}
+
+/** A lease that is nobody's is stolen; a script that hangs under it is not waited for without end. */
+function askAgain(session: Session, { claim, timing, askMs }: LeaseWish, watched: Watched): Promise<TakeAnswer> {
+  const { lease, isNobodys, sinceMs } = watched;
+  const isPatient = performance.now() - sinceMs < timing.leaseExpiryMs + timing.busyMs;
+  return askUntilHeard(session, askMs, (root) =>
+    isNobodys ? stealLeaseScript(root, claim, lease, isPatient) : takeLeaseScript(root, claim),
+  );
 }
 
 /** An answer that broke off is asked for again while the node can be reached: what was taken shows our own run then. */
@@ -75,17 +82,27 @@ interface Watched {
   readonly sinceMs: number;
   /** Whether it was seen to move: then somebody renews it. */
   readonly isAlive: boolean;
+  /** Nobody renews it any more. */
+  readonly isNobodys: boolean;
+  /** That was told. */
+  readonly isTold: boolean;
 }
 
-function watch(before: Watched | undefined, lease: SeenLease, nowMs: number): Watched {
-  if (before === undefined) return { lease, sinceMs: nowMs, isAlive: false };
-  const { run, token, beat } = before.lease;
-  const isSame = run === lease.run && token === lease.token && beat === lease.beat;
-  return isSame ? before : { lease, sinceMs: nowMs, isAlive: true };
+async function watch(before: Watched | undefined, lease: SeenLease, wish: LeaseWish): Promise<Watched> {
+  const { run, token, beat } = before?.lease ?? {};
+  const isSame = before !== undefined && run === lease.run && token === lease.token && beat === lease.beat;
+  const sinceMs = isSame ? before.sinceMs : performance.now();
+  const isExpired = performance.now() - sinceMs >= wish.timing.leaseExpiryMs;
+  const isNobodys = isExpired || (await isDeadHere(lease, wish.controller));
+  const hasMoved = before !== undefined && !isSame;
+  return {
+    lease,
+    sinceMs,
+    isAlive: !isNobodys && (hasMoved || before?.isAlive === true),
+    isNobodys,
+    isTold: isSame && before.isTold,
+  };
 }
-
-const isExpired = ({ sinceMs }: Watched, { leaseExpiryMs }: RunTiming): boolean =>
-  performance.now() - sinceMs >= leaseExpiryMs;
 
 /** Whether the owner was a process of this computer that does not run any more, or whose number is somebody else's now. */
 async function isDeadHere({ fields }: SeenLease, controller: Controller): Promise<boolean> {

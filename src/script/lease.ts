@@ -5,10 +5,10 @@
  * run's scripts find no lease meanwhile and do nothing. Writers stand inside of the folder, so that they never write
  * into a folder that came after theirs.
  */
+import type { SeenLease } from './lease-answer.ts';
 import { pathWord, tool } from './node-paths.ts';
 import { quote } from './quote.ts';
-import { type Fence, leaseLostExit, rootScript } from './root-script.ts';
-import type { ScriptEnd } from './script-result.ts';
+import { busyMark, type Fence, leaseLostExit, rootScript } from './root-script.ts';
 
 /** Who asks for a lease. Every value is one line. */
 export interface LeaseClaim {
@@ -25,21 +25,6 @@ export interface LeaseClaim {
   /** ISO 8601, by the controller's clock. */
   readonly since: string;
 }
-
-/** A lease as somebody has seen it; without a run when its owner died before he had signed it. */
-export interface SeenLease {
-  readonly run?: string;
-  readonly token?: number;
-  readonly beat: number;
-  /** Every line of the owner file. */
-  readonly fields: Readonly<Record<string, string>>;
-}
-
-/** How an attempt to take a lease ended. */
-export type LeaseAnswer =
-  | { readonly kind: 'taken'; readonly token: number }
-  | { readonly kind: 'held'; readonly lease: SeenLease }
-  | { readonly kind: 'failed'; readonly text: string };
 
 /** Prints `held`, then what is known of the lease, and ends. */
 const shown = `G=''
@@ -99,6 +84,18 @@ ${pathWord(tool.mkdir)} "$G" 2>/dev/null || {
 }`;
 
 /**
+ * `isbusy` says whether a script of this lease still runs, whatever became of its connection. A mark that was left
+ * behind names a process that is none of ours.
+ */
+const busy = `isbusy() {
+  for k in "$b/${busyMark}"*; do
+    case \${k##*.} in ('' | *[!0-9]*) continue ;; esac
+    case $(${pathWord(tool.ps)} -ww -o command= -p "\${k##*.}" 2>/dev/null) in (*'sh -s'*) return 0 ;; esac
+  done
+  return 1
+}`;
+
+/**
  * Takes the lease, raising `fence` by one. The owner file is made whole beside its place and linked to it, which
  * fails when somebody else has been quicker in the same folder.
  */
@@ -127,8 +124,11 @@ printf '@taken %s\\n' "$n"`;
 export const takeLeaseScript = (rootPrefix: string, claim: LeaseClaim): string =>
   rootScript(rootPrefix, [owned, shown, take(claim)].join('\n'));
 
-/** Steals exactly the lease that was seen, then takes it; prints who holds it now when it is no longer that one. */
-export const stealLeaseScript = (rootPrefix: string, claim: LeaseClaim, seen: SeenLease): string => {
+/**
+ * Steals exactly the lease that was seen, then takes it; prints who holds it now when it is no longer that one, or when
+ * a script still runs under it. One that hangs would keep it for ever: without patience it is not waited for.
+ */
+export const stealLeaseScript = (rootPrefix: string, claim: LeaseClaim, seen: SeenLease, isPatient = true): string => {
   const { run = '', token } = seen;
   const words = [
     quote(`stolen.${suffix(claim.run)}`),
@@ -142,7 +142,8 @@ export const stealLeaseScript = (rootPrefix: string, claim: LeaseClaim, seen: Se
       owned,
       shown,
       away,
-      `[ ! -d "$b/lease" ] || {\n${guard}\naway ${words.join(' ')} || shown\n}`,
+      busy,
+      `[ ! -d "$b/lease" ] || {\n${isPatient ? 'isbusy && shown\n' : ''}${guard}\naway ${words.join(' ')} || shown\n}`,
       take(claim),
       `[ -z "$G" ] || ${pathWord(tool.rmdir)} "$G"`,
     ].join('\n'),
@@ -177,37 +178,24 @@ while IFS= read -r x; do
 done <owner
 write owner "$y"phase=${quote(oneLine(phase))}"$N"`;
 
-/** Gives the lease back; exit 75 when it is not this run's any more. */
+/**
+ * Gives the lease back; exit 75 when it is not this run's any more. While a script still runs under it, it stays as it
+ * is (exit 73), to be taken over by whoever finds that it has ended.
+ */
 export const releaseLeaseScript = (rootPrefix: string, fence: Fence): string =>
   rootScript(
     rootPrefix,
     `${owned}
 ${away}
+${busy}
 ${own(fence, '"$b/lease"')}
+isbusy && exit ${leaseBusyExit}
 away ${quote(`released.${suffix(fence.run)}`)} ${quote(fence.run)} ${fence.token} || exit ${leaseLostExit}
 printf '@released\\n'`,
   );
 
-/** Reads what the scripts that take a lease print. */
-export function readLeaseAnswer({ exit, stdout, stderr }: ScriptEnd): LeaseAnswer {
-  const [first = '', ...lines] = stdout.split('\n');
-  const isSuccess = exit.kind === 'exited' && exit.code === 0;
-  const [, token] = /^@taken (\d{1,15})$/.exec(first) ?? [];
-  if (isSuccess && token !== undefined) return { kind: 'taken', token: Number(token) };
-  if (isSuccess && first === '@held') return { kind: 'held', lease: seenLease(lines) };
-  return { kind: 'failed', text: stderr.trim().split('\n').at(-1) || 'without a word' };
-}
-
-function seenLease(lines: readonly string[]): SeenLease {
-  const entries = lines.flatMap((line) => {
-    const [, key, value] = /^\|([a-z]+)=(.*)$/.exec(line) ?? [];
-    return key === undefined ? [] : [[key, value ?? ''] as const];
-  });
-  const { beat, ...fields } = Object.fromEntries(entries) as Readonly<Record<string, string>>;
-  const { run, token } = fields;
-  const signed = run === undefined || !/^\d{1,15}$/.test(token ?? '') ? {} : { run, token: Number(token) };
-  return { ...signed, beat: /^\d{1,15}$/.test(beat ?? '') ? Number(beat) : 0, fields };
-}
+/** The exit of a release that has left the lease to a script that still runs under it. */
+export const leaseBusyExit = 73;
 
 /** Owner files are read line by line. */
 const oneLine = (text: string): string => text.replaceAll(/[\0-\x1f\x7f]/g, ' ');

@@ -1,7 +1,7 @@
 import { historyWords, type ScriptNote } from './history.ts';
 import { pathWord, tool } from './node-paths.ts';
 import { quote } from './quote.ts';
-import { type Fence, leaseLostExit, rootScript } from './root-script.ts';
+import { busyMark, type Fence, leaseLostExit, rootScript } from './root-script.ts';
 
 /** One change of one node. */
 export interface MutatingRequest {
@@ -16,7 +16,9 @@ export interface MutatingRequest {
 /**
  * The text for the standard input of {@link mutatingCommand}: it checks that the lease is held by exactly this run and
  * token (else exit 75), runs the body without input, appends one line to the history of the node, and prints what the
- * body printed, whose last line is the verdict. A verdict of failure is a line on stderr, with exit 1.
+ * body printed, whose last line is the verdict. A verdict of failure is a line on stderr, with exit 1. Before it looks
+ * at the lease it leaves a mark in it, which keeps the lease from others until the script has ended: a controller that
+ * dies does not end it.
  */
 export function mutatingScript({ rootPrefix, fence, note, body }: MutatingRequest): string {
   const words = historyWords(note, fence);
@@ -33,12 +35,18 @@ export function mutatingScript({ rootPrefix, fence, note, body }: MutatingReques
 body() {
 ${body}
 }
-fence || exit ${leaseLostExit}
+k="$b/${busyMark}$$"
+{ true >"$k"; } 2>/dev/null
+fence || {
+  ${pathWord(tool.rm)} -f "$k"
+  exit ${leaseLostExit}
+}
 o=$(body)
 s=$?
 case $s:$o in (0:*@changed) v=changed ;; (0:*@unchanged) v=unchanged ;; (*) v=failed ;; esac
 ${pathWord(tool.mkdir)} -p "$b/log"
 printf 'at=%s %s result=%s\\n' "$(${pathWord(tool.date)} -u +%s)" ${quote(words)} "$v" >>"$b/log/history"
+${pathWord(tool.rm)} -f "$k"
 printf '%s\\n' "$o"
 [ "$s" -eq 0 ] || exit 1`,
   );

@@ -1,10 +1,14 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLeaseKeeper, type LeaseChange, type LeaseKeeper } from '../../src/apply/lease-keeper.ts';
 import { openSession, type Session } from '../../src/apply/session.ts';
 import { nodeName } from '../../src/model/node.ts';
+import { mutatingScript } from '../../src/script/mutating-script.ts';
+import { mutatingCommand } from '../../src/script/root-script.ts';
 import { type ApplyRack, controller, quickTiming, startApplyRack } from './apply-rack.ts';
 import { eventually } from './sim-fixture.ts';
 
+const history = '/Library/Application Support/meshwright/log/history';
 const ownerFile = '/Library/Application Support/meshwright/lease/owner';
 const [one, two] = [nodeName('studio-1'), nodeName('studio-2')];
 
@@ -24,6 +28,7 @@ interface Wish {
   readonly pid?: number;
   readonly beatMs?: number;
   readonly leaseExpiryMs?: number;
+  readonly busyMs?: number;
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
   readonly port?: number;
@@ -35,9 +40,11 @@ interface Contender {
   readonly phases: () => readonly string[];
 }
 
+const runs = new Map<LeaseKeeper, string>();
+
 /** One run that wants leases, over connections of its own. */
 function contender({ run, waitMs = 0, signal, ...who }: Wish): Contender {
-  const { beatMs, leaseExpiryMs } = { ...quickTiming, ...who };
+  const { beatMs, leaseExpiryMs, busyMs } = { ...quickTiming, ...who };
   const own = new Map<string, Session>();
   const session = (node: string): Session => {
     const known = own.get(node) ?? openSession(rack.way(node, who.port), { deadlineMs: 10_000, retryMs: 10 });
@@ -59,22 +66,43 @@ function contender({ run, waitMs = 0, signal, ...who }: Wish): Contender {
       since: '2026-11-20T11:18:44Z',
     },
     controller: me,
-    timing: { ...quickTiming, beatMs, leaseExpiryMs },
+    timing: { ...quickTiming, beatMs, leaseExpiryMs, busyMs },
     waitMs,
     askMs: 10_000,
     ...(signal ? { signal } : {}),
     session,
     onChange: (change) => changes.push(change),
   });
+  runs.set(keeper, run);
   return { keeper, changes, phases: () => changes.map(({ node, phase }) => `${node} ${phase}`) };
 }
 
 const never = 1_000_000;
 
+/** A script under the lease of a run, which takes so many seconds. */
+function runScript({ keeper }: Contender, step: string, seconds: number): Promise<unknown> {
+  const hold = keeper.hold(one);
+  const session = openSession(rack.way(one), { deadlineMs: 10_000, retryMs: 10 });
+  sessions.push(session);
+  return session.ask((rootPrefix) => {
+    const fence = { run: runs.get(keeper) ?? '', token: hold.kind === 'held' ? hold.token : 0 };
+    const note = { step, verb: 'apply', by: 'ana@desk', config: 'c' };
+    const body = `"$R/bin/sleep" ${seconds}\nchanged`;
+    const stdin = Buffer.from(mutatingScript({ rootPrefix, fence, note, body }));
+    return { command: mutatingCommand(rootPrefix), deadlineMs: 20_000, maxBytes: 10_000, stdin };
+  });
+}
+
+/** Marks of scripts that run under the lease. */
+const marks = (): readonly string[] => {
+  const folder = `${rack.fleet.nodes[one]?.root}/Library/Application Support/meshwright/lease`;
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('busy.')) : [];
+};
+
 describe('the lease of a node', () => {
   it('is taken in the order of names, signed, renewed with what the run is at, and given back', async () => {
     const { keeper, phases } = contender({ run: 'run-a' });
-    expect(await keeper.take([two, one])).toEqual({ kind: 'taken' });
+    expect(await keeper.take([two, one])).toEqual({ kind: 'taken', hasMet: false });
     expect(phases()).toEqual(['studio-1 taken', 'studio-2 taken']);
     const token = keeper.hold(one);
     expect(rack.read(one, ownerFile)).toMatch(/^run=run-a\ntoken=\d+\nowner=ana@desk-01\nverb=apply\n/);
@@ -120,7 +148,7 @@ describe('the lease of a node', () => {
     const taking = patient.keeper.take([one]);
     expect(await eventually(() => patient.phases().includes('studio-1 waiting'))).toBe(true);
     await owner.keeper.release();
-    expect(await taking).toEqual({ kind: 'taken' });
+    expect(await taking).toEqual({ kind: 'taken', hasMet: true });
     await patient.keeper.release();
   });
 
@@ -140,7 +168,7 @@ describe('the lease of a node', () => {
     const asleep = contender({ run: 'run-a', beatMs: 3_500 });
     await asleep.keeper.take([one]);
     const next = contender({ run: 'run-b', controller: 'ffff00000000' });
-    expect(await next.keeper.take([one])).toEqual({ kind: 'taken' });
+    expect(await next.keeper.take([one])).toEqual({ kind: 'taken', hasMet: true });
     expect(next.phases()).toEqual(['studio-1 waiting', 'studio-1 expired', 'studio-1 taken']);
     expect(await eventually(() => asleep.keeper.lost.aborted)).toBe(true);
     expect(asleep.phases()).toEqual(['studio-1 taken', 'studio-1 lost']);
@@ -153,9 +181,48 @@ describe('the lease of a node', () => {
     const dead = contender({ run: 'run-a', beatMs: never, pid: 2 ** 22 + 1 });
     await dead.keeper.take([one]);
     const next = contender({ run: 'run-b', leaseExpiryMs: never });
-    expect(await next.keeper.take([one])).toEqual({ kind: 'taken' });
+    expect(await next.keeper.take([one])).toEqual({ kind: 'taken', hasMet: true });
     expect(next.phases()).toEqual(['studio-1 waiting', 'studio-1 expired', 'studio-1 taken']);
     await next.keeper.release();
+  });
+
+  it('is not taken over while a script still runs under it, unless that hangs', async () => {
+    const dead = contender({ run: 'run-a', beatMs: never, pid: 2 ** 22 + 1 });
+    await dead.keeper.take([one]);
+    const script = runScript(dead, 'slow', 1.5);
+    expect(await eventually(() => marks().length === 1)).toBe(true);
+    const next = contender({ run: 'run-b', leaseExpiryMs: never });
+    expect(await next.keeper.take([one])).toEqual({ kind: 'taken', hasMet: true });
+    expect(rack.read(one, history)).toContain('step=slow');
+    expect(next.phases()).toEqual(['studio-1 waiting', 'studio-1 expired', 'studio-1 taken']);
+    await script;
+    await next.keeper.release();
+    const hanging = contender({ run: 'run-c', beatMs: never, pid: 2 ** 22 + 1 });
+    await hanging.keeper.take([one]);
+    const endless = runScript(hanging, 'hanging', 4);
+    expect(await eventually(() => marks().length === 1)).toBe(true);
+    const hasty = contender({ run: 'run-d', leaseExpiryMs: 200, busyMs: 200 });
+    await hasty.keeper.take([one]);
+    expect(rack.read(one, history)).not.toContain('step=hanging');
+    await hasty.keeper.release();
+    await endless;
+  });
+
+  it('is left behind by a run that cannot wait for its script, and taken over when that has ended', async () => {
+    const owner = contender({ run: 'run-a', beatMs: never, pid: 2 ** 22 + 1 });
+    await owner.keeper.take([one]);
+    const script = runScript(owner, 'left', 1);
+    expect(await eventually(() => marks().length === 1)).toBe(true);
+    await owner.keeper.release();
+    expect([owner.phases(), rack.read(one, ownerFile)]).toEqual([
+      ['studio-1 taken'],
+      expect.stringContaining('run=run-a'),
+    ]);
+    const next = contender({ run: 'run-b' });
+    await next.keeper.take([one]);
+    expect(rack.read(one, history)).toContain('step=left');
+    await next.keeper.release();
+    await script;
   });
 
   it('has one winner when several take it over at once', async () => {
@@ -170,7 +237,7 @@ describe('the lease of a node', () => {
 
   it('is not to be had on a node that is not reached, and the others are taken', async () => {
     const { keeper } = contender({ run: 'run-a', port: 1 });
-    expect(await keeper.take([one])).toEqual({ kind: 'taken' });
+    expect(await keeper.take([one])).toEqual({ kind: 'taken', hasMet: false });
     expect(keeper.hold(one)).toMatchObject({ kind: 'none', diagnostics: [{ code: 'ssh/refused' }] });
     await keeper.release();
   });

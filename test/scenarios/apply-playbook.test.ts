@@ -1,13 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { observeFleet } from '../../src/apply/observe.ts';
+import { openRun } from '../../src/apply/open-run.ts';
 import type { PlaybookOptions, PlaybookReport } from '../../src/apply/playbook-report.ts';
 import type { RunOptions } from '../../src/apply/run-options.ts';
 import { runPlaybook } from '../../src/apply/run-playbook.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { type NodeName, nodeName } from '../../src/model/node.ts';
 import { makePlan } from '../../src/plan/make-plan.ts';
+import type { Plan } from '../../src/plan/plan.ts';
 import type { Play, Task } from '../../src/playbooks/playbook.ts';
-import { type ApplyRack, controller, keptJournal, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
+import { aStep } from '../unit/apply/step-builder.ts';
+import {
+  type ApplyRack,
+  controller,
+  keptJournal,
+  planOf,
+  quickTiming,
+  runOptions,
+  startApplyRack,
+} from './apply-rack.ts';
 
 const ownerFile = '/Library/Application Support/meshwright/lease/owner';
 const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
@@ -173,9 +184,36 @@ describe('a playbook', () => {
     expect(held.report.isStopped).toBe(false);
   });
 
+  it('plans and asks again when others have changed a node before its lease was taken over', async () => {
+    const desired = sleeping(28);
+    const observation = await observeFleet(
+      nodes.map((node) => rack.way(node)),
+      runOptions(rack),
+    );
+    const plan = makePlan({ goal: { kind: 'converge', only: ['power'] }, desired, observation, targets: nodes });
+    const dead = openRun(
+      runOptions(rack, { controller: controller(undefined, 2 ** 22 + 1), timing: { ...quickTiming, beatMs: 1e6 } }),
+    );
+    const act = { kind: 'script', name: 'set-power', args: { sleepMinutes: 28 } } as const;
+    await dead.run(planOf([aStep('other', { node: 'studio-2', act })]));
+    const asked: Plan[] = [];
+    const { report } = await play([{ tasks: [power] }], {
+      desired,
+      first: { plan, observation },
+      approve: (again) => {
+        asked.push(again);
+        return Promise.resolve(true);
+      },
+    });
+    expect(plan.changes.map(({ node }) => node)).toEqual(nodes);
+    expect(asked.map(({ changes }) => changes.map(({ node }) => node))).toEqual([['studio-1', 'studio-3']]);
+    expect([sleepOf(report), report.works[0]?.plan]).toEqual([[28, 28, 28], asked[0]]);
+    await dead.close();
+  });
+
   it('says what does not hold, what does not come about, and what came undone', async () => {
     const assert = (is: number, property = 'power/sleep'): Task => ({ kind: 'assert', property, is });
-    const wrong = await play([{ maxFailures: 9, tasks: [assert(24), assert(5)] }, { tasks: [assert(1, 'power/nap')] }]);
+    const wrong = await play([{ maxFailures: 9, tasks: [assert(28), assert(5)] }, { tasks: [assert(1, 'power/nap')] }]);
     expect([failedOf(wrong.report), codes(wrong.report)]).toEqual([
       ['assert:', `assert: ${nodes.join(' ')}`, `assert: ${nodes.join(' ')}`],
       ['task/assert-failed'],

@@ -77,6 +77,7 @@ export const quickTiming: RunTiming = {
   ...realTiming,
   beatMs: 100,
   leaseExpiryMs: 1_500,
+  busyMs: 20_000,
   leaseLookMs: 50,
   gatePollMs: 50,
   jobPollMs: 50,

@@ -2,15 +2,13 @@ import { mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
-  type LeaseAnswer,
   type LeaseClaim,
-  readLeaseAnswer,
   releaseLeaseScript,
   renewLeaseScript,
-  type SeenLease,
   stealLeaseScript,
   takeLeaseScript,
 } from '../../../src/script/lease.ts';
+import { type LeaseAnswer, readLeaseAnswer, type SeenLease } from '../../../src/script/lease-answer.ts';
 import { type MacEnd, type MacRoot, makeMacRoot, ours } from './mac-root.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
