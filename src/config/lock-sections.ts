@@ -18,7 +18,7 @@ interface LockSections {
   readonly links?: Texts;
   readonly formerNetworks?: Texts;
   readonly runtimes?: Texts;
-  readonly models?: Readonly<Record<string, Texts>>;
+  readonly models?: Readonly<Record<string, { readonly source: string; readonly files: Texts }>>;
 }
 
 /** Every section of a lock but its pins. */
@@ -37,9 +37,9 @@ export function lockedThings({ value }: ReadDocument): LockedThings {
       Object.entries(sections.runtimes ?? {}).map(([name, content]) => [name, readContent(content)]),
     ),
     models: Object.fromEntries(
-      Object.entries(sections.models ?? {}).map(([name, files]) => [
+      Object.entries(sections.models ?? {}).map(([name, { source, files }]) => [
         name,
-        Object.entries(files).sort(byPath).map(file),
+        { source, files: Object.entries(files).sort(byPath).map(file) },
       ]),
     ),
   };

@@ -1,5 +1,5 @@
 import { networkText } from '../desired/link-network.ts';
-import type { ClusterLock, HostKey, PinnedKey } from '../model/cluster-lock.ts';
+import type { ClusterLock, HostKey, LockedModel, PinnedKey } from '../model/cluster-lock.ts';
 import type { TreeFile } from '../model/node-script.ts';
 
 const header = [
@@ -38,12 +38,19 @@ const pair = ([key, value]: readonly [string, string]): string => `  ${quote(key
 const content = ({ sha256, sizeBytes }: Pick<TreeFile, 'sha256' | 'sizeBytes'>): string => `${sha256} ${sizeBytes}`;
 
 const fileLines = (files: readonly TreeFile[]): readonly string[] =>
-  [...files].sort((a, b) => byCode(a.path, b.path)).map((file) => `  ${pair([file.path, content(file)])}`);
+  [...files].sort((a, b) => byCode(a.path, b.path)).map((file) => `    ${pair([file.path, content(file)])}`);
+
+const modelLines = ([name, { source, files }]: readonly [string, LockedModel]): readonly string[] => [
+  `  ${quote(name)}:`,
+  `    source: ${quote(source)}`,
+  '    files:',
+  ...fileLines(files),
+];
 
 function layOut(lock: ClusterLock): readonly Line[] {
   const links = sortedEntries(lock.links).map(([link, network]) => pair([link, networkText(network)]));
   const runtimes = sortedEntries(lock.runtimes).map(([name, archive]) => pair([name, content(archive)]));
-  const models = sortedEntries(lock.models).flatMap(([name, files]) => [`  ${quote(name)}:`, ...fileLines(files)]);
+  const models = sortedEntries(lock.models).flatMap(modelLines);
   return [
     ...header.map((text): Line => ({ text })),
     ...hostKeyLines(lock),

@@ -1,12 +1,12 @@
 import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { ClusterLock, LockedArchive } from '../model/cluster-lock.ts';
+import type { ClusterLock, LockedArchive, LockedModel } from '../model/cluster-lock.ts';
 import type { DesiredModel, DesiredRuntime } from '../model/desired.ts';
 import { digestOf, shortDigest } from '../model/digest.ts';
 import type { TreeFile } from '../model/node-script.ts';
 import { bytesText } from './amounts.ts';
-import { absolutePath, isListLocked, type SourceFacts, type SourceFailure } from './source-facts.ts';
+import { absolutePath, type FolderFact, isListLocked, type SourceFacts, type SourceFailure } from './source-facts.ts';
 import { collisionsOf, isTreePath, mostTreeFiles } from './tree-paths.ts';
 
 /** One runtime or model of the file, what the lock keeps of it, and what is to be said. */
@@ -67,25 +67,33 @@ const noArchive = (name: string, { kind, detail }: SourceFailure): Diagnostic =>
 export function settleModel(
   model: DesiredModel,
   { lock, sources, baseFolder }: TreeSources,
-): Settled<DesiredModel, readonly TreeFile[]> {
+): Settled<DesiredModel, LockedModel> {
   const { name, source } = model;
   const placed: DesiredModel =
     source.kind === 'controller'
       ? { ...model, source: { kind: 'controller', folder: absolutePath(baseFolder, source.folder) } }
       : model;
-  if (!isListLocked(model)) return { wanted: withDigest(placed, model.files), additions: [], diagnostics: [] };
+  if (source.kind !== 'controller' || !isListLocked(model)) {
+    return { wanted: withDigest(placed, model.files), additions: [], diagnostics: [] };
+  }
   const before = own(lock.models, name);
-  const seen = own(sources.folders, name);
-  const now = seen?.kind === 'known' ? sorted(seen.files) : before;
-  const diagnostics =
-    seen?.kind === 'known'
-      ? folderProblems(name, seen.files)
-      : now === undefined
-        ? [noFolder(name, seen ?? notRead(`The folder of ${name}`))]
-        : [];
-  if (now === undefined || diagnostics.length > 0) return { wanted: placed, additions: [], diagnostics };
-  const wanted = withDigest(placed, now);
-  return { wanted, locked: now, additions: listAdditions(wanted, before), diagnostics };
+  const { files, diagnostics } = listOf(model, own(sources.folders, name), before);
+  if (files === undefined || diagnostics.length > 0) return { wanted: placed, additions: [], diagnostics };
+  const wanted = withDigest(placed, files);
+  const locked = { source: source.folder, files };
+  return { wanted, locked, additions: listAdditions(wanted, locked, before), diagnostics };
+}
+
+/** The list of a folder that was read, else that of the lock; of another folder only where nobody tried to read this one. */
+function listOf(
+  { name, source }: DesiredModel,
+  seen: FolderFact | undefined,
+  before: LockedModel | undefined,
+): { readonly files?: readonly TreeFile[]; readonly diagnostics: readonly Diagnostic[] } {
+  if (seen?.kind === 'known') return { files: sorted(seen.files), diagnostics: folderProblems(name, seen.files) };
+  const isOther = source.kind === 'controller' && before?.source !== source.folder;
+  if (before !== undefined && !(isOther && seen)) return { files: before.files, diagnostics: [] };
+  return { diagnostics: [noFolder(name, seen ?? notRead(`The folder of ${name}`))] };
 }
 
 const withDigest = (model: DesiredModel, files: readonly TreeFile[]): DesiredModel => ({
@@ -102,13 +110,15 @@ const sorted = (files: readonly TreeFile[]): readonly TreeFile[] =>
   [...files].sort((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
 
 function listAdditions(
-  { name, files, digest }: DesiredModel,
-  before: readonly TreeFile[] | undefined,
+  { name, digest }: DesiredModel,
+  { source, files }: LockedModel,
+  before: LockedModel | undefined,
 ): readonly string[] {
-  if (before !== undefined && listDigest(before) === digest) return [];
   const bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
   const list = `${files.length === 1 ? 'one file' : `${files.length} files`}, ${bytesText(bytes)}`;
-  return [`model ${name}: ${before === undefined ? list : `files changed, now ${list}`}`];
+  if (before === undefined) return [`model ${name}: ${list}`];
+  if (listDigest(before.files) !== digest) return [`model ${name}: files changed, now ${list}`];
+  return before.source === source ? [] : [`model ${name}: the same files, from ${source}`];
 }
 
 function noFolder(name: string, { kind, detail }: SourceFailure): Diagnostic {

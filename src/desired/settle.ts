@@ -2,7 +2,6 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
 import type { DesiredFleet } from '../model/desired.ts';
-import type { TreeFile } from '../model/node-script.ts';
 import { settleLinks } from './settle-links.ts';
 import { settleModel, settleRuntime } from './settle-trees.ts';
 import type { SourceFacts } from './source-facts.ts';
@@ -78,9 +77,9 @@ const mostListCharacters = 400_000;
 const charactersBesidePath = 100;
 
 function tooLarge({ models }: ClusterLock): readonly Diagnostic[] {
-  const lists: readonly (readonly TreeFile[])[] = Object.values(models);
-  const characters = lists.flat().reduce((sum, file) => sum + file.path.length + charactersBesidePath, 0);
+  const all = Object.values(models).flatMap(({ files }) => files);
+  const characters = all.reduce((sum, file) => sum + file.path.length + charactersBesidePath, 0);
   if (characters <= mostListCharacters) return [];
-  const detail = `All models together have ${lists.flat().length} files in the lock, with ${characters} characters.`;
+  const detail = `All models together have ${all.length} files in the lock, with ${characters} characters.`;
   return [diagnose('model/too-many-files', { detail })];
 }

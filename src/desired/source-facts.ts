@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import type { ClusterLock } from '../model/cluster-lock.ts';
+import type { ClusterLock, LockedModel } from '../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredModel } from '../model/desired.ts';
 import type { Digest } from '../model/digest.ts';
 import type { TreeFile } from '../model/node-script.ts';
@@ -38,6 +38,15 @@ export const absolutePath = (baseFolder: string, path: string): string =>
 export const isListLocked = ({ source, files }: DesiredModel): boolean =>
   source.kind === 'controller' && files.length === 0;
 
+/** What the lock keeps of a model, if it is about the folder that the file names now. */
+export function lockedModel(
+  { name, source }: DesiredModel,
+  { models }: Pick<ClusterLock, 'models'>,
+): LockedModel | undefined {
+  const locked = Object.hasOwn(models, name) ? models[name] : undefined;
+  return source.kind === 'controller' && locked?.source === source.folder ? locked : undefined;
+}
+
 /**
  * What has to be read before a fleet can be settled: every archive, and each folder of a model whose files neither the
  * file nor the lock lists. A folder that is locked is not hashed again.
@@ -52,7 +61,7 @@ export function sourcesToRead(
   const archives = fleet.runtimes.map(({ name, archive }) => ({ name, path: absolutePath(baseFolder, archive) }));
   const folders = fleet.models.flatMap((model) => {
     const { name, source } = model;
-    if (source.kind !== 'controller' || !isListLocked(model) || Object.hasOwn(lock.models, name)) return [];
+    if (source.kind !== 'controller' || !isListLocked(model) || lockedModel(model, lock) !== undefined) return [];
     return [{ name, path: absolutePath(baseFolder, source.folder) }];
   });
   return { archives, folders };

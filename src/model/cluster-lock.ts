@@ -20,6 +20,14 @@ export interface LockedArchive {
   readonly sizeBytes: number;
 }
 
+/** What the folder of a model held when it was locked. */
+export interface LockedModel {
+  /** The folder as the cluster file named it: the list is of no other one. */
+  readonly source: string;
+  /** Sorted by path. */
+  readonly files: readonly TreeFile[];
+}
+
 /** The host keys of a lock file, and what it is called in text. */
 export interface HostKeyLock {
   readonly file: string;
@@ -39,6 +47,6 @@ export interface ClusterLock extends HostKeyLock {
   readonly formerNetworks: Readonly<Record<string, string>>;
   /** The archive of each runtime. */
   readonly runtimes: Readonly<Record<string, LockedArchive>>;
-  /** The files of each model, sorted by path. */
-  readonly models: Readonly<Record<string, readonly TreeFile[]>>;
+  /** The files of each model whose list is not in the file. */
+  readonly models: Readonly<Record<string, LockedModel>>;
 }

@@ -45,7 +45,7 @@ const lock: fc.Arbitrary<ClusterLock> = fc
     links,
     former: links,
     runtimes: fc.dictionary(name, fc.record({ sha256, sizeBytes }), { maxKeys: 4 }),
-    models: fc.dictionary(name, files, { maxKeys: 3 }),
+    models: fc.dictionary(name, fc.record({ source: path.map((text) => `./${text}`), files }), { maxKeys: 3 }),
   })
   .map((one) => ({
     ...emptyLock(file),

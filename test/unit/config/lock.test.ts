@@ -27,10 +27,13 @@ const whole: ClusterLock = {
   formerNetworks: { '10.77.0.8/30': 'a:4 <-> d:2' },
   runtimes: { reference: { sha256: sha('a'), sizeBytes: 123_456 } },
   models: {
-    tiny: [
-      { path: 'config.json', sha256: sha('b'), sizeBytes: 0 },
-      { path: 'weights/part-1.bin', sha256: sha('c'), sizeBytes: 735_000_000_000 },
-    ],
+    tiny: {
+      source: './models/tiny',
+      files: [
+        { path: 'config.json', sha256: sha('b'), sizeBytes: 0 },
+        { path: 'weights/part-1.bin', sha256: sha('c'), sizeBytes: 735_000_000_000 },
+      ],
+    },
   },
 };
 
@@ -91,8 +94,10 @@ runtimes:
   "reference": "${sha('a')} 123456"
 models:
   "tiny":
-    "config.json": "${sha('b')} 0"
-    "weights/part-1.bin": "${sha('c')} 735000000000"
+    source: "./models/tiny"
+    files:
+      "config.json": "${sha('b')} 0"
+      "weights/part-1.bin": "${sha('c')} 735000000000"
 `,
     );
   });
@@ -123,7 +128,9 @@ models:
     ['lock: 1\nlinks: { a:2 <-> b:2: 10.77.0.2/30 }\n', 'lock/bad-network', 2, 23],
     ['lock: 1\nlinks: { A:2 <-> b:2: 10.77.0.0/30 }\n', 'schema/bad-name', 2, 10],
     [`lock: 1\nruntimes: { a: ${'A'.repeat(64)} 1 }\n`, 'schema/bad-form', 2, 16],
-    ['lock: 1\nmodels: { a: {} }\n', 'schema/out-of-range', 2, 14],
+    ['lock: 1\nmodels: { a: {} }\n', 'schema/missing-key', 2, 11],
+    ['lock: 1\nmodels: { a: { source: ./a, files: {} } }\n', 'schema/out-of-range', 2, 36],
+    [`lock: 1\nmodels: { a: { source: a, files: { b: ${'a'.repeat(64)} 1 } } }\n`, 'schema/bad-form', 2, 24],
     ['lock: 1\nnodes: [A]\n', 'schema/bad-form', 2, 9],
     ['<<<<<<< ours\nlock: 1\n', 'yaml/syntax', 1, 1],
     ['', 'yaml/empty', 1, 1],

@@ -187,7 +187,7 @@ describe('a model', () => {
     expect(first.fleet.models).toEqual([
       { name: 'tiny', source: { kind: 'controller', folder: '/rack/tiny' }, files: sorted, digest: digestOf(sorted) },
     ]);
-    expect(first.lock.models).toEqual({ tiny: sorted });
+    expect(first.lock.models).toEqual({ tiny: { source: './tiny', files: sorted } });
     expect(first.additions).toEqual(['model tiny: 2 files, 2.0 kB']);
   });
 
@@ -197,6 +197,21 @@ describe('a model', () => {
     expect(sourcesToRead(fleetWith({ more: here }), lock, '/rack').folders).toEqual([
       { name: 'tiny', path: '/rack/tiny' },
     ]);
+  });
+
+  it('is read again, and told, when the file names another folder for it', () => {
+    const moved = 'models: { tiny: { source: ./moved } }\n';
+    expect(sourcesToRead(fleetWith({ more: moved }), first.lock, '/rack').folders).toEqual([
+      { name: 'tiny', path: '/rack/moved' },
+    ]);
+    const other = settle({ more: moved }, first.lock, read(files.slice(1)));
+    expect(other.lock.models).toEqual({ tiny: { source: './moved', files: sorted.slice(0, 1) } });
+    expect(other.additions).toEqual(['model tiny: files changed, now one file, 5 bytes']);
+    expect(settle({ more: moved }, first.lock, read(files)).additions).toEqual([
+      'model tiny: the same files, from ./moved',
+    ]);
+    const missing: SourceFacts = { archives: {}, folders: { tiny: { kind: 'missing', detail: 'No.' } } };
+    expect(codesOf(settle({ more: moved }, first.lock, missing))).toEqual(['model/folder-missing']);
   });
 
   it('that was read and differs from the lock is told', () => {
