@@ -8,9 +8,9 @@ const ailing = (mac: MacState, ailments: Partial<Ailments>): MacState => ({
   ailments: { ...mac.ailments, ...ailments },
 });
 
-/** The kernel's RDMA is stuck, as after long idling (exo issue 1973); only a start of the Mac ends it. */
+/** What the kernel does after long idling or a hot replug (exo issue 1973); only a start of the Mac ends it. */
 export const rdmaHang: Fault = macFault(
-  'RDMA hangs though its ports say active: no token comes, until a reboot',
+  'its cables carry nothing though every port says active, until a reboot',
   aimAtNode,
   (mac) => (mac.ailments.isRdmaHung ? 'its RDMA hangs already' : ailing(mac, { isRdmaHung: true })),
 );

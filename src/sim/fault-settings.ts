@@ -1,6 +1,7 @@
-import { type Fault, macFault } from './fault.ts';
+import { type Fault, macFault, shownBy } from './fault.ts';
 import { aimAtNode } from './fault-targets.ts';
 import { bridgeService, withWholeBridge } from './interfaces.ts';
+import type { MacState } from './mac.ts';
 import { buildOf } from './macos-builds.ts';
 import { bridgeIn } from './network-preferences.ts';
 
@@ -11,15 +12,19 @@ export const rdmaDisabled: Fault = macFault(
   (mac) => (mac.isRdmaEnabled ? { ...mac, isRdmaEnabled: false } : 'RDMA is switched off already'),
 );
 
+/** Whether each layer of the bridge is there: interface, preferences, service. A service that is off is none. */
+const bridgeLayers = (mac: MacState): readonly boolean[] => [
+  mac.live.bridge !== undefined,
+  bridgeIn(mac.preferences) !== undefined,
+  bridgeService(mac)?.isEnabled === true,
+];
+
 /** macOS has put the Thunderbolt Bridge together again, in all three layers. */
-export const bridgeActive: Fault = macFault(
-  'the Thunderbolt Bridge is back: its members have no address and no GID',
-  aimAtNode,
-  (mac) => {
-    const service = bridgeService(mac);
-    const isThere = mac.live.bridge !== undefined && bridgeIn(mac.preferences) !== undefined && service?.isEnabled;
-    return isThere ? 'the bridge is there already' : withWholeBridge(mac);
-  },
+export const bridgeActive: Fault = shownBy(
+  macFault('the Thunderbolt Bridge is back: its members have no address and no GID', aimAtNode, (mac) =>
+    bridgeLayers(mac).every((isThere) => isThere) ? 'the bridge is there already' : withWholeBridge(mac),
+  ),
+  bridgeLayers,
 );
 
 /** The last macOS without RDMA over Thunderbolt. */
@@ -36,15 +41,14 @@ export const macosOld: Fault = macFault(
 );
 
 /** Somebody has reset the energy settings. */
-export const powerWrong: Fault = macFault(
-  'the Mac goes to sleep, and its restart after a power loss is turned over',
-  aimAtNode,
-  (mac) => ({
+export const powerWrong: Fault = shownBy(
+  macFault('the Mac goes to sleep, and its restart after a power loss is turned over', aimAtNode, (mac) => ({
     ...mac,
     power: {
       sleepMinutes: mac.power.sleepMinutes === 10 ? 1 : 10,
       diskSleepMinutes: mac.power.diskSleepMinutes === 10 ? 1 : 10,
       restartsAfterPowerLoss: !mac.model.isLaptop && !mac.power.restartsAfterPowerLoss,
     },
-  }),
+  })),
+  ({ power }) => [power.sleepMinutes, power.restartsAfterPowerLoss],
 );

@@ -1,6 +1,6 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { type SimulatedFleet, withMac } from './fleet.ts';
+import { macNamed, type SimulatedFleet, withMac } from './fleet.ts';
 import type { MacState } from './mac.ts';
 
 /** A target that was understood, or why not. `text` is the one form in which it is shown and cleared. */
@@ -20,6 +20,11 @@ export interface Fault {
   /** The form of its target, such as `NODE` or `NODE:RECEPTACLE`. */
   readonly targets: string;
   readonly apply: (fleet: SimulatedFleet, target: string) => FaultResult;
+  /**
+   * What of the fleet shows it: while that is as it would be without the fault, it counts as mended, whatever else it
+   * left behind. The whole fleet when absent.
+   */
+  readonly symptoms?: (fleet: SimulatedFleet, target: string) => unknown;
 }
 
 /** What a fault is made from: how its target is read, and what it does there. */
@@ -63,3 +68,12 @@ export const macFault = (
       return typeof changed === 'string' ? changed : withMac(fleet, mac.name, () => changed);
     },
   });
+
+/** The same fault, which only these parts of its Mac show. */
+export const shownBy = (whole: Fault, part: (mac: MacState) => unknown): Fault => ({
+  ...whole,
+  symptoms: (fleet, target) => {
+    const mac = macNamed(fleet, target);
+    return mac === undefined ? undefined : part(mac);
+  },
+});

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { type Happened, happen, replay, type SimEvent } from './events.ts';
-import type { ActiveFault } from './faults.ts';
+import type { Fault } from './fault.ts';
+import { type ActiveFault, faults } from './faults.ts';
 import type { SimulatedFleet } from './fleet.ts';
 
 /**
@@ -33,9 +34,24 @@ export function append(history: History, event: SimEvent): Continued {
 
 const isFault = (event: SimEvent): boolean => event.kind === 'fault';
 
-/** The faults in force, oldest first: those without which the rack would be another. */
-export const faultsInForce = ({ events }: History): readonly ActiveFault[] =>
+/** Every fault that can be taken out of the history, oldest first. */
+export const faultsIn = ({ events }: History): readonly ActiveFault[] =>
   events.flatMap((event) => (event.kind === 'fault' ? [{ fault: event.fault, target: event.target }] : []));
+
+/** Those of them that show: one is mended when everything that shows it is as it would be without it. */
+export function faultsInForce(history: History): readonly ActiveFault[] {
+  const shows = (event: SimEvent): boolean => {
+    const fault: Fault | undefined = event.kind === 'fault' ? faults[event.fault] : undefined;
+    const symptoms = fault?.symptoms;
+    if (event.kind !== 'fault' || symptoms === undefined) return true;
+    const without = replay(
+      history.start,
+      history.events.filter((one) => one !== event),
+    );
+    return !isDeepStrictEqual(symptoms(without, event.target), symptoms(history.fleet, event.target));
+  };
+  return faultsIn({ ...history, events: history.events.filter(shows) });
+}
 
 /** Forgets faults that have been mended by what happened since, and everything before the oldest that is left. */
 function settle(history: History): History {

@@ -53,7 +53,7 @@ export interface ConnectionState {
 
 /** What is wrong with a Mac beyond its settings. */
 export interface Ailments {
-  /** What uses RDMA never ends, though every port says active; until the next start. */
+  /** Nothing comes through its cables, though every port says active; until the next start. */
   readonly isRdmaHung: boolean;
   /** Every start puts the Thunderbolt Bridge together again. */
   readonly isBridgeRebuilt: boolean;

@@ -92,14 +92,17 @@ describe('a reboot of a simulated Mac', () => {
     expect(stdout).not.toContain('gone');
   });
 
-  it('is counted once, however often it is asked for while it is under way', async () => {
+  it('happens once for two orders, and counts both', async () => {
     const fleet = await up(await fresh());
-    await Promise.all([reboot(fleet, 'studio-1'), shutDown(fleet, 'studio-1', '-r').catch(() => undefined)]);
+    const twice = '"$R/sbin/shutdown" -r now; "$R/sbin/shutdown" -h now';
+    await fleet.setFault(['slow-shutdown', 'studio-1']);
+    await sh(fleet, 'studio-1', `(${twice}) >/dev/null 2>&1 </dev/null &`);
+    expect(await eventually(() => fleet.effects().some(({ kind }) => kind === 'boot'))).toBe(true);
     const kinds = fleet
       .effects()
       .filter(({ kind }) => kind !== 'write')
       .map(({ kind, node, boot }) => `${kind} ${node} ${boot}`);
-    expect(kinds).toEqual(['reboot studio-1 0', 'boot studio-1 1']);
+    expect(kinds).toEqual(['reboot studio-1 0', 'power-off studio-1 0', 'boot studio-1 1']);
   });
 
   it.runIf(isLinux)('ends every process of the node, also one that left its group, and no other', async () => {

@@ -64,7 +64,7 @@ export async function answerAsk(fleet: AskedFleet, request: AskRequest): Promise
     else if (isChange || answer.exitCode !== 0)
       fleet.note(node, { kind: 'write', tool, args, exitCode: answer.exitCode });
     await fleet.settle();
-    if (power !== undefined) void node.life.restart(power === 'restart' ? 'up' : 'off');
+    if (power !== undefined) void node.life.restart(power === 'restart' ? 'up' : 'off', 'shutdown');
     return answer;
   });
 }

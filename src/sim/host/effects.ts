@@ -8,8 +8,8 @@ export type EffectAct =
   | { readonly kind: 'kill'; readonly signal: string; readonly targets: readonly string[] }
   /** Files of models were deleted. */
   | { readonly kind: 'delete'; readonly paths: readonly string[] }
-  | { readonly kind: 'reboot' }
-  | { readonly kind: 'power-off' }
+  /** Somebody ordered the Mac to go down; an order to one that is going down already counts as well. */
+  | { readonly kind: 'reboot' | 'power-off'; readonly by: 'shutdown' | 'hands' }
   | { readonly kind: 'boot' };
 
 /** One such thing, with where and when. */

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
 import { type ActiveFault, faults, parseFault } from '../faults.ts';
 import type { SimulatedFleet } from '../fleet.ts';
-import { append, faultsInForce, type History, withoutFaults } from '../history.ts';
+import { append, faultsIn, faultsInForce, type History, withoutFaults } from '../history.ts';
 import type { FaultAnswer, FleetModel } from './fleet-model.ts';
 
 /** The history of a fleet, which its verbs replace. */
@@ -30,7 +30,7 @@ function named(history: History, words: readonly string[]): ((one: ActiveFault) 
   if (parsed.kind === 'refused') return [parsed.diagnostic];
   const wanted = canonical(history.start, parsed.active);
   const isNamed = (one: ActiveFault): boolean => one.fault === name && (target === '' || one.target === wanted);
-  if (faultsInForce(history).some(isNamed)) return isNamed;
+  if (faultsIn(history).some(isNamed)) return isNamed;
   const detail = `${words.join(' ')} is not in force on the simulated fleet.`;
   return [diagnose('sim/bad-fault-target', { detail, hint: 'See what is: meshwright sim status' })];
 }
@@ -39,7 +39,7 @@ function named(history: History, words: readonly string[]): ((one: ActiveFault) 
 function withFault(history: History, active: ActiveFault): History | NonEmpty<Diagnostic> {
   const target = canonical(history.start, active);
   const isSame = (one: ActiveFault): boolean => one.fault === active.fault && one.target === target;
-  const without = faultsInForce(history).some(isSame) ? withoutFaults(history, isSame) : undefined;
+  const without = faultsIn(history).some(isSame) ? withoutFaults(history, isSame) : undefined;
   if (without?.kind === 'refused') return history;
   const { history: next, happened } = append(without?.history ?? history, { kind: 'fault', ...active });
   if (happened.kind === 'done') return next;

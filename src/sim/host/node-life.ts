@@ -33,7 +33,7 @@ export interface NodeLifeParts {
 export interface NodeLife {
   readonly power: () => Power;
   /** Begins to go down, and comes back where asked; resolves when it listens again, or is off. */
-  readonly restart: (to: 'up' | 'off') => Promise<void>;
+  readonly restart: (to: 'up' | 'off', by: 'shutdown' | 'hands') => Promise<void>;
   /** Presses the button of a Mac that is off; resolves when it listens. */
   readonly powerOn: () => Promise<void>;
   /** The fleet ends: nothing starts any more. Resolves when nothing is under way. */
@@ -90,10 +90,10 @@ export function createNodeLife(parts: NodeLifeParts, mark: () => string): NodeLi
   };
   return {
     power: () => power,
-    restart: (to) => {
+    restart: (to, by) => {
+      parts.note({ kind: to === 'up' ? 'reboot' : 'power-off', by });
       if (power !== 'up' || ending.signal.aborted) return under;
       power = 'going-down';
-      parts.note({ kind: to === 'up' ? 'reboot' : 'power-off' });
       const isStaying = to === 'off' || parts.ailments().isStayingOff;
       return begin(async () => {
         await goDown();

@@ -89,7 +89,7 @@ function fleetOf(parts: FleetParts, model: FleetModel): Fleet {
         return work;
       });
       const visited = nodes.filter((node) => answer.restarts.includes(node.name));
-      await Promise.all(visited.map((node) => node.life.restart('up').then(() => node.life.powerOn())));
+      await Promise.all(visited.map((node) => node.life.restart('up', 'hands').then(() => node.life.powerOn())));
       return answer;
     },
     powerOn: async (name) => {

@@ -19,7 +19,7 @@ const isSameNetwork = (one: LiveAddress, other: LiveAddress): boolean =>
 
 /**
  * What follows from cables, addresses and bridge alone: a pulled cable takes both ends away, a swapped one brings two
- * networks together that do not fit, and a bridged or lost address is none.
+ * networks together that do not fit, a bridged or lost address is none, and a hung Mac lets nothing through.
  */
 export function reachOf(fleet: SimulatedFleet, node: string): Reach {
   const mac = macNamed(fleet, node);
@@ -33,6 +33,8 @@ export function reachOf(fleet: SimulatedFleet, node: string): Reach {
     far: ends.flatMap(({ own, peer }) => {
       const far = peer === undefined ? undefined : liveAddress(fleet, peer.mac, peer.receptacle);
       if (peer === undefined || far === undefined || !isSameNetwork(own, far)) return [];
+      // Ports, addresses and devices all look well at both ends; only nothing comes through.
+      if (mac.ailments.isRdmaHung || peer.mac.ailments.isRdmaHung) return [];
       return [{ node: peer.mac.name, address: far.address }];
     }),
   };

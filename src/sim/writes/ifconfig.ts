@@ -1,6 +1,7 @@
 import { apple } from '../commands/source.ts';
 import { lines, type View, type WriteCall, type WriteForm, type WriteResult, type Writes } from '../commands/tool.ts';
 import { withMac } from '../fleet.ts';
+import { liveAddress } from '../interfaces.ts';
 import { ipv4Number, maskLength } from '../ip-text.ts';
 import type { InterfaceAddress, LiveNetwork, MacState } from '../mac.ts';
 
@@ -43,9 +44,12 @@ function withAddress({ live }: MacState, device: string, address: InterfaceAddre
   return { ...live, addresses: { ...live.addresses, [device]: address } };
 }
 
-function withoutAddress({ live }: MacState, device: string, isRoot: boolean): Change {
+function withoutAddress({ fleet, mac }: View, device: string, address: string, isRoot: boolean): Change {
+  const receptacle = mac.receptacles.find((one) => one.device === device);
+  const held = receptacle === undefined ? undefined : liveAddress(fleet, mac, receptacle);
   if (!isRoot) return { wrong: `ioctl (SIOCDIFADDR): ${forbidden.address}` };
-  return { ...live, addresses: { ...live.addresses, [device]: 'none' } };
+  if (held?.address !== address) return { wrong: "ioctl (SIOCDIFADDR): Can't assign requested address" };
+  return { ...mac.live, addresses: { ...mac.live.addresses, [device]: 'none' } };
 }
 
 const interfacesOf = (mac: MacState): readonly string[] => [
@@ -53,19 +57,21 @@ const interfacesOf = (mac: MacState): readonly string[] => [
   ...(mac.live.bridge === undefined ? [] : ['bridge0']),
 ];
 
-function changed(mac: MacState, { args, isRoot }: WriteCall): Change | undefined {
+function changed(view: View, { args, isRoot }: WriteCall): Change | undefined {
+  const { mac } = view;
   const [device = '', verb, word = '', option, mask = ''] = args;
   if (!interfacesOf(mac).includes(device)) return { wrong: `interface ${device} does not exist` };
   if (verb === 'deletem') return withoutMember(mac, word, isRoot);
   if (verb === 'destroy') return withoutBridge(mac, isRoot);
   const prefixLength = prefixOf(mask);
   if (ipv4Number(word) === undefined) return undefined;
-  if (option === '-alias') return withoutAddress(mac, device, isRoot);
+  if (option === '-alias') return withoutAddress(view, device, word, isRoot);
   return prefixLength === undefined ? undefined : withAddress(mac, device, { address: word, prefixLength }, isRoot);
 }
 
-function write({ fleet, mac }: View, call: WriteCall): WriteResult | undefined {
-  const change = changed(mac, call);
+function write(view: View, call: WriteCall): WriteResult | undefined {
+  const { fleet, mac } = view;
+  const change = changed(view, call);
   if (change === undefined) return undefined;
   if ('wrong' in change) return { fleet, stderr: lines(`ifconfig: ${change.wrong}`), exitCode: 1 };
   return { fleet: withMac(fleet, mac.name, (one) => ({ ...one, live: change })) };

@@ -52,6 +52,25 @@ describe('the history of a rack', () => {
     expect(names(historyOf(fault('rdma-hang'), boot('studio-1')))).toEqual([]);
   });
 
+  it('counts a fault as mended when nothing shows it any more, and can still take all of it out', () => {
+    const file = '/Library/Preferences/SystemConfiguration/preferences.plist';
+    const half = historyOf(fault('bridge-active'), write('studio-1', '/sbin/ifconfig', 'bridge0', 'destroy'));
+    expect(names(half)).toEqual(['bridge-active']);
+    const events: readonly SimEvent[] = [
+      write('studio-1', '/usr/libexec/PlistBuddy', '-c', 'Delete :VirtualNetworkInterfaces:Bridge:bridge0', file),
+      write('studio-1', '/usr/sbin/networksetup', '-setnetworkserviceenabled', 'Thunderbolt Bridge', 'off'),
+    ];
+    const whole = events.reduce((history, event) => append(history, event).history, half);
+    expect(names(whole)).toEqual([]);
+    expect(whole.fleet).not.toEqual(healthy);
+    expect(mended(whole).fleet).toEqual(healthy);
+    const awake = historyOf(
+      fault('power-wrong'),
+      write('studio-1', '/usr/bin/pmset', '-a', 'sleep', '0', 'autorestart', '1'),
+    );
+    expect([names(awake), first(awake)?.power.diskSleepMinutes]).toEqual([[], 10]);
+  });
+
   it('forgets what nothing can be taken out of any more', () => {
     expect(historyOf(sleep(1), boot('studio-1'), sleep(2)).events).toEqual([]);
     const kept = historyOf(sleep(1), fault('clock-skew'), sleep(2));

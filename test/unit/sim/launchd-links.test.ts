@@ -41,6 +41,14 @@ describe('what a simulated Mac reaches over its cables', () => {
       ['10.77.0.2', '10.77.0.13', '10.77.0.17'],
       ['10.77.0.18'],
     ],
+    ['cables that carry nothing here', 'rdma-hang', 'studio-2', ['10.77.0.2', '10.77.0.13', '10.77.0.17'], []],
+    [
+      'cables that carry nothing at the far end',
+      'rdma-hang',
+      'studio-1',
+      ['10.77.0.2', '10.77.0.13', '10.77.0.17'],
+      ['10.77.0.14', '10.77.0.18'],
+    ],
     [
       'an older cable',
       'cable-40g',
