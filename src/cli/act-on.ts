@@ -27,6 +27,8 @@ export interface Action {
   readonly scope: PlayScope;
   /** Effects that the verb itself names. */
   readonly named: readonly GuardedEffect[];
+  /** Effects that `--allow` may name; absent where the verb names them all. */
+  readonly allowable?: readonly GuardedEffect[];
   /** The nodes whose state decides the exit code. */
   readonly judged: readonly NodeName[];
   /** What the last look is compared with; absent where the steps themselves say how it went. */
@@ -46,7 +48,7 @@ export async function actOn(
   const lock = { shown: lockPlace.shown, additions: [] };
   const { isSimulated } = ways;
   const show = (plan: Plan): void => showPlan(run, plan, { isSimulated, lock, next: [] });
-  const consent = createConsent(run, { named, isAgreed: run.options.yes === true });
+  const consent = createConsent(run, { named, allowable: action.allowable ?? [], isAgreed: run.options.yes === true });
   const question = (): string => `${verb.charAt(0).toUpperCase()}${verb.slice(1)}: do what is shown above?`;
   const { report, refusal } = await changeNodes(run, { verb, playbook, scope, ways, consent, show, question });
   const last = report.observation === undefined ? undefined : lookedPlan(action, report.observation, isSimulated);

@@ -19,20 +19,25 @@ export type GuardedEffect = (typeof guarded)[number];
 export interface ConsentPolicy {
   /** Effects that the verb itself names: whoever types `reboot` wants a reboot. */
   readonly named: readonly GuardedEffect[];
+  /** Effects that its plans may have besides, and that `--allow` may name. */
+  readonly allowable: readonly GuardedEffect[];
   /** Consent given before: by `--yes`, or by handing over a saved plan. */
   readonly isAgreed: boolean;
 }
 
-/** The effects that `--allow` names. @throws FleetError `cli/usage` for a word that is none */
-export function allowedEffects(run: Run): readonly GuardedEffect[] {
+/** The effects that `--allow` names. @throws FleetError `cli/usage` for a word that is none of these */
+export function allowedEffects(run: Run, allowable: readonly GuardedEffect[]): readonly GuardedEffect[] {
   const words = (textOption(run, 'allow') ?? '').split(',').map((word) => word.trim());
   return words.flatMap((word) => {
     if (word === '') return [];
-    const found = guarded.find((kind) => kind === word);
+    const found = allowable.find((kind) => kind === word);
     if (found !== undefined) return [found];
-    const near = didYouMean(word, guarded);
+    const near = didYouMean(word, allowable);
     const guess = near === undefined ? '' : `Did you mean ${near}? `;
-    throw usageError(`There is no effect ${JSON.stringify(word)} to allow.`, `${guess}Effects: ${guarded.join(', ')}`);
+    throw usageError(
+      `There is no effect ${JSON.stringify(word)} to allow here.`,
+      `${guess}Effects: ${allowable.join(', ')}`,
+    );
   });
 }
 
@@ -48,7 +53,7 @@ export interface Consent {
 
 /** A consent that nobody has given yet. */
 export function createConsent(run: Run, policy: ConsentPolicy): Consent {
-  const allowed = allowedEffects(run);
+  const allowed = allowedEffects(run, policy.allowable);
   const isCovered = ({ kind }: EffectTotal): boolean => allowed.some((one) => one === kind);
   const isNamed = ({ kind }: EffectTotal): boolean => policy.named.some((one) => one === kind);
   let hasBegun = false;

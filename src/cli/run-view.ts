@@ -2,7 +2,8 @@ import type { RunEvent, RunListener } from '../apply/run-events.ts';
 import { type RunView as Drawing, showRun } from '../apply/show-run.ts';
 import type { StepId } from '../model/step.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type ChangesById, changesById, endedStepLines, progressLine } from '../report/apply-text.ts';
+import { endedStepLines, madeChangeLine, progressLine } from '../report/apply-text.ts';
+import { type ChangeWatch, watchChanges } from '../report/change-watch.ts';
 import { hang } from '../report/layout.ts';
 import type { Run } from './verb.ts';
 
@@ -47,18 +48,31 @@ const tell = (run: Run, text: string): void => run.console.err(`${text}\n`);
 /** Between two lines about how far one step has come. */
 const progressEveryMs = 10_000;
 
+/** What the lines of a run without a terminal depend on. */
+interface LineState {
+  watch: ChangeWatch;
+  /** When the first step of each change began. */
+  readonly beganAtMs: Map<string, number>;
+  /** When each step that runs has last said how far it is. */
+  readonly toldAtMs: Map<StepId, number>;
+}
+
 function plainView(run: Run): RunView {
-  let changes: ChangesById = new Map();
-  const toldAtMs = new Map<StepId, number>();
+  const state: LineState = {
+    watch: watchChanges({ changes: [], steps: [] }),
+    beganAtMs: new Map(),
+    toldAtMs: new Map(),
+  };
   const say = (text: string): void => {
     run.console.out(`${hang(`${clockText(new Date())} `, text, run.console.columns).join('\n')}\n`);
   };
   return {
     listen: (event) => {
-      for (const line of linesFor(event, changes, toldAtMs)) say(line);
+      for (const line of linesFor(event, state)) say(line);
     },
     begin: (plan) => {
-      changes = changesById([...changes.values(), ...plan.changes]);
+      state.watch = watchChanges(plan);
+      state.beganAtMs.clear();
     },
     end: async () => undefined,
   };
@@ -67,18 +81,25 @@ function plainView(run: Run): RunView {
 /** `06:12:40`, by the clock of this computer. */
 const clockText = (now: Date): string => now.toTimeString().slice(0, 8);
 
-function linesFor(event: RunEvent, changes: ChangesById, toldAtMs: Map<StepId, number>): readonly string[] {
+function linesFor(event: RunEvent, { watch, beganAtMs, toldAtMs }: LineState): readonly string[] {
+  const nowMs = performance.now();
   switch (event.kind) {
-    case 'step-ended':
+    case 'step-ended': {
       toldAtMs.delete(event.step.id);
-      return endedStepLines(event, changes);
+      // That a Mac was restarted is told by its step.
+      const isTold = event.rescues !== undefined || event.step.act.kind === 'reboot';
+      const made = isTold ? [] : watch.ended(event);
+      const lines = made.map((change) => madeChangeLine({ change, ms: nowMs - (beganAtMs.get(change.id) ?? nowMs) }));
+      return [...lines, ...endedStepLines(event)];
+    }
     case 'step-started':
-      toldAtMs.set(event.step.id, performance.now());
+      toldAtMs.set(event.step.id, nowMs);
+      for (const id of event.step.changes) if (!beganAtMs.has(id)) beganAtMs.set(id, nowMs);
       return [];
     case 'step-progress': {
       const before = toldAtMs.get(event.step);
-      if (before === undefined || performance.now() - before < progressEveryMs) return [];
-      toldAtMs.set(event.step, performance.now());
+      if (before === undefined || nowMs - before < progressEveryMs) return [];
+      toldAtMs.set(event.step, nowMs);
       return [progressLine({ node: event.node, id: event.step }, event)];
     }
     case 'lease':

@@ -18,4 +18,4 @@ export function sameOptions(
 }
 
 /** The cures of a work list are for real Macs; nobody needs a power button at simulated ones. */
-export const mendingText = '\nThis rack is simulated: meshwright sim fault --clear does the work of the hands.\n';
+export const mendingText = '\nThis rack is simulated: meshwright sim hands does the work of the hands.\n';

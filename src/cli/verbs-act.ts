@@ -81,7 +81,7 @@ Examples:
       { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
     ],
     more: `Stops the placements of these Macs first, restarts each Mac at most once, and
-starts what the file wants serving. Its whole behaviour is playbooks/reboot.yaml.
+starts what the file wants serving. Its whole behaviour: playbooks/reboot.yaml
 Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
 5: nothing was changed. 75: another run holds a node.
 

@@ -32,7 +32,7 @@ Examples:
     words: '[node...|planfile]',
     uses: withConsent,
     options: [
-      { flags: '--allow <effects>', text: 'with commas: interrupt, delete' },
+      { flags: '--allow <effect>', text: 'interrupt: placements may be stopped without a prompt' },
       { flags: '--update-lock', text: 'write what was resolved into the lock, without a terminal too' },
       { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
       { flags: '--wait-for-hands', text: 'go on as soon as the work list is done' },

@@ -13,7 +13,7 @@ export const ownVerbs: readonly Verb[] = [
     uses: withConsent,
     options: [
       { flags: '--all', text: 'every node of the file, for plays with nodes: targets' },
-      { flags: '--allow <effects>', text: 'with commas: interrupt, reboot, shutdown, delete' },
+      { flags: '--allow <effects>', text: 'with commas: interrupt, reboot, shutdown' },
       { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
     ],
     more: `Plays of tasks from a closed list; meshwright schema playbook prints what a

@@ -14,34 +14,29 @@ export interface EndedStep {
   readonly rescues?: string;
 }
 
-/** The changes of a plan by their id. */
-export type ChangesById = ReadonlyMap<string, Change>;
-
-/** The changes of plans by their id; of two with one id the later counts. */
-export const changesById = (changes: readonly Change[]): ChangesById => new Map(changes.map((one) => [one.id, one]));
-
 const restartWords = { up: 'has been restarted', off: 'has been switched off' } as const;
 
+/** A change whose last step has ended well, with the time since its first one began. */
+export interface MadeChange {
+  readonly change: Change;
+  readonly ms: number;
+}
+
+/** `studio-1 power/sleep has been changed (never sleeps) 0.7 s`. */
+export const madeChangeLine = ({ change, ms }: MadeChange): string =>
+  `${change.node} ${change.resource} has been changed (${plain(change.to)}) ${durationText(ms)}`;
+
 /**
- * What is worth a line when a step has ended, each without the time: what has changed, and what went wrong. Nothing for
- * steps that only prepare, look or find everything as it should be.
+ * What is worth a line when a step has ended, without the time: a Mac that was restarted, and what went wrong. What its
+ * changes came to is told when their last step has ended.
  */
-export function endedStepLines(ended: EndedStep, changes: ChangesById): readonly string[] {
+export function endedStepLines(ended: EndedStep): readonly string[] {
   const { step, outcome, ms, diagnostics } = ended;
   const took = durationText(ms);
   switch (outcome) {
     case 'changed':
-    case 'unchanged': {
-      if (step.act.kind === 'reboot') return [`${step.node} ${restartWords[step.act.to]} ${took}`];
-      const isProof = step.act.kind === 'gate' || step.act.kind === 'ask';
-      const made = outcome === 'changed' || isProof ? step.changes : [];
-      return made.flatMap((id) => {
-        const change = changes.get(id);
-        return change === undefined
-          ? []
-          : [`${change.node} ${change.resource} has been changed (${plain(change.to)}) ${took}`];
-      });
-    }
+    case 'unchanged':
+      return step.act.kind === 'reboot' ? [`${step.node} ${restartWords[step.act.to]} ${took}`] : [];
     case 'failed':
       return [`${nameOf(ended)} failed after ${took}: ${plain(diagnostics[0]?.detail ?? 'without a reason')}`];
     case 'unknown':

@@ -9,7 +9,7 @@ const texts: Readonly<Record<Shown, (total: EffectTotal) => string>> = {
   start: ({ placements }) => `starts ${placements.join(', ')}`,
   network: ({ nodes }) => `network settings of ${nodesText(nodes)}`,
   interrupt: ({ placements, seconds }) =>
-    `interrupts ${placements.join(', ')}${seconds === undefined ? '' : ` for up to ${durationText(seconds * 1_000)}`}`,
+    `interrupts ${placements.join(', ')}${seconds === undefined || seconds <= 0 ? '' : ` for up to ${durationText(seconds * 1_000)}`}`,
   reboot: ({ nodes }) => `restarts ${nodesText(nodes)}`,
   shutdown: ({ nodes }) => `switches off ${nodesText(nodes)}`,
   delete: ({ nodes, bytes }) => `deletes ${diskText(bytes ?? 0)} of models on ${nodesText(nodes)}`,

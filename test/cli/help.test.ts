@@ -7,6 +7,12 @@ afterAll(() => place.remove());
 
 const run = (...words: string[]) => meshwright(place, words);
 
+/** Every verb and family of verbs, as they stand in the help. */
+const shown = [
+  ...['enroll', 'validate', 'plan', 'apply', 'forget', 'status', 'drift', 'facts', 'logs', 'history'],
+  ...['ask', 'start', 'stop', 'restart', 'reboot', 'shutdown', 'exec', 'run', 'sim', 'demo', 'lease', 'schema'],
+];
+
 describe('meshwright --help', () => {
   it('names every verb with one line each, in 80 columns', async () => {
     const help = await run('--help');
@@ -14,19 +20,22 @@ describe('meshwright --help', () => {
     await expectGolden('help', place, [help]);
   });
 
-  it.each(['enroll', 'validate', 'status', 'facts', 'exec', 'sim', 'demo', 'schema'])(
-    'tells everything about %s in 80 columns',
-    async (verb) => {
-      const help = await run(verb, '--help');
-      expect(widest(help.stdout)).toBeLessThanOrEqual(80);
-      await expectGolden(`help-${verb}`, place, [help]);
-    },
-  );
+  it.each(shown)('tells everything about %s in 80 columns', async (verb) => {
+    const help = await run(verb, '--help');
+    expect(widest(help.stdout)).toBeLessThanOrEqual(80);
+    await expectGolden(`help-${verb}`, place, [help]);
+  });
 
   it('tells everything about the verbs of sim in 80 columns', async () => {
     const helps = await Promise.all(['up', 'down', 'status', 'fault'].map((verb) => run('sim', verb, '--help')));
     expect(Math.max(...helps.map((help) => widest(help.stdout)))).toBeLessThanOrEqual(80);
     await expectGolden('help-sim-verbs', place, helps);
+  });
+
+  it('tells everything about the verbs of lease in 80 columns', async () => {
+    const helps = await Promise.all(['status', 'release'].map((verb) => run('lease', verb, '--help')));
+    expect(Math.max(...helps.map((help) => widest(help.stdout)))).toBeLessThanOrEqual(80);
+    await expectGolden('help-lease-verbs', place, helps);
   });
 
   it('is the same in the words of a newcomer', async () => {
@@ -44,7 +53,7 @@ describe('meshwright --help', () => {
   it.each(['0', '1', '10', '40', '200'])('is whole on a page of %s columns', async (columns) => {
     const { code, stdout } = await meshwright(place, ['--help'], { env: { COLUMNS: columns } });
     expect(code).toBe(0);
-    for (const verb of ['enroll', 'validate', 'status', 'facts', 'exec', 'sim', 'demo', 'schema']) {
+    for (const verb of shown) {
       expect(stdout).toMatch(new RegExp(`^  ${verb}\\b`, 'm'));
     }
     expect(widest(stdout)).toBeLessThanOrEqual(Math.max(60, Math.min(Number(columns) || 80, 100)));

@@ -23,7 +23,7 @@ export const apply: VerbBody = async (run) => {
   const canBeSeen = run.console.canAsk && !run.options.json;
   if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, cluster);
   const isAgreed = run.options.yes === true || saved !== undefined;
-  const consent = createConsent(run, { named: [], isAgreed });
+  const consent = createConsent(run, { named: [], allowable: ['interrupt'], isAgreed });
   const ways = openWays(run, cluster.opened);
   const { isSimulated } = ways;
   const context: ApplyContext = { cluster, targets, ways, consent };

@@ -6,7 +6,7 @@ import type { NodeName } from '../../model/node.ts';
 import { needsTargets, type PlayScope, playNodes } from '../../playbooks/expand.ts';
 import { loadPlaybook } from '../../playbooks/load.ts';
 import type { Playbook } from '../../playbooks/playbook.ts';
-import { actOn } from '../act-on.ts';
+import { type Action, actOn } from '../act-on.ts';
 import { showDiagnostics } from '../diagnostics-output.ts';
 import { type OpenedCluster, openCluster, targetedNodes } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
@@ -17,6 +17,8 @@ import { isShipped } from '../shipped-playbooks.ts';
 import { namedTargets } from '../targets.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
+
+const allowable = ['interrupt', 'reboot', 'shutdown'] as const;
 
 /** `run FILE [NODE…|--all]`: runs a playbook of one's own. */
 export const runFile: VerbBody = async (run) => {
@@ -29,7 +31,8 @@ export const runFile: VerbBody = async (run) => {
   const scope = { desired: fleet, targets: targetsOf({ ...run, words }, playbook, fleet) };
   if (playbook.about !== undefined && !run.options.json) run.console.out(`${playbook.about}\n\n`);
   const ways = openWays(run, cluster.opened);
-  const action = { verb: 'run', playbook, file: shown, scope, named: [], judged: judgedNodes(playbook, scope) };
+  const judged = judgedNodes(playbook, scope);
+  const action: Action = { verb: 'run', playbook, file: shown, scope, named: [], allowable, judged };
   return actOn(run, action, { cluster, ways });
 };
 

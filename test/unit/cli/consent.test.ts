@@ -25,12 +25,14 @@ async function answer(policy: ConsentPolicy, plans: readonly ReturnType<typeof p
   return answers;
 }
 
-const agreed: ConsentPolicy = { named: [], isAgreed: true };
+const allowable = ['interrupt', 'delete'] as const;
+const agreed: ConsentPolicy = { named: [], allowable, isAgreed: true };
+const unagreed: ConsentPolicy = { named: [], allowable, isAgreed: false };
 
 describe('consent where nobody can be asked', () => {
   it('is missing without --yes, whatever the plan does', async () => {
-    expect(await answer({ named: [], isAgreed: false }, [quiet])).toEqual(['cli/needs-yes']);
-    expect(await answer({ named: [], isAgreed: false }, [interrupting])).toEqual(['plan/not-allowed']);
+    expect(await answer(unagreed, [quiet])).toEqual(['cli/needs-yes']);
+    expect(await answer(unagreed, [interrupting])).toEqual(['plan/not-allowed']);
   });
 
   it('covers with --yes what starts things and sets the network, and nothing that disturbs', async () => {
@@ -49,10 +51,10 @@ describe('consent where nobody can be asked', () => {
   });
 
   it('covers what the verb itself names', async () => {
-    const stop: ConsentPolicy = { named: ['interrupt'], isAgreed: true };
+    const stop: ConsentPolicy = { named: ['interrupt'], allowable: [], isAgreed: true };
     expect(await answer(stop, [interrupting])).toEqual([true]);
     expect(await answer(stop, [planOf({ effects: [effect('reboot')] })])).toEqual(['plan/not-allowed']);
-    expect(await answer({ named: ['interrupt'], isAgreed: false }, [interrupting])).toEqual(['cli/needs-yes']);
+    expect(await answer({ ...stop, isAgreed: false }, [interrupting])).toEqual(['cli/needs-yes']);
   });
 
   it('names the effect in words, and how to allow it', async () => {
@@ -68,7 +70,8 @@ describe('consent where nobody can be asked', () => {
 
   it('refuses an effect that there is not', () => {
     const { run } = fakeRun({ own: { allow: 'interupt' } });
-    expect(() => allowedEffects(run)).toThrow('no effect "interupt"');
-    expect(allowedEffects(fakeRun().run)).toEqual([]);
+    expect(() => allowedEffects(run, allowable)).toThrow('no effect "interupt"');
+    expect(() => allowedEffects(fakeRun({ own: { allow: 'reboot' } }).run, allowable)).toThrow('no effect "reboot"');
+    expect(allowedEffects(fakeRun().run, allowable)).toEqual([]);
   });
 });

@@ -3,13 +3,14 @@ import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { known } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import {
-  changesById,
   type EndedStep,
   endedStepLines,
+  madeChangeLine,
   progressLine,
   type RunCounts,
   summaryText,
 } from '../../../src/report/apply-text.ts';
+import { watchChanges } from '../../../src/report/change-watch.ts';
 import { countRun } from '../../../src/report/run-counts.ts';
 import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
 import { blocker, change, planOf, step } from './plan-builder.ts';
@@ -18,35 +19,23 @@ const changes = [
   change('studio-1', 'power/sleep', 'sleeps after 10 min', 'never sleeps'),
   change('studio-1', 'thunderbolt-bridge', 'bridge0', 'removed'),
 ];
-const byId = changesById(changes);
 const both = changes.map(({ id }) => id);
 
 const ended = (fields: Partial<EndedStep>): readonly string[] =>
-  endedStepLines(
-    { step: step('studio-1', 'power/set', { changes: both }), outcome: 'changed', ms: 700, diagnostics: [], ...fields },
-    byId,
-  );
+  endedStepLines({
+    step: step('studio-1', 'power/set', { changes: both }),
+    outcome: 'changed',
+    ms: 700,
+    diagnostics: [],
+    ...fields,
+  });
 
 describe('the line of a step', () => {
-  it('says what has been changed, a line for each change', () => {
-    expect(ended({})).toEqual([
-      'studio-1 power/sleep has been changed (never sleeps) 700 ms',
-      'studio-1 thunderbolt-bridge has been changed (removed) 700 ms',
-    ]);
-  });
-
-  it('is left out for what was right already, for what only looks, and for what was never begun', () => {
+  it('is left out for what went well, for what only looks, and for what was never begun', () => {
+    expect(ended({})).toEqual([]);
     expect(ended({ outcome: 'unchanged' })).toEqual([]);
-    expect(ended({ step: step('studio-1', 'model/prepare') })).toEqual([]);
     expect(ended({ outcome: 'skipped' })).toEqual([]);
     expect(ended({ outcome: 'blocked' })).toEqual([]);
-  });
-
-  it('comes with the gate that has seen the change, where a gate is its proof', () => {
-    const gate = step('studio-1', 'placement/gate', { act: { kind: 'gate', expect: [], aborts: [] }, changes: both });
-    expect(ended({ step: gate, outcome: 'unchanged', ms: 4_200 })[0]).toContain(
-      'has been changed (never sleeps) 4.2 s',
-    );
   });
 
   it('says that a Mac has been restarted or switched off', () => {
@@ -80,6 +69,36 @@ describe('the line of a step', () => {
       'studio-3 model/kimi-k2/fetch rank 2 is not listening',
     );
     expect(progressLine(fetch, { doneBytes: 0, totalBytes: 0 })).toBe('studio-3 model/kimi-k2/fetch');
+  });
+});
+
+describe('the line of a change', () => {
+  const [sleep, bridge] = changes;
+  const ids = changes.map(({ id }) => id);
+  const set = step('studio-1', 'set', { changes: ids });
+  const gate = step('studio-1', 'gate', { changes: ids.slice(0, 1) });
+
+  it('is told once, when the last of its steps has ended', () => {
+    const watch = watchChanges({ changes, steps: [set, gate] });
+    expect(watch.ended({ step: set, outcome: 'changed' })).toEqual([bridge]);
+    expect(watch.ended({ step: gate, outcome: 'unchanged' })).toEqual([sleep]);
+    expect(watch.ended({ step: gate, outcome: 'unchanged' })).toEqual([]);
+  });
+
+  it('is left out when nothing had to be changed, or a step went wrong', () => {
+    const calm = watchChanges({ changes, steps: [set] });
+    expect(calm.ended({ step: set, outcome: 'unchanged' })).toEqual([]);
+    const broken = watchChanges({ changes, steps: [set, gate] });
+    expect(broken.ended({ step: set, outcome: 'failed' })).toEqual([]);
+    expect(broken.ended({ step: gate, outcome: 'changed' })).toEqual([]);
+  });
+
+  it('says what it is now, and how long it took', () => {
+    const [first] = changes;
+    if (first === undefined) throw new Error('there are changes');
+    expect(madeChangeLine({ change: first, ms: 700 })).toBe(
+      'studio-1 power/sleep has been changed (never sleeps) 700 ms',
+    );
   });
 });
 
