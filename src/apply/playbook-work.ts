@@ -41,7 +41,7 @@ export interface DoneWork {
 }
 
 /** Does what a task came to. */
-export function doWork(work: Work, tools: WorkTools): Promise<DoneWork> {
+export function carryOut(work: Work, tools: WorkTools): Promise<DoneWork> {
   switch (work.kind) {
     case 'plan':
       return planAndRun(work, tools);

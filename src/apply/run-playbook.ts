@@ -4,7 +4,7 @@ import { batchesOf, expandTask, playNodes } from '../playbooks/expand.ts';
 import type { Play, Playbook } from '../playbooks/playbook.ts';
 import { type OpenRun, openRun } from './open-run.ts';
 import type { PlaybookOptions, PlaybookPlace, PlaybookReport, PlaybookWork } from './playbook-report.ts';
-import { type DoneWork, doWork } from './playbook-work.ts';
+import { carryOut, type DoneWork } from './playbook-work.ts';
 
 /** What a playbook run remembers from one task to the next. */
 interface PlaybookState {
@@ -90,7 +90,7 @@ async function runBatch({ play, at, batch, members }: Batch, state: PlaybookStat
 
 async function runTask(place: PlaybookPlace, state: PlaybookState): Promise<PlaybookWork> {
   const { options, works } = state;
-  const done = await doWork(expandTask(place.task, options.scope, place.nodes), {
+  const done = await carryOut(expandTask(place.task, options.scope, place.nodes), {
     place,
     options,
     look: (nodes) => lookAt(nodes, state),
