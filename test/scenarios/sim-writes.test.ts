@@ -68,8 +68,16 @@ describe('a write on a simulated Mac', () => {
 
   it('is refused with the usage when a word of it is unknown, and written down', async () => {
     const ran = await asRoot('studio-4', '"$R/usr/bin/pmset" -a sleep never');
-    expect([ran.code, ran.stderr.split('\n')[0]]).toEqual([64, 'Usage:  pmset <options>']);
+    expect([ran.code, ran.stderr.split('\n')[0]]).toEqual([1, 'Usage: pmset <options>']);
     expect((await fleet.unknown())['studio-4']).toEqual(['/usr/bin/pmset 3:-a sleep never']);
+  });
+
+  it('is refused to a process of another boot session, or of none', async () => {
+    const script = `MW_SIM=\${MW_SIM%.*}.9 "$R/usr/bin/pmset" -a sleep 3; MW_SIM= "$R/usr/bin/pmset" -a sleep 4
+      "$R/usr/bin/pmset" -g custom`;
+    const { stdout, stderr } = await asRoot('studio-2', script);
+    expect(stderr.match(/belongs to no living boot session/g)).toHaveLength(2);
+    expect(stdout).toMatch(/^ sleep {16}0$/m);
   });
 
   it('stands in the record of effects with its node, tool and words', () => {

@@ -1,6 +1,6 @@
 import type { MacState } from '../mac.ts';
 import { pmsetWrites } from '../writes/pmset.ts';
-import { capture, unconfirmed } from './source.ts';
+import { apple, capture, unconfirmed } from './source.ts';
 import { lines, type TableTool } from './tool.ts';
 
 type Setting = readonly [name: string, value: string | number];
@@ -105,8 +105,8 @@ export const pmset: TableTool = {
   ],
   writes: pmsetWrites,
   usage: {
-    text: lines('Usage:  pmset <options>', "See pmset(1) for details: 'man pmset'"),
-    exitCode: 64,
-    source: unconfirmed("pmset's usage text and exit code 64"),
+    text: lines('Usage: pmset <options>', "See pmset(1) for details: 'man pmset'"),
+    exitCode: 1,
+    source: apple('pmset.m of PowerManagement; there it goes to stdout'),
   },
 };

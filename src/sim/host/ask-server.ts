@@ -32,8 +32,9 @@ const maxRequestBytes = 1_048_576;
 function parseRequest(received: Buffer): AskRequest | undefined | Error {
   const head = received.subarray(0, 12).indexOf('\n');
   if (head < 0) return received.length >= 12 ? new Error('no length') : undefined;
-  const length = Number(received.subarray(0, head).toString('latin1'));
-  if (!(length <= maxRequestBytes)) return new Error('too long');
+  const digits = received.subarray(0, head).toString('latin1');
+  const length = Number(digits);
+  if (!/^\d+$/.test(digits) || length > maxRequestBytes) return new Error('no length, or too long');
   if (received.length < head + 1 + length) return undefined;
   const words = received
     .subarray(head + 1, head + 1 + length)
