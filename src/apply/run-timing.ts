@@ -39,20 +39,23 @@ export const realTiming: RunTiming = {
   scale: 1,
 };
 
-/** All times multiplied: for simulated Macs whose clocks run faster. */
+/**
+ * The times for simulated Macs whose clocks run faster: what waits for a Mac is multiplied. The scripts themselves and
+ * the connections are as slow as this computer, so that nothing that waits for them becomes shorter than they may take.
+ */
 export function scaledTiming(factor: number): RunTiming {
-  const scaled = (ms: number): number => Math.max(1, Math.round(ms * factor));
+  const scaled = (ms: number, atLeastMs = 1): number => Math.max(Math.min(ms, atLeastMs), Math.round(ms * factor));
   return {
-    beatMs: scaled(realTiming.beatMs),
-    leaseExpiryMs: scaled(realTiming.leaseExpiryMs),
-    busyMs: scaled(realTiming.busyMs),
-    leaseLookMs: scaled(realTiming.leaseLookMs),
-    gatePollMs: scaled(realTiming.gatePollMs),
-    jobPollMs: scaled(realTiming.jobPollMs),
-    retryMs: scaled(realTiming.retryMs),
-    rebootPausesMs: realTiming.rebootPausesMs.map(scaled),
+    beatMs: scaled(realTiming.beatMs, 500),
+    leaseExpiryMs: scaled(realTiming.leaseExpiryMs, 5_000),
+    busyMs: scaled(realTiming.busyMs, 20_000),
+    leaseLookMs: scaled(realTiming.leaseLookMs, 100),
+    gatePollMs: scaled(realTiming.gatePollMs, 200),
+    jobPollMs: scaled(realTiming.jobPollMs, 200),
+    retryMs: scaled(realTiming.retryMs, 50),
+    rebootPausesMs: realTiming.rebootPausesMs.map((ms) => scaled(ms, 100)),
     rebootDelaySeconds: realTiming.rebootDelaySeconds * factor,
-    interruptMs: scaled(realTiming.interruptMs),
+    interruptMs: scaled(realTiming.interruptMs, 5_000),
     scale: factor,
   };
 }

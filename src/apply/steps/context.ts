@@ -53,9 +53,22 @@ export type StepOf<K extends Step['act']['kind']> = Step & { readonly act: Extra
 /** Runs the steps of one kind. Rejects only for a bug, or with FleetError for what the controller itself lacks. */
 export type StepRunner<K extends Step['act']['kind']> = (step: StepOf<K>, context: StepContext) => Promise<StepResult>;
 
-/** The deadline of a step, in the time of this run; at least a tenth of a second. */
-export const deadlineOf = (step: Step, { timing }: StepContext): number =>
-  Math.max(100, Math.round(step.deadlineMs * timing.scale));
+/** As long as a step may take at least on this computer, whatever the clocks of simulated Macs do, in milliseconds. */
+const atLeastMs: Readonly<Record<Step['act']['kind'], number>> = {
+  script: 30_000,
+  put: 30_000,
+  send: 30_000,
+  job: 30_000,
+  gate: 10_000,
+  ask: 10_000,
+  reboot: 1_000,
+  hands: 0,
+};
+
+/** The deadline of a step in the time of this run. */
+export function deadlineOf({ act, deadlineMs }: Step, { timing }: Pick<StepContext, 'timing'>): number {
+  return Math.max(Math.min(deadlineMs, atLeastMs[act.kind]), Math.round(deadlineMs * timing.scale));
+}
 
 /** The subject of diagnostics about a step. */
 export const subjectOf = (step: Step): string => `node ${step.node}`;

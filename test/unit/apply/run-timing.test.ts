@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { realTiming, scaledTiming } from '../../../src/apply/run-timing.ts';
+import { deadlineOf } from '../../../src/apply/steps/context.ts';
+import { known } from '../../../src/model/known.ts';
+import { aStep, gateAct } from './step-builder.ts';
+
+describe('the times of a run', () => {
+  it('are those of real Macs when nothing is scaled', () => {
+    expect(scaledTiming(1)).toEqual(realTiming);
+  });
+
+  it('let a lease outlive several lost renewals, however fast the clocks are', () => {
+    for (const factor of [1, 0.05, 0.001]) {
+      const { beatMs, leaseExpiryMs, leaseLookMs } = scaledTiming(factor);
+      expect(leaseExpiryMs).toBeGreaterThanOrEqual(6 * beatMs);
+      expect(leaseLookMs).toBeLessThan(beatMs);
+    }
+  });
+
+  it('become shorter where a Mac is waited for, and not below what this computer needs', () => {
+    const timing = scaledTiming(0.05);
+    const script = aStep('a', { deadlineMs: 60_000 });
+    const gate = aStep('b', { deadlineMs: 600_000, act: gateAct });
+    const reboot = aStep('c', { deadlineMs: 1_200_000, act: { kind: 'reboot', to: 'up', from: known('B0') } });
+    expect([script, gate, reboot].map((step) => deadlineOf(step, { timing }))).toEqual([30_000, 30_000, 60_000]);
+    const short = aStep('d', { deadlineMs: 400, act: gateAct });
+    expect(deadlineOf(short, { timing })).toBe(400);
+  });
+});
