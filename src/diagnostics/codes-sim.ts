@@ -68,6 +68,6 @@ export const simCodes = {
     severity: 'error',
     summary: 'The simulated fleet was made from an earlier state of this file.',
     cause: 'A node was added or renamed after `sim up`.',
-    hint: 'Make it anew: meshwright sim down && meshwright sim up',
+    hint: 'Start it again: meshwright sim down && meshwright sim up',
   },
 } as const satisfies Record<string, CodeEntry>;
