@@ -150,6 +150,9 @@ export const stealLeaseScript = (rootPrefix: string, claim: LeaseClaim, seen: Se
   );
 };
 
+/** The exit of a release that has left the lease to a script that still runs under it. */
+const leaseBusyExit = 73;
+
 /** The first line of what a renewal or a release does: nothing without the lease. */
 const own = ({ run, token }: Fence, where: string): string =>
   `owned ${where} ${quote(run)} ${token} || exit ${leaseLostExit}`;
@@ -193,9 +196,6 @@ isbusy && exit ${leaseBusyExit}
 away ${quote(`released.${suffix(fence.run)}`)} ${quote(fence.run)} ${fence.token} || exit ${leaseLostExit}
 printf '@released\\n'`,
   );
-
-/** The exit of a release that has left the lease to a script that still runs under it. */
-export const leaseBusyExit = 73;
 
 /** Owner files are read line by line. */
 const oneLine = (text: string): string => text.replaceAll(/[\0-\x1f\x7f]/g, ' ');

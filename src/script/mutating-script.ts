@@ -14,7 +14,7 @@ export interface MutatingRequest {
 }
 
 /**
- * The text for the standard input of {@link mutatingCommand}: it checks that the lease is held by exactly this run and
+ * The text for the standard input of `mutatingCommand`: it checks that the lease is held by exactly this run and
  * token (else exit 75), runs the body without input, appends one line to the history of the node, and prints what the
  * body printed, whose last line is the verdict. A verdict of failure is a line on stderr, with exit 1. Before it looks
  * at the lease it leaves a mark in it, which keeps the lease from others until the script has ended: a controller that
