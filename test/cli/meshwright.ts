@@ -52,13 +52,13 @@ export function startMerged(place: Place, words: readonly string[]): ChildProces
   });
 }
 
-/** Waits for the end of a started program, at most 40 s, and gives what it wrote. */
-export function ended(child: ChildProcess, words: readonly string[]): Promise<Ran> {
+/** Waits for the end of a started program, at most 40 s unless told otherwise, and gives what it wrote. */
+export function ended(child: ChildProcess, words: readonly string[], longestMs = deadlineMs): Promise<Ran> {
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
   child.stderr?.on('data', (chunk: Buffer) => err.push(chunk));
-  const timer = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
+  const timer = setTimeout(() => child.kill('SIGKILL'), longestMs);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {

@@ -12,7 +12,7 @@ const account = userInfo().username.replaceAll(/[^\w]/g, '\\$&');
 /** What differs from run to run, and what stands for it. */
 const volatile: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
   // Progress is shown when a machine is slow.
-  [/^(?:observing|running): \d+ of \d+ done.*\n/gm, ''],
+  [/^(?:asking|hashing|observing|running): \d+ of \d+ done.*\n/gm, ''],
   [/SHA256:[A-Za-z0-9+/]{43}/g, sameWidth('SHA256:FINGERPRINT')],
   [/AAAAC3NzaC1lZDI1NTE5[A-Za-z0-9+/=]+/g, sameWidth('BASE64-OF-A-KEY')],
   [/(?<=127\.0\.0\.1\]:)\d{4,5}/g, 'PORT'],

@@ -1,58 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { wrap } from '../../diagnostics/cells.ts';
 import { outputWritten } from '../console.ts';
+import { prepareDemo } from '../demo/prepare.ts';
+import { type Scene, scenes } from '../demo/scenes.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { runSelf, runSelfSync, type SelfPlace } from '../run-self.ts';
+import { shownWord } from '../shown-word.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { cannotWrite } from '../write-file.ts';
-
-/** One scene: a sentence, then commands that are really typed, each with the exit code that it must give. */
-interface Scene {
-  readonly says: string;
-  readonly types: readonly { readonly words: readonly string[]; readonly exits: ExitCode }[];
-}
-
-const example = new URL('../../../cluster.example.yaml', import.meta.url);
-
-const scenes: readonly Scene[] = [
-  {
-    says: 'A text file describes the rack: the Macs, and which cable goes where. It is judged before anything is touched.',
-    types: [
-      { words: ['validate', 'cluster.yaml'], exits: exitCode.done },
-      { words: ['validate', 'with-mistakes.yaml'], exits: exitCode.fileInvalid },
-    ],
-  },
-  {
-    says: 'Four simulated Mac Studios come up, one SSH server each, cabled as the file says.',
-    types: [{ words: ['sim', 'up'], exits: exitCode.done }],
-  },
-  {
-    says: 'Every fact of a node arrives over one connection and one command.',
-    types: [
-      { words: ['facts', '--sim', 'studio-1'], exits: exitCode.done },
-      { words: ['status', '--sim'], exits: exitCode.done },
-    ],
-  },
-  {
-    says: 'Now somebody swaps two cables, one Mac never saw Recovery, and macOS has built its bridge again.',
-    types: [
-      { words: ['sim', 'fault', 'cable-swapped', 'studio-4'], exits: exitCode.done },
-      { words: ['sim', 'fault', 'rdma-disabled', 'studio-3'], exits: exitCode.done },
-      { words: ['sim', 'fault', 'bridge-active', 'studio-2'], exits: exitCode.done },
-      { words: ['status', '--sim'], exits: exitCode.failed },
-    ],
-  },
-  {
-    says: 'Mended. Then the power fails: one Mac waits for its FileVault password, and one answers with a strange host key.',
-    types: [
-      { words: ['sim', 'fault', '--clear'], exits: exitCode.done },
-      { words: ['sim', 'fault', 'filevault-locked', 'studio-1'], exits: exitCode.done },
-      { words: ['sim', 'fault', 'wrong-host-key', 'studio-2'], exits: exitCode.done },
-      { words: ['status', '--sim'], exits: exitCode.partial },
-    ],
-  },
-];
 
 function makeFolder(): string {
   try {
@@ -62,10 +19,21 @@ function makeFolder(): string {
   }
 }
 
+/** The surroundings of the typed commands: nothing of the person's own racks, files and speed. */
+const placeIn = (folder: string, env: NodeJS.ProcessEnv): SelfPlace => ({
+  folder,
+  env: {
+    ...env,
+    MESHWRIGHT_STATE: join(folder, 'state'),
+    MESHWRIGHT_FILE: undefined,
+    MESHWRIGHT_SIM_SCALE: undefined,
+  },
+});
+
 /** `demo`: types real commands against a simulated fleet in a temporary folder, and checks how each one ends. */
 export const demo: VerbBody = async (run) => {
   const folder = makeFolder();
-  const place = { folder, env: { ...run.env, MESHWRIGHT_STATE: join(folder, 'state'), MESHWRIGHT_FILE: '' } };
+  const place = placeIn(folder, run.env);
   // Nothing of the demo may stay behind, not even when a second Ctrl-C ends this process at once.
   const clear = (): void => {
     runSelfSync(['sim', 'down'], place);
@@ -74,8 +42,10 @@ export const demo: VerbBody = async (run) => {
   process.once('exit', clear);
   let code: ExitCode = exitCode.done;
   try {
-    prepare(folder);
-    run.console.out('Everything here is simulated: no Mac is needed, and none is touched.\n');
+    run.console.out(`${paragraph(run, opening)}\n`);
+    await prepareDemo(folder).catch((error: unknown) => {
+      throw cannotWrite(folder, error);
+    });
     for (const scene of scenes) code = code || (await play(run, scene, place));
   } finally {
     clear();
@@ -85,20 +55,29 @@ export const demo: VerbBody = async (run) => {
   return code;
 };
 
+const opening =
+  'Everything here is simulated: no Mac is needed, and none is touched. Real are SSH, what meshwright plans and does, and the four processes that play the model. It takes about half a minute.';
+
 const closing = `
 The simulated fleet is gone again. To rehearse your own rack:
   npm run build && npm link                 gives you the command meshwright
   cp cluster.example.yaml cluster.yaml      describe your Macs and cables
   meshwright validate
-  meshwright sim up && meshwright status --sim
+  meshwright sim up && meshwright plan --sim
   meshwright enroll --all                   then the real ones
 `;
 
+const widest = 80;
+
+const pageColumns = (run: Run): number => Math.min(run.console.columns, widest);
+
+const paragraph = (run: Run, text: string): string => wrap(text, pageColumns(run)).join('\n');
+
 async function play(run: Run, scene: Scene, place: SelfPlace): Promise<ExitCode> {
-  run.console.out(`\n${wrap(scene.says, Math.min(run.console.columns, 80))}\n`);
+  run.console.out(`\n${paragraph(run, scene.says)}\n`);
   for (const { words, exits } of scene.types) {
     if (run.signal.aborted) return exitCode.interrupted;
-    run.console.out(`\n$ meshwright ${words.join(' ')}\n`);
+    run.console.out(`\n${commandLine(words, pageColumns(run))}\n`);
     // What the command prints must not overtake what was said before it.
     await outputWritten();
     const code = await runSelf(words, place, { signal: run.signal, mayBeKilled: words[1] !== 'up' });
@@ -112,23 +91,14 @@ async function play(run: Run, scene: Scene, place: SelfPlace): Promise<ExitCode>
   return exitCode.done;
 }
 
-function prepare(folder: string): void {
-  const text = readFileSync(example, 'utf8');
-  // The mistakes people really make: a receptacle used twice and a slip of the finger.
-  const mistaken = text
-    .replace('studio-1:3 <-> studio-3:2', 'studio-1:2 <-> studio-3:2')
-    .replace('studio-2:4 <-> studio-4:3', 'studio-2:4 <-> studoi-4:3');
-  writeFileSync(join(folder, 'cluster.yaml'), text, { mode: 0o600 });
-  writeFileSync(join(folder, 'with-mistakes.yaml'), mistaken, { mode: 0o600 });
-}
-
-/** Breaks a text into lines of at most `columns` columns, at blanks. */
-export function wrap(text: string, columns: number): string {
+/** A command as a person types it; a long one goes on behind a backslash, so that it can be copied. */
+function commandLine(words: readonly string[], columns: number): string {
   const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
+  let line = '$ meshwright';
+  for (const word of words.map(shownWord)) {
+    const isFull = line.length + ' '.length + word.length + ' \\'.length > columns;
+    if (isFull) lines.push(`${line} \\`);
+    line = isFull ? `    ${word}` : `${line} ${word}`;
   }
-  return lines.join('\n');
+  return [...lines, line].join('\n');
 }

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { asciiJson, asciiText } from '../../../src/cli/ascii.ts';
-import { wrap } from '../../../src/cli/commands/demo.ts';
 import { gatherAlike } from '../../../src/cli/gather-alike.ts';
 import { parseDuration } from '../../../src/cli/parse-duration.ts';
 import { sentence } from '../../../src/cli/program.ts';
 import { progressLine } from '../../../src/cli/progress.ts';
 import { shownWord } from '../../../src/cli/shown-word.ts';
 import { simulatedHints } from '../../../src/cli/simulated-hints.ts';
+import { wrap } from '../../../src/diagnostics/cells.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 
 describe('a duration', () => {
@@ -63,7 +63,7 @@ describe('a text in lines', () => {
         fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }),
         fc.integer({ min: 1, max: 40 }),
         (words, columns) => {
-          const lines = wrap(words.join(' '), columns).split('\n');
+          const lines = wrap(words.join(' '), columns);
           expect(lines.flatMap((line) => line.split(' '))).toEqual(words);
           for (const line of lines) expect(line.length <= columns || !line.includes(' ')).toBe(true);
         },
