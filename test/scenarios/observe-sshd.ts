@@ -1,8 +1,7 @@
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NodeWay } from '../../src/apply/with-remote.ts';
-import { execEnvironment, markVariable } from '../../src/sim/host/exec-environment.ts';
-import { bootFilePath } from '../../src/sim/host/node-life.ts';
+import { writeForcedCommand } from '../sshd/forced-command.ts';
 import { type Sshd, startSshd } from '../sshd/start-sshd.ts';
 import type { ExampleRack } from './observe-rack.ts';
 
@@ -25,30 +24,7 @@ export interface SshdRackOptions {
   readonly noise?: string;
 }
 
-const word = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
 const countOf = (text: string, pattern: RegExp): number => [...text.matchAll(pattern)].length;
-
-/** The forced command: writes down what the client asked for, then runs it as the simulated node would. */
-function wrapper(rack: ExampleRack, node: string, record: string, noise: string | undefined): string {
-  const { root = '', user = '' } = rack.fleet.nodes[node] ?? {};
-  // The mark of the present boot session lies in the node's root while it is up.
-  const { [markVariable]: _, ...environment } = execEnvironment({ root, user, mark: '' });
-  const variables = Object.entries(environment).map(([name, value]) => word(`${name}=${value}`));
-  const say = noise === undefined ? '' : `printf '%s' ${word(noise)}; printf '%s' ${word(noise)} >&2`;
-  return [
-    '#!/bin/sh',
-    `printf '%s\\0' "$SSH_ORIGINAL_COMMAND" >>${word(record)}`,
-    say,
-    `read -r mark <${word(`${root}${bootFilePath}`)} || exit 255`,
-    `cd ${word(environment['HOME'] ?? '/')} || exit 99`,
-    `env -i ${variables.join(' ')} "${markVariable}=$mark" /bin/sh -c "$SSH_ORIGINAL_COMMAND"`,
-    'c=$?',
-    say,
-    'exit $c',
-    '',
-  ].join('\n');
-}
 
 /** Starts one sshd per node of the rack. */
 export async function startSshdRack(rack: ExampleRack, options: SshdRackOptions = {}): Promise<SshdRack> {
@@ -56,8 +32,8 @@ export async function startSshdRack(rack: ExampleRack, options: SshdRackOptions 
   const start = async (node: string): Promise<readonly [string, Sshd]> => {
     const script = join(rack.folder, `${node}.forced`);
     await writeFile(recordOf(node), '');
-    await writeFile(script, wrapper(rack, node, recordOf(node), options.noise));
-    await chmod(script, 0o755);
+    const { root = '', user = '' } = rack.fleet.nodes[node] ?? {};
+    await writeForcedCommand(script, { root, user, record: recordOf(node), noise: options.noise });
     const config = [`ForceCommand ${script}`, ...(options.config ?? [])];
     return [node, await startSshd({ userKeys: [rack.fleet.userKey.publicText], config })];
   };

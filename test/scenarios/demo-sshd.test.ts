@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { prepareDemo } from '../../src/cli/demo/prepare.ts';
+import { scenes } from '../../src/cli/demo/scenes.ts';
+import { simFolder } from '../../src/cli/state-folder.ts';
+import { endPlace } from '../cli/fleet.ts';
+import { ended, type Ran, start } from '../cli/meshwright.ts';
+import { makePlace, type Place } from '../cli/place.ts';
+import { type SshdFleet, serveBySshd } from '../sshd/sshd-fleet.ts';
+import { hasSshd } from '../sshd/start-sshd.ts';
+
+const longestMs = 120_000;
+
+let place: Place | undefined;
+let servers: SshdFleet | undefined;
+afterEach(async () => {
+  await servers?.stop();
+  await endPlace(place);
+});
+
+/** Types the commands of the demo; from `sim up` on every node is reached through an sshd. */
+async function playOverSshd(at: Place): Promise<readonly Ran[]> {
+  const rans: Ran[] = [];
+  for (const { words } of scenes.flatMap(({ types }) => types)) {
+    rans.push(await ended(start(at, words), words, longestMs));
+    if (words.join(' ') !== 'sim up') continue;
+    servers = await serveBySshd(simFolder(at.env, join(at.folder, 'cluster.yaml')), at.root);
+  }
+  return rans;
+}
+
+/** Whatever the command printed, in lines. */
+const printed = ({ stdout, stderr }: Ran): string => `${stdout}${stderr}`;
+
+describe.skipIf(!hasSshd())('the demo over OpenSSH', () => {
+  it('ends every command as over the simulated servers, from the work list to the restart of a hung mesh', async () => {
+    place = makePlace();
+    await prepareDemo(place.folder);
+    const rans = await playOverSshd(place);
+    const typed = scenes.flatMap(({ types }) => types);
+    expect(rans.map(({ words, code }) => ({ words, exits: code }))).toEqual(typed);
+
+    const of = (verb: string): readonly string[] => rans.filter(({ words }) => words[0] === verb).map(printed);
+    expect(of('plan')[0]).toContain('Hands needed at the rack (2)');
+    expect(of('plan')[1]).toContain('Nothing to change: 4 nodes as the file says.');
+    expect(of('apply')[0]).toMatch(/^hands needed: \d+ changed, 0 failed/m);
+    expect(of('apply')[1]).toMatch(/^done: \d+ changed, 0 failed, \d+ unchanged; the second plan is empty$/m);
+    expect(of('ask')[1]).toContain('ask/no-answer');
+    expect(of('restart')[0]).toMatch(/^done: 1 changed, 0 failed/m);
+    const answers = [of('ask')[0], of('ask')[2]].map((text) => /^[0-9a-f]{64}$/m.exec(text ?? '')?.[0]);
+    expect(answers).not.toContain(undefined);
+    expect(new Set(answers).size).toBe(2);
+
+    for (const node of servers?.nodes ?? []) {
+      const commands = (await servers?.commands(node)) ?? [];
+      // Root scripts too, whose text goes to their standard input.
+      expect(commands.filter((one) => /sudo'? -n \S+\/bin\/sh'? -s$/.test(one)).length).toBeGreaterThan(5);
+    }
+  }, 300_000);
+});
