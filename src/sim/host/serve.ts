@@ -15,7 +15,7 @@ export interface ServeOptions {
   /** Shown by status: where the fleet comes from. */
   readonly clusterFile: string;
   readonly load: () => Promise<FleetModel>;
-  /** As {@link StartFleetOptions.clockFactor}. */
+  /** As `startFleet` takes it. */
   readonly clockFactor?: number;
   /** One line for the log. */
   readonly log: (line: string) => void;
