@@ -125,6 +125,11 @@ describe('a base tool with paths of the node, or words that are none', () => {
   ])('%s is done', async (script, out) => {
     expect(await sh(script)).toEqual({ code: 0, out, err: '', unknown: '' });
   });
+
+  it('fails in a folder that somebody has removed, as on a Mac', async () => {
+    const ran = await sh('mkdir "$R/tmp/gone" && cd "$R/tmp/gone" && rmdir "$R/tmp/gone"; /bin/sh -c "mv -f a b"');
+    expect([ran.code === 0, ran.unknown]).toEqual([false, '']);
+  });
 });
 
 describe('the strict shell on ways out', () => {

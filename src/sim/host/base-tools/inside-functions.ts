@@ -1,6 +1,7 @@
 /**
  * Functions of sh, without a fork unless the current folder seems to lie outside: `inside PATH ...` ends the tool
- * with 1 when a path leads out of the node's root, `readable` also takes the devices of the strict shell,
+ * with 1 when a path leads out of the node's root (a current folder that is gone leads nowhere, which the tool itself
+ * will say), `readable` also takes the devices of the strict shell,
  * `after COUNT FUNCTION ARGUMENT ...` applies one of them behind so many arguments, `starts` checks a utility.
  */
 export const insideFunctions = `outside() {
@@ -11,7 +12,8 @@ export const insideFunctions = `outside() {
 here() {
   case $PWD in ("$R" | "$R"/*) return ;; esac
   q=$(CDPATH= cd -- "$R" && pwd -P)
-  case $(pwd -P)/ in ("$q"/*) ;; (*) outside "$1" ;; esac
+  p=$(pwd -P 2>/dev/null)
+  case $p/ in (/ | "$q"/*) ;; (*) outside "$1" ;; esac
 }
 inside() {
   for q; do
