@@ -106,11 +106,19 @@ async function lastLook(
   return { plan: ways.isSimulated ? simulatedPlan(plan) : plan, observation };
 }
 
-/** Whether only hands keep the plan of a round from being empty, or from being longer. */
-export const isWaitingForHands = ({ last, report }: Round): boolean =>
-  !report.isDeclined && last?.plan.blockers.some(({ isHands }) => isHands) === true;
+/** The nodes at which hands are needed by a plan. */
+const handsNodes = ({ blockers }: Plan): readonly NodeName[] =>
+  blockers.filter(({ isHands }) => isHands).flatMap(({ node, peers }) => [node, ...peers]);
 
-const pollMs = 10_000;
+/** Whether hands are still to do something, or are at it: a Mac that they have switched off is not seen. */
+function isWaiting({ last, report }: Round, visited: ReadonlySet<NodeName>): boolean {
+  if (report.isDeclined || last === undefined) return false;
+  const { plan } = last;
+  return handsNodes(plan).length > 0 || [...visited].some((name) => !Object.hasOwn(plan.observed, name));
+}
+
+/** In looks of a gate: ten seconds at real Macs. */
+const looksBetween = 10;
 
 /**
  * Looks again and again until the hands have done their part, and goes on with what that allows; says what is left
@@ -121,11 +129,13 @@ export async function waitForHands(run: Run, context: ApplyContext, first: Round
   const lock = { shown: cluster.lockPlace.shown, additions: [] };
   let round = first;
   let told = '';
-  while (isWaitingForHands(round) && !run.signal.aborted) {
+  const visited = new Set<NodeName>();
+  while (isWaiting(round, visited) && !run.signal.aborted) {
+    for (const name of round.last === undefined ? [] : handsNodes(round.last.plan)) visited.add(name);
     const left = round.last?.plan.blockers.map(({ action }) => action).join('\n') ?? '';
     if (left !== told) run.console.err('waiting for the hands at the rack; Ctrl-C ends it\n');
     told = left;
-    await pause(pollMs * timingFor(run).scale, run.signal);
+    await pause(looksBetween * timingFor(run).gatePollMs, run.signal);
     if (run.signal.aborted) break;
     const looked = await lookAndPlan(run, { fleet: cluster.fleet, ways, goal: { kind: 'converge' }, targets });
     const isNew = looked.plan.blockers.map(({ action }) => action).join('\n') !== told;

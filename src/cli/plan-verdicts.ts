@@ -1,7 +1,7 @@
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Plan, Waiting } from '../plan/plan.ts';
 import { verdictOf } from './commands/facts.ts';
 import { codeForNodes, type ExitCode, exitCode, type NodeVerdict } from './exit-codes.ts';
 
@@ -18,7 +18,7 @@ export function planVerdicts(judged: JudgedPlan): readonly NodeVerdict[] {
   return judged.targets.map((name) => verdictFor(name, judged));
 }
 
-function verdictFor(name: NodeName, { plan, observation, fleet }: JudgedPlan): NodeVerdict {
+function verdictFor(name: NodeName, { plan, observation, fleet, targets }: JudgedPlan): NodeVerdict {
   if (!Object.hasOwn(plan.observed, name)) {
     const failures = observation.failures[name] ?? [];
     return failures.length === 0 ? 'unjudged' : verdictOf(failures);
@@ -26,11 +26,19 @@ function verdictFor(name: NodeName, { plan, observation, fleet }: JudgedPlan): N
   const isAbout = ({ node, resource }: { readonly node: NodeName; readonly resource: string }): boolean =>
     node === name || membersOf(resource, fleet).includes(name);
   const waiting = plan.waiting.filter(isAbout);
-  if (waiting.some(({ isUnknown }) => isUnknown)) return 'unjudged';
+  const isOneUnseen = targets.some((target) => !Object.hasOwn(plan.observed, target));
+  const isOwn = ({ isUnknown, resource }: Waiting): boolean => isUnknown && !(isOneUnseen && isShared(resource));
+  if (waiting.some(isOwn)) return 'unjudged';
   if (plan.changes.some(isAbout)) return 'wrong';
   const isBlocked = plan.blockers.some(({ node, peers }) => node === name || peers.includes(name));
-  return isBlocked || waiting.length > 0 ? 'hands' : 'fine';
+  return isBlocked || waiting.some(({ isUnknown }) => !isUnknown) ? 'hands' : 'fine';
 }
+
+/**
+ * A cable has two ends and a placement several members. What nobody knows of them while a target is not seen counts
+ * for that target, which is unjudged itself: the others are as far as they can be.
+ */
+const isShared = (address: string): boolean => /^(?:thunderbolt-link|link-address|placement)(?:\/|$)/.test(address);
 
 /** A placement that does not serve is wrong on every member, wherever its property is kept. */
 function membersOf(address: string, { placements }: DesiredFleet): readonly NodeName[] {

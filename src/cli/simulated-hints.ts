@@ -6,7 +6,8 @@ const reachingCommand =
   /\bmeshwright (?:enroll|facts|status|exec|plan|apply|drift|history|logs|ask|start|stop|restart|reboot|shutdown|run|forget|lease)\b[^\n.;,]*/g;
 
 /** The same text with `--sim` behind every command that it says to type: a rehearsal must never reach a real node. */
-const simulatedText = (text: string): string => text.replace(reachingCommand, (found) => `${found} --sim`);
+const simulatedText = (text: string): string =>
+  text.replace(reachingCommand, (found) => (/ --sim\b/.test(found) ? found : `${found} --sim`));
 
 /** The same diagnostics with `--sim` behind every command that they say to type. */
 export function simulatedHints(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {

@@ -27,6 +27,9 @@ const judged = (plan: Plan, failures: JudgedPlan['observation']['failures'] = {}
 const locked = { 'studio-1': [diagnose('ssh/locked-at-filevault', { detail: 'x' })] };
 const waiting = (isUnknown: boolean) => [{ resource: 'power', node: nodeName('studio-1'), for: [], isUnknown }];
 
+const cable = (...names: string[]) =>
+  names.map((name) => ({ resource: 'thunderbolt-link', node: nodeName(name), for: [], isUnknown: true }));
+
 describe('the exit code of a plan', () => {
   it.each([
     ['of an empty one', judged(planOf()), 0, 0, 0],
@@ -47,6 +50,14 @@ describe('the exit code of a plan', () => {
       1,
     ],
     ['with an unknown property', judged(planOf({ waiting: waiting(true) })), 4, 4, 4],
+    [
+      'of nodes that wait only for one that was not reached',
+      judged(planOf({ observed: without('studio-4'), waiting: cable('studio-1', 'studio-2', 'studio-3') })),
+      4,
+      4,
+      4,
+    ],
+    ['of cables that nobody knows while all were seen', judged(planOf({ waiting: cable(...all) })), 1, 1, 1],
     ['with something that waits for hands elsewhere', judged(planOf({ waiting: waiting(false) })), 0, 3, 3],
     ['of a node that was not reached', judged(planOf({ observed: without('studio-1') })), 4, 4, 4],
     ['of a node that is locked at FileVault', judged(planOf({ observed: without('studio-1') }), locked), 0, 3, 3],

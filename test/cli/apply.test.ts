@@ -1,0 +1,161 @@
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endPlace } from './fleet.ts';
+import { codesOf, ended, json, meshwright, start, widest } from './meshwright.ts';
+import { bareFile, fileIn, placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+import { onTerminal } from './terminal.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithPair(bareFile());
+});
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]) => meshwright(place, words);
+const fault = (...words: string[]) => run('sim', 'fault', ...words);
+
+/** The line of a run without its time of day and what it took. */
+const lineOf = (text: string): readonly string[] =>
+  text.split('\n').flatMap((line) => /^\d\d:\d\d:\d\d (.*?)(?: [0-9.]+ m?s)?$/.exec(line)?.[1] ?? []);
+
+/** Waits until a program has said something on its error stream, or has ended. */
+const said = (child: ChildProcess, text: string): Promise<void> =>
+  new Promise((resolve) => {
+    let all = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      all += chunk.toString();
+      if (all.includes(text)) resolve();
+    });
+    child.once('close', () => resolve());
+  });
+
+interface Report {
+  readonly exit: number;
+  readonly steps: readonly { readonly outcome: string }[];
+  readonly counts: { readonly changed: number };
+  readonly lock: { readonly path: string };
+}
+
+describe('apply without a terminal', () => {
+  it('changes nothing without a yes, and sends no script', async () => {
+    await fault('power-wrong', 'studio-1');
+    const [text, asJson] = await Promise.all([
+      run('apply', '--sim', '--record', 'unsaid.jsonl'),
+      run('apply', '--sim', '--json'),
+    ]);
+    expect([text.code, asJson.code]).toEqual([5, 5]);
+    expect(text.stderr).toContain('cli/needs-yes');
+    expect([codesOf(json(asJson)), asJson.stderr]).toEqual([['cli/needs-yes'], '']);
+    expect(fileIn(place, 'unsaid.jsonl')).not.toContain('"script"');
+    expect((await run('history', '--sim')).stdout).toContain('Nothing was done yet');
+  });
+
+  it('says each change, counts, and ends with 0; the second one has nothing to do', async () => {
+    await fault('power-wrong', 'studio-1');
+    const ran = await run('apply', '--sim', '--yes');
+    expect([ran.code, ran.stderr]).toEqual([0, '']);
+    expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
+    expect(lineOf(ran.stdout)).toContain('studio-1 power/sleep has been changed (never sleeps)');
+    expect(ran.stdout).toMatch(/^done: 2 changed, 0 failed, \d+ unchanged; the second plan is empty$/m);
+    const again = await run('apply', '--sim');
+    expect([again.code, again.stdout.split('\n').at(-2)]).toEqual([0, 'Nothing to change: 2 nodes as the file says.']);
+    expect(fileIn(place, 'cluster.lock')).toBeUndefined();
+  });
+
+  it('ends with 3 when the work list is left, or waits for the hands and goes on', async () => {
+    await fault('rdma-disabled', 'studio-4');
+    await fault('power-wrong', 'studio-4');
+    const ran = await run('apply', '--sim', '--yes');
+    expect(ran.code).toBe(3);
+    expect(ran.stdout.match(/^Hands needed at the rack \(1\)/gm)).toHaveLength(2);
+    expect(ran.stdout).toContain('hands needed: 2 changed, 0 failed');
+    const words = ['apply', '--sim', '--yes', '--wait-for-hands'];
+    const waiting = start(place, words);
+    const end = ended(waiting, words);
+    await said(waiting, 'waiting for the hands at the rack');
+    await run('sim', 'hands');
+    expect((await end).code).toBe(0);
+  });
+
+  it('is one JSON document that its schema allows', async () => {
+    await fault('power-wrong', 'studio-1');
+    const ran = await run('apply', '--sim', '--yes', '--json');
+    const document = json(ran) as Report;
+    expect(schemaCheck('report')(document)).toEqual([]);
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(document).toMatchObject({ exit: 0, counts: { changed: 2 }, remaining: { changes: [] } });
+    expect(document.steps.map(({ outcome }) => outcome)).toContain('changed');
+    expect(document.lock.path.startsWith(join(place.state, 'sim'))).toBe(true);
+    expect(readFileSync(document.lock.path, 'utf8')).toContain('studio-1:4 <-> studio-4:2');
+  });
+
+  it('keeps to the nodes that were named', async () => {
+    await fault('power-wrong', 'studio-1');
+    await fault('power-wrong', 'studio-4');
+    const ran = await run('apply', '--sim', '--yes', 'studio-4');
+    expect([ran.code, lineOf(ran.stdout).some((line) => line.startsWith('studio-1'))]).toEqual([0, false]);
+  });
+
+  it('goes on without a node that cannot be reached, and ends with 4', async () => {
+    await fault('wrong-host-key', 'studio-4');
+    const ran = await run('apply', '--sim', '--yes');
+    await fault('--clear', 'wrong-host-key');
+    expect(ran.code).toBe(4);
+    expect(ran.stdout).toContain('studio-1 power/sleep has been changed');
+    expect(ran.stdout).toMatch(/^partial: /m);
+  });
+});
+
+describe('a saved plan', () => {
+  it('is done exactly and needs no other yes, unless anything differs: then nothing is changed', async () => {
+    await fault('power-wrong', 'studio-1');
+    await run('plan', '--sim', '--out', 'stale.json');
+    await fault('power-wrong', 'studio-4');
+    const stale = await run('apply', 'stale.json', '--sim', '--json');
+    expect([stale.code, codesOf(json(stale))]).toEqual([5, ['plan/stale']]);
+    const saved = await run('plan', '--sim', '--out', 'plan.json');
+    expect(saved.stdout).toContain('(4 on 2 nodes)');
+    const ran = await run('apply', 'plan.json', '--sim');
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toContain('done: 4 changed');
+  });
+
+  it('is told from any other file', async () => {
+    place.write('note.json', '{ "steps": 1 }');
+    const rans = await Promise.all([
+      run('apply', 'note.json', '--sim', '--json'),
+      run('apply', 'absent.json', '--sim', '--json'),
+      run('apply', 'note.json', 'studio-1', '--sim', '--json'),
+      run('apply', 'stduio-1', '--sim', '--json'),
+    ]);
+    expect(rans.map((ran) => [ran.code, ...codesOf(json(ran))])).toEqual([
+      [65, 'plan/unreadable'],
+      [65, 'cli/cannot-read'],
+      [64, 'cli/usage'],
+      [64, 'select/unknown-node'],
+    ]);
+  });
+});
+
+describe('the lock of the cluster file', () => {
+  it('is not extended without a terminal unless that is asked for', async () => {
+    const ran = await run('apply', '--yes', '--json');
+    expect([ran.code, codesOf(json(ran))]).toEqual([65, ['lock/unresolved']]);
+    expect(fileIn(place, 'cluster.lock')).toBeUndefined();
+  });
+});
+
+describe('apply on a terminal', () => {
+  it('asks once, and changes nothing when the answer is no', async () => {
+    await fault('power-wrong', 'studio-1');
+    const no = await onTerminal(place, ['apply', '--sim'], { typing: { after: '[y/N]', keys: 'n\r' } });
+    expect([no.code, no.stdout.includes('nothing changed')]).toEqual([5, true]);
+    const typing = { after: 'Apply these 2 changes? [y/N]', keys: 'y\r' };
+    const yes = await onTerminal(place, ['apply', '--sim'], { typing });
+    expect([yes.code, yes.stdout.includes('done: 2 changed')]).toEqual([0, true]);
+  });
+});

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type FileValue, fileText, pairFile, writeSources } from '../scenarios/converge-file.ts';
+import { meshwright } from './meshwright.ts';
+import { makePlace, type Place } from './place.ts';
+
+/** A file of two Macs with everything of the example but what runs on them. */
+export const bareFile = (change: (file: FileValue) => void = () => undefined): FileValue =>
+  pairFile((file) => {
+    for (const key of ['runtimes', 'models', 'placements']) delete file[key];
+    change(file);
+  });
+
+/** A place with a cluster file of two Macs, what it names, and its simulated fleet up. */
+export async function placeWithPair(file: FileValue): Promise<Place> {
+  const place = makePlace();
+  place.write('cluster.yaml', fileText(file));
+  await writeSources(place.folder);
+  const up = await meshwright(place, ['sim', 'up']);
+  if (up.code !== 0) {
+    place.remove();
+    throw new Error(`sim up ended with ${up.code}:\n${up.stdout}${up.stderr}`);
+  }
+  return place;
+}
+
+/** The text of a file of the place's folder, or undefined when there is none. */
+export function fileIn(place: Place, name: string): string | undefined {
+  try {
+    return readFileSync(join(place.folder, name), 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endPlace } from './fleet.ts';
+import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';
+import { bareFile, fileIn, placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithPair(bareFile());
+  for (const fault of [
+    ['rdma-disabled', 'studio-4'],
+    ['power-wrong', 'studio-1'],
+  ]) {
+    await meshwright(place, ['sim', 'fault', ...fault]);
+  }
+});
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]) => meshwright(place, words);
+
+describe('plan', () => {
+  it('shows the work list, the changes and what to type, in 80 columns', async () => {
+    const ran = await run('plan', '--sim');
+    expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    await expectGolden('plan', place, [ran]);
+  });
+
+  it('is one JSON document that its schema allows, and the same that it saves', async () => {
+    const ran = await run('plan', '--sim', '--json', '--out', 'saved.json');
+    const document = json(ran);
+    expect(schemaCheck('plan')(document)).toEqual([]);
+    expect(document).toMatchObject({ simulated: true, cluster: 'studio-rack' });
+    expect(fileIn(place, 'saved.json')).toBe(ran.stdout);
+  });
+
+  it('is pure: the same twice, and nothing is written', async () => {
+    const [one, two] = [await run('plan', '--sim', '--json'), await run('plan', '--sim', '--json')];
+    const { diagnostics: _one, ...first } = json(one) as { readonly diagnostics: unknown };
+    const { diagnostics: _two, ...second } = json(two) as { readonly diagnostics: unknown };
+    expect(second).toEqual(first);
+    expect(fileIn(place, 'cluster.lock')).toBeUndefined();
+  });
+
+  it('tells with --detailed-exitcode whether something is pending', async () => {
+    expect((await run('plan', '--sim', '--detailed-exitcode')).code).toBe(2);
+  });
+
+  it('is about the nodes that were chosen, and says with which words it is done', async () => {
+    const ran = await run('plan', '--sim', 'studio-4', '--out', 'one.json');
+    expect(ran.stdout).not.toContain('power/sleep');
+    expect(ran.stdout).toContain('meshwright apply one.json --sim');
+    expect(JSON.parse(fileIn(place, 'one.json') ?? '')).toMatchObject({ targets: ['studio-4'] });
+    const named = await run('plan', '--sim', '--nodes', 'studio-1');
+    expect(named.stdout).toContain('meshwright apply --nodes studio-1 --sim');
+  });
+
+  it('refuses a name that is none', async () => {
+    const ran = await run('plan', '--sim', '--json', 'sutdio-1');
+    expect([ran.code, codesOf(json(ran))]).toEqual([64, ['select/unknown-node']]);
+  });
+});
+
+describe('drift', () => {
+  it('says briefly what differs and ends with 2', async () => {
+    const ran = await run('drift', '--sim');
+    expect(ran).toMatchObject({ code: 2, stderr: '' });
+    await expectGolden('drift', place, [ran]);
+  });
+
+  it('is one JSON document that its schema allows', async () => {
+    const ran = await run('drift', '--sim', '--json');
+    const document = json(ran);
+    expect(schemaCheck('drift')(document)).toEqual([]);
+    expect(document).toMatchObject({ blockers: [{ code: 'rdma/disabled', node: 'studio-4', hands: true }] });
+  });
+
+  it('calls a rack that nobody reached neither right nor wrong', async () => {
+    place.write('away.yaml', 'schema: 1\nname: away\nnodes: { a: { host: 127.0.0.1, port: 9 } }\n');
+    const ran = await run('drift', '-f', 'away.yaml');
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toContain('No node was observed.');
+  });
+});
