@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PlaybookReport } from '../../../src/apply/playbook-report.ts';
+import { canonicalJson } from '../../../src/model/digest.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
+import type { Effect } from '../../../src/sim/host/effects.ts';
+import type { Fleet } from '../../../src/sim/host/start-fleet.ts';
+import { unnamedEffects } from '../converge-effects.ts';
+import type { KillRack, KillRun, Successor } from './kill-rack.ts';
+
+/** What must be the same after a kill as without it. */
+export interface Expected {
+  readonly state: unknown;
+  /** What the run that was killed had shown. */
+  readonly plans: readonly Plan[];
+}
+
+const lines = (value: unknown): readonly string[] => JSON.stringify(value, null, 1).split('\n');
+
+/** The lines of two values that only one of them has. */
+function difference(seen: unknown, wanted: unknown): readonly string[] {
+  const [mine, theirs] = [lines(seen), lines(wanted)];
+  return [
+    ...mine.filter((line) => !theirs.includes(line)).map((line) => `+${line}`),
+    ...theirs.filter((line) => !mine.includes(line)).map((line) => `-${line}`),
+  ];
+}
+
+function stateProblems(seen: unknown, wanted: unknown): readonly string[] {
+  const [mine, theirs] = [seen, wanted].map((value) => canonicalJson(JSON.parse(JSON.stringify(value))));
+  return mine === theirs ? [] : ['the final state is another one:', ...difference(seen, wanted)];
+}
+
+/** What one apply did not do. */
+function runProblems({ works, isStopped, isDeclined }: PlaybookReport): readonly string[] {
+  const steps = works.flatMap(({ run }) => run?.steps ?? []);
+  const bad = steps.filter(({ outcome }) => !['changed', 'unchanged', 'blocked'].includes(outcome));
+  return [
+    ...(isStopped || isDeclined ? ['the apply was stopped'] : []),
+    ...works.flatMap(({ refusals }) =>
+      refusals.map(({ node, holder }) => `${node} is held by ${JSON.stringify(holder)}`),
+    ),
+    ...bad.map(({ step, outcome }) => `${step.id} ${outcome}`),
+    ...works.flatMap(({ diagnostics }) => diagnostics.map(({ code, detail }) => `${code}: ${detail}`)),
+  ];
+}
+
+/** What changes a node takes its lease, from whoever died with it, and gives it back; other nodes are not touched. */
+function leaseProblems({ works, observation }: PlaybookReport): readonly string[] {
+  const steps = works.flatMap(({ run }) => run?.steps ?? []).filter(({ outcome }) => outcome !== 'blocked');
+  const nodes = [...new Set(steps.map(({ step }) => step.node))];
+  return nodes.flatMap((node) => {
+    const leases = observation?.nodes[node]?.facts.leases;
+    const isFree = leases?.kind === 'known' && leases.value.length === 0;
+    return isFree ? [] : [`a lease is left on ${node}: ${JSON.stringify(leases)}`];
+  });
+}
+
+/** Boot sessions that were told several times to end. */
+function repeatedOrders(effects: readonly Effect[]): readonly string[] {
+  const orders = effects
+    .filter(({ kind }) => kind === 'reboot' || kind === 'power-off')
+    .map(({ node, boot }) => `${node} was told again to restart in its boot session ${boot}`);
+  return [...new Set(orders.filter((one, at) => orders.indexOf(one) !== at))];
+}
+
+const nothingSeen = { nodes: {}, failures: {} };
+
+function effectProblems(effects: readonly Effect[], plans: readonly Plan[]): readonly string[] {
+  const steps = plans.flatMap((plan) => [...plan.steps, ...plan.rescues.flatMap((rescue) => rescue.steps)]);
+  return [
+    ...repeatedOrders(effects),
+    ...unnamedEffects(effects, steps, nothingSeen).map((one) => `no plan had named ${one}`),
+  ];
+}
+
+const effectsSince = ({ rack }: KillRack, { sinceEpochMs }: KillRun): readonly Effect[] =>
+  rack
+    .fleet()
+    .effects()
+    .filter(({ atEpochMs }) => atEpochMs >= sinceEpochMs);
+
+const isQuiet = (fleet: Fleet): boolean =>
+  fleet.groupCount() === fleet.processes().length && Object.values(fleet.power()).every((power) => power === 'up');
+
+/** Until no command runs on a node any more, and every Mac that was told to restart is back. */
+export async function quiet(fleet: Fleet): Promise<void> {
+  const endMs = Date.now() + 20_000;
+  while (!isQuiet(fleet)) {
+    if (Date.now() > endMs) throw new Error(`it does not come to rest: ${JSON.stringify(fleet.power())}`);
+    await sleep(20);
+  }
+}
+
+/** Applies once after a kill, and says everything that is not as it would be without it. */
+export async function aftermath(
+  kill: KillRack,
+  { killed, successor }: { readonly killed: KillRun; readonly successor: Successor },
+  expected: Expected,
+): Promise<readonly string[]> {
+  const report = await kill.recover(killed, successor);
+  const { observation } = report;
+  const plans = [...expected.plans, ...report.works.flatMap(({ plan }) => plan ?? [])];
+  return [
+    ...runProblems(report),
+    ...leaseProblems(report),
+    ...(observation === undefined
+      ? ['nobody looked at the end']
+      : stateProblems(await kill.stateIn(observation), expected.state)),
+    ...effectProblems(effectsSince(kill, killed), plans),
+    ...kill.jobs.takeDoubled().map((job) => `several copies of ${job} lived at once`),
+    ...kill.files.takeDoubled().map((path) => `several downloads of ${path} went on at once`),
+  ];
+}

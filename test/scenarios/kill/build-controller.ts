@@ -1,0 +1,22 @@
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
+
+/**
+ * Makes the program of a controller in a folder, once for many starts: one file, so that a start costs little.
+ * @returns its path
+ */
+export async function buildController(folder: string): Promise<string> {
+  const file = join(folder, 'controller.mjs');
+  // Packages are taken as they are installed; one of them has native parts.
+  await symlink(fileURLToPath(new URL('../../../node_modules', import.meta.url)), join(folder, 'node_modules'));
+  await build({
+    input: fileURLToPath(new URL('./controller.ts', import.meta.url)),
+    platform: 'node',
+    external: /^[a-z@][^:]*$/,
+    logLevel: 'silent',
+    output: { file, format: 'esm' },
+  });
+  return file;
+}

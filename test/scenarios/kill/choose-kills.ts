@@ -1,0 +1,38 @@
+import type { Plan } from '../../../src/plan/plan.ts';
+import { type KillPoint, stepsOf } from './kill-points.ts';
+import type { Successor } from './kill-rack.ts';
+
+/** Whether nothing is left out. */
+export const isFull = process.env['MESHWRIGHT_FULL'] === '1';
+
+const successors: readonly Successor[] = ['same', 'empty'];
+
+/** Numbers below 2^32 that follow from a seed and are spread well enough. */
+function* numbers(seed: number): Generator<number, never> {
+  for (let state = seed; ; ) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    yield state;
+  }
+}
+
+/** Every point for each successor; without MESHWRIGHT_FULL only as many as asked, always the same ones. */
+export function chooseKills(points: readonly KillPoint[], count: number): readonly (readonly [KillPoint, Successor])[] {
+  const all = points.flatMap((point) => successors.map((successor) => [point, successor] as const));
+  if (isFull) return all;
+  const random = numbers(20_261_120);
+  const order = new Map(all.map((one) => [one, random.next().value]));
+  return all.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0)).slice(0, count);
+}
+
+/** Steps with less than two instants at which the controller is killed. */
+export const stepsWithout = (plans: readonly Plan[], points: readonly KillPoint[]): readonly string[] =>
+  stepsOf(plans).filter((step) => points.filter((point) => point.step === step).length < 2);
+
+/** What the steps of some plans are, without repetition and sorted. */
+export const kindsOf = (plans: readonly Plan[]) => {
+  const steps = plans.flatMap((plan) => plan.steps);
+  return {
+    classes: [...new Set(steps.map((step) => step.class))].sort(),
+    acts: [...new Set(steps.map(({ act }) => act.kind))].sort(),
+  };
+};

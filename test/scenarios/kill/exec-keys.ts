@@ -1,0 +1,87 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { JournalRecord } from '../../../src/apply/journal-record.ts';
+import type { ReceivedExec } from '../../../src/sim/host/exec-watch.ts';
+
+/** One thing that a run sends to a node, named the same in every run of the same playbook. */
+export interface ExecKey {
+  readonly key: string;
+  /** Number of the plan and id of the step that sends it; absent for leases, and for looks between plans. */
+  readonly step?: string;
+}
+
+/** Records of a journal that may still be written to; a last line without its end is left out. */
+export function readJournal(file: string): readonly JournalRecord[] {
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line): JournalRecord => JSON.parse(line));
+}
+
+type Intent = Extract<JournalRecord, { readonly phase: 'intent' }>;
+
+/** What was begun and has not ended: an intent is on the disk before the first byte of its step leaves. */
+function openIntents(records: readonly JournalRecord[]): readonly Intent[] {
+  const open = new Map<string, Intent>();
+  for (const record of records) {
+    if (record.phase === 'intent') open.set(record.step, record);
+    if (record.phase === 'outcome') open.delete(record.step);
+  }
+  return [...open.values()];
+}
+
+const leaseVerbs = [
+  ['@taken', 'lease taken'],
+  ['@renewed', 'lease renewed'],
+  ['@released', 'lease released'],
+] as const;
+
+/** How commands without a script are told apart: by the step that is under way, and what only they contain. */
+const commands: readonly (readonly [act: string, mark: RegExp])[] = [
+  ['gate', /mktemp/],
+  ['reboot', /mktemp/],
+  ['ask', /\/usr\/bin\/curl/],
+  ['job', /state=%s/],
+  ['send', /size %s|sha256 %s/],
+];
+
+function commandKey({ node, command }: ReceivedExec, records: readonly JournalRecord[]): ExecKey | undefined {
+  for (const [act, mark] of commands) {
+    if (!mark.test(command)) continue;
+    const isHere = (one: Intent): boolean => one.act === act && (act === 'gate' || one.node === node);
+    const step = openIntents(records).find(isHere)?.step;
+    if (step !== undefined) return { key: `${act} ${step}`, step };
+  }
+  return /mktemp/.test(command) ? { key: `look at ${node}` } : undefined;
+}
+
+function keyOf(exec: ReceivedExec, records: readonly JournalRecord[]): ExecKey | undefined {
+  if (exec.input === '') return commandKey(exec, records);
+  const [, lease] = leaseVerbs.find(([word]) => exec.input.includes(word)) ?? [];
+  if (lease !== undefined) return { key: `${lease} on ${exec.node}` };
+  const [, step] = / step=(\S+) verb=/.exec(exec.input) ?? [];
+  if (step === undefined) return commandKey(exec, records);
+  return { key: `script ${decodeURIComponent(step)}`, step: decodeURIComponent(step) };
+}
+
+/** Steps whose commands differ from one time to the next; of all others the first is as good as any. */
+const isCounted = (key: string): boolean => key.startsWith('send ');
+
+/**
+ * Names what a run sends, one after the other. A key comes once: looks and polls repeat as often as time has it.
+ *
+ * @param journal file of the run, to know what is under way
+ */
+export function execKeys(journal: string): (exec: ReceivedExec) => ExecKey | undefined {
+  const counts = new Map<string, number>();
+  return (exec) => {
+    const records = readJournal(journal);
+    const found = keyOf(exec, records);
+    if (found === undefined) return undefined;
+    const plan = records.filter(({ phase }) => phase === 'plan').length;
+    const key = `${plan} ${found.key}`;
+    const about = found.step === undefined ? {} : { step: `${plan} ${found.step}` };
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    if (isCounted(found.key)) return { key: `${key} (${count})`, ...about };
+    return count === 1 ? { key, ...about } : undefined;
+  };
+}

@@ -1,0 +1,69 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import type { Facts } from '../../../src/model/observation.ts';
+import { makePlan } from '../../../src/plan/make-plan.ts';
+import { seenProperties } from '../../../src/plan/properties.ts';
+import { leftIn } from '../converge-rack.ts';
+
+const trees = 'opt/meshwright';
+
+/** Every file below a folder of a node, by its path there. */
+async function filesBelow(root: string, folder: string): Promise<readonly string[]> {
+  const found = await readdir(join(root, folder), { recursive: true }).catch(() => []);
+  return found.sort();
+}
+
+/** What changes with every start of a mesh or of a Mac, and says nothing about how they are. */
+const passing: readonly string[] = [
+  'generation',
+  'port',
+  'peers',
+  'startedIn',
+  'starts',
+  'text',
+  'pid',
+  'runs',
+  'boot',
+];
+
+function withoutPassing(value: unknown): unknown {
+  const kept = (key: string, one: unknown): unknown => (passing.includes(key) ? undefined : one);
+  return JSON.parse(JSON.stringify(value, kept));
+}
+
+/** A service file holds the generation; whether it is as it was put is what counts. */
+const withoutDigests = ({ files }: Facts): unknown =>
+  files.kind === 'known' ? files.value.map(({ path, state }) => ({ path, state })) : files;
+
+const stateOf = (facts: Facts): unknown => ({
+  files: withoutDigests(facts),
+  trees: facts.trees,
+  placements: facts.placements,
+  services: facts.services,
+});
+
+/**
+ * How everything is, without what differs from one start of a mesh to the next, and without boot sessions: what the
+ * properties are, what our own records on the nodes say, every file of a tree, and what is left to do.
+ *
+ * @param roots folder of each node
+ */
+export async function finalState(
+  desired: DesiredFleet,
+  observation: FleetObservation,
+  roots: ReadonlyMap<string, string>,
+): Promise<unknown> {
+  const targets = desired.nodes.map(({ name }) => name);
+  const folders = [...roots].map(async ([node, root]) => [node, await filesBelow(root, trees)] as const);
+  return withoutPassing({
+    left: leftIn(makePlan({ goal: { kind: 'converge' }, desired, observation, targets })),
+    properties: Object.fromEntries(seenProperties(desired, observation)),
+    nodes: targets.map((name) => {
+      const seen = observation.nodes[name];
+      return [name, seen === undefined ? 'nobody looked' : stateOf(seen.facts), observation.failures[name]];
+    }),
+    folders: Object.fromEntries(await Promise.all(folders)),
+  });
+}

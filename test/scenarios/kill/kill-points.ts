@@ -1,0 +1,97 @@
+import type { Plan } from '../../../src/plan/plan.ts';
+import { execKeys, readJournal } from './exec-keys.ts';
+import { canWatchJobs } from './job-watch.ts';
+import type { KillRack, KillRun } from './kill-rack.ts';
+import type { KillReport } from './order.ts';
+import { runKeys } from './record-keys.ts';
+import type { KillScenario } from './scenarios.ts';
+
+/** An instant at which a controller is killed. */
+export interface KillPoint {
+  /**
+   * `record`: its journal has it on the disk. `event`: a step of hands, which leaves no record. `exec`: a node has
+   * received it to the last byte, and the controller has heard nothing of it.
+   */
+  readonly kind: 'record' | 'event' | 'exec';
+  readonly key: string;
+  /** Number of the plan and id of the step that it belongs to; absent for leases, and between plans. */
+  readonly step?: string;
+}
+
+/** What a run does when nobody kills it. */
+export interface Rehearsal {
+  readonly points: readonly KillPoint[];
+  readonly plans: readonly Plan[];
+}
+
+/** Steps of a run as points name them: several plans may have a step of the same name. */
+export const stepsOf = (plans: readonly Plan[]): readonly string[] =>
+  plans.flatMap(({ steps }, at) => steps.map(({ id }) => `${at + 1} ${id}`));
+
+function recordPoints(journal: string): readonly KillPoint[] {
+  const keys = runKeys();
+  return readJournal(journal).map((record): KillPoint => {
+    const key = keys.record(record);
+    const [plan] = key.split(' ');
+    const isOfStep = record.phase === 'intent' || record.phase === 'outcome';
+    return { kind: 'record', key, ...(isOfStep ? { step: `${plan} ${record.step}` } : {}) };
+  });
+}
+
+const eventPoints = (plans: readonly Plan[]): readonly KillPoint[] =>
+  plans.flatMap(({ steps }, at) =>
+    steps
+      .filter(({ act }) => act.kind === 'hands')
+      .flatMap(({ id }) =>
+        ['step-started', 'step-ended'].map((event): KillPoint => {
+          return { kind: 'event', key: `${at + 1} ${event} of ${id}`, step: `${at + 1} ${id}` };
+        }),
+      ),
+  );
+
+function reported({ report }: { readonly report?: KillReport }, stderr: string): KillReport {
+  if (report === undefined) throw new Error(`the controller gave no report: ${stderr}`);
+  const bad = report.steps.filter(({ outcome }) => !['changed', 'unchanged', 'blocked'].includes(outcome));
+  if (bad.length > 0)
+    throw new Error(bad.map(({ id, outcome, problems }) => `${id} ${outcome}: ${problems}`).join('\n'));
+  return report;
+}
+
+/** Runs a scenario to its end, and enumerates every instant at which it could be killed. */
+export async function rehearse(kill: KillRack, scenario: KillScenario): Promise<Rehearsal> {
+  await scenario.begin(kill);
+  const run = await kill.start(scenario.verb, scenario.targets);
+  const execs: KillPoint[] = [];
+  const nameOf = execKeys(run.journal);
+  const end = kill.rack.fleet().onExec((exec) => {
+    const found = nameOf(exec);
+    if (found !== undefined) execs.push({ kind: 'exec', ...found });
+  });
+  const ended = await run.ended;
+  end();
+  const { plans } = reported(ended, ended.stderr);
+  // Of the last look, after the end of the run, nobody takes notice.
+  const before = execs.filter(({ key }) => !key.startsWith(`${plans.length} look at`));
+  const hasJobs = plans.some(({ steps }) => steps.some(({ act }) => act.kind === 'job'));
+  if (hasJobs && canWatchJobs && kill.jobs.seen() === 0) throw new Error('the watch has seen no job');
+  const running = plans.filter(({ steps }) => steps.some(({ act }) => act.kind !== 'hands'));
+  return { points: [...recordPoints(run.journal), ...eventPoints(running), ...before], plans: running };
+}
+
+/** Begins a scenario anew and kills its controller at a point. @throws Error when it does not come there */
+export async function killAt(kill: KillRack, scenario: KillScenario, point: KillPoint): Promise<KillRun> {
+  await scenario.begin(kill);
+  kill.files.takeDoubled();
+  kill.jobs.takeDoubled();
+  const dieAfter = point.kind === 'exec' ? undefined : point.key;
+  const run = await kill.start(scenario.verb, scenario.targets, dieAfter);
+  const nameOf = execKeys(run.journal);
+  const end = kill.rack.fleet().onExec(async (exec) => {
+    const isHere = point.kind === 'exec' && nameOf(exec)?.key === point.key;
+    if (isHere) await run.kill();
+  });
+  const { signal, report, stderr } = await run.ended;
+  end();
+  if (signal === 'SIGKILL') return run;
+  throw new Error(`it was not killed: ${stderr}${JSON.stringify(report?.steps)}`);
+}

@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { thisController } from '../../../src/apply/controller.ts';
+import { journalFolder, newRunId, openJournal } from '../../../src/apply/journal.ts';
+import type { PlaybookReport } from '../../../src/apply/playbook-report.ts';
+import { runPlaybook } from '../../../src/apply/run-playbook.ts';
+import type { RunTiming } from '../../../src/apply/run-timing.ts';
+import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { loadPlaybook } from '../../../src/playbooks/load.ts';
+import type { Playbook } from '../../../src/playbooks/playbook.ts';
+import { writeTinyModel } from '../../../src/sim/reference/reference.ts';
+import { textOf } from '../../architecture/sources.ts';
+import { quickTiming } from '../apply-rack.ts';
+import { type FileValue, filePart, pairFile } from '../converge-file.ts';
+import { type ConvergeRack, startConvergeRack } from '../converge-rack.ts';
+import { buildController } from './build-controller.ts';
+import { finalState } from './final-state.ts';
+import { type JobWatch, watchJobs } from './job-watch.ts';
+import { type RunningController, startController } from './run-controller.ts';
+import { type SlowFiles, serveSlowly } from './slow-files.ts';
+
+/** Who comes after a controller that was killed. */
+export type Successor =
+  /** The same computer with the same state folder: it knows that the process has ended. */
+  | 'same'
+  /** Another computer, that knows nothing: it has to wait until the lease is nobody's any more. */
+  | 'empty';
+
+/** A run of a controller process. */
+export interface KillRun extends RunningController {
+  /** Its state folder, and its journal in there. */
+  readonly state: string;
+  readonly journal: string;
+  /** What happened on the nodes before it was not its doing. */
+  readonly sinceEpochMs: number;
+}
+
+/** A rack whose controllers are killed. */
+export interface KillRack {
+  readonly rack: ConvergeRack;
+  readonly files: SlowFiles;
+  readonly jobs: JobWatch;
+  /** The cluster file of the pair, changed somehow. */
+  readonly file: (change?: (file: FileValue) => void) => FileValue;
+  /** Begins a verb in a process of its own, with an empty state folder. */
+  readonly start: (verb: Verb, targets: readonly string[], dieAfter?: string) => Promise<KillRun>;
+  /** Applies once, after a run that was killed. */
+  readonly recover: (killed: KillRun, successor: Successor) => Promise<PlaybookReport>;
+  /** How the nodes are by that observation, without what differs from run to run. */
+  readonly stateIn: (observation: FleetObservation) => Promise<unknown>;
+  /** Where a path of a node lies here. */
+  readonly at: (node: string, path: string) => string;
+  readonly stop: () => Promise<void>;
+}
+
+/** Verbs that are killed; each is a playbook that ships. */
+export type Verb = 'apply' | 'restart' | 'reboot';
+
+/** Longer than any test. */
+const never = 3_600_000;
+
+const killedTiming: RunTiming = { ...quickTiming, beatMs: 300 };
+
+/** A dead process of this computer is seen at once; of another one only its silence can be seen. */
+const timings: Readonly<Record<Successor, RunTiming>> = {
+  same: { ...killedTiming, leaseExpiryMs: never },
+  empty: { ...killedTiming, leaseExpiryMs: 200 },
+};
+
+function shipped(verb: Verb): Playbook {
+  const { playbook } = loadPlaybook(textOf(`playbooks/${verb}.yaml`), { file: `${verb}.yaml`, name: verb });
+  if (playbook === undefined) throw new Error(`playbooks/${verb}.yaml is not valid`);
+  return playbook;
+}
+
+/** The pair, whose model comes from a web server and is fetched by each node as a job. */
+async function fileWith(folder: string): Promise<(change?: (file: FileValue) => void) => FileValue> {
+  const written = await writeTinyModel(folder);
+  const files = written.map(({ path, sha256, sizeBytes }) => [path, { sha256, size: sizeBytes }]);
+  return (change = () => undefined) =>
+    pairFile((file) => {
+      filePart(file, 'models')['tiny'] = { source: 'http://models.lan/tiny/', files: Object.fromEntries(files) };
+      change(file);
+    });
+}
+
+const pauseMs = 80;
+
+/** Brings up two nodes, and the program of their controller. */
+export async function startKillRack(seed: string): Promise<KillRack> {
+  const folder = await mkdtemp(join(tmpdir(), 'mw-kill-'));
+  const program = await buildController(folder);
+  const file = await fileWith(join(folder, 'tiny'));
+  const files = await serveSlowly(join(folder, 'tiny'), pauseMs);
+  const rack = await startConvergeRack(seed, file());
+  const me = await thisController();
+  const roots = new Map(Object.entries(rack.fleet().nodes).map(([name, { root }]) => [name, root]));
+  for (const root of roots.values()) await writeFile(join(root, '.sim/web'), `models.lan:80 127.0.0.1:${files.port}\n`);
+
+  const jobs = watchJobs(rack.folder);
+
+  const newState = async (): Promise<string> => {
+    const state = await mkdtemp(join(folder, 'state-'));
+    await mkdir(join(state, 'journal'), { recursive: true });
+    return state;
+  };
+  const start: KillRack['start'] = async (verb, targets, dieAfter) => {
+    const state = await newState();
+    const begunAt = new Date();
+    const runId = newRunId(begunAt);
+    const desired = rack.desired();
+    const { nodes, userKey } = rack.fleet();
+    const running = await startController(program, {
+      playbook: shipped(verb),
+      desired,
+      targets: targets.map(nodeName),
+      nodes: Object.entries(nodes).map(([name, node]) => ({ name: nodeName(name), ...node })),
+      userKey: userKey.path,
+      state,
+      runId,
+      timing: killedTiming,
+      ...(dieAfter === undefined ? {} : { dieAfter }),
+    });
+    return {
+      ...running,
+      state,
+      journal: join(journalFolder(state, desired.name), `${runId}.ndjson`),
+      sinceEpochMs: begunAt.getTime(),
+    };
+  };
+  const recover: KillRack['recover'] = async (killed, successor) => {
+    const state = successor === 'same' ? killed.state : await newState();
+    const desired = rack.desired();
+    const timing = timings[successor];
+    const controller = successor === 'same' ? me : { ...me, id: 'ffffffffffff', name: 'ben@other-desk' };
+    return runPlaybook(shipped('apply'), {
+      scope: { desired, targets: desired.nodes.map(({ name }) => name) },
+      observe: () => rack.observe(),
+      approve: () => Promise.resolve(true),
+      confirm: () => Promise.resolve(true),
+      timing,
+      run: () => ({
+        parallel: 16,
+        deadlineMs: 60_000,
+        newToken: () => randomBytes(16).toString('hex'),
+        ways: rack.ways(),
+        desired,
+        verb: 'apply',
+        controller,
+        journal: openJournal(journalFolder(state, desired.name), newRunId(new Date())),
+        timing,
+        leaseWaitMs: 0,
+        onEvent: () => undefined,
+      }),
+    });
+  };
+  return {
+    rack,
+    file,
+    files,
+    jobs,
+    start,
+    recover,
+    stateIn: (observation) => finalState(rack.desired(), observation, roots),
+    at: (node, path) => `${roots.get(node) ?? ''}${path}`,
+    stop: async () => {
+      jobs.close();
+      await rack.stop();
+      await files.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

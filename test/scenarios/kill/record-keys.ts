@@ -1,0 +1,37 @@
+import type { JournalEntry } from '../../../src/apply/journal-record.ts';
+import type { RunEvent } from '../../../src/apply/run-events.ts';
+
+/** Names the records and events of a run, the same in every run of the same playbook. */
+export interface RunKeys {
+  /** Of a record that was just written. */
+  readonly record: (entry: JournalEntry) => string;
+  /** Of an event of a step that leaves no record, since only hands can do it. */
+  readonly event: (event: RunEvent) => string | undefined;
+}
+
+/** Keys for one run, which may have several plans: they begin with the number of the plan, from 1. */
+export function runKeys(): RunKeys {
+  let plan = 0;
+  return {
+    record: (entry) => {
+      if (entry.phase === 'plan') plan += 1;
+      switch (entry.phase) {
+        case 'lease':
+          return `${plan} lease ${entry.state} on ${entry.node}`;
+        case 'intent':
+          return `${plan} intent of ${entry.step}${entry.rescues === undefined ? '' : ' (rescue)'}`;
+        case 'outcome':
+          return `${plan} outcome of ${entry.step}`;
+        case 'run':
+        case 'plan':
+        case 'end':
+          return `${plan} ${entry.phase}`;
+      }
+    },
+    event: (event) => {
+      const isOfHands =
+        (event.kind === 'step-started' || event.kind === 'step-ended') && event.step.act.kind === 'hands';
+      return isOfHands ? `${plan} ${event.kind} of ${event.step.id}` : undefined;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { KillOrder, KillReport } from './order.ts';
+
+/** A controller that was started as a process of its own. */
+export interface RunningController {
+  /** Ends it on the spot; resolves when it has ended. */
+  readonly kill: () => Promise<void>;
+  readonly ended: Promise<ControllerEnd>;
+}
+
+/** How a controller ended: with a report, or by a signal without one. */
+export interface ControllerEnd {
+  readonly signal: string | null;
+  readonly report?: KillReport;
+  readonly stderr: string;
+}
+
+/** Starts the program of {@link buildController} with an order, which is written beside its journal. */
+export async function startController(program: string, order: KillOrder): Promise<RunningController> {
+  const file = join(order.state, `${order.runId}.order.json`);
+  await writeFile(file, JSON.stringify(order));
+  const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = once(child, 'close').then(([, signal]): ControllerEnd => {
+    const report: KillReport | undefined = stdout === '' ? undefined : JSON.parse(stdout);
+    return { signal, stderr, ...(report === undefined ? {} : { report }) };
+  });
+  return {
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+    ended,
+  };
+}

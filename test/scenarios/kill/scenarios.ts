@@ -1,0 +1,96 @@
+import { rm } from 'node:fs/promises';
+import type { Act, StepClass } from '../../../src/model/step.ts';
+import { type FileValue, filePart, first, second } from '../converge-file.ts';
+import type { KillRack, Verb } from './kill-rack.ts';
+
+/** A verb that is killed, again and again from the same beginning. */
+export interface KillScenario {
+  readonly name: string;
+  readonly verb: Verb;
+  readonly targets: readonly string[];
+  /** What its steps are, without repetition and sorted. */
+  readonly classes: readonly StepClass[];
+  readonly acts: readonly Act['kind'][];
+  /** How the file differs while this is tried. */
+  readonly file?: (file: FileValue) => void;
+  /** Once, before all of it; and what takes it back after all of it. */
+  readonly faults?: readonly (readonly string[])[];
+  /** Before every run: undoes on the nodes what the run is to do. */
+  readonly begin: (rack: KillRack) => Promise<void>;
+}
+
+const ours = '/Library/Application Support/meshwright';
+
+async function remove({ at }: KillRack, node: string, ...paths: readonly string[]): Promise<void> {
+  for (const path of paths) await rm(at(node, path), { recursive: true, force: true });
+}
+
+async function fault({ rack }: KillRack, ...words: readonly string[]): Promise<void> {
+  const answer = await rack.fleet().setFault(words);
+  if (answer.kind === 'refused') throw new Error(answer.diagnostics[0].detail);
+}
+
+async function asRoot({ rack }: KillRack, node: string, script: string): Promise<void> {
+  const { code, stderr } = await rack.asRoot(node, script);
+  if (code !== 0) throw new Error(`${script}: ${stderr}`);
+}
+
+/** Nothing is served, so that nothing of it is disturbed by the rest. */
+const stopped = (file: FileValue): void => {
+  filePart(file, 'placements', 'chat')['state'] = 'stopped';
+};
+
+/** Power, the bridge, an address and a limit; one Mac has to be visited. */
+export const settings: KillScenario = {
+  name: 'apply: settings, the network, and work for hands',
+  verb: 'apply',
+  targets: [first, second],
+  classes: ['converge', 'manual', 'probe'],
+  acts: ['gate', 'hands', 'script'],
+  file: stopped,
+  faults: [['rdma-disabled', first]],
+  begin: async (rack) => {
+    await fault(rack, 'power-wrong', first);
+    await fault(rack, 'bridge-active', second);
+    await asRoot(rack, first, '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=0');
+  },
+};
+
+/** One Mac has lost its runtime, the other its model. */
+export const trees: KillScenario = {
+  name: 'apply: a runtime from here, a model from the web',
+  verb: 'apply',
+  targets: [first, second],
+  classes: ['converge', 'job', 'probe'],
+  acts: ['gate', 'job', 'script', 'send'],
+  file: stopped,
+  begin: async (rack) => {
+    await remove(rack, first, `${ours}/ops`, '/opt/meshwright/runtimes', '/opt/meshwright/staging');
+    await remove(rack, second, `${ours}/ops`, '/opt/meshwright/models', '/opt/meshwright/staging');
+  },
+};
+
+const untouched = (): Promise<void> => Promise.resolve();
+
+/** A mesh that serves is stopped, and started again. */
+export const restart: KillScenario = {
+  name: 'restart',
+  verb: 'restart',
+  targets: [first, second],
+  classes: ['converge', 'probe'],
+  acts: ['ask', 'gate', 'put', 'script'],
+  begin: untouched,
+};
+
+/** One of two Macs that serve together goes down and comes back. */
+export const reboot: KillScenario = {
+  name: 'reboot',
+  verb: 'reboot',
+  targets: [second],
+  classes: ['converge', 'once', 'probe'],
+  acts: ['ask', 'gate', 'put', 'reboot', 'script'],
+  begin: untouched,
+};
+
+/** All that are killed. */
+export const killScenarios: readonly KillScenario[] = [settings, trees, restart, reboot];

@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A web server that takes its time, so that a job is still under way when its controller is killed. */
+export interface SlowFiles {
+  readonly port: number;
+  /** Files that were fetched several times at once since this was asked last. */
+  readonly takeDoubled: () => readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Serves the files of a folder on the loopback interface, each in two halves with a pause between them. It knows
+ * nothing of ranges, as many servers do not.
+ */
+export async function serveSlowly(folder: string, pauseMs: number): Promise<SlowFiles> {
+  const now: string[] = [];
+  const doubled = new Set<string>();
+  const server = createServer((request, response) => {
+    const name = basename(request.url ?? '');
+    if (now.includes(name)) doubled.add(name);
+    now.push(name);
+    response.once('close', () => now.splice(now.indexOf(name), 1));
+    const send = async (): Promise<void> => {
+      const bytes = await readFile(join(folder, name));
+      response.writeHead(200, { 'content-length': bytes.length });
+      response.write(bytes.subarray(0, bytes.length / 2));
+      await sleep(pauseMs);
+      response.end(bytes.subarray(bytes.length / 2));
+    };
+    send().catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    takeDoubled: () => {
+      const found = [...doubled];
+      doubled.clear();
+      return found;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
