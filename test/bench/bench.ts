@@ -1,16 +1,19 @@
 /**
- * `npm run bench`: observation of real `sshd` processes beside the system's own ssh, memory, and start-up. Ends with 1
- * only when something could not be measured; a missed bar is printed, not an error.
+ * `npm run bench`: observations and applies over real `sshd` processes beside the system's own ssh, memory, and
+ * start-up. Ends with 1 only when something could not be measured; a missed bar is printed, not an error.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { observationMemory, type Pair, timePair } from './observation.ts';
+import { firstApply, oneFileChange, timeNoOp } from './apply.ts';
+import { startApplyRack } from './apply-rack.ts';
+import type { Pair } from './floor.ts';
+import { observationMemory, timePair } from './observation.ts';
 import { type SshdRack, startSshdRack } from './sshd-rack.ts';
 import { type StartUpRound, timeStartUp } from './start-up.ts';
-import { barsOf, barsText, type Measured, timesText } from './summary.ts';
+import { type Applies, barsOf, barsText, type Measured, timesText } from './summary.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -22,6 +25,9 @@ const { values: options } = parseArgs({
 const startUpRounds = 21;
 const memoryRuns = 3;
 const largestNodes = 64;
+/** Every simulated Mac that can be changed runs processes of its own: with more of them, this machine is measured. */
+const largestApplied = 16;
+const oneFileRuns = 3;
 
 const running = new Set<SshdRack>();
 for (const [signal, code] of [
@@ -47,25 +53,54 @@ interface Size {
   readonly peakBytes: readonly number[];
 }
 
-/** The first pair is thrown away: it fills the caches for both. */
-async function measureSize(nodes: number, pairs: number): Promise<Size> {
-  say(`${nodes} nodes: starting sshd `);
-  const rack = await startSshdRack(nodes);
+/** Starts a rack, and stops it whatever becomes of what is done with it. */
+async function withRack<T>(
+  title: string,
+  start: () => Promise<SshdRack>,
+  act: (rack: SshdRack) => Promise<T>,
+): Promise<T> {
+  say(`${title}: starting sshd `);
+  const rack = await start();
   running.add(rack);
   try {
-    await timePair(rack);
-    const timed = await repeat(pairs, async () => {
-      say('.');
-      return timePair(rack);
-    });
-    const peaks = nodes === largestNodes ? await repeat(memoryRuns, () => observationMemory(rack)) : [];
-    return { nodes, pairs: timed, peakBytes: peaks.filter((peak) => peak !== undefined) };
+    return await act(rack);
   } finally {
     say('\n');
     await rack.stop();
     running.delete(rack);
   }
 }
+
+/** The first pair is thrown away: it fills the caches for both. */
+async function takePairs(pairs: number, take: () => Promise<Pair>): Promise<readonly Pair[]> {
+  await take();
+  return repeat(pairs, () => {
+    say('.');
+    return take();
+  });
+}
+
+const measureSize = (nodes: number, pairs: number): Promise<Size> =>
+  withRack(
+    `facts, ${nodes} nodes`,
+    () => startSshdRack({ size: nodes }),
+    async (rack) => {
+      const timed = await takePairs(pairs, () => timePair(rack));
+      const peaks = nodes === largestNodes ? await repeat(memoryRuns, () => observationMemory(rack)) : [];
+      return { nodes, pairs: timed, peakBytes: peaks.filter((peak) => peak !== undefined) };
+    },
+  );
+
+const measureApply = (nodes: number, pairs: number): Promise<Applies> =>
+  withRack(
+    `apply, ${nodes} nodes`,
+    () => startApplyRack(nodes),
+    async (rack) => {
+      const firstMs = await firstApply(rack);
+      const timed = await takePairs(pairs, () => timeNoOp(rack));
+      return { nodes, pairs: timed, firstMs, oneFileMs: await repeat(oneFileRuns, () => oneFileChange(rack)) };
+    },
+  );
 
 async function measureStartUp(): Promise<readonly StartUpRound[]> {
   const folder = mkdtempSync(join(tmpdir(), 'meshwright-bench-'));
@@ -89,9 +124,12 @@ async function measure(): Promise<Measured> {
   const startUp = await measureStartUp();
   const sizes: Size[] = [];
   for (const nodes of counts) sizes.push(await measureSize(nodes, pairs));
+  const apply: Applies[] = [];
+  for (const nodes of counts.filter((count) => count <= largestApplied)) apply.push(await measureApply(nodes, pairs));
   const largest = sizes.find((size) => size.peakBytes.length > 0);
   return {
     observation: sizes.map(({ nodes, pairs }) => ({ nodes, pairs })),
+    apply,
     ...(largest === undefined ? {} : { memory: { nodes: largest.nodes, peakBytes: largest.peakBytes } }),
     startUp,
   };

@@ -20,11 +20,18 @@ function islandLinks(first: number, size: number): readonly string[] {
   return pairs.map(([one, other]) => `${end(one)} <-> ${end(other)}`);
 }
 
+/** The first node of each island. */
+export const islands = (nodes: number): readonly number[] =>
+  Array.from({ length: Math.ceil(nodes / islandSize) }, (_, island) => island * islandSize);
+
+/** The nodes of an island, by name. */
+export const islandNames = (first: number, nodes: number): readonly string[] =>
+  Array.from({ length: Math.min(islandSize, nodes - first) }, (_, index) => nameOf(first + index));
+
 /** A cluster file of that many Macs, in islands of four whose every pair is cabled. */
 export function rackText(nodes: number): string {
   const names = Array.from({ length: nodes }, (_, index) => nameOf(index));
-  const islands = Array.from({ length: Math.ceil(nodes / islandSize) }, (_, island) => island * islandSize);
-  const links = islands.flatMap((first) => islandLinks(first, Math.min(islandSize, nodes - first)));
+  const links = islands(nodes).flatMap((first) => islandLinks(first, Math.min(islandSize, nodes - first)));
   return [
     'schema: 1',
     `name: bench-${nodes}`,
@@ -39,17 +46,20 @@ export function rackText(nodes: number): string {
 }
 
 /** Tools that are the machine's own here: the flag checks of the simulator would only make the floor slower. */
-const ownTools = ['/bin/cat', '/bin/date', '/bin/ps', '/bin/rm', '/bin/sleep', '/usr/bin/mktemp', '/usr/bin/wc'];
+const ownTools = [
+  ...['/bin/cat', '/bin/date', '/bin/ps', '/bin/rm', '/bin/sleep', '/usr/bin/awk', '/usr/bin/cksum', '/usr/bin/find'],
+  ...['/usr/bin/head', '/usr/bin/mktemp', '/usr/bin/wc'],
+];
 
 /** `sudo -n` that allows everything and does nothing. */
 const lightSudo = '#!/bin/sh\nexit 0\n';
 
-async function lighten(root: string): Promise<void> {
+/** Puts the machine's own base tools into the root of a node. */
+export async function lightenTools(root: string): Promise<void> {
   for (const path of ownTools) {
     await rm(join(root, path), { force: true });
     await symlink(path, join(root, path));
   }
-  await writeFile(join(root, '/usr/bin/sudo'), lightSudo, { mode: 0o755 });
 }
 
 /**
@@ -66,7 +76,8 @@ export async function placeRoots(text: string, folder: string, user: string): Pr
     const root = join(folder, name);
     const made = await createNodeRoot({ root, user, userKey: 'unused', platform: process.platform, askText: '' });
     await made.update(model.look(name).files);
-    await lighten(root);
+    await lightenTools(root);
+    await writeFile(join(root, '/usr/bin/sudo'), lightSudo, { mode: 0o755 });
     roots.set(name, root);
   }
   return roots;

@@ -7,6 +7,16 @@ import { type RunNode, writeRunFile } from '../../src/sim/host/run-file.ts';
 import { type KeyPair, makeKey, type Sshd, startSshd } from '../sshd/start-sshd.ts';
 import { placeRoots, rackText } from './rack.ts';
 
+/** Where the Macs of a rack lie, and what their servers need to know. */
+export interface RackRoots {
+  /** Root folder by node. */
+  readonly roots: ReadonlyMap<string, string>;
+  /** Further lines for the configuration of each server. */
+  readonly config?: (root: string) => readonly string[];
+  /** Ends what was started for them. */
+  readonly stop?: () => Promise<void>;
+}
+
 /** A rack of real `sshd` processes with light fake tools, and all that either client needs to reach it. */
 export interface SshdRack {
   readonly folder: string;
@@ -16,16 +26,20 @@ export interface SshdRack {
   readonly userKey: KeyPair;
   readonly knownHosts: string;
   readonly nodes: Readonly<Record<string, RunNode>>;
+  /** What each server has logged since it was started. */
+  readonly logs: () => ReadonlyMap<string, string>;
   readonly stop: () => Promise<void>;
 }
 
 const startedAtOnce = 8;
 
-async function startAll(names: readonly string[], userKey: KeyPair, started: Map<string, Sshd>): Promise<void> {
-  const options = { userKeys: [userKey.publicLine], config: ['LogLevel ERROR'] };
-  const queue = names.values();
+async function startAll({ roots, config }: RackRoots, userKey: KeyPair, started: Map<string, Sshd>): Promise<void> {
+  const queue = roots.entries();
   const worker = async (): Promise<void> => {
-    for (const name of queue) started.set(name, await startSshd(options));
+    for (const [name, root] of queue) {
+      const lines = config?.(root) ?? ['LogLevel ERROR'];
+      started.set(name, await startSshd({ userKeys: [userKey.publicLine], config: lines }));
+    }
   };
   await Promise.all(Array.from({ length: startedAtOnce }, worker));
 }
@@ -35,39 +49,63 @@ const knownHostsText = (nodes: Readonly<Record<string, RunNode>>): string =>
     .map(({ port, hostKey }) => `[127.0.0.1]:${port} ${hostKey}\n`)
     .join('');
 
+/** A rack that is only observed: its Macs are files. */
+const observedMacs = async (text: string, folder: string): Promise<RackRoots> => ({
+  roots: await placeRoots(text, join(folder, 'roots'), userInfo().username),
+});
+
+/** How a rack is made. */
+export interface RackWish {
+  readonly size: number;
+  /** The cluster file; without placements when absent. */
+  readonly text?: string;
+  /** Makes the Macs of a cluster file below a folder; those that can only be observed when absent. */
+  readonly macs?: (text: string, folder: string) => Promise<RackRoots>;
+}
+
 /** Starts one sshd per node, each with a host key of its own, and writes the files that lead to them. */
-export async function startSshdRack(size: number): Promise<SshdRack> {
+export async function startSshdRack(wish: RackWish): Promise<SshdRack> {
+  const { size, text = rackText(size), macs = observedMacs } = wish;
   const folder = mkdtempSync(join(tmpdir(), 'meshwright-bench-'));
   const started = new Map<string, Sshd>();
+  const ends: (() => Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
-    await Promise.all([...started.values()].map((sshd) => sshd.stop()));
+    await Promise.all([...[...started.values()].map((sshd) => sshd.stop()), ...ends.map((end) => end())]);
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    const text = rackText(size);
     const clusterFile = join(folder, 'cluster.yaml');
     writeFileSync(clusterFile, text);
-    const user = userInfo().username;
     const userKey = makeKey(folder, 'user-key');
-    const roots = await placeRoots(text, join(folder, 'roots'), user);
-    await startAll([...roots.keys()], userKey, started);
-    const nodes = Object.fromEntries(
-      [...roots].map(([name, root]): readonly [string, RunNode] => {
-        const sshd = started.get(name);
-        if (sshd === undefined) throw new Error(`no sshd was started for ${name}`);
-        return [name, { port: sshd.port, hostKey: `${sshd.hostKey.type} ${sshd.hostKey.base64}`, root, user }];
-      }),
-    );
+    const made = await macs(text, folder);
+    if (made.stop !== undefined) ends.push(made.stop);
+    await startAll(made, userKey, started);
+    const nodes = nodesOf(made.roots, started);
     const knownHosts = join(folder, 'known_hosts');
     writeFileSync(knownHosts, knownHostsText(nodes));
     const stateFolder = join(folder, 'state');
     const run = simFolder({ MESHWRIGHT_STATE: stateFolder }, clusterFile);
     await writeRunFile(run, await runFileOf({ run, size, clusterFile, userKey, nodes }));
-    return { folder, clusterFile, stateFolder, userKey, knownHosts, nodes, stop };
+    const logs = (): ReadonlyMap<string, string> => new Map([...started].map(([name, sshd]) => [name, sshd.log()]));
+    return { folder, clusterFile, stateFolder, userKey, knownHosts, nodes, logs, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+function nodesOf(
+  roots: ReadonlyMap<string, string>,
+  started: ReadonlyMap<string, Sshd>,
+): Readonly<Record<string, RunNode>> {
+  const user = userInfo().username;
+  return Object.fromEntries(
+    [...roots].map(([name, root]): readonly [string, RunNode] => {
+      const sshd = started.get(name);
+      if (sshd === undefined) throw new Error(`no sshd was started for ${name}`);
+      return [name, { port: sshd.port, hostKey: `${sshd.hostKey.type} ${sshd.hostKey.base64}`, root, user }];
+    }),
+  );
 }
 
 interface RunFacts {

@@ -7,6 +7,14 @@ const measured = (sixteenMs: number): Measured => ({
     { nodes: 16, pairs: [{ meshwrightMs: sixteenMs, sshMs: 1_000, sameAlgorithmsMs: 1_000 }] },
     { nodes: 64, pairs: [{ meshwrightMs: 123_456, sshMs: 123_456, sameAlgorithmsMs: 123_456 }] },
   ],
+  apply: [
+    {
+      nodes: 16,
+      pairs: [{ meshwrightMs: sixteenMs, sshMs: 1_000, sameAlgorithmsMs: 1_000 }],
+      firstMs: 123_456,
+      oneFileMs: [5_000, 4_000, 6_000],
+    },
+  ],
   memory: { nodes: 64, peakBytes: [90e6, 119e6, 100e6] },
   startUp: [{ nodeMs: 20, versionMs: 30, validateMs: 80 }],
 });
@@ -19,9 +27,10 @@ describe('the spread of measured values', () => {
 });
 
 describe('the bars of a bench', () => {
-  it('judge 4 and 16 nodes by the floor, memory by its highest peak, start-up by a bare Node', () => {
+  it('judge what looks once by the floor, memory by its highest peak, start-up by a bare Node', () => {
     expect(barsOf(measured(1_100)).map(({ value, isReached }) => [value, isReached])).toEqual([
       [1.5, true],
+      [1.1, true],
       [1.1, true],
       [119, true],
       [1.5, true],
@@ -32,12 +41,21 @@ describe('the bars of a bench', () => {
   it('are missed loudly', () => {
     const lines = barsText(barsOf(measured(1_101))).split('\n');
     expect(lines.filter((line) => line.endsWith('MISSED'))).toEqual([
-      'facts of 16 nodes, by ssh        1.101 x   at most 1.1 x     MISSED',
+      'facts of 16 nodes, by ssh           1.101 x   at most 1.1 x     MISSED',
+      'no-op apply of 16 nodes, by ssh     1.101 x   at most 1.1 x     MISSED',
     ]);
   });
 });
 
 describe('the tables of a bench', () => {
+  it('show an apply that changes something without a floor, and one value without a spread', () => {
+    const lines = timesText(measured(1_000)).split('\n');
+    expect(lines.filter((line) => /^(?:first apply|one file)/.test(line))).toEqual([
+      'first apply, 16 nodes               123456',
+      'one file, 16 nodes        5000 (4000-6000)',
+    ]);
+  });
+
   it('fit into 80 columns', () => {
     const lines = `${timesText(measured(1_000))}${barsText(barsOf(measured(1_000)))}`.split('\n');
     expect(lines.filter((line) => line.length > 80)).toEqual([]);

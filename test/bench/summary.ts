@@ -1,4 +1,4 @@
-import type { Pair } from './observation.ts';
+import type { Pair } from './floor.ts';
 import type { StartUpRound } from './start-up.ts';
 
 /** Middle, smallest and largest of some measured values. */
@@ -26,15 +26,29 @@ export interface Bar {
   readonly isReached: boolean;
 }
 
+/** Pairs of a rack of so many nodes. */
+export interface PairsOf {
+  readonly nodes: number;
+  readonly pairs: readonly Pair[];
+}
+
+/** What was applied to a rack of so many nodes; the pairs are applies that had nothing to do. */
+export interface Applies extends PairsOf {
+  readonly firstMs: number;
+  readonly oneFileMs: readonly number[];
+}
+
 /** Everything that one run measured. */
 export interface Measured {
-  readonly observation: readonly { readonly nodes: number; readonly pairs: readonly Pair[] }[];
+  readonly observation: readonly PairsOf[];
+  readonly apply: readonly Applies[];
   /** Peaks of single observations, in bytes. */
   readonly memory?: { readonly nodes: number; readonly peakBytes: readonly number[] };
   readonly startUp: readonly StartUpRound[];
 }
 
-const observationLimits: Readonly<Record<number, number>> = { 4: 2, 16: 1.1 };
+/** By nodes, of an observation and of an apply that has nothing to do: both look once. */
+const lookLimits: Readonly<Record<number, number>> = { 4: 2, 16: 1.1 };
 const memoryLimitMegabytes = 120;
 
 const bar = (name: string, value: number, limit: number, unit: Bar['unit']): Bar => ({
@@ -53,12 +67,15 @@ type Floor = 'sshMs' | 'sameAlgorithmsMs';
 const ratioOf = (pairs: readonly Pair[], floor: Floor): number =>
   medianOf(pairs, (pair) => pair.meshwrightMs) / medianOf(pairs, (pair) => pair[floor]);
 
-/** The bars that this run can judge, in a fixed order. */
-export function barsOf({ observation, memory, startUp }: Measured): readonly Bar[] {
-  const seen = observation.flatMap(({ nodes, pairs }) => {
-    const limit = observationLimits[nodes];
-    return limit === undefined ? [] : [bar(`facts of ${nodes} nodes, by ssh`, ratioOf(pairs, 'sshMs'), limit, 'x')];
+const lookBars = (what: string, sizes: readonly PairsOf[]): readonly Bar[] =>
+  sizes.flatMap(({ nodes, pairs }) => {
+    const limit = lookLimits[nodes];
+    return limit === undefined ? [] : [bar(`${what} of ${nodes} nodes, by ssh`, ratioOf(pairs, 'sshMs'), limit, 'x')];
   });
+
+/** The bars that this run can judge, in a fixed order. */
+export function barsOf({ observation, apply, memory, startUp }: Measured): readonly Bar[] {
+  const seen = [...lookBars('facts', observation), ...lookBars('no-op apply', apply)];
   const peak = memory === undefined ? [] : [Math.max(...memory.peakBytes) / 1e6];
   const bare = medianOf(startUp, (round) => round.nodeMs);
   return [
@@ -71,48 +88,54 @@ export function barsOf({ observation, memory, startUp }: Measured): readonly Bar
 
 const spreadText = (values: readonly number[]): string => {
   const { median, min, max } = spreadOf(values);
+  if (values.length === 1) return median.toFixed(0);
   return `${median.toFixed(0)} (${min.toFixed(0)}-${max.toFixed(0)})`;
 };
 
-const row = (cells: readonly string[]): string =>
-  `${(cells[0] ?? '').padEnd(22)}${cells
-    .slice(1, 3)
-    .map((cell) => cell.padStart(20))
-    .join('')}${(cells[3] ?? '').padStart(9)}\n`;
+const row = ([name = '', ours = '', floor = '', ratio = '']: readonly string[]): string =>
+  `${`${name.padEnd(22)}${ours.padStart(20)}${floor.padStart(20)}${ratio.padStart(9)}`.trimEnd()}\n`;
+
+const floorRows = ({ observation, apply }: Measured, floor: Floor): readonly string[] =>
+  [
+    ...observation.map((one) => ({ ...one, what: 'facts' })),
+    ...apply.map((one) => ({ ...one, what: 'no-op apply' })),
+  ].map(({ what, nodes, pairs }) =>
+    row([
+      `${what}, ${nodes} nodes`,
+      spreadText(pairs.map((pair) => pair.meshwrightMs)),
+      spreadText(pairs.map((pair) => pair[floor])),
+      `${ratioOf(pairs, floor).toFixed(2)}x`,
+    ]),
+  );
+
+function startUpRow(name: string, values: readonly number[], bare: readonly number[]): string {
+  const ratio = spreadOf(values).median / spreadOf(bare).median;
+  return row([name, spreadText(values), spreadText(bare), `${ratio.toFixed(2)}x`]);
+}
+
+/** Applies that change something have no floor: nobody else does this. */
+const changeRows = (apply: readonly Applies[]): readonly string[] =>
+  apply.flatMap(({ nodes, firstMs, oneFileMs }) => [
+    row([`first apply, ${nodes} nodes`, spreadText([firstMs])]),
+    row([`one file, ${nodes} nodes`, spreadText(oneFileMs)]),
+  ]);
 
 /** Times as a table of at most 80 columns: median and spread in milliseconds. */
-export function timesText({ observation, startUp }: Measured): string {
-  const observed = (floor: Floor): readonly string[] =>
-    observation.map(({ nodes, pairs }) =>
-      row([
-        `facts, ${nodes} nodes`,
-        spreadText(pairs.map((pair) => pair.meshwrightMs)),
-        spreadText(pairs.map((pair) => pair[floor])),
-        `${ratioOf(pairs, floor).toFixed(2)}x`,
-      ]),
-    );
+export function timesText(measured: Measured): string {
+  const { apply, startUp } = measured;
   const bare = startUp.map((round) => round.nodeMs);
-  const started = (name: string, values: readonly number[]): string =>
-    row([
-      name,
-      spreadText(values),
-      spreadText(bare),
-      `${(spreadOf(values).median / spreadOf(bare).median).toFixed(2)}x`,
-    ]);
+  const versions = startUp.map((round) => round.versionMs);
+  const validations = startUp.map((round) => round.validateMs);
   return [
     row(['ms, median (spread)', 'meshwright', 'floor: system ssh', 'ratio']),
-    ...observed('sshMs'),
+    ...floorRows(measured, 'sshMs'),
     row(['', 'meshwright', 'ssh, our algorithms', 'ratio']),
-    ...observed('sameAlgorithmsMs'),
+    ...floorRows(measured, 'sameAlgorithmsMs'),
+    ...(apply.length === 0 ? [] : [row(['', 'meshwright'])]),
+    ...changeRows(apply),
     row(['', 'meshwright', 'floor: node -e 0', 'ratio']),
-    started(
-      '--version',
-      startUp.map((round) => round.versionMs),
-    ),
-    started(
-      'validate',
-      startUp.map((round) => round.validateMs),
-    ),
+    startUpRow('--version', versions, bare),
+    startUpRow('validate', validations, bare),
   ].join('');
 }
 
@@ -122,6 +145,6 @@ export const barsText = (bars: readonly Bar[]): string =>
     .map(({ name, value, limit, unit, isReached }) => {
       const digits = unit === 'x' ? 3 : 0;
       const found = `${value.toFixed(digits)} ${unit}`.padStart(10);
-      return `${name.padEnd(30)}${found}   at most ${`${limit.toFixed(1)} ${unit}`.padEnd(9)} ${isReached ? 'pass' : 'MISSED'}\n`;
+      return `${name.padEnd(33)}${found}   at most ${`${limit.toFixed(1)} ${unit}`.padEnd(9)} ${isReached ? 'pass' : 'MISSED'}\n`;
     })
     .join('');

@@ -1,0 +1,125 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { quote } from '../../src/script/quote.ts';
+import type { SshdRack } from './sshd-rack.ts';
+import { builtCommand, type Run, type Start, timeRun } from './timed-process.ts';
+
+/** Times of one round, in milliseconds: the product, then the system's ssh with the very commands of that run. */
+export interface Pair {
+  readonly meshwrightMs: number;
+  /** With the algorithms that OpenSSH chooses by itself. */
+  readonly sshMs: number;
+  /** With the algorithms of the product: what is left when the cost of the key exchange is equal. */
+  readonly sameAlgorithmsMs: number;
+}
+
+/** What the product and an OpenSSH server agree on (see src/remote/algorithms.ts). */
+const sameAlgorithms = ['-o', 'KexAlgorithms=curve25519-sha256', '-o', 'Ciphers=aes128-gcm@openssh.com'];
+
+const environment = (rack: SshdRack): Readonly<Record<string, string>> => ({
+  PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+  HOME: rack.folder,
+  MESHWRIGHT_STATE: rack.stateFolder,
+});
+
+const recordFile = (rack: SshdRack): string => join(rack.folder, 'record.ndjson');
+
+/** A verb over the rack, with its JSON and a record of every command that it sends. */
+export function verbStart(rack: SshdRack, ...words: readonly string[]): Start {
+  rmSync(recordFile(rack), { force: true });
+  return {
+    file: process.execPath,
+    args: [builtCommand, ...words, '--sim', '--json', '-f', rack.clusterFile, '--record', recordFile(rack)],
+    folder: rack.folder,
+    env: environment(rack),
+    stdout: join(rack.folder, 'verb.json'),
+    stderr: join(rack.folder, 'verb.err'),
+  };
+}
+
+/** Whether a value of JSON has keys. */
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+/** The document of a verb. @throws Error unless it ended with 0 */
+export function documentOf({ exitCode }: Run, { args, stdout, stderr }: Start): Readonly<Record<string, unknown>> {
+  const said = readFileSync(stdout, 'utf8');
+  if (exitCode !== 0) {
+    throw new Error(`${args[1]} ended with ${exitCode}\n${readFileSync(stderr, 'utf8')}${said}`.slice(0, 4_000));
+  }
+  const value: unknown = JSON.parse(said);
+  return isRecord(value) ? value : {};
+}
+
+/** The command that each node was sent, once each. @throws Error when a node was sent none or two. */
+export function sentCommands(rack: SshdRack): ReadonlyMap<string, string> {
+  const sent = new Map<string, string>();
+  for (const line of readFileSync(recordFile(rack), 'utf8').trim().split('\n')) {
+    const value: unknown = JSON.parse(line);
+    const { node, command } = isRecord(value) ? value : {};
+    if (typeof node !== 'string' || typeof command !== 'string') throw new Error(`no record of a command: ${line}`);
+    if (sent.has(node)) throw new Error(`${node} was sent two commands`);
+    sent.set(node, command);
+  }
+  for (const name of Object.keys(rack.nodes)) if (!sent.has(name)) throw new Error(`${name} was sent no command`);
+  return sent;
+}
+
+const outputFile = (rack: SshdRack, node: string): string => join(rack.folder, 'ssh', `${node}.out`);
+
+/** One `ssh` process per node, all started together by a shell that then waits for all of them. */
+function rawScript(rack: SshdRack, commands: ReadonlyMap<string, string>, more: readonly string[]): string {
+  const options = [
+    ...['-F', 'none', '-i', rack.userKey.file],
+    ...['BatchMode=yes', 'IdentitiesOnly=yes', 'StrictHostKeyChecking=yes'].flatMap((option) => ['-o', option]),
+    ...['-o', `UserKnownHostsFile=${rack.knownHosts}`, '-o', 'GlobalKnownHostsFile=none'],
+    ...more,
+  ];
+  const lines = Object.entries(rack.nodes).map(([name, { port, user }]) => {
+    const words = [...options, '-p', String(port), `${user}@127.0.0.1`, commands.get(name) ?? ''];
+    const out = outputFile(rack, name);
+    return `ssh ${words.map(quote).join(' ')} </dev/null >${quote(out)} 2>${quote(`${out}.err`)} &\np="$p $!"`;
+  });
+  return `s=0 p=\n${lines.join('\n')}\nfor i in $p; do wait "$i" || s=1; done\nexit $s\n`;
+}
+
+/** @throws Error unless every ssh brought the whole answer of its node. */
+function checkAnswers(rack: SshdRack, run: Run, commands: ReadonlyMap<string, string>): void {
+  for (const [name, command] of commands) {
+    const token = /\nT=([0-9a-f]{32})\n/u.exec(command)?.[1];
+    const output = readFileSync(outputFile(rack, name), 'latin1');
+    if (run.exitCode !== 0 || token === undefined || !output.endsWith(`\n${token} end\n`)) {
+      throw new Error(
+        `ssh to ${name} brought no whole answer\n${readFileSync(`${outputFile(rack, name)}.err`, 'utf8')}`,
+      );
+    }
+  }
+}
+
+async function timeSsh(
+  rack: SshdRack,
+  commands: ReadonlyMap<string, string>,
+  options: readonly string[],
+): Promise<number> {
+  const script = join(rack.folder, 'raw.sh');
+  writeFileSync(script, rawScript(rack, commands, options));
+  const run = await timeRun({
+    file: '/bin/sh',
+    args: [script],
+    folder: rack.folder,
+    env: environment(rack),
+    stdout: join(rack.folder, 'raw.out'),
+    stderr: join(rack.folder, 'raw.err'),
+  });
+  checkAnswers(rack, run, commands);
+  return run.ms;
+}
+
+/** Times of the floor: the same commands through the system's ssh, twice, with all answers checked. */
+export async function timeFloor(rack: SshdRack): Promise<Omit<Pair, 'meshwrightMs'>> {
+  mkdirSync(join(rack.folder, 'ssh'), { recursive: true });
+  const commands = sentCommands(rack);
+  const sshMs = await timeSsh(rack, commands, []);
+  const sameAlgorithmsMs = await timeSsh(rack, commands, sameAlgorithms);
+  return { sshMs, sameAlgorithmsMs };
+}
