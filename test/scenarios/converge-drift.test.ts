@@ -5,7 +5,7 @@ import { viewOf } from '../../src/resources/view.ts';
 import { type Drift, drifts, handOn } from './converge-drifts.ts';
 import { first, second } from './converge-file.ts';
 import { hindrances } from './converge-hindrances.ts';
-import { type ConvergeRack, changesIn, leftIn, startConvergeRack } from './converge-rack.ts';
+import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 
 const isFull = process.env['MESHWRIGHT_FULL'] === '1';
 
@@ -51,7 +51,7 @@ async function driftAndHeal(node: string, made: readonly Drift[]): Promise<void>
   isHealed = true;
 }
 
-describe('drift', () => {
+describe('drift', { timeout: patience }, () => {
   it('has a way to be made for every property of every resource', async () => {
     const desired = rack.desired();
     const targets = desired.nodes.map(({ name }) => name);

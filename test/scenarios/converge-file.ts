@@ -1,4 +1,8 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { writeReferenceArchive, writeTinyModel } from '../../src/sim/reference/reference.ts';
+import { tarGz } from '../../src/sim/reference/tar-gz.ts';
 import { textOf } from '../architecture/sources.ts';
 
 /** A cluster file as a value that a test may change: every key of it, with nothing filled in. */
@@ -24,6 +28,8 @@ export function pairFile(change: (file: FileValue) => void = () => undefined): F
   const thunderbolt = part(file, 'thunderbolt');
   thunderbolt['links'] = Object.values(part(thunderbolt, 'links')).map(String).filter(isOfPair);
   part(file, 'placements', 'chat')['nodes'] = [first, second];
+  // Whoever asks a hung mesh for a token waits that long.
+  part(file, 'placements', 'chat', 'expect')['firstToken'] = '4s';
   change(file);
   return file;
 }
@@ -33,3 +39,15 @@ export const filePart = part;
 
 /** The text of a cluster file. */
 export const fileText = (file: FileValue): string => stringify(file);
+
+/** Writes what the file names, an archive and a model, and newer ones: `./dist/{newer,newest}.tar.gz`, `./models/newer`. */
+export async function writeSources(folder: string): Promise<void> {
+  await writeReferenceArchive(join(folder, 'dist/reference.tar.gz'));
+  const program = await readFile(new URL('../../src/sim/reference/rank.pl', import.meta.url));
+  for (const name of ['newer', 'newest']) {
+    const content = Buffer.concat([program, Buffer.from(`# ${name}\n`)]);
+    await writeFile(join(folder, `dist/${name}.tar.gz`), tarGz([{ path: 'bin/rank', mode: 0o755, content }]));
+  }
+  await writeTinyModel(join(folder, 'models/tiny'));
+  await writeTinyModel(join(folder, 'models/newer'), 4_096);
+}

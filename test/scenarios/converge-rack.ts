@@ -9,27 +9,28 @@ import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { NodeWay } from '../../src/apply/with-remote.ts';
 import { readArchive, readFolder } from '../../src/cli/read-sources.ts';
+import { vacantNetworks } from '../../src/cli/vacant-networks.ts';
 import { loadCluster } from '../../src/config/load-cluster.ts';
 import { emptyLock } from '../../src/config/lock.ts';
-import { withNodes } from '../../src/desired/lock-nodes.ts';
+import { withNodes, withoutFormerNetworks } from '../../src/desired/lock-nodes.ts';
 import { type SettledFleet, settleFleet } from '../../src/desired/settle.ts';
-import { sourcesToRead } from '../../src/desired/source-facts.ts';
+import { type SourcePlace, sourcesToRead } from '../../src/desired/source-facts.ts';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
-import { hasErrors } from '../../src/diagnostics/severity.ts';
 import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
+import type { Step } from '../../src/model/step.ts';
 import type { Goal } from '../../src/plan/goal.ts';
 import { isEmptyPlan } from '../../src/plan/is-empty-plan.ts';
 import { makePlan } from '../../src/plan/make-plan.ts';
 import type { Plan } from '../../src/plan/plan.ts';
+import type { Effect } from '../../src/sim/host/effects.ts';
 import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
 import { readSavedState } from '../../src/sim/host/saved-state.ts';
 import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
-import { writeReferenceArchive, writeTinyModel } from '../../src/sim/reference/reference.ts';
 import { controller, keptJournal, quickTiming, wayTo } from './apply-rack.ts';
 import { unnamedEffects } from './converge-effects.ts';
-import { type FileValue, fileText, pairFile } from './converge-file.ts';
+import { type FileValue, fileText, pairFile, writeSources } from './converge-file.ts';
 import { connect, type Ran, run } from './sim-fixture.ts';
 
 /** One apply: what it began from, what it showed and did, and what is left to be done. */
@@ -50,8 +51,10 @@ export interface ConvergeRack {
   readonly fleet: () => Fleet;
   readonly desired: () => DesiredFleet;
   readonly lock: () => ClusterLock;
-  /** Another cluster file, from now on. Gives what is wrong with it; then the file stays as it was. */
-  readonly declare: (file: FileValue) => Promise<readonly Diagnostic[]>;
+  /** What another cluster file would be. */
+  readonly preview: (file: FileValue) => Promise<Read>;
+  /** Another cluster file, from now on. Gives the codes of its errors; then the file stays as it was. */
+  readonly declare: (file: FileValue) => Promise<readonly string[]>;
   /** Changes what the lock keeps, as `forget` does. */
   readonly relock: (change: (lock: ClusterLock) => ClusterLock) => void;
   readonly ways: () => readonly NodeWay[];
@@ -72,124 +75,170 @@ export interface ConvergeRack {
   readonly stop: () => Promise<void>;
 }
 
-const allTargets = (fleet: DesiredFleet) => fleet.nodes.map(({ name }) => name);
+/** A cluster file with its wishes resolved, or the codes of the errors that keep it from being used. */
+type Read =
+  | { readonly kind: 'settled'; readonly settled: SettledFleet }
+  | { readonly kind: 'refused'; readonly codes: readonly string[] };
+
+const errorsIn = (diagnostics: readonly Diagnostic[]): readonly string[] =>
+  diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+
+const byName = async <T>(
+  places: readonly SourcePlace[],
+  read: (path: string, signal: AbortSignal) => Promise<T>,
+): Promise<Readonly<Record<string, T>>> => {
+  const { signal } = new AbortController();
+  const all = places.map(async ({ name, path }) => [name, await read(path, signal)] as const);
+  return Object.fromEntries(await Promise.all(all));
+};
 
 /** Resolves a cluster file as the command line does. */
-async function settle(file: FileValue, lock: ClusterLock, folder: string): Promise<SettledFleet> {
+async function readFile(file: FileValue, lock: ClusterLock, folder: string): Promise<Read> {
   const { fleet, diagnostics } = loadCluster(fileText(file), 'cluster.yaml');
-  if (fleet === undefined) throw new Error(diagnostics.map(({ code, detail }) => `${code}: ${detail}`).join('\n'));
+  if (fleet === undefined) return { kind: 'refused', codes: errorsIn(diagnostics) };
   const { archives, folders } = sourcesToRead(fleet, lock, folder);
-  const { signal } = new AbortController();
-  const read = async <T>(places: typeof archives, by: (path: string, signal: AbortSignal) => Promise<T>) =>
-    Object.fromEntries(
-      await Promise.all(places.map(async ({ name, path }) => [name, await by(path, signal)] as const)),
-    );
-  const sources = { archives: await read(archives, readArchive), folders: await read(folders, readFolder) };
-  return settleFleet(fleet, lock, sources, folder);
+  const sources = { archives: await byName(archives, readArchive), folders: await byName(folders, readFolder) };
+  const settled = settleFleet(fleet, lock, sources, folder);
+  const codes = errorsIn(settled.diagnostics);
+  return codes.length === 0 ? { kind: 'settled', settled } : { kind: 'refused', codes };
+}
+
+/** For a test that applies several times, in milliseconds. */
+export const patience = 180_000;
+
+/** What runs and observations have in common. */
+const limits = { parallel: 16, deadlineMs: 60_000, newToken: () => randomBytes(16).toString('hex') };
+
+const allTargets = (fleet: DesiredFleet) => fleet.nodes.map(({ name }) => name);
+
+/** The plan for a whole file. */
+export const planFor = (
+  desired: DesiredFleet,
+  observation: FleetObservation,
+  goal: Goal = { kind: 'converge' },
+): Plan => makePlan({ goal, desired, observation, targets: allTargets(desired) });
+
+/** What a rack is made of; the fleet and the file may be replaced by others. */
+interface Parts {
+  readonly folder: string;
+  readonly start: (desired: DesiredFleet) => Promise<Fleet>;
+  fleet: Fleet;
+  settled: SettledFleet;
+  /** How many effects somebody has answered for. */
+  named: number;
+}
+
+const waysOf = ({ fleet, settled }: Parts): readonly NodeWay[] =>
+  allTargets(settled.fleet).map((name) => wayTo(fleet, name));
+
+/** What happened since the last call. */
+function newEffects(parts: Parts): readonly Effect[] {
+  const effects = parts.fleet.effects().slice(parts.named);
+  parts.named += effects.length;
+  return effects;
+}
+
+/** Nothing may have been disturbed since, but by these steps. */
+const expectNamed = (parts: Parts, seen: FleetObservation, steps: readonly Step[] = []): void =>
+  expect(unnamedEffects(newEffects(parts), steps, seen)).toEqual([]);
+
+async function apply(parts: Parts, { goal, ...wish }: ApplyWish = {}): Promise<Applied> {
+  const { fleet: desired } = parts.settled;
+  const ways = wish.ways ?? waysOf(parts);
+  const seen = await observeFleet(ways, limits);
+  const plan = planFor(desired, seen, goal);
+  expectNamed(parts, seen);
+  if (plan.steps.length === 0) return { plan, after: plan };
+  const report = await runPlan(plan, {
+    ...limits,
+    ways,
+    desired,
+    verb: 'apply',
+    controller: controller(),
+    journal: keptJournal(),
+    timing: quickTiming,
+    leaseWaitMs: 0,
+    onEvent: () => undefined,
+    ...wish,
+  });
+  expectNamed(parts, seen, [...plan.steps, ...plan.rescues.flatMap((rescue) => rescue.steps)]);
+  const later = await observeFleet(ways, limits);
+  const after = planFor(desired, later, goal);
+  expectNamed(parts, later);
+  const lock = withNodes(parts.settled.lock, allTargets(desired));
+  parts.settled = { ...parts.settled, lock: withoutFormerNetworks(lock, vacantNetworks(lock, desired, later)) };
+  return { plan, report, after };
+}
+
+async function converge(parts: Parts, wish?: ApplyWish): Promise<Applied> {
+  const applied = await apply(parts, wish);
+  const failed = applied.report?.steps.filter(({ outcome }) => outcome !== 'changed' && outcome !== 'unchanged');
+  expect((failed ?? []).map(({ step, outcome, diagnostics }) => ({ id: step.id, outcome, diagnostics }))).toEqual([]);
+  expect(isEmptyPlan(applied.after) ? [] : leftIn(applied.after)).toEqual([]);
+  return applied;
+}
+
+async function startParts(seed: string, file: FileValue): Promise<Parts> {
+  const folder = await mkdtemp(join(tmpdir(), 'mw-converge-'));
+  await writeSources(folder);
+  const read = await readFile(file, emptyLock('cluster.lock'), folder);
+  if (read.kind === 'refused') throw new Error(read.codes.join(', '));
+  const run = join(folder, 'run');
+  const start = async (desired: DesiredFleet): Promise<Fleet> => {
+    const model = modelledFleet(desired, seed, await readSavedState(run));
+    return startFleet({ folder: run, model, clockFactor: 1 / 100 });
+  };
+  return { folder, start, fleet: await start(read.settled.fleet), settled: read.settled, named: 0 };
 }
 
 /** Brings a rack up for a cluster file: the example's, cut down to two nodes, unless another one is given. */
 export async function startConvergeRack(seed: string, file: FileValue = pairFile()): Promise<ConvergeRack> {
-  const folder = await mkdtemp(join(tmpdir(), 'mw-converge-'));
-  await writeReferenceArchive(join(folder, 'dist/reference.tar.gz'));
-  await writeTinyModel(join(folder, 'models/tiny'));
-  let settled = await settle(file, emptyLock('cluster.lock'), folder);
-  const start = async (): Promise<Fleet> => {
-    const run = join(folder, 'run');
-    const model = modelledFleet(settled.fleet, seed, await readSavedState(run));
-    return startFleet({ folder: run, model, clockFactor: 1 / 100 });
-  };
-  let fleet = await start();
-  /** How many effects somebody has answered for. */
-  let named = 0;
-
-  const waysNow = (): readonly NodeWay[] => allTargets(settled.fleet).map((name) => wayTo(fleet, name));
-  const limits = { parallel: 16, deadlineMs: 60_000, newToken: () => randomBytes(16).toString('hex') };
-  const observe = (ways = waysNow()): Promise<FleetObservation> => observeFleet(ways, limits);
-  const planFor = (observation: FleetObservation, goal: Goal): Plan =>
-    makePlan({ goal, desired: settled.fleet, observation, targets: allTargets(settled.fleet) });
-  const newEffects = () => {
-    const effects = fleet.effects().slice(named);
-    named += effects.length;
-    return effects;
-  };
-  const expectQuiet = (seen: FleetObservation): void => expect(unnamedEffects(newEffects(), [], seen)).toEqual([]);
-
-  const apply = async ({ goal = { kind: 'converge' }, ...wish }: ApplyWish = {}): Promise<Applied> => {
-    const seen = await observe(wish.ways);
-    const plan = planFor(seen, goal);
-    expectQuiet(seen);
-    if (plan.steps.length === 0) return { plan, after: plan };
-    const report = await runPlan(plan, {
-      ...limits,
-      ways: waysNow(),
-      desired: settled.fleet,
-      verb: 'apply',
-      controller: controller(),
-      journal: keptJournal(),
-      timing: quickTiming,
-      leaseWaitMs: 0,
-      onEvent: () => undefined,
-      ...wish,
-    });
-    const steps = [...plan.steps, ...plan.rescues.flatMap((rescue) => rescue.steps)];
-    expect(unnamedEffects(newEffects(), steps, seen)).toEqual([]);
-    const later = await observe(wish.ways);
-    settled = { ...settled, lock: withNodes(settled.lock, allTargets(settled.fleet)) };
-    const after = planFor(later, goal);
-    expectQuiet(later);
-    return { plan, report, after };
-  };
-
+  const parts = await startParts(seed, file);
+  const { folder } = parts;
+  const preview = (wanted: FileValue): Promise<Read> => readFile(wanted, parts.settled.lock, folder);
   return {
     folder,
-    fleet: () => fleet,
-    desired: () => settled.fleet,
-    lock: () => settled.lock,
+    fleet: () => parts.fleet,
+    desired: () => parts.settled.fleet,
+    lock: () => parts.settled.lock,
+    preview,
     declare: async (wanted) => {
-      const next = await settle(wanted, settled.lock, folder);
-      if (!hasErrors(next.diagnostics)) settled = next;
-      return next.diagnostics;
+      const read = await preview(wanted);
+      if (read.kind === 'refused') return read.codes;
+      parts.settled = read.settled;
+      return [];
     },
     relock: (change) => {
-      settled = { ...settled, lock: change(settled.lock) };
+      parts.settled = { ...parts.settled, lock: change(parts.settled.lock) };
     },
-    ways: waysNow,
-    observe,
-    plan: async (goal = { kind: 'converge' }) => {
-      const seen = await observe();
-      expectQuiet(seen);
-      return planFor(seen, goal);
+    ways: () => waysOf(parts),
+    observe: () => observeFleet(waysOf(parts), limits),
+    plan: async (goal) => {
+      const seen = await observeFleet(waysOf(parts), limits);
+      expectNamed(parts, seen);
+      return planFor(parts.settled.fleet, seen, goal);
     },
-    apply,
-    converge: async (wish) => {
-      const applied = await apply(wish);
-      const failed = applied.report?.steps.filter(({ outcome }) => outcome !== 'changed' && outcome !== 'unchanged');
-      expect((failed ?? []).map(({ step, outcome, diagnostics }) => ({ id: step.id, outcome, diagnostics }))).toEqual(
-        [],
-      );
-      expect(isEmptyPlan(applied.after) ? [] : leftIn(applied.after)).toEqual([]);
-      return applied;
-    },
-    asRoot: (node, script) => asRoot(fleet, node, script),
+    apply: (wish) => apply(parts, wish),
+    converge: (wish) => converge(parts, wish),
+    asRoot: (node, script) => asRoot(parts.fleet, node, script),
     behindOurBack: async (act) => {
       try {
-        return await act(fleet);
+        return await act(parts.fleet);
       } finally {
-        newEffects();
+        newEffects(parts);
       }
     },
     restart: async () => {
-      await expectKnown(fleet);
-      await fleet.stop();
-      named = 0;
-      fleet = await start();
+      await expectKnown(parts.fleet);
+      await parts.fleet.stop();
+      parts.named = 0;
+      parts.fleet = await parts.start(parts.settled.fleet);
     },
     stop: async () => {
       try {
-        await expectKnown(fleet);
+        await expectKnown(parts.fleet);
       } finally {
-        await fleet.stop();
+        await parts.fleet.stop();
         await rm(folder, { recursive: true, force: true });
       }
     },

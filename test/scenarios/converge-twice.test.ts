@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { first, second } from './converge-file.ts';
-import { type ConvergeRack, changesIn, leftIn, startConvergeRack } from './converge-rack.ts';
+import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 
 let rack: ConvergeRack;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ const addresses = (...names: readonly string[]): readonly string[] =>
 
 const sorted = (texts: readonly string[]): readonly string[] => [...texts].sort();
 
-describe('apply', () => {
+describe('apply', { timeout: patience }, () => {
   it('brings two Macs that have everything wrong to their file, up to a token', async () => {
     const { plan, report } = await rack.converge();
     const everywhere = addresses(
