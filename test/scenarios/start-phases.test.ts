@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunEvent, RunListener } from '../../src/apply/run-events.ts';
+import { runPlan } from '../../src/apply/run-plan.ts';
+import type { RunReport } from '../../src/apply/run-report.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import { controller, keptJournal, quickTiming } from './apply-rack.ts';
+import { filePart, first, pairFile, second } from './converge-file.ts';
+import { type ConvergeRack, leftIn, startConvergeRack } from './converge-rack.ts';
+
+const isFull = process.env['MESHWRIGHT_FULL'] === '1';
+const launchDaemons = '/Library/LaunchDaemons';
+const plist = `${launchDaemons}/dev.meshwright.rank.chat.plist`;
+const rankLog = '/Library/Application Support/meshwright/log/chat.log';
+
+/** A file whose placement is given up soon when it does not join. */
+const file = (state: 'serving' | 'stopped') =>
+  pairFile((value) => {
+    const chat = filePart(value, 'placements', 'chat');
+    chat['state'] = state;
+    chat['expect'] = { firstToken: '4s' };
+  });
+
+let rack: ConvergeRack;
+beforeAll(async () => {
+  rack = await startConvergeRack('start', file('stopped'));
+  await rack.converge();
+  expect(await rack.declare(file('serving'))).toEqual([]);
+}, 60_000);
+afterAll(() => rack.stop());
+
+const at = (node: string, path: string): string => join(rack.fleet().nodes[node]?.root ?? '', path);
+
+const signal = (node: string, name: NodeJS.Signals): void => {
+  for (const one of rack.fleet().processes()) if (one.node === node) process.kill(one.pid, name);
+};
+
+/** How a start fails at one member, and what takes that away again. */
+interface Failure {
+  readonly phase: string;
+  /** The step that is about to begin on the member, or on any node, when it happens. */
+  readonly before: string;
+  readonly isAnywhere?: true;
+  readonly happen: (node: string) => void;
+  readonly heal?: (node: string) => Promise<void>;
+}
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+const failures: readonly Failure[] = [
+  {
+    phase: 'its service file cannot be put',
+    before: 'put-service',
+    happen: (node) => {
+      rmSync(at(node, launchDaemons), { recursive: true, force: true });
+      writeFileSync(at(node, launchDaemons), '');
+    },
+    heal: async (node) => {
+      await rm(at(node, launchDaemons));
+      await mkdir(at(node, launchDaemons));
+    },
+  },
+  { phase: 'it cannot be made ready', before: 'bootstrap', happen: (node) => rmSync(at(node, plist), { force: true }) },
+  {
+    phase: 'its process cannot even begin',
+    before: 'kick',
+    happen: (node) => {
+      rmSync(at(node, rankLog), { force: true });
+      mkdirSync(at(node, rankLog));
+    },
+    heal: (node) => rm(at(node, rankLog), { recursive: true }),
+  },
+  { phase: 'its process ends at once', before: 'joined', isAnywhere: true, happen: (node) => signal(node, 'SIGKILL') },
+  {
+    phase: 'its process never does anything',
+    before: 'joined',
+    isAnywhere: true,
+    happen: (node) => signal(node, 'SIGSTOP'),
+  },
+  { phase: 'it gives no token', before: 'ask', isAnywhere: true, happen: (node) => signal(node, 'SIGUSR1') },
+  {
+    phase: 'its Mac restarts',
+    before: 'kick',
+    isAnywhere: true,
+    happen: (node) => void rack.asRoot(node, '"$R/sbin/shutdown" -r now'),
+    heal: async () => {
+      while (Object.values(rack.fleet().power()).some((power) => power !== 'up')) await sleep(20);
+    },
+  },
+];
+
+const cases = failures.flatMap((failure, index) =>
+  [first, second].filter((_node, member) => isFull || member === index % 2).map((node) => ({ ...failure, node })),
+);
+
+/** Lets it happen once, just before its step begins. */
+function when({ before, isAnywhere, happen, node }: Failure & { readonly node: string }) {
+  let hasHappened = false;
+  const listen = (event: RunEvent): void => {
+    if (event.kind !== 'step-started' || hasHappened || event.rescues !== undefined) return;
+    const { id } = event.step;
+    if (!id.endsWith(`/placement/chat/${before}`) || !(isAnywhere || event.step.node === node)) return;
+    hasHappened = true;
+    happen(node);
+  };
+  return { listen, hasHappened: () => hasHappened };
+}
+
+const run = (plan: Plan, onEvent: RunListener): Promise<RunReport> =>
+  runPlan(plan, {
+    ways: rack.ways(),
+    desired: rack.desired(),
+    verb: 'apply',
+    controller: controller(),
+    journal: keptJournal(),
+    parallel: 16,
+    newToken: () => randomBytes(16).toString('hex'),
+    timing: quickTiming,
+    leaseWaitMs: 0,
+    deadlineMs: 30_000,
+    onEvent,
+  });
+
+/** Ten seconds of a Mac, whose clock runs a hundred times as fast here. */
+const tenSeconds = 100;
+
+describe('a start of a mesh', () => {
+  it.each(cases)('leaves no process on any Mac when, on $node, $phase', { timeout: 60_000 }, async (one) => {
+    const trigger = when(one);
+    const { plan, report } = await rack.behindOurBack(async () => {
+      const seen = await rack.plan();
+      const applied = await run(seen, trigger.listen);
+      await sleep(tenSeconds);
+      return { plan: seen, report: applied };
+    });
+    expect([trigger.hasHappened(), plan.steps.length > 0]).toEqual([true, true]);
+    expect(report.steps.map(({ outcome }) => outcome)).toContain('failed');
+    expect(rack.fleet().processes()).toEqual([]);
+    await (one.heal ?? nothing)(one.node);
+  });
+
+  it('brings the mesh up when nothing fails any more', { timeout: 60_000 }, async () => {
+    const { after } = await rack.converge();
+    expect(leftIn(after)).toEqual([]);
+    expect(
+      rack
+        .fleet()
+        .processes()
+        .map(({ node }) => node)
+        .sort(),
+    ).toEqual([first, second]);
+  });
+});
