@@ -40,7 +40,7 @@ export const filePart = part;
 /** The text of a cluster file. */
 export const fileText = (file: FileValue): string => stringify(file);
 
-/** Writes what the file names, an archive and a model, and newer ones: `./dist/{newer,newest}.tar.gz`, `./models/newer`. */
+/** Writes what the file names, an archive and a model, and newer ones: `./dist/{newer,newest}.tar.gz`, `./models/{newer,large}`. */
 export async function writeSources(folder: string): Promise<void> {
   await writeReferenceArchive(join(folder, 'dist/reference.tar.gz'));
   const program = await readFile(new URL('../../src/sim/reference/rank.pl', import.meta.url));
@@ -50,4 +50,5 @@ export async function writeSources(folder: string): Promise<void> {
   }
   await writeTinyModel(join(folder, 'models/tiny'));
   await writeTinyModel(join(folder, 'models/newer'), 4_096);
+  await writeTinyModel(join(folder, 'models/large'), 600_000);
 }

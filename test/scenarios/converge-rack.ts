@@ -8,6 +8,7 @@ import type { RunOptions } from '../../src/apply/run-options.ts';
 import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { NodeWay } from '../../src/apply/with-remote.ts';
+import { codeForPlan } from '../../src/cli/plan-verdicts.ts';
 import { readArchive, readFolder } from '../../src/cli/read-sources.ts';
 import { vacantNetworks } from '../../src/cli/vacant-networks.ts';
 import { loadCluster } from '../../src/config/load-cluster.ts';
@@ -39,6 +40,8 @@ export interface Applied {
   /** Absent when the plan had no step, so that nothing was run. */
   readonly report?: RunReport;
   readonly after: Plan;
+  /** What the command line would end with, by the last look. */
+  readonly exit: number;
 }
 
 /** What an apply may be given: everything of a run, and ways of its own. */
@@ -148,7 +151,9 @@ async function apply(parts: Parts, { goal, ...wish }: ApplyWish = {}): Promise<A
   const seen = await observeFleet(ways, limits);
   const plan = planFor(desired, seen, goal);
   expectNamed(parts, seen);
-  if (plan.steps.length === 0) return { plan, after: plan };
+  const exitOf = (last: Plan, observation: FleetObservation): number =>
+    codeForPlan({ plan: last, observation, fleet: desired, targets: allTargets(desired) });
+  if (plan.steps.length === 0) return { plan, after: plan, exit: exitOf(plan, seen) };
   const report = await runPlan(plan, {
     ...limits,
     ways,
@@ -167,7 +172,7 @@ async function apply(parts: Parts, { goal, ...wish }: ApplyWish = {}): Promise<A
   expectNamed(parts, later);
   const lock = withNodes(parts.settled.lock, allTargets(desired));
   parts.settled = { ...parts.settled, lock: withoutFormerNetworks(lock, vacantNetworks(lock, desired, later)) };
-  return { plan, report, after };
+  return { plan, report, after, exit: exitOf(after, later) };
 }
 
 async function converge(parts: Parts, wish?: ApplyWish): Promise<Applied> {

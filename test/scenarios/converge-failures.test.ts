@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { RunEvent } from '../../src/apply/run-events.ts';
+import type { RunReport } from '../../src/apply/run-report.ts';
+import { shortDigest } from '../../src/model/digest.ts';
+import { wayTo } from './apply-rack.ts';
+import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
+import { expectNothingOld } from './converge-leftovers.ts';
+import { type Applied, type ConvergeRack, patience, startConvergeRack } from './converge-rack.ts';
+import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+
+let rack: ConvergeRack;
+beforeAll(async () => {
+  rack = await startConvergeRack('failures');
+  await rack.converge();
+}, patience);
+afterAll(() => rack.stop());
+
+const proxies: CuttingProxy[] = [];
+afterEach(async () => {
+  await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));
+});
+
+const rootOf = (node: string): string => rack.fleet().nodes[node]?.root ?? '';
+/** No target is as it should be, since the placement is on both of them. */
+const failed = 1;
+const weights = 'model-00001-of-00002.safetensors';
+
+/** Declares the file with another source for its model. */
+async function declareModel(model: FileValue): Promise<void> {
+  const file = pairFile((value) => {
+    filePart(value, 'models')['tiny'] = model;
+  });
+  expect(await rack.declare(file)).toEqual([]);
+}
+
+/** Whether the version of the model that the file wants stands on a node, whole or in part. */
+function isPublished(node: string): boolean {
+  const [model] = rack.desired().models;
+  const version = model?.digest === undefined ? '' : shortDigest(model.digest);
+  return existsSync(join(rootOf(node), 'opt/meshwright/models/tiny', version));
+}
+
+/** Ways of which that to the second node can be cut. */
+async function proxied() {
+  const proxy = await startCuttingProxy(rack.fleet().nodes[second]?.port ?? 0);
+  proxies.push(proxy);
+  return { proxy, ways: [wayTo(rack.fleet(), first), wayTo(rack.fleet(), second, proxy.port)] };
+}
+
+/** Calls `act` when the first step of the second node begins whose id this matches. */
+function atStep(pattern: RegExp, act: () => void): (event: RunEvent) => void {
+  let isDone = false;
+  return (event) => {
+    if (isDone || event.kind !== 'step-started' || !JSON.stringify(event).includes(`${second}/`)) return;
+    if (!pattern.test(JSON.stringify(event))) return;
+    isDone = true;
+    act();
+  };
+}
+
+const codes = (report: RunReport | undefined): readonly string[] => [
+  ...new Set(report?.diagnostics.map(({ code }) => code) ?? []),
+];
+
+/** The first node got its model, the second one nothing, and what serves was left alone. */
+function expectHalf({ report, plan, exit }: Applied): void {
+  expect(plan.changes.map(({ id }) => id)).toContain(`${second} model/tiny`);
+  const outcomes = new Map(report?.steps.map(({ step, outcome }) => [String(step.id), outcome]));
+  expect(outcomes.get(`${first}/model/tiny/gate`)).toBe('unchanged');
+  expect(outcomes.get(`${second}/model/tiny/gate`)).toBe('skipped');
+  expect([isPublished(first), isPublished(second)]).toEqual([true, false]);
+  expect(exit).toBe(4);
+  expect(rack.fleet().processes()).toHaveLength(2);
+}
+
+describe('apply', { timeout: patience }, () => {
+  it('leaves a node that vanishes alone, and goes on with it when it is back', async () => {
+    await declareModel({ source: './models/newer' });
+    const { proxy, ways } = await proxied();
+    const half = await rack.apply({ ways, onEvent: atStep(/model\/tiny\/send/, () => void proxy.vanish()) });
+    expectHalf(half);
+    expect(codes(half.report).every((code) => code.startsWith('ssh/'))).toBe(true);
+    await rack.converge();
+    expectNothingOld(rack);
+  });
+
+  it('makes a connection that drops in the middle of a command again, and ends well', async () => {
+    await declareModel({ source: './models/large' });
+    const { proxy, ways } = await proxied();
+    const cut = new Set<string>();
+    await rack.converge({
+      ways,
+      onEvent: (event) => {
+        const [, step] = /model\/tiny\/(prepare|send|verify|publish)|put-service/.exec(JSON.stringify(event)) ?? [];
+        if (event.kind !== 'step-started' || !JSON.stringify(event).includes(`${second}/`)) return;
+        if (step === undefined || cut.has(step)) return;
+        cut.add(step);
+        setTimeout(proxy.cut, 5);
+      },
+    });
+    expect([...cut].sort()).toEqual(['prepare', 'publish', 'send', 'verify']);
+    expect(proxy.counts.connections).toBeGreaterThan(2);
+    expectNothingOld(rack);
+  });
+
+  it('publishes nothing from a disk that is full, and goes on when there is room', async () => {
+    await declareModel({ source: './models/newer' });
+    await rack.converge();
+    await rack.behindOurBack(async () => {
+      for (const node of [first, second]) await rack.asRoot(node, 'rm -rf "$R/opt/meshwright/models/tiny"');
+    });
+    await declareModel({ source: './models/large' });
+    const full = (): void => writeFileSync(join(rootOf(second), '.sim/room'), '65536\n');
+    const half = await rack.apply({ onEvent: atStep(/model\/tiny\/prepare/, full) });
+    expect([isPublished(first), isPublished(second), half.exit]).toEqual([true, false, failed]);
+    expect(codes(half.report)).toEqual(['step/disk-full']);
+    await rack.behindOurBack(async (fleet) => {
+      await fleet.setFault(['disk-full', second]);
+      await fleet.clearFault([]);
+    });
+    await rack.converge();
+    expectNothingOld(rack);
+  });
+
+  it('publishes nothing whose digest is wrong, and goes on when it is right', async () => {
+    const source = join(rack.folder, 'models/newer');
+    const files = readdirSync(source).map(async (name) => {
+      const bytes = await readFile(join(source, name));
+      return [name, { sha256: createHash('sha256').update(bytes).digest('hex'), size: bytes.length }] as const;
+    });
+    for (const node of [first, second]) {
+      await mkdir(join(rootOf(node), 'Volumes'), { recursive: true });
+      await cp(source, join(rootOf(node), 'Volumes/stock'), { recursive: true });
+    }
+    const there = join(rootOf(second), 'Volumes/stock', weights);
+    const right = await readFile(there);
+    await writeFile(there, Buffer.from(right.map((byte, at) => (at === 100 ? byte ^ 1 : byte))));
+    await rack.behindOurBack(async () => {
+      for (const node of [first, second]) await rack.asRoot(node, 'rm -rf "$R/opt/meshwright/models/tiny"');
+    });
+    await declareModel({ source: 'node:/Volumes/stock', files: Object.fromEntries(await Promise.all(files)) });
+    const half = await rack.apply();
+    expect([isPublished(first), isPublished(second), half.exit]).toEqual([true, false, failed]);
+    expect(codes(half.report)).toEqual(['step/wrong-digest']);
+    await writeFile(there, right);
+    await rack.converge();
+    expectNothingOld(rack);
+  });
+});
