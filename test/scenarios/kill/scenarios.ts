@@ -82,13 +82,16 @@ export const restart: KillScenario = {
   begin: untouched,
 };
 
-/** One of two Macs that serve together goes down and comes back. */
+/** A Mac that serves by itself goes down and comes back; the start of a mesh is killed in `restart`. */
 export const reboot: KillScenario = {
   name: 'reboot',
   verb: 'reboot',
   targets: [second],
   classes: ['converge', 'once', 'probe'],
   acts: ['ask', 'gate', 'put', 'reboot', 'script'],
+  file: (file) => {
+    filePart(file, 'placements', 'chat')['nodes'] = [second];
+  },
   begin: untouched,
 };
 
