@@ -152,7 +152,13 @@ async function apply(parts: Parts, { goal, ...wish }: ApplyWish = {}): Promise<A
   const plan = planFor(desired, seen, goal);
   expectNamed(parts, seen);
   const exitOf = (last: Plan, observation: FleetObservation): number =>
-    codeForPlan({ plan: last, observation, fleet: desired, targets: allTargets(desired) });
+    codeForPlan({
+      goal: goal?.kind ?? 'converge',
+      plan: last,
+      observation,
+      fleet: desired,
+      targets: allTargets(desired),
+    });
   if (plan.steps.length === 0) return { plan, after: plan, exit: exitOf(plan, seen) };
   const report = await runPlan(plan, {
     ...limits,

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nodeName } from '../../src/model/node.ts';
+import type { Goal } from '../../src/plan/goal.ts';
+import { unnamedEffects } from './converge-effects.ts';
+import { first, second } from './converge-file.ts';
+import { type Applied, type ConvergeRack, patience, startConvergeRack } from './converge-rack.ts';
+
+let rack: ConvergeRack;
+beforeAll(async () => {
+  rack = await startConvergeRack('effects');
+  await rack.converge();
+}, patience);
+afterAll(() => rack.stop());
+
+const nodes = [first, second].map(nodeName);
+const placements = ['chat'];
+
+/** Runs a goal to its end; the rack compares what happened with what its plan named. */
+async function reach(goal: Goal): Promise<Applied> {
+  const applied = await rack.apply({ goal });
+  const outcomes = applied.report?.steps.map(({ outcome }) => outcome) ?? [];
+  expect(outcomes.every((outcome) => outcome === 'changed' || outcome === 'unchanged')).toBe(true);
+  expect(outcomes.length).toBeGreaterThan(0);
+  return applied;
+}
+
+const kinds = ({ plan }: Applied): readonly string[] => plan.effects.map(({ kind }) => kind);
+
+describe('what a plan says that it disturbs', { timeout: patience }, () => {
+  it('is all that happens when a placement is stopped and started', async () => {
+    expect(kinds(await reach({ kind: 'stop', placements }))).toEqual(['interrupt']);
+    expect(rack.fleet().processes()).toEqual([]);
+    expect(kinds(await reach({ kind: 'start', placements }))).toEqual(['start']);
+    expect(rack.fleet().processes()).toHaveLength(2);
+  });
+
+  it('is all that happens when Macs restart, each of them once', async () => {
+    expect(kinds(await reach({ kind: 'reboot', nodes }))).toEqual(['interrupt', 'reboot']);
+    const reboots = rack
+      .fleet()
+      .effects()
+      .filter(({ kind }) => kind === 'reboot');
+    expect(reboots.map(({ node }) => node).sort()).toEqual([first, second]);
+    await rack.converge();
+  });
+
+  it('is missed by the comparison when the plan is kept from it', async () => {
+    const effects = rack.fleet().effects();
+    const unnamed = unnamedEffects(effects, [], await rack.observe()).join('\n');
+    for (const kind of ['"kickstart"', '"reboot"', '"bootout"']) expect(unnamed).toContain(kind);
+  });
+});
