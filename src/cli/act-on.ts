@@ -57,7 +57,9 @@ export async function actOn(
     targets: judged,
     report,
     refusal,
-    ...(last === undefined ? {} : { last: { ...last, fleet: scope.desired, targets: judged } }),
+    ...(last === undefined
+      ? {}
+      : { last: { goal: action.goal?.kind ?? 'converge', ...last, fleet: scope.desired, targets: judged } }),
     ...(interruptedBy === undefined ? {} : { interruptedBy }),
   };
   return showOutcome(run, outcome, {

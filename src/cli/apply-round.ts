@@ -160,5 +160,5 @@ export const outcomeOf = ({ report, refusal, last }: Round, { cluster, targets }
   targets,
   report,
   refusal,
-  ...(last === undefined ? {} : { last: { ...last, fleet: cluster.fleet, targets } }),
+  ...(last === undefined ? {} : { last: { goal: 'converge' as const, ...last, fleet: cluster.fleet, targets } }),
 });

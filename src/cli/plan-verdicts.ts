@@ -1,12 +1,14 @@
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
+import type { Goal } from '../plan/goal.ts';
 import type { Plan, Waiting } from '../plan/plan.ts';
 import { verdictOf } from './commands/facts.ts';
 import { codeForNodes, type ExitCode, exitCode, type NodeVerdict } from './exit-codes.ts';
 
 /** A plan with what it is about. */
 export interface JudgedPlan {
+  readonly goal: Goal['kind'];
   readonly plan: Plan;
   readonly observation: FleetObservation;
   readonly fleet: DesiredFleet;
@@ -18,7 +20,7 @@ export function planVerdicts(judged: JudgedPlan): readonly NodeVerdict[] {
   return judged.targets.map((name) => verdictFor(name, judged));
 }
 
-function verdictFor(name: NodeName, { plan, observation, fleet, targets }: JudgedPlan): NodeVerdict {
+function verdictFor(name: NodeName, { goal, plan, observation, fleet, targets }: JudgedPlan): NodeVerdict {
   if (!Object.hasOwn(plan.observed, name)) {
     const failures = observation.failures[name] ?? [];
     return failures.length === 0 ? 'unjudged' : verdictOf(failures);
@@ -26,7 +28,7 @@ function verdictFor(name: NodeName, { plan, observation, fleet, targets }: Judge
   const isAbout = ({ node, resource }: { readonly node: NodeName; readonly resource: string }): boolean =>
     node === name || membersOf(resource, fleet).includes(name);
   const waiting = plan.waiting.filter(isAbout);
-  const isOneUnseen = targets.some((target) => !Object.hasOwn(plan.observed, target));
+  const isOneUnseen = goal === 'converge' && targets.some((target) => !Object.hasOwn(plan.observed, target));
   const isOwn = ({ isUnknown, resource }: Waiting): boolean => isUnknown && !(isOneUnseen && isShared(resource));
   if (waiting.some(isOwn)) return 'unjudged';
   if (plan.changes.some(isAbout)) return 'wrong';
@@ -36,7 +38,8 @@ function verdictFor(name: NodeName, { plan, observation, fleet, targets }: Judge
 
 /**
  * A cable has two ends and a placement several members. What nobody knows of them while a target is not seen counts
- * for that target, which is unjudged itself: the others are as far as they can be.
+ * for that target, which is unjudged itself: the others are as far as the file can be brought on them. Whoever starts a
+ * placement wants all of it.
  */
 const isShared = (address: string): boolean => /^(?:thunderbolt-link|link-address|placement)(?:\/|$)/.test(address);
 

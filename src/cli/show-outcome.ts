@@ -50,7 +50,8 @@ export function showOutcome(run: Run, outcome: RunOutcome, about: OutcomeSurroun
   if (!hasRun && code !== exitCode.nothingChanged) return code;
   const list = !hasRun || last === undefined ? [] : blockerBlocks(last.plan.blockers, page);
   const text = last === undefined ? (endWords[code] ?? 'failed') : summaryText(endWords[code] ?? 'failed', counts);
-  const blocks = [...list, fitLines(text, columns), ...(about.closing ?? []).map((line) => fitLines(line, columns))];
+  const closing = (about.closing ?? []).flatMap((line) => fitLines(line, columns));
+  const blocks = [...list, fitLines(text, columns), ...(closing.length === 0 ? [] : [closing])];
   for (const lines of blocks) run.console.out(`\n${lines.join('\n')}\n`);
   if (about.isSimulated && list.length > 0) run.console.out(mendingText);
   return code;

@@ -34,9 +34,16 @@ async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<ExitCod
   return actOn(run, action, { cluster, ways });
 }
 
-const wayBack = (targets: readonly string[], isSimulated: boolean): readonly string[] => [
+const wayBack = (targets: readonly string[], isSimulated: boolean): readonly string[] =>
   isSimulated
-    ? `These Macs are simulated; somebody at the rack is, too: meshwright sim power-on ${targets.join(' ')}`
-    : 'A Mac that was switched off comes back only by hand: press its power button, or cut its power and give it back where it is set to start then (power.restartAfterPowerLoss). With FileVault it waits for its password.',
-  `Then bring back what served there: meshwright apply${isSimulated ? ' --sim' : ''}`,
-];
+    ? [
+        'These Macs are simulated, and so is whoever presses their buttons:',
+        `  meshwright sim power-on ${targets.join(' ')}`,
+        'Then bring back what served there:',
+        '  meshwright apply --sim',
+      ]
+    : [
+        'A Mac that was switched off comes back only by hand: press its power button, or take its power away and give it back where it starts then (power.restartAfterPowerLoss). With FileVault it waits for its password.',
+        'Then bring back what served there:',
+        '  meshwright apply',
+      ];

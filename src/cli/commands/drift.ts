@@ -18,7 +18,7 @@ export const drift: VerbBody = async (run) => {
   const ways = openWays(run, cluster.opened);
   const looked = await lookAndPlan(run, { fleet, ways, goal: { kind: 'converge' }, targets });
   show(run, cluster, looked, ways.isSimulated);
-  return codeForPending({ ...looked, fleet, targets }, cluster.additions);
+  return codeForPending({ goal: 'converge', ...looked, fleet, targets }, cluster.additions);
 };
 
 function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: LookedPlan, isSimulated: boolean): void {

@@ -26,7 +26,7 @@ export const plan: VerbBody = async (run) => {
   if (run.options.json) showJsonText(run.console, document);
   showPlan(run, looked.plan, { isSimulated, lock: { shown: lockPlace.shown, additions }, next: nextLines(run, saved) });
   if (!run.options.json && isSimulated && looked.plan.blockers.length > 0) run.console.out(mendingText);
-  const judged = { ...looked, fleet, targets };
+  const judged = { goal: 'converge' as const, ...looked, fleet, targets };
   return run.own['detailedExitcode'] === true ? codeForPending(judged, additions) : codeForLook(judged);
 };
 

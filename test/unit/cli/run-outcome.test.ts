@@ -18,6 +18,7 @@ const without = (...names: string[]): Plan['observed'] =>
   Object.fromEntries(Object.entries(planOf().observed).filter(([name]) => !names.includes(name)));
 
 const judged = (plan: Plan, failures: JudgedPlan['observation']['failures'] = {}): JudgedPlan => ({
+  goal: 'converge',
   plan,
   observation: { nodes: {}, failures },
   fleet: rack,
@@ -64,6 +65,13 @@ describe('the exit code of a plan', () => {
     ['of no node at all', judged(planOf({ observed: {} })), 1, 1, 1],
   ] as const)('%s tells looks, drift and runs apart', (_what, plan, look, pending, ran) => {
     expect([codeForLook(plan), codeForPending(plan, []), codeForPlan(plan)]).toEqual([look, pending, ran]);
+  });
+
+  it('wants all of a placement that is to be started', () => {
+    const unseen = [{ resource: 'placement/kimi', node: nodeName('studio-1'), for: [], isUnknown: true }];
+    const plan = judged(planOf({ observed: without('studio-4'), waiting: unseen }));
+    expect(codeForPlan(plan)).toBe(4);
+    expect(codeForPlan({ ...plan, goal: 'start' })).toBe(1);
   });
 
   it('says that something is pending when only the lock lacks it', () => {
