@@ -23,7 +23,7 @@ function placementLines(name: string, nodes: readonly string[]): readonly string
 }
 
 /** The rack of the observation, with settings to keep and a placement on every island. */
-export function applyText(nodes: number): string {
+function applyText(nodes: number): string {
   const command = [
     ...['{runtime}/bin/rank', '--rank', '{rank}', '--size', '{size}', '--listen', '{address}:{port}'],
     ...['--peers', '{peers}', '--model', '{model}', '--endpoint', '{endpoint}', '--generation', '{generation}'],

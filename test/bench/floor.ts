@@ -52,7 +52,7 @@ export function documentOf({ exitCode }: Run, { args, stdout, stderr }: Start): 
 }
 
 /** The command that each node was sent, once each. @throws Error when a node was sent none or two. */
-export function sentCommands(rack: SshdRack): ReadonlyMap<string, string> {
+function sentCommands(rack: SshdRack): ReadonlyMap<string, string> {
   const sent = new Map<string, string>();
   for (const line of readFileSync(recordFile(rack), 'utf8').trim().split('\n')) {
     const value: unknown = JSON.parse(line);

@@ -1,0 +1,131 @@
+/**
+ * `npm run nightly -- [--minutes 60] [--seed N] [--only properties,enumerations,soak]`: tries more than any change is
+ * measured by, as long as it is given. Properties are tried with new seeds until a third of the time is over, every
+ * enumeration runs once whole on racks of another seed, and a serving rack is looked at for the rest of the time. Ends
+ * with 1 when anything failed; writes what was tried into `docs/nightly.md` in any case.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { countTests } from './count-tests.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const page = join(root, 'docs', 'nightly.md');
+const { values: options } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '60' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
+    only: { type: 'string', default: 'properties,enumerations,soak' },
+  },
+});
+const minutes = Number(options.minutes);
+if (!(minutes > 0 && minutes <= 1_440)) throw new Error('--minutes is a number up to 1440');
+const results = mkdtempSync(join(tmpdir(), 'meshwright-nightly-'));
+
+/** Scenarios that leave something out in everyday runs. */
+const enumerated = ['kill', 'start-phases', 'converge', 'hostile'].map((name) => `test/scenarios/${name}`);
+
+const running = new Set();
+for (const [signal, exitCode] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+]) {
+  process.on(signal, () => {
+    for (const pid of running) process.kill(-pid, 'SIGTERM');
+    rmSync(results, { recursive: true, force: true });
+    process.exit(exitCode);
+  });
+}
+
+/** Runs a program to its end; gives its exit code and what it printed on standard output when that is wanted. */
+function run(words, { env = {}, isRead = false } = {}) {
+  return new Promise((settle) => {
+    const child = spawn(words[0], words.slice(1), {
+      cwd: root,
+      env: { ...process.env, NO_COLOR: '1', ...env },
+      stdio: ['ignore', isRead ? 'pipe' : 'inherit', 'inherit'],
+      detached: true,
+    });
+    let said = '';
+    child.stdout?.on('data', (bytes) => {
+      said += bytes;
+    });
+    running.add(child.pid);
+    child.on('close', (code) => {
+      running.delete(child.pid);
+      settle({ code, said });
+    });
+  });
+}
+
+const vitest = (words, env) => run(['npx', 'vitest', 'run', ...words], { env });
+
+/** New seeds in every round: fast-check takes another one each time. */
+async function properties(endMs) {
+  let rounds = 0;
+  let isGreen = true;
+  do {
+    rounds += 1;
+    const env = { MESHWRIGHT_RESULTS: join(results, `properties-${rounds}.json`), MESHWRIGHT_FULL: '1' };
+    isGreen = (await vitest(['test/property', '--project', 'parts'], env)).code === 0;
+  } while (isGreen && performance.now() < endMs);
+  return { isGreen, text: `${rounds} ${rounds === 1 ? 'round' : 'rounds'}, each with new seeds` };
+}
+
+async function enumerations() {
+  const env = {
+    MESHWRIGHT_FULL: '1',
+    MESHWRIGHT_SEED: options.seed,
+    MESHWRIGHT_RESULTS: join(results, 'enumerations.json'),
+  };
+  const { code } = await vitest([...enumerated, '--project', 'whole'], env);
+  const counts = countTests(results);
+  return { isGreen: code === 0, text: `${counts.passed} tests passed, ${counts.failed} failed, properties among them` };
+}
+
+async function soak(leftMinutes) {
+  const words = ['--expose-gc', '--import', 'tsx', 'test/nightly/soak.ts', '--minutes', leftMinutes.toFixed(1)];
+  const { code, said } = await run([process.execPath, ...words], { isRead: true });
+  if (code !== 0) return { isGreen: false, text: `failed with ${code}` };
+  const { nodes, looks, applies, grownBytes } = JSON.parse(said);
+  const grown = `${(grownBytes / 1e6).toFixed(1)} MB`;
+  return {
+    isGreen: true,
+    text: `${looks} looks at ${nodes} nodes gave the same facts, ${applies} applies found nothing to do; heap ${grown} larger`,
+  };
+}
+
+const beganAt = new Date();
+const startMs = performance.now();
+const leftMinutes = () => minutes - (performance.now() - startMs) / 60_000;
+const parts = {
+  properties: () => properties(startMs + (minutes * 60_000) / 3),
+  enumerations,
+  soak: () => soak(Math.max(0.5, leftMinutes())),
+};
+const chosen = Object.keys(parts).filter((name) => options.only.split(',').includes(name));
+
+const built = spawnSync(process.execPath, ['scripts/build.mjs', '--quick'], { cwd: root, stdio: 'inherit' });
+if (built.status !== 0) process.exit(1);
+const rows = [];
+for (const name of chosen) {
+  process.stdout.write(`\n== ${name}\n`);
+  const beganMs = performance.now();
+  const { isGreen, text } = await parts[name]();
+  const took = ((performance.now() - beganMs) / 60_000).toFixed(1);
+  rows.push({ isGreen, line: `| ${name} | ${isGreen ? 'passed' : '**failed**'} | ${took} min | ${text} |` });
+  process.stdout.write(`== ${rows.at(-1).line}\n`);
+}
+rmSync(results, { recursive: true, force: true });
+
+const head = '## The last run\n';
+const old = readFileSync(page, 'utf8');
+const machine = `Node ${process.versions.node} on ${process.platform} ${process.arch}, ${availableParallelism()} cores`;
+const about = `${beganAt.toISOString().slice(0, 10)}, ${machine}, \`--minutes ${minutes} --seed ${options.seed}\``;
+const table = ['| part | verdict | took | what was tried |', '|---|---|---|---|', ...rows.map(({ line }) => line)];
+writeFileSync(page, `${old.slice(0, old.indexOf(head))}${head}\n${about}\n\n${table.join('\n')}\n`);
+process.stdout.write(`\n${table.join('\n')}\n`);
+process.exitCode = rows.every(({ isGreen }) => isGreen) ? 0 : 1;

@@ -1,0 +1,119 @@
+/**
+ * A soak for `npm run nightly`: a serving rack behind real `sshd` processes is looked at, again and again, until the
+ * time is over. Every look must give the same facts, and nothing may grow: no file and no process on a node, no memory
+ * here. Every so often the built command applies and must find nothing to do, over one connection and one command per
+ * node. Prints one JSON document; ends with 1 as soon as something is otherwise.
+ */
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { observeFleet } from '../../src/apply/observe.ts';
+import type { NodeWay } from '../../src/apply/with-remote.ts';
+import { factsJson } from '../../src/facts/json.ts';
+import { nodeName } from '../../src/model/node.ts';
+import { trustFor } from '../../src/remote/host-key-trust.ts';
+import { firstApply, timeNoOp } from '../bench/apply.ts';
+import { startApplyRack } from '../bench/apply-rack.ts';
+import type { SshdRack } from '../bench/sshd-rack.ts';
+
+const { values: options } = parseArgs({
+  options: { minutes: { type: 'string', default: '10' }, nodes: { type: 'string', default: '4' } },
+});
+const looksPerApply = 25;
+/** What the heap may grow by from the first looks to the last: caches of the runtime, no leak per look. */
+const growthLimitBytes = 24e6;
+
+const limits = () => ({ parallel: 32, deadlineMs: 120_000, newToken: () => randomBytes(16).toString('hex') });
+
+function waysTo({ nodes, userKey }: SshdRack): readonly NodeWay[] {
+  return Object.entries(nodes).map(([name, { port, user, hostKey, root }]) => {
+    const host = '127.0.0.1';
+    const [type = '', base64 = ''] = hostKey.split(' ');
+    const hostKeys = { [`[${host}]:${port}`]: [{ type, base64, line: 1 }] };
+    const identity = { identityFiles: [userKey.file], isIdentitiesOnly: true };
+    const target = { label: name, host, port, user, rootPrefix: root, ...identity };
+    const trust = trustFor(target, { knownHosts: [], lock: { file: 'cluster.lock', hostKeys } });
+    return { node: nodeName(name), way: { kind: 'way', target, trust } };
+  });
+}
+
+/** Every fact of every node but the clock. @throws Error when a node was not observed */
+async function look(ways: readonly NodeWay[]): Promise<unknown> {
+  const { nodes, failures } = await observeFleet(ways, limits());
+  const [failed] = Object.keys(failures);
+  if (failed !== undefined) throw new Error(`${failed} was not observed: ${JSON.stringify(failures[failed])}`);
+  const entries = Object.entries(nodes).map(([name, { facts }]) => {
+    const { clock: _, ...timeless } = factsJson(facts);
+    return [name, timeless];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Files in the temporary folders of the nodes, and processes of this machine that a root of theirs is named by. */
+function leftOn({ nodes }: SshdRack): Readonly<Record<string, number>> {
+  const roots = Object.values(nodes).map(({ root }) => root);
+  const files = roots.flatMap((root) => readdirSync(join(root, 'private/tmp')));
+  return { files: files.length, processes: countProcesses(roots) };
+}
+
+/** 0 where there is no /proc. */
+function countProcesses(roots: readonly string[]): number {
+  const command = (id: string): string => {
+    try {
+      return readFileSync(`/proc/${id}/cmdline`, 'latin1');
+    } catch {
+      return '';
+    }
+  };
+  const ids = process.platform === 'linux' ? readdirSync('/proc').filter((name) => /^\d+$/u.test(name)) : [];
+  return ids.map(command).filter((line) => roots.some((root) => line.includes(root))).length;
+}
+
+/** Memory that is in use after everything unused was collected. */
+function heapBytes(): number {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}
+
+async function soak(rack: SshdRack, endMs: number) {
+  const ways = waysTo(rack);
+  await firstApply(rack);
+  const before = await look(ways);
+  const leftBefore = leftOn(rack);
+  let heapBefore = 0;
+  let looks = 0;
+  let applies = 0;
+  while (looks < 2 * looksPerApply || performance.now() < endMs) {
+    looks += 1;
+    if (!isDeepStrictEqual(await look(ways), before)) throw new Error(`look ${looks} gave other facts than the first`);
+    if (looks === looksPerApply) heapBefore = heapBytes();
+    if (looks % looksPerApply !== 0) continue;
+    await timeNoOp(rack);
+    applies += 1;
+  }
+  const left = leftOn(rack);
+  if (!isDeepStrictEqual(left, leftBefore)) {
+    throw new Error(`the nodes had ${JSON.stringify(leftBefore)} before, ${JSON.stringify(left)} after`);
+  }
+  const grownBytes = heapBytes() - heapBefore;
+  if (grownBytes > growthLimitBytes) throw new Error(`the heap has grown by ${grownBytes} bytes`);
+  return { nodes: ways.length, looks, applies, grownBytes };
+}
+
+const endMs = performance.now() + Number(options.minutes) * 60_000;
+const rack = await startApplyRack(Number(options.nodes));
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  process.once(signal, () => void rack.stop().finally(() => process.exit(code)));
+}
+try {
+  process.stdout.write(`${JSON.stringify(await soak(rack, endMs))}\n`);
+} catch (error) {
+  process.stderr.write(`soak: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+} finally {
+  await rack.stop();
+}
