@@ -9,7 +9,10 @@ missing() {
   [ -x /usr/sbin/sshd ] || printf ' openssh-server'
   command -v shellcheck >/dev/null || printf ' shellcheck'
   command -v dash >/dev/null || printf ' dash'
-  command -v perl >/dev/null || printf ' perl'
+  command -v perl >/dev/null && command -v shasum >/dev/null || printf ' perl'
+  command -v curl >/dev/null || printf ' curl'
+  command -v ps >/dev/null || printf ' procps'
+  command -v xz >/dev/null || printf ' xz-utils'
 }
 
 as_root() {
@@ -28,4 +31,4 @@ fi
 
 packages=$(missing)
 [ -z "$packages" ] || { printf 'still missing:%s\n' "$packages" >&2; exit 1; }
-printf 'ssh, sshd, ssh-keygen, shellcheck, dash and perl are there\n'
+printf 'ssh, sshd, ssh-keygen, shellcheck, dash, perl, curl, ps and xz are there\n'
