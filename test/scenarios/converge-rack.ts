@@ -189,6 +189,9 @@ async function converge(parts: Parts, wish?: ApplyWish): Promise<Applied> {
   return applied;
 }
 
+/** Other Macs than every day, for `npm run nightly`. */
+const otherSeed = process.env['MESHWRIGHT_SEED'] ?? '';
+
 async function startParts(seed: string, file: FileValue): Promise<Parts> {
   const folder = await mkdtemp(join(tmpdir(), 'mw-converge-'));
   await writeSources(folder);
@@ -196,7 +199,7 @@ async function startParts(seed: string, file: FileValue): Promise<Parts> {
   if (read.kind === 'refused') throw new Error(read.codes.join(', '));
   const run = join(folder, 'run');
   const start = async (desired: DesiredFleet): Promise<Fleet> => {
-    const model = modelledFleet(desired, seed, await readSavedState(run));
+    const model = modelledFleet(desired, `${seed}${otherSeed}`, await readSavedState(run));
     return startFleet({ folder: run, model, clockFactor: 1 / 100 });
   };
   return { folder, start, fleet: await start(read.settled.fleet), settled: read.settled, named: 0 };
