@@ -6,7 +6,8 @@ import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { PlayScope } from '../playbooks/expand.ts';
-import type { Playbook } from '../playbooks/playbook.ts';
+import type { Playbook, Task } from '../playbooks/playbook.ts';
+import { type ToldTask, taskText } from '../report/task-text.ts';
 import { askYes } from './ask.ts';
 import type { Consent } from './consent.ts';
 import { observeNodes } from './observe-fleet.ts';
@@ -64,7 +65,11 @@ export async function changeNodes(run: Run, change: NodeChange): Promise<EndedCh
       run: prepared.begin,
       timing: timingFor(run),
       signal: run.signal,
-      onWork: async (work) => noteSwitchedOff(work, state),
+      onWork: async (work) => {
+        noteSwitchedOff(work, state);
+        const told = toldTask(work.task);
+        if (told !== undefined) await view.note(taskText(told, work.nodes, work.failed));
+      },
     });
     return { report, refusal: state.refusal };
   } finally {
@@ -104,6 +109,12 @@ async function unlessRefused(state: ChangeState, ask: () => Promise<boolean>): P
     state.refusal = error.diagnostics;
     return false;
   }
+}
+
+/** What has a plan has told its changes, and an answer was given by whoever was asked. */
+function toldTask(task: Task): ToldTask | undefined {
+  const { kind } = task;
+  return kind === 'run' || kind === 'wait' || kind === 'assert' || kind === 'verify' ? task : undefined;
 }
 
 function noteSwitchedOff({ run }: PlaybookWork, { off }: ChangeState): void {

@@ -12,19 +12,28 @@ export interface RunView {
   readonly listen: RunListener;
   /** A plan is about to be run. */
   readonly begin: (plan: Plan) => void;
+  /** Something that happened between two plans. */
+  readonly note: (text: string) => Promise<void>;
   /** Whatever is drawn is complete, and other text may follow. May be called at any time. */
   readonly end: () => Promise<void>;
 }
 
 /** On a terminal lines that are rewritten, elsewhere a line per event, with `--json` nothing. */
 export function createRunView(run: Run): RunView {
-  if (run.options.json) return { listen: () => undefined, begin: () => undefined, end: async () => undefined };
+  if (run.options.json) {
+    return { listen: () => undefined, begin: () => undefined, note: async () => undefined, end: async () => undefined };
+  }
   return run.console.isOutTty && run.console.canRewrite ? drawnView(run) : plainView(run);
 }
 
 function drawnView(run: Run): RunView {
   const { columns, hasUnicode, hasColor } = run.console;
   let drawing: Drawing | undefined;
+  const end = async (): Promise<void> => {
+    const ended = drawing;
+    drawing = undefined;
+    await ended?.end();
+  };
   return {
     listen: (event) => {
       drawing?.listen(event);
@@ -35,11 +44,11 @@ function drawnView(run: Run): RunView {
     begin: ({ steps }) => {
       drawing = showRun(steps, { stream: process.stdout, columns, hasUnicode, hasColor });
     },
-    end: async () => {
-      const ended = drawing;
-      drawing = undefined;
-      await ended?.end();
+    note: async (text) => {
+      await end();
+      sayLine(run, text);
     },
+    end,
   };
 }
 
@@ -63,19 +72,22 @@ function plainView(run: Run): RunView {
     beganAtMs: new Map(),
     toldAtMs: new Map(),
   };
-  const say = (text: string): void => {
-    run.console.out(`${hang(`${clockText(new Date())} `, text, run.console.columns).join('\n')}\n`);
-  };
   return {
     listen: (event) => {
-      for (const line of linesFor(event, state)) say(line);
+      for (const line of linesFor(event, state)) sayLine(run, line);
     },
     begin: (plan) => {
       state.watch = watchChanges(plan);
       state.beganAtMs.clear();
     },
+    note: async (text) => sayLine(run, text),
     end: async () => undefined,
   };
+}
+
+/** A line with its time of day. */
+function sayLine(run: Run, text: string): void {
+  run.console.out(`${hang(`${clockText(new Date())} `, text, run.console.columns).join('\n')}\n`);
 }
 
 /** `06:12:40`, by the clock of this computer. */

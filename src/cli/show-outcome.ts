@@ -49,13 +49,19 @@ export function showOutcome(run: Run, outcome: RunOutcome, about: OutcomeSurroun
   // Where nothing was run, the plan above has said it all.
   if (!hasRun && code !== exitCode.nothingChanged) return code;
   const list = !hasRun || last === undefined ? [] : blockerBlocks(last.plan.blockers, page);
-  const text = last === undefined ? (endWords[code] ?? 'failed') : summaryText(endWords[code] ?? 'failed', counts);
+  const text = last === undefined ? unseenText(code) : summaryText(endWords[code] ?? 'failed', counts);
   const closing = (about.closing ?? []).flatMap((line) => fitLines(line, columns));
   const blocks = [...list, fitLines(text, columns), ...(closing.length === 0 ? [] : [closing])];
   for (const lines of blocks) run.console.out(`\n${lines.join('\n')}\n`);
   if (about.isSimulated && list.length > 0) run.console.out(mendingText);
   return code;
 }
+
+/** Where nobody has looked again, there is nothing to count. */
+const unseenText = (code: ExitCode): string => {
+  const word = endWords[code] ?? 'failed';
+  return word === 'interrupted' ? 'interrupted: the same command goes on from here' : word;
+};
 
 /** A refused lease is a problem that the run itself only counts. */
 function toldProblems(outcome: RunOutcome): readonly Diagnostic[] {

@@ -110,6 +110,24 @@ describe('apply without a terminal', () => {
   });
 });
 
+describe('apply that is interrupted', () => {
+  it('stops in order, gives its leases back, and goes on from there the next time', async () => {
+    await fault('bridge-active', 'studio-1');
+    const words = ['apply', '--sim', '--yes'];
+    const child = start(place, words);
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (chunk.toString().includes('Effects: ')) setTimeout(() => child.kill('SIGINT'), 300);
+    });
+    const ran = await ended(child, words);
+    expect([ran.code, ran.stdout.trimEnd().split('\n').at(-1)]).toEqual([
+      130,
+      'interrupted: the same command goes on from here',
+    ]);
+    expect((await run('lease', 'status', '--sim')).stdout).toContain('nobody holds a node');
+    expect((await run(...words)).code).toBe(0);
+  });
+});
+
 describe('a saved plan', () => {
   it('is done exactly and needs no other yes, unless anything differs: then nothing is changed', async () => {
     await fault('power-wrong', 'studio-1');

@@ -50,9 +50,9 @@ function goodbye(names: readonly string[], { shown }: LockPlace): string {
   const [is, it] = names.length === 1 ? ['is', 'that Mac'] : ['are', 'those Macs'];
   return [
     `${listText(names)} ${is} forgotten: ${shown} does not have ${names.length === 1 ? 'it' : 'them'} any more.`,
-    `What was put on ${it} stays there: runtimes and models in /opt/meshwright, services`,
-    'named dev.meshwright.*, addresses of links, power settings. Its pinned host key',
-    'stays in the lock, too.',
+    `What was put on ${it} stays there: runtimes and models`,
+    'in /opt/meshwright, services named dev.meshwright.*, addresses of links, power',
+    'settings. Pinned host keys stay in the lock, too.',
     '',
   ].join('\n');
 }

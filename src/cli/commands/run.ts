@@ -29,7 +29,6 @@ export const runFile: VerbBody = async (run) => {
   const cluster = await settleFor(run, playbook, opened);
   const { fleet } = cluster;
   const scope = { desired: fleet, targets: targetsOf({ ...run, words }, playbook, fleet) };
-  if (playbook.about !== undefined && !run.options.json) run.console.out(`${playbook.about}\n\n`);
   const ways = openWays(run, cluster.opened);
   const judged = judgedNodes(playbook, scope);
   const action: Action = { verb: 'run', playbook, file: shown, scope, named: [], allowable, judged };

@@ -1,14 +1,24 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { loadPlaybook } from '../../../src/playbooks/load.ts';
 import { tasks } from '../../../src/playbooks/tasks.ts';
+import { resources } from '../../../src/resources/registry.ts';
 import { rack } from './rack.ts';
 
 const load = (text: string) => loadPlaybook(text, { file: 'own.yaml', name: 'own', fleet: rack });
 
 /** `own.yaml:3:12 code`, which is what a person looks for. */
 const placeOf = ({ where, code }: Diagnostic): string => `${where?.line}:${where?.column} ${code}`;
+
+/** Every key and every allowed word of a schema. */
+function wordsOf(schema: unknown): readonly string[] {
+  if (Array.isArray(schema)) return schema.flatMap(wordsOf);
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties, enum: allowed } = schema as { readonly properties?: object; readonly enum?: readonly string[] };
+  return [...Object.keys(properties ?? {}), ...(allowed ?? []), ...Object.values(schema).flatMap(wordsOf)];
+}
 
 const shipped = readdirSync('playbooks');
 
@@ -99,6 +109,18 @@ plays:
   it('may hold every task that there is', () => {
     const schema = JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8'));
     expect(Object.keys(schema.$defs.task.properties).sort()).toEqual(Object.keys(tasks).sort());
+  });
+
+  it('may converge every kind of resource that there is', () => {
+    const schema = JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8'));
+    const kinds = schema.$defs.task.properties.converge.properties.only.items.enum;
+    expect([...kinds].sort()).toEqual(resources.map(({ kind }) => kind).sort());
+  });
+
+  it('is written in words that YAML 1.1 takes for text', () => {
+    const words = wordsOf(JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8')));
+    expect(words.length).toBeGreaterThan(30);
+    expect(words.filter((word) => parse(word, { version: '1.1' }) !== word)).toEqual([]);
   });
 
   it('has all its mistakes told at once, each with its place and what was meant', () => {
