@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { exitCode } from '../../src/cli/exit-codes.ts';
+import { verbs } from '../../src/cli/verbs.ts';
 import { filesBelow, root, table, textOf } from './sources.ts';
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...filesBelow('docs')].filter((path) =>
@@ -12,6 +14,22 @@ describe('README.md', () => {
     const firstScreen = textOf('README.md').split('\n').slice(0, 25).join('\n');
     expect(firstScreen).toMatch(/^npm ci && npm run demo(?: |$)/m);
     expect(firstScreen).toMatch(/^npm ci && npm test(?: |$)/m);
+  });
+
+  /** The first cells of the table rows of the page. */
+  const cells = textOf('README.md')
+    .split('\n')
+    .flatMap((line) => /^\| ([^|]+) \|/.exec(line)?.[1] ?? []);
+
+  it('has a row for every verb, and none for another', () => {
+    const shown = cells.flatMap((cell) => [...cell.matchAll(/`([a-z]+)`/g)].map(([, name]) => name));
+    const meant = verbs.filter(({ isHidden }) => isHidden !== true).map(({ name }) => name.split(' ')[0]);
+    expect([...new Set(shown)].sort()).toEqual([...new Set(meant)].sort());
+  });
+
+  it('has a row for every exit code, and none for another', () => {
+    const shown = cells.flatMap((cell) => (/^[\d, ]+$/.test(cell) ? cell.split(', ').map(Number) : []));
+    expect(shown).toEqual(Object.values(exitCode));
   });
 });
 

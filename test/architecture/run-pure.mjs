@@ -1,6 +1,7 @@
 /**
  * Imports every module of the pure folders from a build in which clock, randomness, timers, process and console throw.
- * Then runs them from a file's text to what people read, and prints what came out. Packages are loaded before: what they look at while loading is theirs.
+ * Then runs them from a file's text to a plan, the scripts that carry it out and what people read, and prints what came
+ * out. Packages are loaded before: what they look at while loading is theirs.
  */
 import { readdirSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +12,9 @@ const modules = folders
   .split(',')
   .flatMap((folder) => readdirSync(join(dist, folder), { recursive: true }).map((name) => join(dist, folder, name)))
   .filter((file) => file.endsWith('.js'));
-const example = readFileSync(new URL('../../cluster.example.yaml', import.meta.url), 'utf8');
+const textOf = (path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const example = textOf('cluster.example.yaml');
+const restart = textOf('playbooks/restart.yaml');
 for (const name of packages.split(',')) await import(name);
 
 const refuse = (name) => () => {
@@ -70,7 +73,24 @@ const plan = called('makePlan')({
   targets: settled.nodes.map(({ name }) => name),
 });
 const planned = JSON.stringify(called('planJson')(plan));
+const { playbook } = called('loadPlaybook')(restart, { file: 'restart.yaml', name: 'restart' });
+const scope = { desired: settled, targets: settled.nodes.map(({ name }) => name) };
+const works = playbook.plays.flatMap((play) =>
+  play.tasks.map((task) => called('expandTask')(task, scope, called('playNodes')(play, scope))),
+);
+const changing = plan.steps.find(({ act }) => act.kind === 'script');
+const note = { step: changing.id, verb: 'apply', by: 'ana@desk', config: 'c' };
+const fence = { run: 'r', token: 1 };
+const sent = called('mutatingScript')({ rootPrefix: '', fence, note, body: called('scriptBody')(changing.act) });
 
+const page = called('planText')({
+  plan,
+  isSimulated: false,
+  lock: { shown: 'cluster.lock', additions: [] },
+  next: [],
+  columns: 80,
+  unicode: true,
+});
 const shown = called('renderDiagnostics')([...broken.diagnostics, ...findings], {
   sources: new Map([['broken.yaml', 'nodes:\n  A: [']]),
   columns: 80,
@@ -79,7 +99,6 @@ const shown = called('renderDiagnostics')([...broken.diagnostics, ...findings], 
 
 const counts = { modules: imported.length, nodes: fleet.nodes.length, problems: diagnostics.length };
 const steps = ['power/set', 'runtime/reference/switch', 'model/tiny/publish'].filter((name) => planned.includes(name));
-writeSync(
-  1,
-  JSON.stringify({ ...counts, scriptIsText: script.length > 0, hasShown: shown.includes('broken.yaml:'), steps }),
-);
+const goals = works.map(({ goal }) => goal.kind);
+const texts = { isScriptText: script.length > 0 && sent.length > 0, hasShown: shown.includes('broken.yaml:') };
+writeSync(1, JSON.stringify({ ...counts, ...texts, steps, goals, isPlanShown: page.includes('power/sleep') }));
