@@ -18,7 +18,7 @@ export const planDocument = (plan: Plan, surroundings: PlanSurroundings): string
   `${jsonText(planValue(plan, surroundings))}\n`;
 
 /** The same as a value. */
-export function planValue(plan: Plan, { isSimulated, additions, targets }: PlanSurroundings): Json {
+function planValue(plan: Plan, { isSimulated, additions, targets }: PlanSurroundings): Json {
   const [head, ...rest] = entriesOf(planJson(plan));
   return Object.fromEntries([
     ...(head === undefined ? [] : [head]),

@@ -71,7 +71,7 @@ export function exitsOf(outcome: RunOutcome): readonly ExitCode[] {
 export const exitOf = (outcome: RunOutcome): ExitCode => firstOf(exitsOf(outcome));
 
 /** How each target came out: as the last look has seen it, without one as the works on it ended. */
-export function verdictsOf(outcome: RunOutcome): readonly NodeVerdict[] {
+function verdictsOf(outcome: RunOutcome): readonly NodeVerdict[] {
   const { targets, last } = outcome;
   const seen = last === undefined ? undefined : planVerdicts({ ...last, targets });
   return targets.map((name, index) => {

@@ -3,7 +3,7 @@ import { nodeName } from '../../../src/model/node.ts';
 import { desiredFleet, desiredNode } from '../doctor/fleet-builder.ts';
 
 /** A placement of a model on these nodes, as the file wants it. */
-export const placement = (
+const placement = (
   name: string,
   nodes: readonly string[],
   state: DesiredPlacement['state'] = 'serving',
