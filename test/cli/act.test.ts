@@ -3,14 +3,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
-import { codesOf, ended, expectGolden, json, meshwright, start } from './meshwright.ts';
+import { codesOf, ended, expectGolden, json, meshwright, type Ran, start } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 
 let place: Place;
+let tooEarly: Ran;
 beforeAll(async () => {
   place = await placeWithPair(pairFile());
+  tooEarly = await meshwright(place, ['logs', 'chat', '--sim', '--json']);
   const ran = await meshwright(place, ['apply', '--sim', '--yes']);
   expect([ran.code, ran.stderr]).toEqual([0, '']);
 });
@@ -43,6 +45,10 @@ describe('logs', () => {
     expect(one.stdout.split('\n')).toHaveLength(2);
     expect(schemaCheck('logs')(json(asJson))).toEqual([]);
     expect([all.code, one.code, asJson.code]).toEqual([0, 0, 0]);
+  });
+
+  it('are not there before the placement was started', () => {
+    expect([tooEarly.code, codesOf(json(tooEarly))]).toEqual([1, ['logs/none', 'logs/none']]);
   });
 });
 
@@ -164,6 +170,8 @@ describe('a lease', () => {
     child.kill('SIGKILL');
     await end;
     expect(held).toMatchObject({ verb: 'apply' });
+    const other = await run('lease', 'release', '--all', '--run', 'another', '--sim', '--yes', '--json');
+    expect([other.code === 0, codesOf(json(other))]).toEqual([false, expect.arrayContaining(['lease/other-run'])]);
     const released = await run('lease', 'release', '--all', '--sim', '--yes', '--json');
     expect([released.code, schemaCheck('lease')(json(released))]).toEqual([0, []]);
     const status = await run('lease', 'status', '--sim');

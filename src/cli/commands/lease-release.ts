@@ -25,7 +25,7 @@ import type { Run, VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
 
 /** What became of the lease of one node. */
-interface Freed {
+export interface Freed {
   readonly node: NodeName;
   readonly isFree: boolean;
   readonly isReleased: boolean;
@@ -116,7 +116,8 @@ async function releaseDead(run: Run, session: ReturnType<typeof openSession>): P
   return releaseDeadLease(session, { claim, controller, timing: timingFor(run), askMs, signal: run.signal });
 }
 
-function freedBy(node: NodeName, seen: SeenHold, released: Released): Freed {
+/** What is told of a lease that was to be released. */
+export function freedBy(node: NodeName, seen: SeenHold, released: Released): Freed {
   switch (released.kind) {
     case 'released':
     case 'free':
