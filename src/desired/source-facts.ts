@@ -39,10 +39,7 @@ export const isListLocked = ({ source, files }: DesiredModel): boolean =>
   source.kind === 'controller' && files.length === 0;
 
 /** What the lock keeps of a model, if it is about the folder that the file names now. */
-export function lockedModel(
-  { name, source }: DesiredModel,
-  { models }: Pick<ClusterLock, 'models'>,
-): LockedModel | undefined {
+function lockedModel({ name, source }: DesiredModel, { models }: Pick<ClusterLock, 'models'>): LockedModel | undefined {
   const locked = Object.hasOwn(models, name) ? models[name] : undefined;
   return source.kind === 'controller' && locked?.source === source.folder ? locked : undefined;
 }

@@ -71,10 +71,10 @@ const jobs: JobArgs = {
 };
 
 /** Every script with arguments. */
-export const scriptCalls = Object.entries(scripts).map(([name, args]) => ({ name, args }) as ScriptCall);
+const scriptCalls = Object.entries(scripts).map(([name, args]) => ({ name, args }) as ScriptCall);
 
 /** Every job with arguments, and the one that has two kinds of sources twice. */
-export const jobCalls = [
+const jobCalls = [
   ...Object.entries(jobs).map(([name, args]) => ({ name, args }) as JobCall),
   {
     name: 'fetch-model',
@@ -105,7 +105,7 @@ const claim = {
 };
 
 /** Every other text that is sent to a node, by its name. */
-export function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
+function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
   const path = stagedFile(exampleModel, "it's.bin");
   const seen = { run: 'r-0', token: 6, beat: 4, fields: {} };
   const request = { port: 8_080, path: '/v1/chat', deadlineSeconds: 4, rootPrefix };
