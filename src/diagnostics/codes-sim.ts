@@ -52,6 +52,13 @@ export const simCodes = {
       'The name of the folder has a colon or a line break, which PATH cannot hold, or its files cannot be written.',
     hint: 'Choose another folder for the simulated fleet, with a plain name and with room on its disk.',
   },
+  'sim/missing-programs': {
+    severity: 'error',
+    summary: 'This computer lacks programs that simulated Macs are made of.',
+    cause:
+      'The base tools of a simulated Mac are those of this computer behind a gate; a tool that is missing answers nothing.',
+    hint: 'Install them. On Debian and Ubuntu: apt-get install perl curl procps',
+  },
   'sim/start-failed': {
     severity: 'error',
     summary: 'The simulated fleet did not start.',

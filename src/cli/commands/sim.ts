@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { requirePrograms } from '../../sim/host/required-programs.ts';
 import type { RunFile } from '../../sim/host/run-file.ts';
 import { readRun } from '../../sim/host/run-state.ts';
 import { forgetState } from '../../sim/host/saved-state.ts';
@@ -21,6 +22,7 @@ import { fleetFileName } from './sim-serve.ts';
 /** `sim up`: one simulated Mac per node of the file; does nothing when it is up already. */
 export const simUp: VerbBody = async (run) => {
   const folder = simFolder(run.env, requireClusterFile(run));
+  requirePrograms();
   makeFolder(folder);
   const cluster = rehearsedCluster(run);
   if (run.own['fresh'] === true) {
