@@ -33,8 +33,8 @@ export const keptFiles: Probe = {
 export const placementMembers: Probe = {
   name: 'placement-members',
   ask: [tool.sh, '-c', placementMembersScript],
-  // A little more than the longest wait for a token.
-  deadlineMs: 65_000,
+  // A little more than the longest wait for a token that a run asks for (20 s, src/runtimes).
+  deadlineMs: 22_000,
   maxBytes: 262_144,
 };
 

@@ -16,7 +16,7 @@ const askEndpoint = `[ "$k" = 0 ] || return 0
   case $q$m in ('' | *[!0-9]*) return 0 ;; esac
   case $t in (/*) ;; (*) return 0 ;; esac
   case $W in (*" $q "*) ;; (*) return 0 ;; esac
-  [ "$m" -le 60000 ] || m=60000
+  [ "$m" -le 20000 ] || m=20000
   ${pathWord(tool.curl)} -q -s -S --noproxy '*' -m $(((m + 999) / 1000)) -H 'Content-Type: application/json' \\
     --data-binary "@$j/request" -o "token-body.$n" -w '%{http_code}' "http://127.0.0.1:$q$t" \\
     >"token-status.$n" 2>/dev/null &
