@@ -48,11 +48,14 @@ export async function actOn(
   const lock = { shown: lockPlace.shown, additions: [] };
   const { isSimulated } = ways;
   const show = (plan: Plan): void => showPlan(run, plan, { isSimulated, lock, next: [] });
+  const apart = (): void => {
+    if (!run.options.json) run.console.out('\n');
+  };
   const consent = createConsent(run, { named, allowable: action.allowable ?? [], isAgreed: run.options.yes === true });
   // Their users wrote it; of a verb of ours the help tells.
   if (file !== undefined && playbook.about !== undefined && !run.options.json) run.console.out(`${playbook.about}\n\n`);
   const question = (): string => `${verb.charAt(0).toUpperCase()}${verb.slice(1)}: do what is shown above?`;
-  const { report, refusal } = await changeNodes(run, { verb, playbook, scope, ways, consent, show, question });
+  const { report, refusal } = await changeNodes(run, { verb, playbook, scope, ways, consent, show, apart, question });
   const last = report.observation === undefined ? undefined : lookedPlan(action, report.observation, isSimulated);
   const interruptedBy = exitOfSignal(run.signal);
   const outcome: RunOutcome = {

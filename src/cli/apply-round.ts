@@ -73,6 +73,7 @@ export async function applyRound(run: Run, context: ApplyContext, looked: Looked
     ways,
     consent,
     show: () => undefined,
+    apart: () => undefined,
     question: (next) => question(next, context),
     first: looked,
   });

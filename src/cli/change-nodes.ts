@@ -26,6 +26,8 @@ export interface NodeChange {
   readonly consent: Consent;
   /** Shows a plan before anybody is asked about it. */
   readonly show: (plan: Plan) => void;
+  /** Sets what follows apart from what was said before. */
+  readonly apart: () => void;
   readonly question: (plan: Plan) => string;
   /** A plan that was shown and agreed to already. */
   readonly first?: ShownPlan;
@@ -91,8 +93,12 @@ interface Approval {
   readonly state: ChangeState;
 }
 
-async function approve({ show, consent, question }: NodeChange, { plan, view, state }: Approval): Promise<boolean> {
+async function approve(
+  { show, apart, consent, question }: NodeChange,
+  { plan, view, state }: Approval,
+): Promise<boolean> {
   await view.end();
+  if (state.hasRun) apart();
   show(plan);
   if (!(await unlessRefused(state, () => consent.give(plan, question(plan))))) return false;
   state.hasRun = true;

@@ -54,23 +54,30 @@ function drawnView(run: Run): RunView {
 
 const tell = (run: Run, text: string): void => run.console.err(`${text}\n`);
 
-/** Between two lines about how far one step has come. */
+/** Between the first two lines about how far one step has come; twice as long each time, while nothing moves. */
 const progressEveryMs = 10_000;
+const longestSilenceMs = 300_000;
+
+/** What was last said of a step that runs. */
+interface Told {
+  readonly atMs: number;
+  readonly line: string;
+  readonly nextAfterMs: number;
+}
 
 /** What the lines of a run without a terminal depend on. */
 interface LineState {
   watch: ChangeWatch;
   /** When the first step of each change began. */
   readonly beganAtMs: Map<string, number>;
-  /** When each step that runs has last said how far it is. */
-  readonly toldAtMs: Map<StepId, number>;
+  readonly told: Map<StepId, Told>;
 }
 
 function plainView(run: Run): RunView {
   const state: LineState = {
     watch: watchChanges({ changes: [], steps: [] }),
     beganAtMs: new Map(),
-    toldAtMs: new Map(),
+    told: new Map(),
   };
   return {
     listen: (event) => {
@@ -93,11 +100,11 @@ function sayLine(run: Run, text: string): void {
 /** `06:12:40`, by the clock of this computer. */
 const clockText = (now: Date): string => now.toTimeString().slice(0, 8);
 
-function linesFor(event: RunEvent, { watch, beganAtMs, toldAtMs }: LineState): readonly string[] {
+function linesFor(event: RunEvent, { watch, beganAtMs, told }: LineState): readonly string[] {
   const nowMs = performance.now();
   switch (event.kind) {
     case 'step-ended': {
-      toldAtMs.delete(event.step.id);
+      told.delete(event.step.id);
       // That a Mac was restarted is told by its step.
       const isTold = event.rescues !== undefined || event.step.act.kind === 'reboot';
       const made = isTold ? [] : watch.ended(event);
@@ -105,14 +112,17 @@ function linesFor(event: RunEvent, { watch, beganAtMs, toldAtMs }: LineState): r
       return [...lines, ...endedStepLines(event)];
     }
     case 'step-started':
-      toldAtMs.set(event.step.id, nowMs);
+      told.set(event.step.id, { atMs: nowMs, line: '', nextAfterMs: progressEveryMs });
       for (const id of event.step.changes) if (!beganAtMs.has(id)) beganAtMs.set(id, nowMs);
       return [];
     case 'step-progress': {
-      const before = toldAtMs.get(event.step);
-      if (before === undefined || nowMs - before < progressEveryMs) return [];
-      toldAtMs.set(event.step, nowMs);
-      return [progressLine({ node: event.node, id: event.step }, event)];
+      const before = told.get(event.step);
+      if (before === undefined || nowMs - before.atMs < before.nextAfterMs) return [];
+      const line = progressLine({ node: event.node, id: event.step }, event);
+      const isStill = line === before.line;
+      const nextAfterMs = isStill ? Math.min(longestSilenceMs, 2 * before.nextAfterMs) : progressEveryMs;
+      told.set(event.step, { atMs: nowMs, line, nextAfterMs });
+      return [line];
     }
     case 'lease':
       return event.phase === 'taken' || event.phase === 'released' ? [] : [leaseText(event)];
