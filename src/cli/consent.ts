@@ -78,12 +78,13 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
 /** What is asked has been shown only where the answer is text. */
 const canAsk = ({ console, options }: Run): boolean => console.canAsk && !options.json;
 
-const sentenceOf = (effects: readonly EffectTotal[]): string => `This ${effectTexts(effects).join('; ')}.`;
+const sentenceOf = (effects: readonly EffectTotal[]): string =>
+  `This ${effectTexts({ effects, changes: [] }).join('; ')}.`;
 
 const notAllowed = (effects: readonly EffectTotal[]): FleetError =>
   new FleetError([
     diagnose('plan/not-allowed', {
-      detail: `The plan ${effectTexts(effects).join('; ')}.`,
+      detail: `The plan ${effectTexts({ effects, changes: [] }).join('; ')}.`,
       hint: `Look at the plan, then: --allow ${effects.map(({ kind }) => kind).join(',')}`,
     }),
   ]);

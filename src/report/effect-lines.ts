@@ -1,5 +1,5 @@
 import { diskText, durationText } from '../doctor/units.ts';
-import type { EffectKind } from '../model/step.ts';
+import type { Change, EffectKind } from '../model/step.ts';
 import type { EffectTotal, Plan } from '../plan/plan.ts';
 import { nodesText } from './nodes-text.ts';
 
@@ -24,8 +24,20 @@ const denials: readonly (readonly [Shown, string])[] = [
 ];
 
 /** What the effects of a plan come to, a phrase each: `interrupts kimi for up to 95 s`. */
-export const effectTexts = (effects: readonly EffectTotal[]): readonly string[] =>
-  effects.map((total) => texts[total.kind](total));
+export const effectTexts = ({ effects, changes }: Pick<Plan, 'effects' | 'changes'>): readonly string[] =>
+  effects.flatMap((total) => (total.kind === 'start' ? startTexts(total, changes) : [texts[total.kind](total)]));
+
+/** What serves nobody is ended without an interruption, also where it is only to be stopped. */
+function startTexts(total: EffectTotal, changes: readonly Change[]): readonly string[] {
+  const isEnded = (name: string): boolean =>
+    changes.some(({ resource, to }) => resource === `placement/${name}` && to === 'stopped');
+  const ended = total.placements.filter(isEnded);
+  const started = total.placements.filter((name) => !isEnded(name));
+  return [
+    ...(started.length === 0 ? [] : [texts.start({ ...total, placements: started })]),
+    ...(ended.length === 0 ? [] : [`ends what is left of ${ended.join(', ')}`]),
+  ];
+}
 
 /** `Nothing is interrupted, rebooted, switched off or deleted.`, without what the plan does; empty when it does all. */
 export function denialText(effects: readonly EffectTotal[]): string {

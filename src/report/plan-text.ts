@@ -57,7 +57,7 @@ export function planText(input: PlanTextInput): string {
 /** What is to be disturbed; or that there is nothing to do, which is said only of what was seen. */
 function verdictLines(plan: Plan, page: Page): readonly string[] {
   if (hasMachineSteps(plan)) {
-    const said = [...effectTexts(plan.effects), ...transferTexts(plan)];
+    const said = [...effectTexts(plan), ...transferTexts(plan)];
     const effects = said.length === 0 ? [] : [`Effects: ${said.join('; ')}.`];
     return [...effects, denialText(plan.effects)]
       .filter((line) => line !== '')

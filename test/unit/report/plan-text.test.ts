@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
-import { denialText } from '../../../src/report/effect-lines.ts';
+import { denialText, effectTexts } from '../../../src/report/effect-lines.ts';
 import { type PlanTextInput, planText } from '../../../src/report/plan-text.ts';
 import { anyDigest, blocker, change, planOf, step } from './plan-builder.ts';
 
@@ -113,6 +113,13 @@ describe('a plan as text', () => {
       steps: [step('studio-1', 'x')],
     });
     expect(show(odd)).toContain('a\\u{1b}[2Jb -> c\\u{a}d');
+  });
+
+  it('says that what serves nobody is ended, and not that it is started', () => {
+    const effects = [{ kind: 'start', nodes: [], placements: ['kimi', 'qwen'] }] as const;
+    const ended = [change('studio-1', 'placement/kimi', 'hung', 'stopped')];
+    expect(effectTexts({ effects, changes: ended })).toEqual(['starts qwen', 'ends what is left of kimi']);
+    expect(effectTexts({ effects, changes: [] })).toEqual(['starts kimi, qwen']);
   });
 
   it('denies only what the plan does not do', () => {
