@@ -7,6 +7,18 @@ const results = process.env['MESHWRIGHT_RESULTS'];
 /** Tests that run the built command itself; only they wait for a build. */
 const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts', 'test/architecture/pure-run.test.ts'];
 
+/** Whole runs of many seconds each: `.ci/run` has the patience for them, whoever types `npm test` has not. */
+const longRuns =
+  process.env['MESHWRIGHT_FULL'] === '1'
+    ? []
+    : [
+        'test/cli/{act,apply,demo,faults,playbook}.test.ts',
+        'test/scenarios/converge-{effects,failures,keys}.test.ts',
+        'test/scenarios/demo-sshd.test.ts',
+        'test/scenarios/{kill-apply,kill-reboot,kill-restart,start-phases}.test.ts',
+        'test/scenarios/{faults-found,sim-reboot,sim-launchd-mesh}.test.ts',
+      ];
+
 export default defineConfig({
   test: {
     testTimeout: 30_000,
@@ -24,7 +36,10 @@ export default defineConfig({
     },
     projects: [
       { extends: true, test: { name: 'parts', include: ['test/**/*.test.ts'], exclude: builtOnes } },
-      { extends: true, test: { name: 'whole', include: builtOnes, globalSetup: 'test/global-setup.ts' } },
+      {
+        extends: true,
+        test: { name: 'whole', include: builtOnes, exclude: longRuns, globalSetup: 'test/global-setup.ts' },
+      },
     ],
   },
 });

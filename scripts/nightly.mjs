@@ -69,7 +69,11 @@ async function properties(endMs) {
   let isGreen = true;
   do {
     rounds += 1;
-    const env = { MESHWRIGHT_RESULTS: join(results, `properties-${rounds}.json`), MESHWRIGHT_FULL: '1' };
+    const env = {
+      MESHWRIGHT_RESULTS: join(results, `properties-${rounds}.json`),
+      MESHWRIGHT_FULL: '1',
+      MESHWRIGHT_EVERY: '1',
+    };
     isGreen = (await vitest(['test/property', '--project', 'parts'], env)).code === 0;
   } while (isGreen && performance.now() < endMs);
   return { isGreen, text: `${rounds} ${rounds === 1 ? 'round' : 'rounds'}, each with new seeds` };
@@ -78,6 +82,7 @@ async function properties(endMs) {
 async function enumerations() {
   const env = {
     MESHWRIGHT_FULL: '1',
+    MESHWRIGHT_EVERY: '1',
     MESHWRIGHT_SEED: options.seed,
     MESHWRIGHT_RESULTS: join(results, 'enumerations.json'),
   };
