@@ -13,10 +13,10 @@ const longRuns =
     ? []
     : [
         'test/cli/{act,apply,demo,faults,playbook}.test.ts',
-        'test/scenarios/converge-{effects,failures,keys}.test.ts',
+        'test/scenarios/converge-{drift,effects,failures,keys}.test.ts',
         'test/scenarios/demo-sshd.test.ts',
         'test/scenarios/{kill-apply,kill-reboot,kill-restart,start-phases}.test.ts',
-        'test/scenarios/{faults-found,sim-reboot,sim-launchd-mesh}.test.ts',
+        'test/scenarios/{faults-found,observe-silence,sim-launchd-mesh,sim-network,sim-reboot,sim-supervisor}.test.ts',
       ];
 
 export default defineConfig({
