@@ -57,6 +57,12 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     }
   });
 
+  it('has a home of its own, so that nothing here depends on the rc files of who runs the tests', async () => {
+    const remote = await open(await start());
+    const home = await remote.exec('printf %s "$HOME"; ls -A "$HOME"', execLimits);
+    expect(textOf(home.stdout)).toMatch(/meshwright-sshd-\w+authorized_keys/);
+  });
+
   it('asks for the ECDSA host key when only that one is known', async () => {
     const hostKeys = [
       ssh.host.pair,

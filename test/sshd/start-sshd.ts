@@ -117,6 +117,16 @@ function penaltiesOff(): readonly string[] {
   return answer.stderr.includes('Bad configuration option') ? [] : ['PerSourcePenalties no'];
 }
 
+/**
+ * A home without rc files, so that no rc file of the person who runs the tests is read: `pyenv init` in a .bashrc waits a minute
+ * for the lock that a session which was cut off leaves behind. sshd takes the first SetEnv line only.
+ */
+function withOwnHome(folder: string, extra: readonly string[]): readonly string[] {
+  const home = `HOME=${folder}`;
+  if (!extra.some((line) => line.startsWith('SetEnv '))) return [...extra, `SetEnv ${home}`];
+  return extra.map((line) => (line.startsWith('SetEnv ') ? `${line} ${home}` : line));
+}
+
 function configText(folder: string, port: number, hostKeys: readonly KeyPair[], extra: readonly string[]): string {
   const keyword = (line: string): string => line.split(/\s/u)[0]?.toLowerCase() ?? '';
   const given = new Set(extra.map(keyword));
@@ -150,7 +160,7 @@ export async function startSshd(options: SshdOptions): Promise<Sshd> {
   const port = await freePort();
   const config = join(folder, 'sshd_config');
   writeFileSync(join(folder, 'authorized_keys'), `${options.userKeys.join('\n')}\n`, { mode: 0o600 });
-  writeFileSync(config, configText(folder, port, hostKeys, options.config ?? []));
+  writeFileSync(config, configText(folder, port, hostKeys, withOwnHome(folder, options.config ?? [])));
   const logFile = join(folder, 'log');
   const log = (): string => (existsSync(logFile) ? readFileSync(logFile, 'utf8') : '');
   const env = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', ...options.env };
