@@ -80,7 +80,7 @@ export interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newTok
 }
 
 /**
- * Observes nodes over the connections that a run has: fresh as any, without another login. `deadlineMs` is for the
+ * Observes nodes over the connections that a run has: as fresh as every other look, without another login. `deadlineMs` is for the
  * answers of one node. A quiet look asks no endpoint for a token.
  */
 export async function observeSessions(

@@ -62,7 +62,7 @@ function keyOf(exec: ReceivedExec, records: readonly JournalRecord[]): ExecKey |
   return { key: `script ${decodeURIComponent(step)}`, step: decodeURIComponent(step) };
 }
 
-/** Steps whose commands differ from one time to the next; of all others the first is as good as any. */
+/** Steps whose commands differ from one time to the next; of all others the first one is taken. */
 const isCounted = (key: string): boolean => key.startsWith('send ');
 
 /**

@@ -23,7 +23,7 @@ const numbers = (...fields: readonly (readonly [value: number, bytes: 2 | 4])[])
     }),
   );
 
-/** A zip archive as any tool would write it (APPNOTE 4.3): local headers with data, the directory, its end. */
+/** A zip archive as tools write it (APPNOTE 4.3): local headers with data, the directory, its end. */
 function zip(entries: readonly Entry[]): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
