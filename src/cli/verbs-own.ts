@@ -95,6 +95,21 @@ Recovery where it is off (that Mac starts anew), and unlock FileVault.`,
     load: async () => (await import('./commands/sim-hands.ts')).simPowerOn,
   },
   {
+    name: 'sim example',
+    group,
+    summary: 'a folder with the example and all it needs to answer',
+    words: '<folder>',
+    uses: ['json'],
+    options: [],
+    more: `Writes cluster.yaml, a small reference runtime and a stand-in model into an
+empty folder. Then, in there:
+  meshwright sim up
+  meshwright apply --sim
+  meshwright ask --sim chat "Hello"
+  meshwright sim down`,
+    load: async () => (await import('./commands/sim-example.ts')).simExample,
+  },
+  {
     name: 'sim serve',
     group,
     summary: 'the simulator itself',

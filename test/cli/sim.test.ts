@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endPlace } from './fleet.ts';
@@ -114,6 +114,30 @@ describe('sim', () => {
     expect(second.stdout).toMatch(/\| 0\n[\s\S]*kept/);
     expect(third.stdout).toContain('491520');
     expect(third.stdout).not.toContain('kept');
+  });
+
+  it('writes an example with all that it names into an empty folder, and over nothing', async () => {
+    const ours = makePlace();
+    const typed = (...words: string[]) => meshwright(ours, words);
+    ours.write('taken', 'mine');
+    mkdirSync(join(ours.folder, 'full'));
+    ours.write('full/cluster.yaml', 'mine');
+    const made = await typed('sim', 'example', 'rack');
+    const rans = [made, await typed('sim', 'example', 'rack'), await typed('sim', 'example', 'taken')];
+    const asJson = await typed('sim', 'example', 'other', '--json');
+    const judged = await typed('-f', 'rack/cluster.yaml', 'validate');
+    rans.push(await typed('sim', 'example', 'full'), await typed('sim', 'example'));
+    expect([...rans, asJson, judged].map((ran) => ran.code)).toEqual([0, 64, 64, 64, 64, 0, 0]);
+    await expectGolden('sim-example', ours, rans);
+    expect(schemaCheck('sim')(json(asJson))).toEqual([]);
+    const kept = ['taken', 'full/cluster.yaml'].map((name) => readFileSync(join(ours.folder, name), 'utf8'));
+    expect(kept).toEqual(['mine', 'mine']);
+    const [model] = readdirSync(join(ours.folder, 'rack/models'));
+    expect([readdirSync(join(ours.folder, 'rack')).sort(), model]).toEqual([
+      ['cluster.yaml', 'dist', 'models'],
+      'tiny',
+    ]);
+    ours.remove();
   });
 
   it('shows the names and targets of all faults', async () => {

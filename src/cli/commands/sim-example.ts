@@ -1,0 +1,40 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { prepareDemo } from '../demo/prepare.ts';
+import { showJson } from '../diagnostics-output.ts';
+import { exitCode } from '../exit-codes.ts';
+import { usageError } from '../options.ts';
+import type { Run, VerbBody } from '../verb.ts';
+import { cannotWrite } from '../write-file.ts';
+
+/** `sim example FOLDER`: the example of the demo with all that it names, so that a rehearsal goes on to an answer. */
+export const simExample: VerbBody = async (run) => {
+  const [shown = ''] = run.words;
+  const folder = emptyFolder(run, shown);
+  await prepareDemo(folder);
+  if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, folder });
+  else run.console.out(written(shown));
+  return exitCode.done;
+};
+
+const written = (shown: string): string => `${shown} has cluster.yaml and, for a simulated rack, what the file names:
+a small reference runtime in dist/, a stand-in for a model in models/.
+
+Go on in there:
+  meshwright sim up
+  meshwright apply --sim
+  meshwright sim down
+`;
+
+/** Never writes over what somebody has. @throws FleetError `cli/usage`, `cli/cannot-write` */
+function emptyFolder(run: Run, shown: string): string {
+  const folder = resolve(run.folder, shown);
+  try {
+    mkdirSync(folder, { recursive: true });
+    if (readdirSync(folder).length === 0) return folder;
+  } catch (error) {
+    // A file of that name is no trouble of the disk.
+    if (!existsSync(folder)) throw cannotWrite(folder, error);
+  }
+  throw usageError(`${shown} is not an empty folder.`, 'Name a folder that is empty or not there yet.');
+}
