@@ -1,7 +1,12 @@
 import type { Verb } from './verb.ts';
+import { everyNode, everyPlacement, leaseWait } from './verb-options.ts';
 import { atOnce, overPlacements, withConsent } from './verb-uses.ts';
 
 const group = 'Act:';
+
+/** How a run that changes nodes comes out. */
+const exits = `Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
+5: nothing was changed. 75: another run holds a node.`;
 
 /** Verbs that act on what is there, in the order of the help. */
 export const actVerbs: readonly Verb[] = [
@@ -26,14 +31,10 @@ Examples:
     summary: 'start placements',
     words: '[placement...]',
     uses: overPlacements,
-    options: [
-      { flags: '--all', text: 'every placement of the file' },
-      { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
-    ],
+    options: [everyPlacement, leaseWait],
     more: `Ranks are started in order, all of them or none; it counts as started when it
 has given a token. One that serves already is left alone.
-Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
-5: nothing was changed. 75: another run holds a node.`,
+${exits}`,
     load: async () => (await import('./commands/act-on-placements.ts')).start,
   },
   {
@@ -42,13 +43,9 @@ Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
     summary: 'stop placements, ranks in order',
     words: '[placement...]',
     uses: overPlacements,
-    options: [
-      { flags: '--all', text: 'every placement of the file' },
-      { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
-    ],
+    options: [everyPlacement, leaseWait],
     more: `The next apply starts what the file wants serving.
-Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
-5: nothing was changed. 75: another run holds a node.`,
+${exits}`,
     load: async () => (await import('./commands/act-on-placements.ts')).stop,
   },
   {
@@ -57,13 +54,9 @@ Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
     summary: 'without a reboot: stop placements, start them again',
     words: '[placement...]',
     uses: overPlacements,
-    options: [
-      { flags: '--all', text: 'every placement of the file' },
-      { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
-    ],
+    options: [everyPlacement, leaseWait],
     more: `Never reboots a Mac. Its whole behaviour is playbooks/restart.yaml.
-Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
-5: nothing was changed. 75: another run holds a node.
+${exits}
 
 Examples:
   meshwright restart kimi
@@ -76,14 +69,10 @@ Examples:
     summary: 'restart Macs, and bring back what served there',
     words: '[node...]',
     uses: withConsent,
-    options: [
-      { flags: '--all', text: 'every node of the file' },
-      { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
-    ],
+    options: [everyNode, leaseWait],
     more: `Stops the placements of these Macs first, restarts each Mac at most once, and
 starts what the file wants serving. Its whole behaviour: playbooks/reboot.yaml
-Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
-5: nothing was changed. 75: another run holds a node.
+${exits}
 
 Examples:
   meshwright reboot studio-3`,
@@ -95,14 +84,10 @@ Examples:
     summary: 'switch Macs off, and say how they come back',
     words: '[node...]',
     uses: withConsent,
-    options: [
-      { flags: '--all', text: 'every node of the file' },
-      { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
-    ],
+    options: [everyNode, leaseWait],
     more: `Stops the placements of these Macs first. Only somebody at the rack brings a
 Mac back: meshwright cannot press its power button.
-Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
-5: nothing was changed. 75: another run holds a node.`,
+${exits}`,
     load: async () => (await import('./commands/act-on-macs.ts')).shutdown,
   },
   {
@@ -112,7 +97,7 @@ Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
     words: '[node...]',
     tail: '-- COMMAND [word...]',
     uses: atOnce,
-    options: [{ flags: '--all', text: 'every node of the file' }],
+    options: [everyNode],
     more: `The words behind -- reach the node exactly as they are, as one command and its
 arguments; no shell looks into them. For a pipe say: -- sh -c 'a | b'
 Exit 0: it ended with 0 everywhere. 1: nowhere. 4: on some nodes.

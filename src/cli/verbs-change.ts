@@ -1,4 +1,5 @@
 import type { Verb } from './verb.ts';
+import { leaseWait } from './verb-options.ts';
 import { atOnce, withConsent } from './verb-uses.ts';
 
 const group = 'Change:';
@@ -34,7 +35,7 @@ Examples:
     options: [
       { flags: '--allow <effect>', text: 'interrupt: placements may be stopped without a prompt' },
       { flags: '--update-lock', text: 'write what was resolved into the lock, without a terminal too' },
-      { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
+      leaseWait,
       { flags: '--wait-for-hands', text: 'go on as soon as the work list is done' },
     ],
     more: `Shows the plan, asks once, runs exactly that, and looks again: the last look

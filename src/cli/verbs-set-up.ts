@@ -1,4 +1,5 @@
 import type { Verb } from './verb.ts';
+import { everyNode } from './verb-options.ts';
 import { overNodes } from './verb-uses.ts';
 
 const group = 'Set up:';
@@ -12,7 +13,7 @@ export const setUpVerbs: readonly Verb[] = [
     words: '[node...]',
     uses: [...overNodes, 'consent'],
     options: [
-      { flags: '--all', text: 'every node of the file' },
+      everyNode,
       { flags: '--expect <fingerprint>', text: 'pin only this fingerprint (SHA256:...), without asking' },
       { flags: '--replace', text: 'allow another key in place of the pinned one' },
       { flags: '--user <name>', text: 'account at an address that is in no file' },

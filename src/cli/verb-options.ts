@@ -1,0 +1,13 @@
+import type { VerbOption } from './verb.ts';
+
+/** Takes every node of the file where else words name them. */
+export const everyNode: VerbOption = { flags: '--all', text: 'every node of the file' };
+
+/** Takes every placement of the file where else words name them. */
+export const everyPlacement: VerbOption = { flags: '--all', text: 'every placement of the file' };
+
+/** Lets a run wait for the leases of another. */
+export const leaseWait: VerbOption = {
+  flags: '--lease-wait <time>',
+  text: 'how long to wait for another run that holds a node',
+};
