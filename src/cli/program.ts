@@ -69,7 +69,7 @@ function globalOptions(): readonly GlobalOption[] {
     },
     {
       use: 'reach',
-      option: new Option('--deadline <time>', 'how long one node may take')
+      option: new Option('--deadline <time>', 'how long one answer may take')
         .argParser(readDuration)
         .default(30_000, '30s'),
     },

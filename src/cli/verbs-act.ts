@@ -71,7 +71,9 @@ Examples:
     uses: withConsent,
     options: [everyNode, leaseWait],
     more: `Stops the placements of these Macs first, restarts each Mac at most once, and
-starts what the file wants serving. Its whole behaviour: playbooks/reboot.yaml
+starts what the file wants serving. A Mac has 20 minutes to come back; Ctrl-C
+stops the waiting, and the next apply brings back what served there.
+Its whole behaviour: playbooks/reboot.yaml
 ${exits}
 
 Examples:
