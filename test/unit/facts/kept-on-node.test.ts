@@ -11,20 +11,16 @@ import { observeScript } from '../../../src/script/observe-script.ts';
 import { placementFolder, rankServiceLabel, requestFile } from '../../../src/script/rank-paths.ts';
 import { stagedFile } from '../../../src/script/tree-paths.ts';
 import { type MacRoot, makeMacRoot, ours } from '../script/mac-root.ts';
-import { startScript } from '../script/node-root.ts';
+import { removedAfter, startScript } from '../script/node-root.ts';
 import { exampleDigest, exampleFence, exampleModel, exampleRecord } from '../script/script-examples.ts';
 import { type Shell, scriptShells } from '../script/shells.ts';
 
 const token = '0123456789abcdef0123456789abcdef';
-const roots: MacRoot[] = [];
-afterAll(() => {
-  for (const root of roots) root.remove();
-});
+const newMac = removedAfter(makeMacRoot);
 
 /** A node whose launchd runs the rank, and on which somebody listens on these addresses. */
 function newRoot(shell: Shell, listeners: readonly string[] = []): MacRoot {
-  const root = makeMacRoot(shell);
-  roots.push(root);
+  const root = newMac(shell);
   const label = rankServiceLabel('kimi');
   root.tool('bin/launchctl', `printf 'system/${label} = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n'`);
   root.file(`Library/LaunchDaemons/${label}.plist`, '');

@@ -7,19 +7,12 @@ import type { JobCall, TreeFile } from '../../../src/model/node-script.ts';
 import { nodePath } from '../../../src/script/node-paths.ts';
 import { stagedFile, stagingFolder } from '../../../src/script/tree-paths.ts';
 import type { MacRoot } from './mac-root.ts';
+import { removedAfter } from './node-root.ts';
 import { isVerified, makeJobRoot, runJob, sha256 } from './run-job.ts';
 import { exampleModel } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
-const roots: MacRoot[] = [];
-const newRoot = (shell: Shell): MacRoot => {
-  const root = makeJobRoot(shell);
-  roots.push(root);
-  return root;
-};
-afterAll(() => {
-  for (const root of roots) root.remove();
-});
+const newRoot = removedAfter(makeJobRoot);
 
 describe('a model that the node fetches', () => {
   const big = Buffer.alloc(3_000_000, 'meshwright ');

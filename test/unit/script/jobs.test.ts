@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Digest } from '../../../src/model/digest.ts';
 import type { JobCall, TreeFile } from '../../../src/model/node-script.ts';
 import { jobFolder } from '../../../src/script/launch-job.ts';
@@ -9,20 +9,12 @@ import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { parseJobPoll } from '../../../src/script/poll-job.ts';
 import { stagedArchive, stagedFile, stagedTree, stagingFolder, treeFolder } from '../../../src/script/tree-paths.ts';
 import { bootSession, type MacRoot } from './mac-root.ts';
-import { isAlive, until } from './node-root.ts';
+import { isAlive, removedAfter, until } from './node-root.ts';
 import { ended, isVerified, key, launch, makeJobRoot, poll, runJob, sha256 } from './run-job.ts';
 import { exampleModel, exampleRuntime } from './script-examples.ts';
-import { type Shell, scriptShells } from './shells.ts';
+import { scriptShells } from './shells.ts';
 
-const roots: MacRoot[] = [];
-const newRoot = (shell: Shell): MacRoot => {
-  const root = makeJobRoot(shell);
-  roots.push(root);
-  return root;
-};
-afterAll(() => {
-  for (const root of roots) root.remove();
-});
+const newRoot = removedAfter(makeJobRoot);
 
 /** Number of the process of the job. */
 const pidOf = (root: MacRoot): number => Number(root.read(`${jobFolder(key).path}/pid`));

@@ -1,6 +1,6 @@
 import { mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type LeaseClaim,
   releaseLeaseScript,
@@ -10,19 +10,16 @@ import {
 } from '../../../src/script/lease.ts';
 import { type LeaseAnswer, readLeaseAnswer, type SeenLease } from '../../../src/script/lease-answer.ts';
 import { type MacEnd, type MacRoot, makeMacRoot, ours } from './mac-root.ts';
+import { removedAfter } from './node-root.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
-const roots: MacRoot[] = [];
+const newMac = removedAfter(makeMacRoot);
 /** A node on which nobody has ever held a lease. */
 const newRoot = async (shell: Shell): Promise<MacRoot> => {
-  const root = makeMacRoot(shell);
-  roots.push(root);
+  const root = newMac(shell);
   await root.run(`/bin/rm -r '${root.folder.replaceAll("'", "'\\''")}/Library'`);
   return root;
 };
-afterAll(() => {
-  for (const root of roots) root.remove();
-});
 
 const claim = (run: string): LeaseClaim => ({
   run,

@@ -2,6 +2,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { ScriptCall } from '../../../src/model/node-script.ts';
+import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { readScriptResult, type ScriptResult } from '../../../src/script/script-result.ts';
 import { makeNodeRoot, type NodeRoot } from './node-root.ts';
 import { exampleFence, inScript } from './script-examples.ts';
@@ -72,6 +74,14 @@ export interface MacRoot extends NodeRoot {
   read(path: string): string;
   has(path: string): boolean;
 }
+
+/** Runs a node script, as under {@link MacRoot.runBody}. */
+export const run = async (root: MacRoot, call: ScriptCall): Promise<ScriptResult> =>
+  (await root.runBody(scriptBody(call))).result;
+
+/** The results of scripts that say nothing else. */
+export const changed: ScriptResult = { kind: 'done', isChanged: true, said: [] };
+export const unchanged: ScriptResult = { kind: 'done', isChanged: false, said: [] };
 
 /** A new node with an empty disk and a lease of the run of the examples. */
 export function makeMacRoot(shell: Shell): MacRoot {

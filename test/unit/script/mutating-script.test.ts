@@ -1,20 +1,13 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseHistory } from '../../../src/script/history.ts';
 import { mutatingCommand } from '../../../src/script/root-script.ts';
 import { readScriptResult, saysDiskFull } from '../../../src/script/script-result.ts';
-import { type MacRoot, makeMacRoot, ours } from './mac-root.ts';
+import { makeMacRoot, ours } from './mac-root.ts';
+import { removedAfter } from './node-root.ts';
 import { inScript } from './script-examples.ts';
-import { type Shell, scriptShells } from './shells.ts';
+import { scriptShells } from './shells.ts';
 
-const roots: MacRoot[] = [];
-const newRoot = (shell: Shell): MacRoot => {
-  const root = makeMacRoot(shell);
-  roots.push(root);
-  return root;
-};
-afterAll(() => {
-  for (const root of roots) root.remove();
-});
+const newRoot = removedAfter(makeMacRoot);
 
 describe.each(scriptShells)('a mutating script under $name', (shell) => {
   it('runs its body and leaves one line in the history', async () => {

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { afterAll } from 'vitest';
 import { type Shell, scriptShells } from './shells.ts';
 
 /** The base tools that an observation uses, each handing on to this computer's own. */
@@ -61,6 +62,21 @@ export function makeNodeRoot(shell: Shell | undefined = scriptShells[0], name = 
         .map((line) => ({ tool: line.split(' ')[0] ?? '', pid: Number(line.split(' ')[1]) })),
     tree: () => treeOf(folder, '.'),
     remove: () => rmSync(parent, { recursive: true, force: true }),
+  };
+}
+
+/** The same maker; what it makes is removed when the tests of the file are over. */
+export function removedAfter<Words extends readonly unknown[], Root extends NodeRoot>(
+  make: (...words: Words) => Root,
+): (...words: Words) => Root {
+  const roots: Root[] = [];
+  afterAll(() => {
+    for (const root of roots) root.remove();
+  });
+  return (...words) => {
+    const root = make(...words);
+    roots.push(root);
+    return root;
   };
 }
 

@@ -1,10 +1,10 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Answer, Probe } from '../../../src/model/probe.ts';
 import { parseFrames } from '../../../src/script/frames.ts';
 import { below, nodePath, tool } from '../../../src/script/node-paths.ts';
 import { observationMaxBytes, observeCommand, observeScript } from '../../../src/script/observe-script.ts';
 import { observationCeilingMs } from '../../../src/script/probe-timing.ts';
-import { isAlive, makeNodeRoot, type NodeRoot, startScript, until } from './node-root.ts';
+import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, startScript, until } from './node-root.ts';
 import { loginShells, type Shell, scriptShells } from './shells.ts';
 
 const token = '0123456789abcdef0123456789abcdef';
@@ -19,15 +19,7 @@ const probe = (name: string, more: Partial<Probe> = {}): Probe => ({
 
 const names = (word: string, count: number) => Array.from({ length: count }, (_, at) => `${word}${at}`);
 
-const roots: NodeRoot[] = [];
-const newRoot = (shell: Shell, name?: string): NodeRoot => {
-  const root = makeNodeRoot(shell, name);
-  roots.push(root);
-  return root;
-};
-afterAll(() => {
-  for (const root of roots) root.remove();
-});
+const newRoot = removedAfter(makeNodeRoot);
 
 /** Runs an observation in a folder and gives its answers by probe. */
 async function observe(shell: Shell, root: NodeRoot, probes: readonly Probe[]): Promise<ReadonlyMap<string, Answer>> {
@@ -249,8 +241,7 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
 
 describe('the observation as a command line', () => {
   it.each(loginShells)('is handed on unchanged by $name', async (login) => {
-    const root = makeNodeRoot();
-    roots.push(root);
+    const root = newRoot();
     const odd = 'a\nb\\ \'\\\' "$R" `x` !! ~ \\\\';
     root.tool('fake/argv', 'printf "<%s>" "$@"');
     const probes = [probe('argv', { ask: [fake('argv'), odd] })];

@@ -1,22 +1,10 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ScriptCall } from '../../../src/model/node-script.ts';
-import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
-import { type MacRoot, makeMacRoot } from './mac-root.ts';
-import { type Shell, scriptShells } from './shells.ts';
+import { changed, type MacRoot, makeMacRoot, run, unchanged } from './mac-root.ts';
+import { removedAfter } from './node-root.ts';
+import { scriptShells } from './shells.ts';
 
-const roots: MacRoot[] = [];
-const newRoot = (shell: Shell): MacRoot => {
-  const root = makeMacRoot(shell);
-  roots.push(root);
-  return root;
-};
-afterAll(() => {
-  for (const root of roots) root.remove();
-});
-
-const run = async (root: MacRoot, call: ScriptCall) => (await root.runBody(scriptBody(call))).result;
-const changed = { kind: 'done', isChanged: true, said: [] };
-const unchanged = { kind: 'done', isChanged: false, said: [] };
+const newRoot = removedAfter(makeMacRoot);
 /** What changed the node: not the tools that only look. */
 const writes = (root: MacRoot, look: RegExp): readonly string[] => root.calls().filter((call) => !look.test(call));
 

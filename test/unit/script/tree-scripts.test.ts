@@ -1,6 +1,6 @@
 import { rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseFacts } from '../../../src/facts/parse-facts.ts';
 import { allProbes } from '../../../src/facts/registry.ts';
 import { digest } from '../../../src/model/digest.ts';
@@ -18,24 +18,12 @@ import {
   treeFolder,
   verifiedMark,
 } from '../../../src/script/tree-paths.ts';
-import { type MacRoot, makeMacRoot } from './mac-root.ts';
-import { startScript, until } from './node-root.ts';
+import { changed, type MacRoot, makeMacRoot, run, unchanged } from './mac-root.ts';
+import { removedAfter, startScript, until } from './node-root.ts';
 import { exampleModel, exampleRuntime } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
-const roots: MacRoot[] = [];
-const newRoot = (shell: Shell): MacRoot => {
-  const root = makeMacRoot(shell);
-  roots.push(root);
-  return root;
-};
-afterAll(() => {
-  for (const root of roots) root.remove();
-});
-
-const run = async (root: MacRoot, call: ScriptCall) => (await root.runBody(scriptBody(call))).result;
-const changed = { kind: 'done', isChanged: true, said: [] };
-const unchanged = { kind: 'done', isChanged: false, said: [] };
+const newRoot = removedAfter(makeMacRoot);
 
 /** A tree in staging as a job leaves it, with two files and a link. */
 function stage(root: MacRoot, tree: TreeId, mark: string = tree.digest): void {

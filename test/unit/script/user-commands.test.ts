@@ -18,19 +18,11 @@ import {
 } from '../../../src/script/send.ts';
 import { stagedFile } from '../../../src/script/tree-paths.ts';
 import { bootSession, type MacRoot, makeMacRoot } from './mac-root.ts';
-import { until } from './node-root.ts';
+import { removedAfter, until } from './node-root.ts';
 import { exampleModel } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
-const roots: MacRoot[] = [];
-const newRoot = (shell: Shell): MacRoot => {
-  const root = makeMacRoot(shell);
-  roots.push(root);
-  return root;
-};
-afterAll(() => {
-  for (const root of roots) root.remove();
-});
+const newRoot = removedAfter(makeMacRoot);
 
 /** Runs a command line as sshd does, with bytes on its standard input. */
 function exec(command: string, input = ''): Promise<{ readonly code: number | null; readonly stdout: string }> {
