@@ -5,42 +5,28 @@ import { keptRecordsScript } from '../../script/node-scripts/kept-records.ts';
 import { launchdServicesScript } from '../../script/node-scripts/launchd-services.ts';
 import { placementMembersScript, unaskedMembersScript } from '../../script/node-scripts/placement-members.ts';
 
-/** What launchd says of each of our plists. */
-export const launchdServices: Probe = {
-  name: 'launchd-services',
-  ask: [tool.sh, '-c', launchdServicesScript],
-  deadlineMs: 10_000,
+/** A probe of a script of ours, whose answer grows with what is kept on the node. */
+const ofScript = (name: string, script: string, deadlineMs: number): Probe => ({
+  name,
+  ask: [tool.sh, '-c', script],
+  deadlineMs,
   maxBytes: 262_144,
-};
+});
+
+/** What launchd says of each of our plists. */
+export const launchdServices = ofScript('launchd-services', launchdServicesScript, 10_000);
 
 /** Jobs and the lease that runs keep on the node. */
-export const keptRecords: Probe = {
-  name: 'kept-records',
-  ask: [tool.sh, '-c', keptRecordsScript],
-  deadlineMs: 10_000,
-  maxBytes: 262_144,
-};
+export const keptRecords = ofScript('kept-records', keptRecordsScript, 10_000);
 
 /** Files that were put and trees that were published, with what shows whether they are still as they were. */
-export const keptFiles: Probe = {
-  name: 'kept-files',
-  ask: [tool.sh, '-c', keptFilesScript],
-  deadlineMs: 20_000,
-  maxBytes: 262_144,
-};
+export const keptFiles = ofScript('kept-files', keptFilesScript, 20_000);
 
-/** Members of placements, who listens, and one token from each endpoint. */
-export const placementMembers: Probe = {
-  name: 'placement-members',
-  ask: [tool.sh, '-c', placementMembersScript],
-  // A little more than the longest wait for a token that a run asks for (20 s, src/runtimes).
-  deadlineMs: 22_000,
-  maxBytes: 262_144,
-};
+/**
+ * Members of placements, who listens, and one token from each endpoint. The deadline is a little more than the longest
+ * wait for a token that a run asks for (20 s, src/runtimes).
+ */
+export const placementMembers = ofScript('placement-members', placementMembersScript, 22_000);
 
 /** The same answer without a token: a look that must not wait for one, nor leave requests with a mesh that is half there. */
-export const unaskedMembers: Probe = {
-  ...placementMembers,
-  ask: [tool.sh, '-c', unaskedMembersScript],
-  deadlineMs: 10_000,
-};
+export const unaskedMembers = ofScript('placement-members', unaskedMembersScript, 10_000);
