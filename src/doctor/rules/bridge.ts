@@ -57,7 +57,7 @@ function cure(node: string, layers: BridgeLayers): string {
   const isLookedAt = layers.unknown.length === 0;
   const looks = layers.unknown.map((layer) => lookUps[layer]);
   const isUp = layers.present.includes('interface');
-  const remove = isLookedAt ? `On ${node}:` : 'Then remove what is known of it:';
+  const remove = isLookedAt ? `Remove it with meshwright apply, or on ${node}:` : 'Then remove what is known of it:';
   const isAlone = commands.length === 0 && !isBySettings && isLookedAt;
   const restart = isAlone ? `Restart ${node}.` : 'Then restart it.';
   const perhaps = layers.unknown.includes('interface') ? ['Then restart it if the bridge was up.'] : [];

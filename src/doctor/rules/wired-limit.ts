@@ -34,7 +34,9 @@ function judge(limit: DesiredWiredLimit, { name, facts }: ExaminedNode): readonl
     diagnose('memory/wired-limit', {
       subject,
       detail: `The GPU may wire ${limitText(seen.value.megabytes)}; the file wants ${limitText(wanted)}.`,
-      hint: withCommands(`On ${name}, until the next boot:`, [`sudo sysctl iogpu.wired_limit_mb=${wanted}`]),
+      hint: withCommands(`Set it with meshwright apply, or on ${name} until its next boot:`, [
+        `sudo sysctl iogpu.wired_limit_mb=${wanted}`,
+      ]),
     }),
   ];
 }

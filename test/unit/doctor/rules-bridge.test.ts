@@ -54,7 +54,7 @@ describe('Thunderbolt Bridge', () => {
 
   it('is removed by commands that stand on lines of their own', () => {
     expect(hintsOf('bridge/active', whole)[0]?.split('\n')).toEqual([
-      'On studio-3:',
+      'Remove it with meshwright apply, or on studio-3:',
       '  sudo networksetup -setnetworkserviceenabled "Thunderbolt Bridge" off',
       deleteCommand,
       'Then restart it.',

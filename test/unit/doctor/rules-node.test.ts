@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { DesiredFleet } from '../../../src/model/desired.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
+import { nodeName } from '../../../src/model/node.ts';
 import { desiredFleet, desiredNode, healthyFacts, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
@@ -72,10 +73,10 @@ describe('power', () => {
 
   it('hints with exactly the settings that differ', () => {
     expect(hintsOf('power/settings', only(power({ sleepMinutes: 10 })))).toEqual([
-      'On studio-3:\n  sudo pmset -a sleep 0',
+      'Set it with meshwright apply, or on studio-3:\n  sudo pmset -a sleep 0',
     ]);
     expect(hintsOf('power/settings', only(power({ sleepMinutes: 1, restartAfterPowerLoss: false })))).toEqual([
-      'On studio-3:\n  sudo pmset -a sleep 0 autorestart 1',
+      'Set it with meshwright apply, or on studio-3:\n  sudo pmset -a sleep 0 autorestart 1',
     ]);
   });
 
@@ -168,6 +169,47 @@ describe('sudo', () => {
   it('that asks for a password or is denied is a warning each', () => {
     expect(told(only({ sudo: 'needs-password' }))).toEqual(['warning sudo/needs-password node studio-3']);
     expect(told(only({ sudo: 'denied' }))).toEqual(['warning sudo/denied node studio-3']);
+  });
+});
+
+describe('ranks that run as root', () => {
+  const kimi: DesiredPlacement = {
+    name: 'kimi',
+    model: 'tiny',
+    runtime: 'reference',
+    nodes: ['studio-2', 'studio-3'].map(nodeName),
+    transport: 'tcp',
+    contextTokens: 4_096,
+    env: {},
+    endpointPort: 8_080,
+    firstTokenMs: 30_000,
+    state: 'serving',
+  };
+  const wishes = (user?: string): Partial<DesiredFleet> => ({
+    placements: [kimi],
+    nodes: desiredFleet().nodes.map((node) => (user === undefined ? node : { ...node, user })),
+  });
+  const asRoot: RackChanges = { values: { 'studio-3': { login: 'root' }, 'studio-4': { login: 'root' } } };
+
+  it('are a warning on each member that ssh enters as root', () => {
+    expect(told(asRoot, wishes())).toEqual(['warning placement/runs-as-root node studio-3']);
+    expect(told({}, wishes())).toEqual([]);
+    expect(findingsOf(asRoot, wishes())[0]?.detail).toBe(
+      'The rank of kimi runs as root here: the file names no user for it, and ssh logs in as root.',
+    );
+    expect(hintsOf('placement/runs-as-root', asRoot, wishes())[0]).toContain('ssh.user');
+  });
+
+  it('are so on every member where the file says root, and nowhere where it names somebody else', () => {
+    const all = ['warning placement/runs-as-root node studio-2', 'warning placement/runs-as-root node studio-3'];
+    expect(told({}, wishes('root'))).toEqual(all);
+    expect(told(asRoot, wishes('mesh'))).toEqual([]);
+  });
+
+  it('are not claimed where nobody could see who is logged in', () => {
+    expect(told({ unknown: { 'studio-3': { login: 'failed' } } }, wishes())).toEqual([
+      'warning fact/unknown node studio-3',
+    ]);
   });
 });
 
