@@ -1,21 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../src/apply/run-events.ts';
 import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../src/diagnostics/fleet-error.ts';
-import type { Patch, Step } from '../../src/model/step.ts';
+import type { Step } from '../../src/model/step.ts';
 import { nodePath } from '../../src/script/node-paths.ts';
-import { aStep } from '../unit/apply/step-builder.ts';
+import { aStep, type StepChange } from '../unit/apply/step-builder.ts';
 import { type ApplyRack, keptJournal, planOf, runOptions, startApplyRack } from './apply-rack.ts';
-import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+import {
+  codes,
+  cuttingProxies,
+  gate,
+  historyFile,
+  ours,
+  outcomes,
+  ownerFile,
+  seenSleep,
+  sleepAfter,
+  timesRun,
+} from './apply-steps.ts';
+import type { CuttingProxy } from './cutting-proxy.ts';
 import { eventually } from './sim-fixture.ts';
-
-const ours = '/Library/Application Support/meshwright';
-const history = `${ours}/log/history`;
-const ownerFile = `${ours}/lease/owner`;
 
 let rack: ApplyRack;
 beforeAll(async () => {
@@ -23,49 +31,18 @@ beforeAll(async () => {
 });
 afterAll(() => rack.stop());
 
-const proxies: CuttingProxy[] = [];
-afterEach(async () => {
-  await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));
-});
-
-/** Minutes that no Mac has been told to sleep after yet. */
-let minutes = 20;
-const sleepAfter = (id: string, node: string, more: Parameters<typeof aStep>[1] = {}): Step => {
-  minutes += 1;
-  return aStep(id, { node, act: { kind: 'script', name: 'set-power', args: { sleepMinutes: minutes } }, ...more });
-};
-const seenSleep = (node: string, value: number): Patch => ({
-  node: rack.way(node).node,
-  address: 'power/sleep',
-  value,
-});
-const gate = (id: string, patch: Patch, more: { needs?: readonly string[]; deadlineMs?: number } = {}): Step =>
-  aStep(id, { node: patch.node, class: 'probe', act: { kind: 'gate', expect: [patch], aborts: [] }, ...more });
+const proxied = cuttingProxies();
 const file = (node: string, name = randomUUID()): Step =>
   aStep(`${node}/put`, {
     node,
     act: { kind: 'put', path: nodePath(`${ours}/test/${name}`), mode: 0o644, content: [`${name}\n`] },
   });
 
-const outcomes = ({ steps }: RunReport): Readonly<Record<string, string>> =>
-  Object.fromEntries(steps.map(({ step, outcome }) => [step.id, outcome]));
-const codes = ({ diagnostics }: RunReport): readonly string[] => diagnostics.map(({ code }) => code);
-const timesRun = (node: string, step: string): number =>
-  (rack.read(node, history) ?? '').split(`step=${encodeURIComponent(step)} `).length - 1;
-
-async function proxied(
-  node: string,
-): Promise<{ readonly proxy: CuttingProxy; readonly ways: ReturnType<ApplyRack['way']>[] }> {
-  const proxy = await startCuttingProxy(rack.fleet.nodes[node]?.port ?? 0);
-  proxies.push(proxy);
-  return { proxy, ways: rack.desired.nodes.map(({ name }) => rack.way(name, name === node ? proxy.port : undefined)) };
-}
-
 describe('a run of a plan', () => {
   it('brings nodes to what its steps say, sees it at a gate, and leaves no lease', async () => {
     const power = sleepAfter('studio-1/power', 'studio-1');
     const put = file('studio-2');
-    const steps = [power, put, gate('seen', seenSleep('studio-1', minutes), { needs: ['studio-1/power'] })];
+    const steps = [power, put, gate('seen', seenSleep('studio-1'), { needs: ['studio-1/power'] })];
     const events: RunEvent[] = [];
     const report = await runPlan(planOf(steps), runOptions(rack, { events }));
     expect(outcomes(report)).toEqual({ 'studio-1/power': 'changed', 'studio-2/put': 'changed', seen: 'unchanged' });
@@ -86,17 +63,17 @@ describe('a run of a plan', () => {
       'lease',
       'run-ended',
     ]);
-    expect(rack.read('studio-1', history)).toContain(`run=${report.runId} `);
+    expect(rack.read('studio-1', historyFile)).toContain(`run=${report.runId} `);
     const again = await runPlan(planOf(steps), runOptions(rack));
     expect(Object.values(outcomes(again))).toEqual(['unchanged', 'unchanged', 'unchanged']);
   });
 
   it('uses one connection per node for everything, and tells of every command with its script', async () => {
-    const { proxy, ways } = await proxied('studio-1');
+    const { proxy, ways } = await proxied(rack, 'studio-1');
     const sent: (readonly [string, string | undefined])[] = [];
     const power = sleepAfter('studio-1/power', 'studio-1');
     await runPlan(
-      planOf([power, gate('seen', seenSleep('studio-1', minutes), { needs: ['studio-1/power'] })]),
+      planOf([power, gate('seen', seenSleep('studio-1'), { needs: ['studio-1/power'] })]),
       runOptions(rack, { ways, onCommand: (_node, command, script) => void sent.push([command, script]) }),
     );
     expect(proxy.counts.connections).toBe(1);
@@ -110,7 +87,7 @@ describe('a run of a plan', () => {
     const steps = [sleepAfter('studio-1/a', 'studio-1'), sleepAfter('studio-1/b', 'studio-1')];
     const seen: string[] = [];
     const journal = keptJournal('run-order', (entry) => {
-      if (entry.phase === 'intent') seen.push(`${entry.step}: run ${timesRun('studio-1', entry.step)} times`);
+      if (entry.phase === 'intent') seen.push(`${entry.step}: run ${timesRun(rack, 'studio-1', entry.step)} times`);
     });
     await runPlan(planOf(steps), runOptions(rack, { journal }));
     expect(seen).toEqual(['studio-1/a: run 0 times', 'studio-1/b: run 0 times']);
@@ -135,7 +112,7 @@ describe('a run of a plan', () => {
     });
     const report = await runPlan(planOf(steps), runOptions(rack, { journal }));
     expect(outcomes(report)).toEqual({ 'studio-1/c': 'changed', 'studio-1/d': 'skipped' });
-    expect([codes(report), timesRun('studio-1', 'studio-1/d')]).toEqual([['journal/cannot-write'], 0]);
+    expect([codes(report), timesRun(rack, 'studio-1', 'studio-1/d')]).toEqual([['journal/cannot-write'], 0]);
     expect(rack.read('studio-1', ownerFile)).toBeUndefined();
     const never = keptJournal('run-never', () => {
       throw full;
@@ -156,7 +133,7 @@ describe('a run of a plan', () => {
   });
 
   it('fails steps of a node that is not reached, and does the others', async () => {
-    const { proxy, ways } = await proxied('studio-1');
+    const { proxy, ways } = await proxied(rack, 'studio-1');
     await proxy.vanish();
     const steps = [
       sleepAfter('studio-1/e', 'studio-1'),
@@ -170,11 +147,8 @@ describe('a run of a plan', () => {
 });
 
 /** Lets a script reach its node and be carried out there, and loses the answer. */
-async function loseAnswerOf(
-  step: string,
-  more: Parameters<typeof aStep>[1] = {},
-): Promise<{ report: RunReport; proxy: CuttingProxy }> {
-  const { proxy, ways } = await proxied('studio-1');
+async function loseAnswerOf(step: string, more: StepChange = {}): Promise<{ report: RunReport; proxy: CuttingProxy }> {
+  const { proxy, ways } = await proxied(rack, 'studio-1');
   let isLost = false;
   const report = await runPlan(
     planOf([sleepAfter(step, 'studio-1', more), sleepAfter(`${step}-next`, 'studio-1', { needs: [step] })]),
@@ -184,7 +158,7 @@ async function loseAnswerOf(
         if (isLost || script?.includes('pmset') !== true) return;
         isLost = true;
         proxy.muteAfter(script.length);
-        void eventually(() => timesRun('studio-1', step) === 1).then(() => proxy.cut());
+        void eventually(() => timesRun(rack, 'studio-1', step) === 1).then(() => proxy.cut());
       },
     }),
   );
@@ -195,18 +169,18 @@ describe('a connection that drops in the middle of a step', () => {
   it('is made again, and a step that does no harm twice is run again', async () => {
     const { report, proxy } = await loseAnswerOf('studio-1/lost');
     expect(outcomes(report)).toEqual({ 'studio-1/lost': 'unchanged', 'studio-1/lost-next': 'changed' });
-    expect([timesRun('studio-1', 'studio-1/lost'), proxy.counts.connections]).toEqual([2, 2]);
+    expect([timesRun(rack, 'studio-1', 'studio-1/lost'), proxy.counts.connections]).toEqual([2, 2]);
   });
 
   it('leaves a step that may be done once unknown, and keeps its dependants from running', async () => {
     const { report } = await loseAnswerOf('studio-1/once', { class: 'once' });
     expect(outcomes(report)).toEqual({ 'studio-1/once': 'unknown', 'studio-1/once-next': 'skipped' });
-    expect([timesRun('studio-1', 'studio-1/once'), codes(report)]).toEqual([1, ['ssh/dropped']]);
+    expect([timesRun(rack, 'studio-1', 'studio-1/once'), codes(report)]).toEqual([1, ['ssh/dropped']]);
     expect(rack.read('studio-1', ownerFile)).toBeUndefined();
   });
 
   it('for good leaves that node alone; the others go on', async () => {
-    const { proxy, ways } = await proxied('studio-1');
+    const { proxy, ways } = await proxied(rack, 'studio-1');
     const steps = [sleepAfter('studio-1/gone', 'studio-1'), file('studio-2')];
     const report = await runPlan(
       planOf(steps),

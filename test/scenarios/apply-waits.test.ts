@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../src/apply/run-events.ts';
 import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
-import type { Patch, Step } from '../../src/model/step.ts';
+import type { Patch } from '../../src/model/step.ts';
 import { aStep } from '../unit/apply/step-builder.ts';
 import {
   type ApplyRack,
@@ -14,12 +14,18 @@ import {
   runOptions,
   startApplyRack,
 } from './apply-rack.ts';
-import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+import {
+  codes,
+  cuttingProxies,
+  gate,
+  ours,
+  outcomes,
+  ownerFile,
+  seenSleep,
+  sleepAfter,
+  timesRun,
+} from './apply-steps.ts';
 import { eventually } from './sim-fixture.ts';
-
-const ours = '/Library/Application Support/meshwright';
-const history = `${ours}/log/history`;
-const ownerFile = `${ours}/lease/owner`;
 
 let rack: ApplyRack;
 beforeAll(async () => {
@@ -27,37 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => rack.stop());
 
-const proxies: CuttingProxy[] = [];
-afterEach(async () => {
-  await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));
-});
-
-/** Minutes that no Mac has been told to sleep after yet. */
-let minutes = 20;
-const sleepAfter = (id: string, node: string, more: Parameters<typeof aStep>[1] = {}): Step => {
-  minutes += 1;
-  return aStep(id, { node, act: { kind: 'script', name: 'set-power', args: { sleepMinutes: minutes } }, ...more });
-};
-const seenSleep = (node: string, value: number): Patch => ({
-  node: rack.way(node).node,
-  address: 'power/sleep',
-  value,
-});
-const gate = (id: string, patch: Patch, more: { needs?: readonly string[]; deadlineMs?: number } = {}): Step =>
-  aStep(id, { node: patch.node, class: 'probe', act: { kind: 'gate', expect: [patch], aborts: [] }, ...more });
-const outcomes = ({ steps }: RunReport): Readonly<Record<string, string>> =>
-  Object.fromEntries(steps.map(({ step, outcome }) => [step.id, outcome]));
-const codes = ({ diagnostics }: RunReport): readonly string[] => diagnostics.map(({ code }) => code);
-const timesRun = (node: string, step: string): number =>
-  (rack.read(node, history) ?? '').split(`step=${encodeURIComponent(step)} `).length - 1;
-
-async function proxied(
-  node: string,
-): Promise<{ readonly proxy: CuttingProxy; readonly ways: ReturnType<ApplyRack['way']>[] }> {
-  const proxy = await startCuttingProxy(rack.fleet.nodes[node]?.port ?? 0);
-  proxies.push(proxy);
-  return { proxy, ways: rack.desired.nodes.map(({ name }) => rack.way(name, name === node ? proxy.port : undefined)) };
-}
+const proxied = cuttingProxies();
 
 describe('a lease', () => {
   it('of somebody else keeps the whole plan from beginning', async () => {
@@ -93,7 +69,11 @@ describe('a lease', () => {
     const slow = { ...quickTiming, beatMs: 60_000 };
     const report = await runPlan(planOf(steps), runOptions(rack, { journal, timing: slow }));
     expect(outcomes(report)).toEqual({ 'studio-1/h': 'failed', 'studio-2/h': 'skipped', 'studio-1/i': 'skipped' });
-    expect([report.isLeaseLost, codes(report), timesRun('studio-1', 'studio-1/h')]).toEqual([true, ['lease/lost'], 0]);
+    expect([report.isLeaseLost, codes(report), timesRun(rack, 'studio-1', 'studio-1/h')]).toEqual([
+      true,
+      ['lease/lost'],
+      0,
+    ]);
     rmSync(`${rack.fleet.nodes['studio-1']?.root}${ours}/lease`, { recursive: true, force: true });
   });
 });
@@ -160,8 +140,8 @@ describe('a gate', () => {
   });
 
   it('says when nobody could see', async () => {
-    const { proxy, ways } = await proxied('studio-3');
-    const running = runPlan(planOf([gate('wait', seenSleep('studio-3', 77), {})]), {
+    const { proxy, ways } = await proxied(rack, 'studio-3');
+    const running = runPlan(planOf([gate('wait', seenSleep('studio-3', 77))]), {
       ...runOptions(rack, { ways }),
       onEvent: ({ kind }) => {
         if (kind === 'step-progress') void proxy.vanish();
