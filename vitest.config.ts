@@ -12,8 +12,8 @@ const longRuns =
   process.env['MESHWRIGHT_FULL'] === '1'
     ? []
     : [
-        'test/cli/{act,apply,demo,faults,playbook}.test.ts',
-        'test/scenarios/converge-{drift,effects,failures,keys}.test.ts',
+        'test/cli/{act,apply,demo,faults,playbook,status}.test.ts',
+        'test/scenarios/converge-{drift,effects,failures,keys,login}.test.ts',
         'test/scenarios/demo-sshd.test.ts',
         'test/scenarios/{kill-apply,kill-reboot,kill-restart,start-phases}.test.ts',
         'test/scenarios/{faults-found,observe-silence,sim-launchd-mesh,sim-network,sim-reboot,sim-supervisor}.test.ts',

@@ -1,4 +1,3 @@
-import type { NodePath } from '../model/node-path.ts';
 import type { Text } from '../model/step.ts';
 
 /** Every field that a word of a runtime's command can have, with what it becomes. A list that is closed. */
@@ -48,7 +47,7 @@ export const fieldsIn = (text: string): readonly FieldUse[] =>
  * is no field stays too.
  */
 export function fillFields(text: string, textFor: (field: CommandField) => Text): Text {
-  const filled: (string | NodePath)[] = [];
+  const filled: Text[number][] = [];
   let at = 0;
   for (const { name, start, end } of fieldsIn(text)) {
     if (!isCommandField(name)) continue;

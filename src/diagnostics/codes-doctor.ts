@@ -93,7 +93,7 @@ export const doctorCodes = {
     summary: 'The power settings are not as the file says.',
     cause:
       'A sleeping Mac cannot be reached over Thunderbolt (Apple TN3205), and after a power cut only autorestart starts it.',
-    hint: 'Set it with sudo pmset -a.',
+    hint: 'Set it with meshwright apply.',
   },
   'power/no-autorestart': {
     severity: 'notice',
@@ -106,7 +106,7 @@ export const doctorCodes = {
     summary: 'The GPU may wire another amount of memory than the file says.',
     cause:
       '`iogpu.wired_limit_mb` is lost at every reboot; 0 is the default of macOS, about three quarters of the memory.',
-    hint: 'Set it with sudo sysctl iogpu.wired_limit_mb=…',
+    hint: 'Set it with meshwright apply.',
   },
   'memory/wired-limit-too-large': {
     severity: 'error',
@@ -131,6 +131,13 @@ export const doctorCodes = {
     summary: 'The user may not use sudo on this node.',
     cause: 'The ssh user is in no sudoers rule: meshwright can look at the node and change nothing.',
     hint: 'See the exact line to add: meshwright enroll',
+  },
+  'placement/runs-as-root': {
+    severity: 'warning',
+    summary: 'The rank of a placement runs as root.',
+    cause:
+      'A rank runs as the user that the file names for its node, or as the one that ssh logs in as. Here that is root, so that a weakness of the runtime gives away the whole Mac.',
+    hint: 'Give the Mac an administrator for meshwright, allow it sudo (meshwright enroll), and name it in the file: ssh.user, or user of this node.',
   },
   'clock/offset': {
     severity: 'warning',

@@ -14,6 +14,7 @@ import { poolOverlap } from './rules/pool-overlap.ts';
 import { power } from './rules/power.ts';
 import { rdmaNode } from './rules/rdma-node.ts';
 import { rdmaReceptacles } from './rules/rdma-receptacles.ts';
+import { runsAsRoot } from './rules/runs-as-root.ts';
 import { sameMac } from './rules/same-mac.ts';
 import { sudo } from './rules/sudo.ts';
 import { surplus } from './rules/surplus.ts';
@@ -41,6 +42,7 @@ export const rules: readonly Rule[] = [
   wiredLimit,
   filevault,
   sudo,
+  runsAsRoot,
   clock,
   disk,
   unknownFactsRule,

@@ -13,6 +13,7 @@ import { identity } from './identity.ts';
 import { interfaces } from './interfaces.ts';
 import { jobs } from './jobs.ts';
 import { leases } from './leases.ts';
+import { login } from './login.ts';
 import { macosVersion } from './macos-version.ts';
 import { networkServices } from './network-services.ts';
 import { placements } from './placements.ts';
@@ -53,6 +54,7 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   services,
   jobs,
   leases,
+  login,
   sudo,
   clock,
 };

@@ -58,12 +58,16 @@ export function startMesh(
   return [...bootstraps, ready, ...kickRanks(start, wavesOf(start.ranks, order), [ready])];
 }
 
-const bootstrapRank = (work: MeshWork, { node, record, request }: RankConfiguration, needs: readonly Step[]): Step =>
+const bootstrapRank = (
+  work: MeshWork,
+  { node, record, request, user }: RankConfiguration,
+  needs: readonly Step[],
+): Step =>
   meshStep(work, {
     node,
     verb: 'bootstrap',
     class: 'converge',
-    act: scriptAct({ name: 'bootstrap-rank', args: { record, request } }),
+    act: scriptAct({ name: 'bootstrap-rank', args: { record, request, user } }),
     needs,
     effect: startEffect(work),
     establishes: [rankPatch(work.placement, node, { generation: record.generation, state: 'ready' })],

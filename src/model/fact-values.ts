@@ -267,6 +267,8 @@ export interface FactValues {
   readonly services: readonly LaunchdService[];
   readonly jobs: readonly NodeJob[];
   readonly leases: readonly NodeLease[];
+  /** The account that the observation was made with, as the node calls it. */
+  readonly login: string;
   readonly sudo: 'allowed' | 'needs-password' | 'denied';
   readonly clock: ClockOffset;
 }

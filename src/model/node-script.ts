@@ -87,8 +87,11 @@ export interface ScriptArgs {
   readonly 'switch-runtime': { readonly tree: TreeId };
   /** Deletes versions of a runtime; never the current one. */
   readonly 'remove-runtime-versions': { readonly name: string; readonly digests: readonly string[] };
-  /** Writes the record of a member, then `launchctl bootstrap` of its service, which starts nothing. */
-  readonly 'bootstrap-rank': { readonly record: RankRecord; readonly request: string };
+  /**
+   * Writes the record of a member, then `launchctl bootstrap` of its service, which starts nothing. `user` is whose
+   * process it will be and whose log; empty as above.
+   */
+  readonly 'bootstrap-rank': { readonly record: RankRecord; readonly request: string; readonly user: string };
   /** `launchctl kickstart`; refuses when the record is of another generation. */
   readonly 'kick-rank': { readonly placement: string; readonly generation: number };
   /** TERM, wait, KILL, bootout; ends well only when no process of it is left. */

@@ -22,8 +22,13 @@ export interface Patch {
   readonly value: Json;
 }
 
-/** Text with node paths in it, rendered with the root prefix only when it is sent. */
-export type Text = readonly (string | NodePath)[];
+/** The account that a run has logged in with on a node: only the run that sends it knows the name. */
+export interface LoginUser {
+  readonly kind: 'login-user';
+}
+
+/** Text with node paths and the login user in it, rendered with the root prefix and the name only when it is sent. */
+export type Text = readonly (string | NodePath | LoginUser)[];
 
 /** What a step disturbs. Consent is given by kind. */
 export type Effect =

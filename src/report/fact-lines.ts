@@ -68,6 +68,7 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   services: (services) => orNone(services.map(launchdLine)),
   jobs: (jobs) => orNone(jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`)),
   leases: (leases) => orNone(leases.map(({ fields }) => fieldsText(fields))),
+  login: (user) => [user],
   sudo: (answer) => [answer === 'needs-password' ? 'needs a password' : answer],
   clock: ({ offsetMs, uncertaintyMs }, plusMinus) => [
     `${durationText(offsetMs)} ${sideText(offsetMs)} this computer (${plusMinus}${durationText(uncertaintyMs)})`,

@@ -19,6 +19,8 @@ export interface RankConfiguration {
   readonly service: Text;
   /** Body of the request for one token: JSON. */
   readonly request: string;
+  /** Who it runs as; empty where the file names nobody: then it is whoever logs in to start it. */
+  readonly user: string;
 }
 
 /** One start of a placement, in rank order. */
@@ -108,6 +110,7 @@ function configureRanks(parts: Parts, generation: number): readonly UnsealedRank
         ...(user === undefined ? {} : { user }),
       }),
       request: canonicalJson(token.body),
+      user: user ?? '',
     };
   });
 }

@@ -8,7 +8,7 @@ export interface RankService {
   readonly placement: string;
   readonly argv: readonly Text[];
   readonly env: Readonly<Record<string, string>>;
-  /** Who it runs as; root when the file names nobody. */
+  /** Who it runs as; whoever logs in to start it when the file names nobody. */
   readonly user?: string;
 }
 
@@ -17,7 +17,7 @@ const exitTimeOutSeconds = 10;
 
 /**
  * The property list of a rank's service, equal for equal ranks. launchd neither starts it at boot nor again after its
- * end: one rank alone is no mesh, so only a start of the whole group kicks it. The log is made by launchd for the user.
+ * end: one rank alone is no mesh, so only a start of the whole group kicks it. Its log is there before, and the user's.
  *
  * @see launchd.plist(5): StandardOutPath, ExitTimeOut, UserName
  */
@@ -32,7 +32,7 @@ export function serviceFileText({ placement, argv, env, user }: RankService): Te
     ['RunAtLoad', ['<false/>']],
     ['StandardErrorPath', log],
     ['StandardOutPath', log],
-    ...(user === undefined ? [] : [['UserName', [element(user)]] as const]),
+    ['UserName', wordElement([user ?? { kind: 'login-user' }])],
   ];
   const body = entries.flatMap(([key, value]) => [`\t<key>${key}</key>\n\t`, ...value, '\n']);
   return joinText([head, ...body, '</dict>\n</plist>\n']);
@@ -50,11 +50,13 @@ const escapeXml = (text: string): string => text.replaceAll(/[&<>]/g, (one) => e
 const element = (text: string): string => `<string>${escapeXml(text)}</string>`;
 
 /** Inside of a property list a path is text of it too. */
-const wordElement = (word: Text): Text => [
-  '<string>',
-  ...word.map((part) => (typeof part === 'string' ? escapeXml(part) : { ...part, path: escapeXml(part.path) })),
-  '</string>',
-];
+const wordElement = (word: Text): Text => ['<string>', ...word.map(escapePart), '</string>'];
+
+function escapePart(part: Text[number]): Text[number] {
+  if (typeof part === 'string') return escapeXml(part);
+  // The name of an account has nothing in it that XML reads.
+  return part.kind === 'login-user' ? part : { ...part, path: escapeXml(part.path) };
+}
 
 const pathText = (path: NodePath): Text => wordElement([path]);
 

@@ -22,6 +22,7 @@ export const tool = {
   fdesetup: nodePath('/usr/bin/fdesetup'),
   find: nodePath('/usr/bin/find'),
   head: nodePath('/usr/bin/head'),
+  id: nodePath('/usr/bin/id'),
   ibvDevices: nodePath('/usr/bin/ibv_devices'),
   ibvDevinfo: nodePath('/usr/bin/ibv_devinfo'),
   ifconfig: nodePath('/sbin/ifconfig'),

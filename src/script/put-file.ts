@@ -13,15 +13,29 @@ export interface PutRequest {
   readonly mode: number;
   readonly content: Text;
   readonly rootPrefix: string;
+  /** The account that the run has logged in with there. */
+  readonly login: string;
 }
 
-/** What a text is, whatever the root prefix: no path on a node begins with a NUL, and no text holds one. */
+/**
+ * What a text is, whatever the root prefix and whoever logs in: neither a path nor an account begins with a NUL, and no
+ * text holds one.
+ */
 export const textDigest = (content: Text): Digest =>
-  digest(createHash('sha256').update(renderText(content, '\0')).digest('hex'));
+  digest(
+    createHash('sha256')
+      .update(renderText(content, { rootPrefix: '\0', login: '\0' }))
+      .digest('hex'),
+  );
 
 /** The text as it will lie on the node. */
-const renderText = (content: Text, rootPrefix: string): string =>
-  content.map((part) => (typeof part === 'string' ? part : renderPath(part, rootPrefix))).join('');
+const renderText = (content: Text, { rootPrefix, login }: Pick<PutRequest, 'rootPrefix' | 'login'>): string =>
+  content
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      return part.kind === 'login-user' ? login : renderPath(part, rootPrefix);
+    })
+    .join('');
 
 /** Where the seal of a file lies, by its path. */
 export const fileSeal = ({ path }: NodePath): NodePath =>
@@ -34,9 +48,9 @@ export const fileSeal = ({ path }: NodePath): NodePath =>
  *
  * @throws Error when the content holds a NUL, or a mode that others cannot read: both are our own values
  */
-export function putBody({ path, mode, content, rootPrefix }: PutRequest): string {
+export function putBody({ path, mode, content, ...rendering }: PutRequest): string {
   if ((mode & 0o444) !== 0o444) throw new Error('a file that is put must be readable: it is observed without root');
-  const text = renderText(content, rootPrefix);
+  const text = renderText(content, rendering);
   const sum = posixCksum(Buffer.from(text));
   const bits = mode.toString(8);
   const sealed = `path=${path.path}\ndigest=${textDigest(content)}\ncksum=${sum}\nmode=${bits}\n`;

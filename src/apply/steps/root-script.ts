@@ -20,6 +20,9 @@ export interface RootResult extends StepResult {
   readonly slug?: string;
 }
 
+/** The lines of a script for a node: under this prefix, with this account as the one that has logged in there. */
+type RootBody = (rootPrefix: string, login: string) => string;
+
 /** Scripts print a few words; what is longer is no answer of ours. */
 const maxBytes = 262_144;
 
@@ -30,11 +33,7 @@ const maxRuns = 3;
  * Runs one body as root under the fence of the lease. What broke off is run again only when its class says that a
  * repetition does no harm; otherwise, and after a deadline, its end is unknown and the next observation tells.
  */
-export async function sendRootScript(
-  step: Step,
-  context: StepContext,
-  body: (rootPrefix: string) => string,
-): Promise<RootResult> {
+export async function sendRootScript(step: Step, context: StepContext, body: RootBody): Promise<RootResult> {
   let result = await sendOnce(step, context, body);
   for (let runs = 1; runs < maxRuns && mayRepeat(step, result) && !context.signal.aborted; runs += 1) {
     await pause(context.timing.retryMs * runs, context.signal);
@@ -49,7 +48,7 @@ const mayRepeat = (step: Step, { outcome, diagnostics }: StepResult): boolean =>
   outcome === 'unknown' &&
   diagnostics.some(({ code }) => code === 'ssh/dropped');
 
-async function sendOnce(step: Step, context: StepContext, body: (rootPrefix: string) => string): Promise<RootResult> {
+async function sendOnce(step: Step, context: StepContext, body: RootBody): Promise<RootResult> {
   const hold = context.hold(step.node);
   if (hold.kind === 'none') return failed(...hold.diagnostics);
   const { runId, verb, by, config } = context;
@@ -60,7 +59,7 @@ async function sendOnce(step: Step, context: StepContext, body: (rootPrefix: str
       rootPrefix,
       fence,
       note: { step: step.id, verb, by, config },
-      body: body(rootPrefix),
+      body: body(rootPrefix, session.user),
     });
     const limits = { deadlineMs: deadlineOf(step, context), maxBytes, stdin: Buffer.from(script) };
     return { command: mutatingCommand(rootPrefix), script, ...limits };

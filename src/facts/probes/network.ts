@@ -1,5 +1,5 @@
 import type { Probe } from '../../model/probe.ts';
-import { place, tool } from '../../script/node-paths.ts';
+import { pathWord, place, tool } from '../../script/node-paths.ts';
 
 /** `system_profiler SPThunderboltDataType -json`: buses, receptacles, peers. */
 export const thunderboltProfile: Probe = {
@@ -25,10 +25,15 @@ export const serviceOrder: Probe = {
   maxBytes: 65_536,
 };
 
-/** What sshd tells every command: `client-address port own-address port`. @see sshd(8), ENVIRONMENT: SSH_CONNECTION */
+/**
+ * What sshd tells every command, `client-address port own-address port`, then the name of the account that runs it.
+ *
+ * @see sshd(8), ENVIRONMENT: SSH_CONNECTION
+ * @see id(1): -u -n, the name of the effective user
+ */
 export const sshConnection: Probe = {
   name: 'ssh-connection',
-  ask: [tool.sh, '-c', 'printf "%s\\n" "${SSH_CONNECTION-}"'],
+  ask: [tool.sh, '-c', `printf "%s\\n" "\${SSH_CONNECTION-}"; ${pathWord(tool.id)} -un; exit 0`],
   deadlineMs: 5_000,
   maxBytes: 1_024,
 };

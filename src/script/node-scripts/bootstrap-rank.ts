@@ -1,8 +1,9 @@
 import type { RankRecord, ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, place, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
-import { serviceFile } from '../rank-paths.ts';
+import { rankLog, serviceFile } from '../rank-paths.ts';
 import { launchdFunctions } from './launchd-service.ts';
+import { ownerWord } from './owner-word.ts';
 
 /** The lines of a record but the two that count starts. */
 const recordLines = (record: RankRecord): string =>
@@ -11,8 +12,8 @@ const recordLines = (record: RankRecord): string =>
     .join('\n');
 
 /**
- * Makes a member ready: its record and its request, then `launchctl bootstrap` of the service file that was put before,
- * which starts nothing. How often the member was started in this boot session is kept over all generations. A service
+ * Makes a member ready: its log, which belongs to whoever it runs as, its record and its request, then `launchctl
+ * bootstrap` of the service file that was put before, which starts nothing. How often the member was started in this boot session is kept over all generations. A service
  * that launchd knows from before is forgotten first, unless it is running: then the caller has to stop it.
  *
  * @see launchctl(1): `enable` undoes a `disable` that outlives bootstraps; bootstrap ends with 5 where it is loaded
@@ -20,6 +21,7 @@ const recordLines = (record: RankRecord): string =>
 export const bootstrapRank = ({
   record,
   request,
+  user,
 }: ScriptArgs['bootstrap-rank']): string => `${launchdFunctions(record.placement)}
 p=${pathWord(serviceFile(record.placement))}
 [ -e "$p" ] || failed no-service-file "there is no $p"
@@ -35,6 +37,9 @@ if look; then
   bootout
 fi
 must mkdir ${pathWord(tool.mkdir)} -p "$d" ${pathWord(place.log)}
+f=${pathWord(rankLog(record.placement))}
+: >>"$f" || failed write 'the log of the rank could not be made'
+must chown ${pathWord(tool.chown)} ${ownerWord(user)} "$f"
 write "$d/request" ${quote(request)}
 write "$d/record" "$r$N"
 must launchctl ${pathWord(tool.launchctl)} enable "$L"

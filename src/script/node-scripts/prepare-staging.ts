@@ -1,24 +1,20 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, tool } from '../node-paths.ts';
-import { quote } from '../quote.ts';
 import { stagedTree, stagingFolder, verifiedMark } from '../tree-paths.ts';
+import { ownerWord } from './owner-word.ts';
 
 /**
  * Makes the staging folder of a tree, so that the ssh user can write into it. What lies there stays; a tree that is
  * verified already stays as it is, out of the user's hands.
- *
- * @see sudo(8), ENVIRONMENT: SUDO_USER is the login name of the user who invoked sudo
  */
 export function prepareStaging({ tree, user }: ScriptArgs['prepare-staging']): string {
   const mark = pathWord(verifiedMark(tree));
-  // Set by sudo itself to the user who asked; absent only where root has logged in.
-  const owner = user === '' ? '"${SUDO_USER:-root}"' : quote(user);
   return `if [ -e ${mark} ] && [ -d ${pathWord(stagedTree(tree))} ]; then
   IFS= read -r x <${mark}
   [ "$x" = ${tree.digest} ] && unchanged
 fi
 must mkdir ${pathWord(tool.mkdir)} -p ${pathWord(stagedTree(tree))}
 must rm ${pathWord(tool.rm)} -f ${mark}
-must chown ${pathWord(tool.chown)} -R ${owner} ${pathWord(stagingFolder(tree))}
+must chown ${pathWord(tool.chown)} -R ${ownerWord(user)} ${pathWord(stagingFolder(tree))}
 changed`;
 }

@@ -189,6 +189,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     services: [],
     jobs: [],
     leases: [],
+    login: 'mesh',
     sudo: 'allowed',
     clock: { offsetMs: 12, uncertaintyMs: 20 },
     ...networkFacts(name, own),

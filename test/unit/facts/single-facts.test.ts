@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { clock } from '../../../src/facts/clock.ts';
 import { filevault } from '../../../src/facts/filevault.ts';
+import { login } from '../../../src/facts/login.ts';
 import { rdmaDevices } from '../../../src/facts/rdma-devices.ts';
 import { rdmaPorts } from '../../../src/facts/rdma-ports.ts';
 import { sudo } from '../../../src/facts/sudo.ts';
@@ -59,6 +60,24 @@ describe('sudo fact', () => {
     expect(said('', 0, { isLate: true })).toMatchObject({ reason: 'timed-out' });
     expect(said('', 0, { missing: 'truncated' })).toMatchObject({ reason: 'truncated' });
     expect(sudo.parse([undefined], asked)).toMatchObject({ reason: 'not-asked' });
+  });
+});
+
+describe('login fact', () => {
+  const said = (stdout: string, more: Partial<Answer> = {}) =>
+    login.parse([answer('ssh-connection', { stdout }, more)], asked);
+
+  it('is the account that id names, also where sshd says nothing of the connection', () => {
+    expect(value(said('192.0.2.99 50000 192.0.2.10 22\nana\n'))).toBe('ana');
+    expect(value(said('\nroot\n'))).toBe('root');
+  });
+
+  it('is nobody when id said nothing, something else or too much', () => {
+    expect(said('192.0.2.99 50000 192.0.2.10 22\n')).toMatchObject({ reason: 'failed' });
+    for (const words of ['\n501\n', '\nana bo\n', '\nana\nbo\n']) {
+      expect([words, said(words)]).toMatchObject([words, { reason: 'garbled' }]);
+    }
+    expect(said('\nana\n', { isLate: true })).toMatchObject({ reason: 'timed-out' });
   });
 });
 

@@ -1,10 +1,10 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseFacts } from '../../../src/facts/parse-facts.ts';
 import { allProbes, factNames } from '../../../src/facts/registry.ts';
 import type { Facts } from '../../../src/model/observation.ts';
 import { parseFrames } from '../../../src/script/frames.ts';
 import { observeScript } from '../../../src/script/observe-script.ts';
-import { makeNodeRoot, type NodeRoot, startScript } from '../script/node-root.ts';
+import { makeNodeRoot, type NodeRoot, removedAfter, startScript } from '../script/node-root.ts';
 import { type Shell, scriptShells } from '../script/shells.ts';
 import { loadFactCases } from './fact-cases.ts';
 
@@ -37,14 +37,10 @@ const outputs: readonly (readonly [string, string, string])[] = [
   ['bin/df', '-k *', 'disk-space/m3ultra-8tb'],
 ];
 
-const roots: NodeRoot[] = [];
-afterAll(() => {
-  for (const root of roots) root.remove();
-});
+const newRoot = removedAfter(makeNodeRoot);
 
 function macRoot(shell: Shell): NodeRoot {
-  const root = makeNodeRoot(shell);
-  roots.push(root);
+  const root = newRoot(shell);
   for (const tool of new Set(outputs.map(([path]) => path))) {
     const rows = outputs.filter(([path]) => path === tool);
     const cases = rows.map(([, argv, title], at) => {
@@ -55,6 +51,7 @@ function macRoot(shell: Shell): NodeRoot {
     root.tool(tool, `case "$*" in ${cases.join('\n')} esac\nexit 64`);
   }
   root.tool('usr/bin/sudo', 'printf "sudo: a password is required\\n" >&2; exit 1');
+  root.tool('usr/bin/id', '[ "$*" = -un ] && printf "ana\\n"');
   root.tool(
     'bin/launchctl',
     'case $2 in (system/dev.meshwright.keeper) printf "%s = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n" "$2" ;;\n' +
@@ -101,6 +98,7 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
       ],
     });
     expect(facts.leases).toMatchObject({ value: [{ fields: { owner: 'ana' } }] });
+    expect(facts.login).toMatchObject({ value: 'ana' });
     expect(facts.sudo).toMatchObject({ value: 'needs-password' });
     expect(facts.clock).toMatchObject({ value: { uncertaintyMs: 33_000 } });
     expect(root.tree()).toEqual(before);

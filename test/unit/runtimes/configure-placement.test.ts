@@ -11,8 +11,12 @@ import {
 import { renderPath } from '../../../src/script/node-paths.ts';
 import { type MeshChanges, meshFleet } from '../mesh/rack-with-mesh.ts';
 
-const render = (text: Text, prefix = ''): string =>
-  text.map((part) => (typeof part === 'string' ? part : renderPath(part, prefix))).join('');
+const render = (text: Text, prefix = ''): string => text.map((part) => partText(part, prefix)).join('');
+
+function partText(part: Text[number], prefix: string): string {
+  if (typeof part === 'string') return part;
+  return part.kind === 'login-user' ? 'LOGIN' : renderPath(part, prefix);
+}
 
 function configured(fleet: DesiredFleet, generation = 5): Configured {
   const [kimi] = fleet.placements;
@@ -66,6 +70,8 @@ describe('configuration of a placement', () => {
 \t<string>/Library/Application Support/meshwright/log/kimi.log</string>
 \t<key>StandardOutPath</key>
 \t<string>/Library/Application Support/meshwright/log/kimi.log</string>
+\t<key>UserName</key>
+\t<string>LOGIN</string>
 </dict>
 </plist>
 `);
@@ -157,13 +163,13 @@ describe('configuration of a placement', () => {
     );
   });
 
-  it('runs as the user of the node, where the file names one', () => {
+  it('runs as the user of the node, where the file names one, else as whoever logs in there', () => {
     const fleet = meshFleet();
     const nodes = fleet.nodes.map((node) => (node.name === 'studio-2' ? { ...node, user: 'ana' } : node));
     const { ranks } = configured({ ...fleet, nodes });
-    expect(ranks.map(({ service }) => render(service).includes('<key>UserName</key>\n\t<string>ana</string>'))).toEqual(
-      [false, true, false],
-    );
+    const userOf = (text: string) => /<key>UserName<\/key>\n\t<string>(.*)<\/string>/.exec(text)?.[1];
+    expect(ranks.map(({ service }) => userOf(render(service)))).toEqual(['LOGIN', 'ana', 'LOGIN']);
+    expect(ranks.map(({ user }) => user)).toEqual(['', 'ana', '']);
   });
 
   it('sees a member joined at the port that the file names', () => {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseFacts } from '../../../src/facts/parse-facts.ts';
 import { allProbes } from '../../../src/facts/registry.ts';
 import type { KeptFile } from '../../../src/model/fact-values.ts';
@@ -13,23 +13,15 @@ import { posixCksum } from '../../../src/script/posix-cksum.ts';
 import { fileSeal, putBody, textDigest } from '../../../src/script/put-file.ts';
 import { serviceFile } from '../../../src/script/rank-paths.ts';
 import { type MacRoot, makeMacRoot } from './mac-root.ts';
-import { startScript } from './node-root.ts';
+import { removedAfter, startScript } from './node-root.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
-const roots: MacRoot[] = [];
-const newRoot = (shell: Shell): MacRoot => {
-  const root = makeMacRoot(shell);
-  roots.push(root);
-  return root;
-};
-afterAll(() => {
-  for (const root of roots) root.remove();
-});
+const newRoot = removedAfter(makeMacRoot);
 
 const plist = serviceFile('kimi');
 const content = ["<string>it's \\n $R ", place.ours, ' é</string>\n'] as const;
 const put = (root: MacRoot, more: Partial<Parameters<typeof putBody>[0]> = {}) =>
-  root.runBody(putBody({ path: plist, mode: 0o644, content, rootPrefix: root.folder, ...more }));
+  root.runBody(putBody({ path: plist, mode: 0o644, content, rootPrefix: root.folder, login: 'ana', ...more }));
 
 async function filesOf(shell: Shell, root: MacRoot): Promise<Known<readonly KeptFile[]>> {
   const token = '0123456789abcdef0123456789abcdef';
@@ -79,6 +71,17 @@ describe.each(scriptShells)('a file that is put under $name', (shell) => {
     expect(await state()).toEqual(['intact']);
   });
 
+  it('names whoever has logged in, and is the same file for whoever looks next', async () => {
+    const root = newRoot(shell);
+    const named = ['<string>', { kind: 'login-user' }, '</string>\n'] as const;
+    await put(root, { content: named });
+    expect(root.read(plist.path)).toBe('<string>ana</string>\n');
+    const seen = { kind: 'known', value: [{ path: plist.path, digest: textDigest(named), state: 'intact' }] };
+    expect(await filesOf(shell, root)).toEqual(seen);
+    expect((await put(root, { content: named, login: 'bo' })).result).toMatchObject({ isChanged: true });
+    expect(await filesOf(shell, root)).toEqual(seen);
+  });
+
   it('replaces a link, not what the link points at, and no folder', async () => {
     const root = newRoot(shell);
     root.file('etc/precious', 'mine');
@@ -103,6 +106,7 @@ describe('the digest of a text', () => {
   it('does not depend on the root prefix or on how the text was cut into parts', () => {
     expect(textDigest(['a', 'b', place.ours])).toBe(textDigest(['ab', place.ours]));
     expect(textDigest([place.ours])).not.toBe(textDigest([place.ours.path]));
+    expect(textDigest([{ kind: 'login-user' }])).not.toBe(textDigest(['ana']));
   });
 });
 
@@ -117,6 +121,6 @@ describe('a checksum', () => {
 
 describe('a file that others could not read', () => {
   it('is a bug, since nobody could observe it', () => {
-    expect(() => putBody({ path: plist, mode: 0o600, content, rootPrefix: '' })).toThrow(/readable/);
+    expect(() => putBody({ path: plist, mode: 0o600, content, rootPrefix: '', login: 'ana' })).toThrow(/readable/);
   });
 });

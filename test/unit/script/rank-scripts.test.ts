@@ -7,7 +7,7 @@ import { nodePath } from '../../../src/script/node-paths.ts';
 import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { fileSeal, putBody } from '../../../src/script/put-file.ts';
 import { placementFolder, rankLog, requestFile, serviceFile } from '../../../src/script/rank-paths.ts';
-import { bootSession, type MacRoot, makeMacRoot } from './mac-root.ts';
+import { bootSession, changed, type MacRoot, makeMacRoot, run, unchanged } from './mac-root.ts';
 import { until } from './node-root.ts';
 import { exampleRecord } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
@@ -80,16 +80,13 @@ function newRoot(shell: Shell, program: keyof typeof programs = 'obeys'): MacRoo
   return root;
 }
 
-const run = async (root: MacRoot, call: ScriptCall) => (await root.runBody(scriptBody(call))).result;
-const record = (more: Partial<RankRecord> = {}): ScriptCall => ({
+const record = (more: Partial<RankRecord> = {}, user = 'mesh'): ScriptCall => ({
   name: 'bootstrap-rank',
-  args: { record: { ...exampleRecord, ...more }, request: '{"prompt":"it\'s \\n"}' },
+  args: { record: { ...exampleRecord, ...more }, request: '{"prompt":"it\'s \\n"}', user },
 });
 const kick = (generation = 3): ScriptCall => ({ name: 'kick-rank', args: { placement: 'kimi', generation } });
 const stop = (graceMs = 250): ScriptCall => ({ name: 'stop-rank', args: { placement: 'kimi', graceMs } });
 const remove: ScriptCall = { name: 'remove-rank', args: { placement: 'kimi' } };
-const changed = { kind: 'done', isChanged: true, said: [] };
-const unchanged = { kind: 'done', isChanged: false, said: [] };
 const recordOf = (root: MacRoot): readonly string[] => root.read(`${placementFolder('kimi').path}/record`).split('\n');
 const writes = (root: MacRoot): readonly string[] => root.calls().filter((call) => !call.startsWith('launchctl print'));
 const isRunning = (root: MacRoot): Promise<void> => until(() => processesOf(root).some(isAlive));
@@ -114,18 +111,28 @@ describe.each(scriptShells)('a member that is made ready under $name', (shell) =
     ]);
     expect(root.read(requestFile('kimi').path)).toBe('{"prompt":"it\'s \\n"}');
     expect(writes(root)).toEqual([
+      `chown mesh ${root.folder}${rankLog('kimi').path}`,
       'launchctl enable system/dev.meshwright.rank.kimi',
       `launchctl bootstrap system ${root.folder}${serviceFile('kimi').path}`,
     ]);
     expect([await run(root, record()), processesOf(root)]).toEqual([unchanged, []]);
   });
 
+  it('gives the log that is there to whoever the rank runs as, without a name to whoever asked sudo', async () => {
+    const root = newRoot(shell);
+    root.file(rankLog('kimi').path, 'said as root\n');
+    await run(root, record({}, ''));
+    expect(root.read(rankLog('kimi').path)).toBe('said as root\n');
+    expect(writes(root)[0]).toBe(`chown ${process.env['SUDO_USER'] ?? 'root'} ${root.folder}${rankLog('kimi').path}`);
+  });
+
   it('is made ready again when launchd knows an older one that is idle, and never while that one runs', async () => {
     const root = newRoot(shell);
     await run(root, record());
     expect(await run(root, record({ generation: 4 }))).toEqual(changed);
-    expect(writes(root).slice(2)).toEqual([
+    expect(writes(root).slice(3)).toEqual([
       'launchctl bootout system/dev.meshwright.rank.kimi',
+      `chown mesh ${root.folder}${rankLog('kimi').path}`,
       'launchctl enable system/dev.meshwright.rank.kimi',
       `launchctl bootstrap system ${root.folder}${serviceFile('kimi').path}`,
     ]);
@@ -264,7 +271,7 @@ describe.each(scriptShells)('a member that is removed under $name', (shell) => {
   it('leaves nothing, and is not removed while it runs', async () => {
     const root = await started(shell, 'obeys');
     const path = nodePath(serviceFile('kimi').path as '/x');
-    await root.runBody(putBody({ path, mode: 0o644, content: ['<plist/>\n'], rootPrefix: root.folder }));
+    await root.runBody(putBody({ path, mode: 0o644, content: ['<plist/>\n'], rootPrefix: root.folder, login: 'mesh' }));
     root.file(rankLog('kimi').path, 'hello\n');
     expect(await run(root, remove)).toMatchObject({ kind: 'failed', slug: 'still-running' });
     await run(root, stop());

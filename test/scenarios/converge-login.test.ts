@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { serviceFile } from '../../src/script/rank-paths.ts';
+import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
+import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+
+const unnamed = (file: FileValue): void => {
+  delete file['ssh'];
+  delete filePart(file, 'nodes', second)['user'];
+};
+
+let rack: ConvergeRack;
+beforeAll(async () => {
+  // The Macs are made by the first file: ssh enters one of them as root, and later no file says so.
+  const asRoot = (file: FileValue): void => {
+    unnamed(file);
+    filePart(file, 'nodes', second)['user'] = 'root';
+  };
+  rack = await startConvergeRack('login', pairFile(asRoot));
+  expect(await rack.declare(pairFile(unnamed))).toEqual([]);
+});
+afterAll(() => rack.stop());
+
+const userOn = (node: string): string | undefined => {
+  const text = readFileSync(`${rack.fleet().nodes[node]?.root ?? ''}${serviceFile('chat').path}`, 'utf8');
+  return /<key>UserName<\/key>\s*<string>([^<]*)<\/string>/.exec(text)?.[1];
+};
+
+describe('a file that names no user', { timeout: patience }, () => {
+  it('has ranks that run as whoever ssh logs in as, and is told where that is root', async () => {
+    const { plan } = await rack.converge();
+    const told = plan.diagnostics.filter(({ code }) => code === 'placement/runs-as-root');
+    expect(told.map(({ severity, subject }) => `${severity} ${subject}`)).toEqual([`warning node ${second}`]);
+    expect([userOn(first), userOn(second)]).toEqual(['mesh', 'root']);
+    expect(rack.fleet().processes()).toHaveLength(2);
+  });
+
+  it('leaves nothing to be done a second time', async () => {
+    expect(leftIn(await rack.plan())).toEqual([]);
+  });
+});
