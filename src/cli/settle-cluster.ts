@@ -48,7 +48,7 @@ const nothingRead: SourceFacts = { archives: {}, folders: {} };
  */
 export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run)): SettledCluster {
   const base = baseOf(run, opened);
-  const { fleet, lock } = settleFleet(base.opened.fleet, base.lock, nothingRead, dirname(base.opened.path));
+  const { fleet, lock } = settleFleet(opened.fleet, base.lock, nothingRead, dirname(opened.path));
   const runtimes = fleet.runtimes.filter(({ sha256 }) => sha256 !== undefined);
   const models = fleet.models.filter(({ digest }) => digest !== undefined);
   const isApplied = ({ runtime, model }: DesiredPlacement): boolean =>
@@ -56,6 +56,13 @@ export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run
   const placements = fleet.placements.filter(isApplied);
   return { ...base, fleet: { ...fleet, runtimes, models, placements }, lock, additions: [] };
 }
+
+/**
+ * The fleet of the file with all that its lock knows, for verbs that only look: nothing is read, and what was never
+ * applied stays as the file has it.
+ */
+export const lockedFleet = (run: Run, opened: OpenedCluster): DesiredFleet =>
+  settleFleet(opened.fleet, baseOf(run, opened).lock, nothingRead, dirname(opened.path)).fleet;
 
 function baseOf(run: Run, opened: OpenedCluster): Pick<SettledCluster, 'opened' | 'lock' | 'lockPlace'> {
   if (!run.options.sim) {

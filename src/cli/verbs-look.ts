@@ -8,11 +8,14 @@ export const lookVerbs: readonly Verb[] = [
   {
     name: 'status',
     group,
-    summary: 'the rack in one table, and what is wrong with it',
+    summary: 'placements and Macs in a table, and what is wrong',
     words: '[node...]',
     uses: atOnce,
     options: [],
-    more: `Exit 0: no error; there may be warnings. 3: what is left is work for hands at
+    more: `A placement serves when it gave a token while it was looked at. One that does
+not, and should, is wrong on every node of it; one of which only some nodes are
+looked at is not judged.
+Exit 0: no error; there may be warnings. 3: what is left is work for hands at
 the rack. 4: some nodes are wrong or were not observed. 1: all of them.`,
     load: async () => (await import('./commands/status.ts')).status,
   },

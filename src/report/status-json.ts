@@ -4,6 +4,7 @@ import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { type NodeSurvey, surveyFleet } from '../doctor/survey.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { linkEndText } from '../model/link.ts';
+import type { PlacementSurvey } from '../resources/placement-survey.ts';
 
 /** One receptacle as programs read it. */
 export interface ReceptacleJson {
@@ -25,12 +26,17 @@ export interface NodeJson {
   readonly receptacles?: readonly ReceptacleJson[];
 }
 
+/** One placement of the file as programs read it. */
+export type PlacementJson = Omit<PlacementSurvey, 'name'>;
+
 /** `status --json` (`schemas/status.schema.json`). */
 export interface StatusJson {
   readonly formatVersion: 1;
   readonly cluster: string;
   /** Present and true when the nodes are simulated. */
   readonly simulated?: true;
+  /** The placements of the file, by name. */
+  readonly placements: Readonly<Record<string, PlacementJson>>;
   readonly nodes: Readonly<Record<string, NodeJson>>;
   /** Nodes of the file that this run did not ask. */
   readonly notAsked: readonly string[];
@@ -52,8 +58,9 @@ export interface StatusJson {
 export interface StatusJsonInput {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
-  /** As `diagnoseFleet` gives them. */
+  /** As `diagnoseFleet` and `placementFindings` give them. */
   readonly findings: readonly Diagnostic[];
+  readonly placements: readonly PlacementSurvey[];
   readonly isSimulated: boolean;
 }
 
@@ -71,12 +78,13 @@ function nodeJson({ name: _name, isReached, failure: _failure, receptacles, ...r
 }
 
 /** The machine form of `status`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
-export function statusJson({ desired, observation, findings, isSimulated }: StatusJsonInput): StatusJson {
+export function statusJson({ desired, observation, findings, placements, isSimulated }: StatusJsonInput): StatusJson {
   const survey = surveyFleet(desired, observation);
   return {
     formatVersion: 1,
     cluster: desired.name,
     ...(isSimulated ? { simulated: true } : {}),
+    placements: Object.fromEntries(placements.map(({ name, ...rest }) => [name, rest])),
     nodes: Object.fromEntries(survey.nodes.map((node) => [node.name, nodeJson(node)])),
     notAsked: survey.notAsked,
     links: survey.links.map((link) => ({

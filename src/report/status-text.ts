@@ -3,6 +3,7 @@ import { countText } from '../diagnostics/severity.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { type FleetSurvey, surveyFleet } from '../doctor/survey.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import type { PlacementSurvey } from '../resources/placement-survey.ts';
 import { cableLines } from './cable-list.ts';
 import { counted } from './counted.ts';
 import { findingLines } from './finding-lines.ts';
@@ -11,13 +12,15 @@ import { fitLines } from './layout.ts';
 import { mergeFindings } from './merge-findings.ts';
 import { legendLines, nodeTable } from './node-table.ts';
 import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
+import { placementLines } from './placement-lines.ts';
 
 /** What `status` shows, and on what. */
 export interface StatusInput {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
-  /** As `diagnoseFleet` gives them. */
+  /** As `diagnoseFleet` and `placementFindings` give them. */
   readonly findings: readonly Diagnostic[];
+  readonly placements: readonly PlacementSurvey[];
   readonly isSimulated: boolean;
   /** Width of the page; 80 when it is 0, NaN or endless. */
   readonly columns: number;
@@ -28,10 +31,21 @@ export interface StatusInput {
 
 const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
-function titleLines({ desired, isSimulated }: StatusInput, page: Page): readonly string[] {
-  const size = `${counted(desired.nodes.length, 'node')}, ${counted(desired.thunderbolt.links.length, 'link')}`;
-  return headLines({ name: desired.name, about: size, isSimulated }, page);
-}
+/** `4 nodes`, `6 links`, `1 placement`: what the file has; placements only where there are some. */
+const sizes = ({ desired, placements }: StatusInput): readonly string[] => [
+  counted(desired.nodes.length, 'node'),
+  counted(desired.thunderbolt.links.length, 'link'),
+  ...(placements.length === 0 ? [] : [counted(placements.length, 'placement')]),
+];
+
+const titleLines = (input: StatusInput, page: Page): readonly string[] =>
+  headLines({ name: input.desired.name, about: sizes(input).join(', '), isSimulated: input.isSimulated }, page);
+
+const unjudgedText = (links: number, placements: number): string =>
+  [
+    ...(links === 0 ? [] : [counted(links, 'link')]),
+    ...(placements === 0 ? [] : [counted(placements, 'placement')]),
+  ].join(' and ');
 
 function verdictText(input: StatusInput, { nodes, links, notAsked }: FleetSurvey): string {
   const { desired, observation } = input;
@@ -40,24 +54,26 @@ function verdictText(input: StatusInput, { nodes, links, notAsked }: FleetSurvey
   const isBroken = (name: string): boolean => (observation.failures[name]?.length ?? 0) > 0;
   const unreached = nodes.filter((node) => !node.isReached || isBroken(node.name)).length;
   const isBad = findings.some((one) => one.severity !== 'notice');
+  const all = sizes(input);
   const scope =
     notAsked.length > 0
       ? `the ${counted(nodes.length, 'node')} looked at`
-      : `${counted(nodes.length, 'node')} and ${counted(desired.thunderbolt.links.length, 'link')}`;
+      : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
   const notices = findings.length === 0 ? '' : ` (${countText(findings)})`;
   if (!isBad && unreached === 0) {
     return `All is as the file says: ${scope}${notices}.`;
   }
   const unjudged = links.filter((link) => link.judgement === 'unknown').length;
+  const unknown = input.placements.filter(({ standing }) => standing === 'unknown').length;
   const missed = [
     ...(unreached === 0 ? [] : [`${unreached} of ${counted(desired.nodes.length, 'node')} could not be observed`]),
-    ...(unjudged === 0 ? [] : [`${counted(unjudged, 'link')} could not be judged`]),
+    ...(unjudged + unknown === 0 ? [] : [`${unjudgedText(unjudged, unknown)} could not be judged`]),
   ];
   return `${upperFirst(countText(findings))}.${missed.length === 0 ? '' : ` ${missed.join(' and ')}.`}`;
 }
 
 /**
- * The rack on one page: the verdict, one line per node with a sign for each receptacle, the cables that are seen,
+ * The rack on one page: the verdict, one line per placement, one line per node with a sign for each receptacle, the cables that are seen,
  * and what is wrong with what to do about it. Everything that came from a node is escaped; ends with a line break.
  */
 export function statusText(input: StatusInput): string {
@@ -68,6 +84,7 @@ export function statusText(input: StatusInput): string {
   const blocks: readonly (readonly string[])[] = [
     titleLines(input, page),
     said.flatMap((text) => fitLines(text, page.columns - 2)).map((line) => `  ${line}`),
+    placementLines(input.placements, page),
     [...nodeTable(survey.nodes, page), ...legendLines(survey.nodes, page)],
     cableLines(survey, page),
     ...mergeFindings(input.findings).map((finding) => findingLines(finding, page)),

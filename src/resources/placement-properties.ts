@@ -1,3 +1,4 @@
+import type { Mesh } from '../mesh/judge-mesh.ts';
 import { spentNodes } from '../mesh/launch-budget.ts';
 import { leftoversOn } from '../mesh/leftovers.ts';
 import { placementAddress } from '../mesh/mesh-step.ts';
@@ -51,7 +52,7 @@ function observedState(one: PlacementCase): Known<Json> {
   const { placement, mesh, configuration, strangers } = one;
   if (mesh.state === 'unknown') return unknown(mesh.unknownReason ?? 'failed', mesh.evidence);
   const left = strangers.length === 0 ? {} : { leftOn: strangers.map(({ node }) => node) };
-  if (placement.state === 'stopped') return known({ state: isIdle(one) ? 'stopped' : mesh.state, ...left });
+  if (placement.state === 'stopped') return known({ state: isIdle(mesh) ? 'stopped' : mesh.state, ...left });
   if (configuration.kind === 'incomplete') return unknown('not-asked', `it cannot be judged: ${configuration.missing}`);
   if (mesh.state === 'serving') return known({ state: 'serving', digest: configuration.digest, ...left });
   const spent = placement.transport === 'rdma' ? spentNodes(mesh.members) : known([]);
@@ -59,7 +60,7 @@ function observedState(one: PlacementCase): Known<Json> {
 }
 
 /** No process of it is left: a reboot may have loaded its services again, which starts nothing. */
-const isIdle = ({ mesh }: PlacementCase): boolean => ['absent', 'stopped', 'ready', 'dead'].includes(mesh.state);
+export const isIdle = ({ state }: Mesh): boolean => ['absent', 'stopped', 'ready', 'dead'].includes(state);
 
 /** `placement/kimi/service-file`. */
 export const serviceFileAddress = (placement: string): string => `${placementAddress(placement)}/service-file`;

@@ -1,10 +1,11 @@
 import { expect } from 'vitest';
 import { meshwright } from './meshwright.ts';
-import { makeExamplePlace, type Place, processesOf, temporaryFiles } from './place.ts';
+import { bareText, makePlace, type Place, processesOf, temporaryFiles } from './place.ts';
 
-/** A place whose cluster file is the example, with its simulated fleet up. */
+/** A place whose cluster file is the Macs and cables of the example, with its simulated fleet up. */
 export async function placeWithFleet(): Promise<Place> {
-  const place = makeExamplePlace();
+  const place = makePlace();
+  place.write('cluster.yaml', bareText);
   const up = await meshwright(place, ['sim', 'up']);
   if (up.code !== 0) {
     place.remove();

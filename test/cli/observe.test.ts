@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endPlace, placeWithFleet } from './fleet.ts';
 import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';
-import { exampleText, type Place } from './place.ts';
+import { bareText, type Place } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 
 let place: Place;
@@ -110,10 +110,10 @@ describe('status', () => {
 
 describe('a file that has changed since its simulated fleet came up', () => {
   it('is told from a fleet that does not run', async () => {
-    place.write('other.yaml', exampleText);
+    place.write('other.yaml', bareText);
     const none = await run('status', '--sim', '-f', 'other.yaml');
-    place.write('cluster.yaml', exampleText.replace(/studio-4/g, 'studio-5'));
-    const other = await run('status', '--sim').finally(() => place.write('cluster.yaml', exampleText));
+    place.write('cluster.yaml', bareText.replace(/studio-4/g, 'studio-5'));
+    const other = await run('status', '--sim').finally(() => place.write('cluster.yaml', bareText));
     expect([none.code, other.code]).toEqual([1, 1]);
     await expectGolden('sim-not-this-file', place, [none, other]);
   });

@@ -32,6 +32,9 @@ const example = fileURLToPath(new URL('../../cluster.example.yaml', import.meta.
 /** The cluster file of the README. */
 export const exampleText = readFileSync(example, 'utf8');
 
+/** The Macs and cables of it, with nothing that runs on them. */
+export const bareText = exampleText.slice(0, exampleText.indexOf('\nruntimes:') + 1);
+
 /** A fresh place without a cluster file; nothing of the person who runs the tests shows in its environment. */
 export function makePlace(): Place {
   // macOS links /tmp elsewhere, and the program shows the path that it is really in.

@@ -5,6 +5,7 @@ import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { escapeLines, escapeText } from '../../src/diagnostics/escape.ts';
 import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
 import type { FactName, FactValues } from '../../src/model/fact-values.ts';
+import { nodeName } from '../../src/model/node.ts';
 import { factsText } from '../../src/report/facts-text.ts';
 import { statusText } from '../../src/report/status-text.ts';
 import { desiredFleet, freeReceptacle, healthyFacts, observedFleet } from '../unit/doctor/fleet-builder.ts';
@@ -46,6 +47,16 @@ const values = hostile.map(
   }),
 );
 
+/** As `surveyPlacements` gives them, but for what a node said. */
+const placement = {
+  name: 'kimi',
+  state: 'unknown' as const,
+  wanted: 'serving' as const,
+  standing: 'unknown' as const,
+  nodes: ['studio-1', 'studio-2'].map(nodeName),
+  transport: 'rdma' as const,
+};
+
 const width = fc.integer({ min: 40, max: 200 });
 
 function check(text: string, columns: number, commands: readonly string[] = []): void {
@@ -69,7 +80,13 @@ describe('report of a rack with a hostile node', () => {
         const findings = diagnoseFleet(desired, observation);
         const lines = findings.flatMap(({ detail: told, hint }) => `${told}\n${hint}`.split('\n'));
         const commands = lines.filter((line) => line.startsWith('  ')).map((line) => escapeText(line.trim()));
-        check(statusText({ desired, observation, findings, isSimulated: true, columns, unicode }), columns, commands);
+        const evidence = detail;
+        const placements = [
+          { ...placement, evidence },
+          { ...placement, evidence, state: 'hung' as const, standing: 'differs' as const },
+        ];
+        const shown = { desired, observation, findings, placements, isSimulated: true };
+        check(statusText({ ...shown, columns, unicode }), columns, commands);
       }),
     );
   });

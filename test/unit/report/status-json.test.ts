@@ -3,8 +3,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
+import { nodeName } from '../../../src/model/node.ts';
 import { type StatusJson, statusJson } from '../../../src/report/status-json.ts';
+import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
+import { viewOf } from '../../../src/resources/view.ts';
 import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
+import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 
 const schema: unknown = JSON.parse(
   readFileSync(new URL('../../../schemas/status.schema.json', import.meta.url), 'utf8'),
@@ -19,7 +23,16 @@ function validate(document: unknown): readonly string[] {
 function show(changes: RackChanges, isSimulated = false): StatusJson {
   const desired = desiredFleet();
   const observation = observedFleet(changes);
-  return statusJson({ desired, observation, findings: diagnoseFleet(desired, observation), isSimulated });
+  const findings = diagnoseFleet(desired, observation);
+  return statusJson({ desired, observation, findings, placements: [], isSimulated });
+}
+
+/** A rack with the placement `kimi`, of which these nodes are asked. */
+function showMesh(members: Parameters<typeof threeMembers>[0], targets: readonly string[]): StatusJson {
+  const desired = meshFleet();
+  const observation = observeMesh(desired, { members: threeMembers(members) });
+  const placements = surveyPlacements(viewOf({ desired, observation, targets: targets.map(nodeName) }));
+  return statusJson({ desired, observation, findings: [], placements, isSimulated: false });
 }
 
 describe('status as JSON', () => {
@@ -30,6 +43,27 @@ describe('status as JSON', () => {
     expect(
       validate(show({ unreachable: ['studio-2'], failures, unknown: { 'studio-1': { hardware: 'empty' } } })),
     ).toEqual([]);
+  });
+
+  it('says how each placement is, and where it answers while it serves', () => {
+    const all = ['studio-1', 'studio-2', 'studio-3'];
+    const serving = showMesh(['joined', 'joined', 'joined'], all);
+    const never = showMesh(['absent', 'absent', 'absent'], all);
+    expect([validate(serving), validate(never)]).toEqual([[], []]);
+    const file = { wanted: 'serving', nodes: all, transport: 'tcp', sharding: 'tensor' };
+    expect(serving.placements).toEqual({
+      kimi: {
+        ...file,
+        state: 'serving',
+        evidence: 'its endpoint gave a token',
+        standing: 'met',
+        generation: 4,
+        endpoint: { node: 'studio-1', port: 8_080 },
+      },
+    });
+    expect(never.placements).toEqual({
+      kimi: { ...file, state: 'not-placed', evidence: 'no node has it', standing: 'differs' },
+    });
   });
 
   it('is refused by the schema with a key that nobody described', () => {

@@ -25,7 +25,8 @@ function show(changes: RackChanges, { wishes = {}, ...page }: Shown = {}): strin
   const desired = desiredFleet(wishes);
   const observation = observedFleet(changes);
   const findings = diagnoseFleet(desired, observation);
-  return statusText({ desired, observation, findings, isSimulated: true, columns: 80, unicode: false, ...page });
+  const shown = { desired, observation, findings, placements: [], isSimulated: true };
+  return statusText({ ...shown, columns: 80, unicode: false, ...page });
 }
 
 const golden = (name: string): string => `golden/status-${name}.txt`;
@@ -225,7 +226,8 @@ describe('status', () => {
     const { nodes } = observedFleet();
     const observation = { nodes: Object.fromEntries(Object.entries(nodes).slice(0, 2)), failures: {} };
     const findings = diagnoseFleet(desired, observation);
-    const text = statusText({ desired, observation, findings, isSimulated: false, columns: 80, unicode: false });
+    const shown = { desired, observation, findings, placements: [], isSimulated: false };
+    const text = statusText({ ...shown, columns: 80, unicode: false });
     expect(text).toContain('Not looked at: studio-3, studio-4.');
     expect(text).not.toContain('error');
     expect(text).not.toContain('simulated');

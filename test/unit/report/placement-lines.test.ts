@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { nodeName } from '../../../src/model/node.ts';
+import { nodeSpan } from '../../../src/report/nodes-text.ts';
+import { plainPaint } from '../../../src/report/page.ts';
+import { placementLines } from '../../../src/report/placement-lines.ts';
+import type { PlacementSurvey } from '../../../src/resources/placement-survey.ts';
+
+const counted = (count: number): PlacementSurvey['nodes'] =>
+  Array.from({ length: count }, (_, at) => nodeName(`studio-${at + 1}`));
+
+const serving = (name: string, count: number): PlacementSurvey => ({
+  name,
+  state: 'serving',
+  evidence: 'its endpoint gave a token',
+  wanted: 'serving',
+  standing: 'met',
+  nodes: counted(count),
+  transport: 'rdma',
+  sharding: 'tensor',
+  generation: 12,
+  endpoint: { node: nodeName('studio-1'), port: 8_080 },
+});
+
+const { endpoint: _, ...silent } = serving('qwen', 2);
+const hung: PlacementSurvey = { ...silent, state: 'hung', standing: 'differs', evidence: 'no token: timed out' };
+const { generation: __, ...unseen } = silent;
+const unknown: PlacementSurvey = {
+  ...unseen,
+  name: 'a',
+  state: 'unknown',
+  standing: 'unknown',
+  evidence: 'studio-2: gone',
+};
+
+const lines = (placements: readonly PlacementSurvey[], columns = 80): readonly string[] =>
+  placementLines(placements, { columns, unicode: false, paint: plainPaint });
+
+describe('lines of placements', () => {
+  it('stand in columns, with what is known only', () => {
+    expect(lines([serving('kimi', 4), hung, unknown])).toEqual([
+      '  kimi   serving   rdma   studio-1..4   tensor   gen 12   port 8080 on studio-1',
+      '  qwen   hung      rdma   studio-1,2    tensor   gen 12',
+      '  a      unknown   rdma   studio-1,2    tensor',
+      '    studio-2: gone',
+    ]);
+  });
+
+  it.each([4, 16])('fit on 80 columns with %s nodes', (count) => {
+    const found = lines([serving('kimi', count)]);
+    expect(found).toEqual([`  kimi   serving   rdma   studio-1..${count}   tensor   gen 12   port 8080 on studio-1`]);
+    expect(Math.max(...found.map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  it('are stacked where the page is too narrow for a table, and never wider than it', () => {
+    expect(lines([serving('kimi', 4)], 40)).toEqual([
+      '  kimi   serving',
+      '    rdma   studio-1..4   tensor   gen 12',
+      '    port 8080 on studio-1',
+    ]);
+    const long = serving('a-name-that-is-longer-than-any-page-of-it', 16);
+    for (let columns = 20; columns <= 100; columns += 1) {
+      const found = lines([long, hung, unknown], columns);
+      expect(Math.max(...found.map((line) => line.length)), String(columns)).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  it('are warnings only where the file wants something else', () => {
+    const tones = (one: PlacementSurvey): readonly string[] => {
+      const found: string[] = [];
+      const paint = (tone: string, text: string): string => {
+        found.push(tone);
+        return text;
+      };
+      placementLines([one], { columns: 80, unicode: false, paint });
+      return found;
+    };
+    const stopped: PlacementSurvey = { ...silent, state: 'stopped', wanted: 'stopped' };
+    expect([tones(serving('kimi', 4)), tones(hung), tones(stopped)]).toEqual([['good'], ['bad'], ['dim']]);
+    expect(tones({ ...stopped, wanted: 'serving', standing: 'differs' })).toEqual(['warn']);
+  });
+});
+
+describe('names of nodes in a span', () => {
+  it('are one range when they count upwards, and a list or a count when they do not', () => {
+    expect(nodeSpan(counted(4))).toBe('studio-1..4');
+    expect(nodeSpan(['mini-08', 'mini-09', 'mini-10'])).toBe('mini-08..10');
+    expect(nodeSpan(['a-2', 'a-1', 'a-3'])).toBe('a-2,1,3');
+    expect(nodeSpan(['a-1', 'b-2', 'a-3'])).toBe('a-1, b-2, a-3');
+    expect(nodeSpan(['max', 'mini', 'ultra'])).toBe('max, mini, ultra');
+    expect(nodeSpan(counted(2))).toBe('studio-1,2');
+    expect(nodeSpan(counted(16).toReversed())).toBe('16 nodes');
+  });
+});
