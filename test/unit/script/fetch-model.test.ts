@@ -12,7 +12,19 @@ import { isVerified, makeJobRoot, runJob, sha256 } from './run-job.ts';
 import { exampleModel } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
-const newRoot = removedAfter(makeJobRoot);
+const jobRoot = removedAfter(makeJobRoot);
+/** A node on which the pauses between two attempts are short. */
+const newRoot = (shell: Shell): MacRoot => {
+  const root = jobRoot(shell);
+  root.tool('bin/sleep', 'exec /bin/sleep 0.05');
+  return root;
+};
+
+/** How a server answers one test, and what that has asked, with the first byte of each answer. */
+interface Shelf {
+  readonly answer: 'whole' | 'spoilt' | 'broken-off' | 'without-ranges' | 'missing';
+  readonly asked: string[];
+}
 
 describe('a model that the node fetches', () => {
   const big = Buffer.alloc(3_000_000, 'meshwright ');
@@ -27,17 +39,17 @@ describe('a model that the node fetches', () => {
   const bigFile = stagedFile(exampleModel, files[1]?.path ?? '');
   let server: Server;
   let base = '';
-  /** What was asked, with the first byte of each answer; how the next answers are made. */
-  let asked: string[] = [];
-  let answer: 'whole' | 'spoilt' | 'broken-off' | 'without-ranges' | 'missing' = 'whole';
+  /** By the first folder of the address. */
+  const shelves = new Map<string, Shelf>();
 
   beforeAll(async () => {
     server = createServer((request, response) => {
-      const url = (request.url ?? '').replaceAll("'", '%27');
-      const body = contents[url];
+      const [, folder = '', path = ''] = /^\/(\d+)(.*)$/.exec((request.url ?? '').replaceAll("'", '%27')) ?? [];
+      const { answer, asked } = shelves.get(folder) ?? { answer: 'missing', asked: [] };
+      const body = contents[path];
       const from =
         answer === 'without-ranges' ? 0 : Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0);
-      asked.push(`${url} ${from}`);
+      asked.push(`${path} ${from}`);
       if (body === undefined || answer === 'missing') {
         response.writeHead(404).end('not here');
         return;
@@ -55,24 +67,24 @@ describe('a model that the node fetches', () => {
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
     });
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/tiny/`;
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
   afterAll(() => server.close());
 
-  const fetch = (): JobCall => ({
-    name: 'fetch-model',
-    args: { tree: exampleModel, files, source: { kind: 'url', base } },
-  });
-  const start = (shell: Shell, how: typeof answer): MacRoot => {
-    asked = [];
-    answer = how;
-    return newRoot(shell);
+  /** A node, what it is to fetch from a shelf of its own, and what it has asked there. */
+  const start = (shell: Shell, answer: Shelf['answer']) => {
+    const folder = String(shelves.size);
+    const asked: string[] = [];
+    shelves.set(folder, { answer, asked });
+    const source = { kind: 'url', base: `${base}/${folder}/tiny/` } as const;
+    const call: JobCall = { name: 'fetch-model', args: { tree: exampleModel, files, source } };
+    return { root: newRoot(shell), call, asked };
   };
 
-  describe.each(scriptShells)('under $name', (shell) => {
+  describe.concurrent.each(scriptShells)('under $name', (shell) => {
     it('is there whole, with names that a URL has to spell otherwise', async () => {
-      const root = start(shell, 'whole');
-      expect(await runJob(root, fetch())).toEqual({
+      const { root, call, asked } = start(shell, 'whole');
+      expect(await runJob(root, call)).toEqual({
         state: 'ended',
         exit: 0,
         done: big.length + 2,
@@ -84,36 +96,36 @@ describe('a model that the node fetches', () => {
     });
 
     it('goes on where a transfer broke off, in the same job and in the next one', async () => {
-      const root = start(shell, 'broken-off');
-      expect(await runJob(root, fetch())).toMatchObject({ exit: 0 });
+      const { root, call, asked } = start(shell, 'broken-off');
+      expect(await runJob(root, call)).toMatchObject({ exit: 0 });
       expect(asked.slice(1)).toEqual(
         [0, 1_000_000, 2_000_000].map((from) => `/tiny/odd%20names/it%27s%20%23%3F.bin ${from}`),
       );
       const again = start(shell, 'whole');
-      again.file(`${bigFile.path}.part`, big.subarray(0, 12_345).toString());
-      expect(await runJob(again, fetch())).toMatchObject({ exit: 0 });
-      expect(asked).toContain('/tiny/odd%20names/it%27s%20%23%3F.bin 12345');
+      again.root.file(`${bigFile.path}.part`, big.subarray(0, 12_345).toString());
+      expect(await runJob(again.root, again.call)).toMatchObject({ exit: 0 });
+      expect(again.asked).toContain('/tiny/odd%20names/it%27s%20%23%3F.bin 12345');
     });
 
     it('does not compare again what was compared before an interruption', async () => {
-      const root = start(shell, 'missing');
+      const { root, call, asked } = start(shell, 'missing');
       root.file(stagedFile(exampleModel, 'config.json').path, '{}');
       root.file(`${stagingFolder(exampleModel).path}/checked/${sha256('{}')}`, '');
-      expect(await runJob(root, fetch())).toMatchObject({ exit: 1, failure: { slug: 'fetch-failed' } });
+      expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'fetch-failed' } });
       expect(new Set(asked)).toEqual(new Set(['/tiny/odd%20names/it%27s%20%23%3F.bin 0']));
       const sums = root.started().filter(({ tool }) => tool === 'usr/bin/shasum');
       expect(sums).toEqual([]);
     });
 
     it('begins anew where the server cannot go on', async () => {
-      const root = start(shell, 'without-ranges');
+      const { root, call } = start(shell, 'without-ranges');
       root.file(`${bigFile.path}.part`, 'x'.repeat(12_345));
-      expect(await runJob(root, fetch())).toMatchObject({ exit: 0 });
+      expect(await runJob(root, call)).toMatchObject({ exit: 0 });
     });
 
     it('is fetched twice when it is wrong, and then given up with nothing left of it', async () => {
-      const root = start(shell, 'spoilt');
-      expect(await runJob(root, fetch())).toMatchObject({
+      const { root, call, asked } = start(shell, 'spoilt');
+      expect(await runJob(root, call)).toMatchObject({
         exit: 1,
         failure: { slug: 'wrong-digest', text: 'config.json' },
       });
@@ -125,25 +137,25 @@ describe('a model that the node fetches', () => {
     });
 
     it('is fetched anew when a part from before turns out to be wrong', async () => {
-      const root = start(shell, 'whole');
+      const { root, call, asked } = start(shell, 'whole');
       root.file(`${bigFile.path}.part`, 'x'.repeat(12_345));
-      expect(await runJob(root, fetch())).toMatchObject({ exit: 0 });
+      expect(await runJob(root, call)).toMatchObject({ exit: 0 });
       expect(asked.slice(1)).toEqual([12_345, 0].map((from) => `/tiny/odd%20names/it%27s%20%23%3F.bin ${from}`));
     });
 
     it('is not begun on a disk without room for it', async () => {
-      const root = start(shell, 'whole');
+      const { root, call, asked } = start(shell, 'whole');
       root.file('../free', '2900');
-      expect(await runJob(root, fetch())).toMatchObject({ exit: 1, failure: { slug: 'disk-full' } });
+      expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'disk-full' } });
       expect(asked).toEqual([]);
       root.file(`${bigFile.path}.part`, big.subarray(0, 1_000_000).toString());
-      expect(await runJob(root, fetch())).toMatchObject({ exit: 0 });
+      expect(await runJob(root, call)).toMatchObject({ exit: 0 });
     });
 
     it('ends as a full disk when curl can write no more', async () => {
-      const root = start(shell, 'whole');
+      const { root, call } = start(shell, 'whole');
       root.tool('usr/bin/curl', 'printf "curl: (23) client returned ERROR on write\\n" >&2; exit 23');
-      expect(await runJob(root, fetch())).toMatchObject({ exit: 1, failure: { slug: 'disk-full' } });
+      expect(await runJob(root, call)).toMatchObject({ exit: 1, failure: { slug: 'disk-full' } });
       expect(isVerified(root, exampleModel)).toBe(false);
     });
 

@@ -3,12 +3,20 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Digest } from '../../../src/model/digest.ts';
-import type { JobCall, TreeFile } from '../../../src/model/node-script.ts';
+import type { JobCall, ScriptCall, TreeFile } from '../../../src/model/node-script.ts';
 import { jobFolder } from '../../../src/script/launch-job.ts';
+import { place } from '../../../src/script/node-paths.ts';
 import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { parseJobPoll } from '../../../src/script/poll-job.ts';
-import { stagedArchive, stagedFile, stagedTree, stagingFolder, treeFolder } from '../../../src/script/tree-paths.ts';
-import { bootSession, type MacRoot } from './mac-root.ts';
+import {
+  stagedArchive,
+  stagedFile,
+  stagedTree,
+  stagingFolder,
+  treeFolder,
+  verifiedMark,
+} from '../../../src/script/tree-paths.ts';
+import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
 import { isAlive, removedAfter, until } from './node-root.ts';
 import { ended, isVerified, key, launch, makeJobRoot, poll, runJob, sha256 } from './run-job.ts';
 import { exampleModel, exampleRuntime } from './script-examples.ts';
@@ -19,7 +27,7 @@ const newRoot = removedAfter(makeJobRoot);
 /** Number of the process of the job. */
 const pidOf = (root: MacRoot): number => Number(root.read(`${jobFolder(key).path}/pid`));
 
-describe.each(scriptShells)('a job under $name', (shell) => {
+describe.concurrent.each(scriptShells)('a job under $name', (shell) => {
   const files: readonly TreeFile[] = [{ path: 'a', sha256: sha256('ab'), sizeBytes: 2 }];
   const call: JobCall = { name: 'verify-model', args: { tree: exampleModel, files } };
   const staged = (): MacRoot => {
@@ -82,24 +90,56 @@ describe.each(scriptShells)('a job under $name', (shell) => {
   it('begins again after what it made was taken away, and does not where it was published', async () => {
     const root = staged();
     await runJob(root, call);
-    await root.runBody(scriptBody({ name: 'publish-tree', args: { tree: exampleModel } }));
+    await root.runBody(scriptBody({ name: 'publish-tree', args: { tree: exampleModel, jobs: [] } }));
     expect(await launch(root, call)).toMatchObject({ said: ['job=done'] });
     root.file(`${treeFolder(exampleModel).path}/more`, '');
     expect(await launch(root, call)).toMatchObject({ said: ['job=started'] });
     expect(await ended(root)).toMatchObject({ exit: 1, failure: { slug: 'wrong-digest', text: 'a' } });
   });
 
+  it('is taken away by whoever publishes what it made, and not while it runs', async () => {
+    const root = held();
+    const publish: ScriptCall = { name: 'publish-tree', args: { tree: exampleModel, jobs: [key] } };
+    await launch(root, call);
+    root.file(verifiedMark(exampleModel).path, `${exampleModel.digest}\n`);
+    expect(await run(root, publish)).toEqual(changed);
+    expect(root.has(`${jobFolder(key).path}/job`)).toBe(true);
+    root.file('../go', '');
+    await ended(root);
+    expect(await run(root, publish)).toEqual(unchanged);
+    expect(root.has(jobFolder(key).path)).toBe(false);
+  });
+
+  it('keeps its folder and the tree that it works on while it runs, when they are to be cleared', async () => {
+    const root = held();
+    const other = 'model-tiny-0000000000000000';
+    root.file(`${place.opt.path}/staging/${other}/tree/a`, 'ab');
+    const mine = stagingFolder(exampleModel).path.replace(/.*\//, '');
+    const clear: ScriptCall = { name: 'clear-staging', args: { folders: [mine, other], jobs: [key] } };
+    await launch(root, call);
+    expect(await run(root, clear)).toEqual(changed);
+    expect([root.has(stagingFolder(exampleModel).path), root.has(jobFolder(key).path)]).toEqual([true, true]);
+    expect(root.has(`${place.opt.path}/staging/${other}`)).toBe(false);
+    expect(await run(root, clear)).toEqual(unchanged);
+    root.file('../go', '');
+    await ended(root);
+    expect(await run(root, clear)).toEqual(changed);
+    expect([root.has(stagingFolder(exampleModel).path), root.has(jobFolder(key).path)]).toEqual([false, false]);
+    expect(await run(root, clear)).toEqual(unchanged);
+  });
+
   it('leaves its boot session and its name, and nothing that only it needed', async () => {
     const root = staged();
     await runJob(root, call);
-    expect(root.read(`${jobFolder(key).path}/job`)).toBe(`name=verify-model\ntree=model tiny\nboot=${bootSession}\n`);
+    const tree = `model tiny ${exampleModel.digest.slice(0, 16)}`;
+    expect(root.read(`${jobFolder(key).path}/job`)).toBe(`name=verify-model\ntree=${tree}\nboot=${bootSession}\n`);
     const kept = readdirSync(join(root.folder, jobFolder(key).path)).sort();
     expect(kept).toEqual(['err', 'job', 'out', 'pid', 'progress', 'rc', 'run', 'there']);
     expect(root.read(`${jobFolder(key).path}/err`)).toBe('');
   });
 });
 
-describe.each(scriptShells)('the comparison of what was sent under $name', (shell) => {
+describe.concurrent.each(scriptShells)('the comparison of what was sent under $name', (shell) => {
   const files: readonly TreeFile[] = [
     { path: 'a', sha256: sha256('ab'), sizeBytes: 2 },
     { path: "odd names/it's", sha256: sha256('cde'), sizeBytes: 3 },
@@ -151,7 +191,7 @@ describe.each(scriptShells)('the comparison of what was sent under $name', (shel
   });
 });
 
-describe.each(scriptShells)('the archive of a runtime under $name', (shell) => {
+describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (shell) => {
   /** An archive of this computer's own tar. */
   const packed = (root: MacRoot, members: readonly string[], ...options: readonly string[]): Digest => {
     const folder = join(root.folder, '../pack');
@@ -177,7 +217,9 @@ describe.each(scriptShells)('the archive of a runtime under $name', (shell) => {
     expect(isVerified(root, exampleRuntime)).toBe(true);
     const rank = `${stagedTree(exampleRuntime).path}/bin/rank`.slice(1);
     expect(root.tree().filter((line) => line.startsWith(rank))).toEqual([`${rank} 100755 #!/bin/sh\n# bin/rank\n`]);
-    const { result } = await root.runBody(scriptBody({ name: 'publish-tree', args: { tree: exampleRuntime } }));
+    const { result } = await root.runBody(
+      scriptBody({ name: 'publish-tree', args: { tree: exampleRuntime, jobs: [] } }),
+    );
     expect(result).toMatchObject({ isChanged: true });
   });
 
