@@ -7,17 +7,30 @@ const results = process.env['MESHWRIGHT_RESULTS'];
 /** Tests that run the built command itself; only they wait for a build. */
 const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts', 'test/architecture/pure-run.test.ts'];
 
-/** Whole runs of many seconds each: `.ci/run` has the patience for them, whoever types `npm test` has not. */
-const longRuns =
-  process.env['MESHWRIGHT_FULL'] === '1'
-    ? []
-    : [
-        'test/cli/{act,apply,demo,faults,playbook,status}.test.ts',
-        'test/scenarios/converge-{drift,effects,failures,keys,login}.test.ts',
-        'test/scenarios/demo-sshd.test.ts',
-        'test/scenarios/{kill-apply,kill-reboot,kill-restart,start-phases}.test.ts',
-        'test/scenarios/{faults-found,observe-silence,sim-launchd-mesh,sim-network,sim-reboot,sim-supervisor}.test.ts',
-      ];
+/** Runs of many seconds each: `.ci/run` has the patience for them, whoever types `npm test` has not. */
+const longRuns = [
+  'test/cli/{act,apply,demo,faults,playbook,status}.test.ts',
+  'test/scenarios/converge-{drift,effects,failures,keys,login}.test.ts',
+  'test/scenarios/demo-sshd.test.ts',
+  'test/scenarios/{kill-apply,kill-reboot,kill-restart,start-phases}.test.ts',
+  'test/scenarios/{faults-found,observe-silence,sim-launchd-mesh,sim-network,sim-reboot,sim-supervisor}.test.ts',
+];
+
+/** What `npm test` tries a sample of, and all of it with MESHWRIGHT_FULL=1. */
+const samples = {
+  parts: ['test/property/known-hosts-openssh.test.ts'],
+  whole: ['test/scenarios/hostile-{frames,streams}.test.ts'],
+};
+
+/** `rest` is what `.ci/run` has still to do after `npm test`. */
+const select = {
+  everyday: { parts: ['test/**/*.test.ts'], whole: builtOnes, left: longRuns },
+  rest: { parts: samples.parts, whole: [...longRuns, ...samples.whole], left: [] },
+  all: { parts: ['test/**/*.test.ts'], whole: builtOnes, left: [] },
+};
+const asked = process.env['MESHWRIGHT_TESTS'] ?? 'everyday';
+const selected = Object.entries(select).find(([name]) => name === asked)?.[1];
+if (selected === undefined) throw new Error(`MESHWRIGHT_TESTS is one of ${Object.keys(select).join(', ')}`);
 
 export default defineConfig({
   test: {
@@ -35,10 +48,10 @@ export default defineConfig({
       reportOnFailure: true,
     },
     projects: [
-      { extends: true, test: { name: 'parts', include: ['test/**/*.test.ts'], exclude: builtOnes } },
+      { extends: true, test: { name: 'parts', include: selected.parts, exclude: builtOnes } },
       {
         extends: true,
-        test: { name: 'whole', include: builtOnes, exclude: longRuns, globalSetup: 'test/global-setup.ts' },
+        test: { name: 'whole', include: selected.whole, exclude: selected.left, globalSetup: 'test/global-setup.ts' },
       },
     ],
   },

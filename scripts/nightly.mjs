@@ -72,7 +72,7 @@ async function properties(endMs) {
     const env = {
       MESHWRIGHT_RESULTS: join(results, `properties-${rounds}.json`),
       MESHWRIGHT_FULL: '1',
-      MESHWRIGHT_EVERY: '1',
+      MESHWRIGHT_TESTS: 'all',
     };
     isGreen = (await vitest(['test/property', '--project', 'parts'], env)).code === 0;
   } while (isGreen && performance.now() < endMs);
@@ -82,7 +82,7 @@ async function properties(endMs) {
 async function enumerations() {
   const env = {
     MESHWRIGHT_FULL: '1',
-    MESHWRIGHT_EVERY: '1',
+    MESHWRIGHT_TESTS: 'all',
     MESHWRIGHT_SEED: options.seed,
     MESHWRIGHT_RESULTS: join(results, 'enumerations.json'),
   };

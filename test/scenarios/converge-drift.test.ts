@@ -7,7 +7,7 @@ import { first, second } from './converge-file.ts';
 import { hindrances } from './converge-hindrances.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 
-const isFull = process.env['MESHWRIGHT_EVERY'] === '1';
+const isFull = process.env['MESHWRIGHT_FULL'] === '1';
 
 /** Converged, and made anew after a drift that was not healed, so that each tells of itself only. */
 let rack: ConvergeRack;

@@ -7,7 +7,7 @@ import { isEdit, type KeyEdit, keyEdits, keyPaths, keys, withoutSecond } from '.
 import { expectNothingOld } from './converge-leftovers.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, planFor, startConvergeRack } from './converge-rack.ts';
 
-const isFull = process.env['MESHWRIGHT_EVERY'] === '1';
+const isFull = process.env['MESHWRIGHT_FULL'] === '1';
 
 let rack: ConvergeRack;
 let seen: FleetObservation;

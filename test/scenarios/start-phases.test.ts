@@ -12,7 +12,7 @@ import { controller, keptJournal, quickTiming } from './apply-rack.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, startConvergeRack } from './converge-rack.ts';
 
-const isFull = process.env['MESHWRIGHT_EVERY'] === '1';
+const isFull = process.env['MESHWRIGHT_FULL'] === '1';
 const launchDaemons = '/Library/LaunchDaemons';
 const plist = `${launchDaemons}/dev.meshwright.rank.chat.plist`;
 const rankLog = '/Library/Application Support/meshwright/log/chat.log';

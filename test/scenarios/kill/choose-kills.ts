@@ -3,7 +3,7 @@ import { type KillPoint, stepsOf } from './kill-points.ts';
 import type { Successor } from './kill-rack.ts';
 
 /** Whether nothing is left out. */
-export const isFull = process.env['MESHWRIGHT_EVERY'] === '1';
+export const isFull = process.env['MESHWRIGHT_FULL'] === '1';
 
 const successors: readonly Successor[] = ['same', 'empty'];
 
@@ -15,7 +15,7 @@ function* numbers(seed: number): Generator<number, never> {
   }
 }
 
-/** Every point for each successor; without MESHWRIGHT_EVERY only as many as asked, always the same ones. */
+/** Every point for each successor; without MESHWRIGHT_FULL only as many as asked, always the same ones. */
 export function chooseKills(points: readonly KillPoint[], count: number): readonly (readonly [KillPoint, Successor])[] {
   const all = points.flatMap((point) => successors.map((successor) => [point, successor] as const));
   if (isFull) return all;
