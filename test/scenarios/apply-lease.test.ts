@@ -14,10 +14,13 @@ const [one, two] = [nodeName('studio-1'), nodeName('studio-2')];
 
 let rack: ApplyRack;
 const sessions: Session[] = [];
+/** Scripts that hang for a while longer than their test. */
+const hanging: Promise<unknown>[] = [];
 beforeAll(async () => {
   rack = await startApplyRack('lease');
 });
 afterAll(async () => {
+  await Promise.all(hanging);
   for (const session of sessions) session.close();
   await rack.stop();
 });
@@ -165,9 +168,9 @@ describe('the lease of a node', () => {
   });
 
   it('is taken over from a run that renews it no more, which then finds out', async () => {
-    const asleep = contender({ run: 'run-a', beatMs: 3_500 });
+    const asleep = contender({ run: 'run-a', beatMs: 2_500 });
     await asleep.keeper.take([one]);
-    const next = contender({ run: 'run-b', controller: 'ffff00000000' });
+    const next = contender({ run: 'run-b', controller: 'ffff00000000', leaseExpiryMs: 300 });
     expect(await next.keeper.take([one])).toEqual({ kind: 'taken', hasMet: true });
     expect(next.phases()).toEqual(['studio-1 waiting', 'studio-1 expired', 'studio-1 taken']);
     expect(await eventually(() => asleep.keeper.lost.aborted)).toBe(true);
@@ -197,15 +200,14 @@ describe('the lease of a node', () => {
     expect(next.phases()).toEqual(['studio-1 waiting', 'studio-1 expired', 'studio-1 taken']);
     await script;
     await next.keeper.release();
-    const hanging = contender({ run: 'run-c', beatMs: never, pid: 2 ** 22 + 1 });
-    await hanging.keeper.take([one]);
-    const endless = runScript(hanging, 'hanging', 4);
+    const stuck = contender({ run: 'run-c', beatMs: never, pid: 2 ** 22 + 1 });
+    await stuck.keeper.take([one]);
+    hanging.push(runScript(stuck, 'hanging', 4));
     expect(await eventually(() => marks().length === 1)).toBe(true);
     const hasty = contender({ run: 'run-d', leaseExpiryMs: 200, busyMs: 200 });
     await hasty.keeper.take([one]);
     expect(rack.read(one, history)).not.toContain('step=hanging');
     await hasty.keeper.release();
-    await endless;
   });
 
   it('is left behind by a run that cannot wait for its script, and taken over when that has ended', async () => {
@@ -228,7 +230,9 @@ describe('the lease of a node', () => {
   it('has one winner when several take it over at once', async () => {
     const asleep = contender({ run: 'run-a', beatMs: never });
     await asleep.keeper.take([one]);
-    const rivals = ['b', 'c', 'd'].map((name) => contender({ run: `run-${name}`, controller: `${name.repeat(12)}` }));
+    const rivals = ['b', 'c', 'd'].map((name) =>
+      contender({ run: `run-${name}`, controller: `${name.repeat(12)}`, leaseExpiryMs: 300 }),
+    );
     const results = await Promise.all(rivals.map(({ keeper }) => keeper.take([one])));
     expect(results.map(({ kind }) => kind).sort()).toEqual(['refused', 'refused', 'taken']);
     await Promise.all(rivals.map(({ keeper }) => keeper.release()));

@@ -70,7 +70,7 @@ describe('a restart', () => {
       onCommand: (_node, _command, script) => {
         if (!script?.includes(`reboot-${from}`)) return;
         proxy.muteAfter(script.length);
-        setTimeout(() => proxy.cut(), 1_000);
+        void eventually(() => orders('studio-2') === 1).then(() => proxy.cut());
       },
     });
     await proxy.stop();
@@ -99,7 +99,7 @@ describe('a restart', () => {
   it('from which a Mac does not come back says how far it was reached', async () => {
     const from = await bootSession('studio-4');
     await rack.fleet.setFault(['no-return', 'studio-4']);
-    const report = await run([reboot('studio-4', from, 'up', 3_000)]);
+    const report = await run([reboot('studio-4', from, 'up', 2_000)]);
     expect(report.diagnostics).toMatchObject([
       { code: 'reboot/no-return', subject: 'node studio-4', related: [{ code: expect.stringMatching(/^ssh\//) }] },
     ]);
@@ -126,7 +126,10 @@ describe('a restart', () => {
     const person = new AbortController();
     const events: RunEvent[] = [];
     const report = await runPlan(planOf([reboot('studio-1', from)]), {
-      ...runOptions(rack, { signal: person.signal, timing: { ...quickTiming, rebootPausesMs: [20] } }),
+      ...runOptions(rack, {
+        signal: person.signal,
+        timing: { ...quickTiming, rebootPausesMs: [20], interruptMs: 500 },
+      }),
       onEvent: (event) => {
         events.push(event);
         if (event.kind === 'step-progress') person.abort();
