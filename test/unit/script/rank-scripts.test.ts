@@ -99,7 +99,7 @@ async function started(shell: Shell, program: keyof typeof programs): Promise<Ma
   return root;
 }
 
-describe.each(scriptShells)('a member that is made ready under $name', (shell) => {
+describe.concurrent.each(scriptShells)('a member that is made ready under $name', (shell) => {
   it('leaves its record and its request, and starts nothing', async () => {
     const root = newRoot(shell);
     expect(await run(root, record())).toEqual(changed);
@@ -140,7 +140,7 @@ describe.each(scriptShells)('a member that is made ready under $name', (shell) =
     await isRunning(root);
     expect(await run(root, record({ generation: 5 }))).toMatchObject({ kind: 'failed', slug: 'still-running' });
     expect(recordOf(root)).toContain('generation=4');
-    expect(await run(root, stop())).toMatchObject({ said: ['ended=clean'] });
+    expect(await run(root, stop(5_000))).toMatchObject({ said: ['ended=clean'] });
   });
 
   it('fails without its service file, and where launchd does not take it', async () => {
@@ -158,7 +158,7 @@ describe.each(scriptShells)('a member that is made ready under $name', (shell) =
   });
 });
 
-describe.each(scriptShells)('a member that is started under $name', (shell) => {
+describe.concurrent.each(scriptShells)('a member that is started under $name', (shell) => {
   it('counts its start in this boot session, over generations, and not in another one', async () => {
     const root = await started(shell, 'obeys');
     expect(recordOf(root).slice(-3)).toEqual([`startedIn=${bootSession}`, 'starts=1', '']);
@@ -206,7 +206,7 @@ describe.each(scriptShells)('a member that is started under $name', (shell) => {
   });
 });
 
-describe.each(scriptShells)('a member that is stopped under $name', (shell) => {
+describe.concurrent.each(scriptShells)('a member that is stopped under $name', (shell) => {
   it('ends by itself where it obeys, and launchd forgets it', async () => {
     const root = await started(shell, 'obeys');
     expect(await run(root, stop(5_000))).toEqual({ kind: 'done', isChanged: true, said: ['ended=clean'] });
@@ -267,7 +267,7 @@ describe.each(scriptShells)('a member that is stopped under $name', (shell) => {
   });
 });
 
-describe.each(scriptShells)('a member that is removed under $name', (shell) => {
+describe.concurrent.each(scriptShells)('a member that is removed under $name', (shell) => {
   it('leaves nothing, and is not removed while it runs', async () => {
     const root = await started(shell, 'obeys');
     const path = nodePath(serviceFile('kimi').path as '/x');
