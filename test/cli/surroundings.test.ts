@@ -64,15 +64,14 @@ describe('the width of the page', () => {
   });
 });
 
-describe('an odd environment', () => {
+describe.concurrent('an odd environment', () => {
   it('changes no answer: time zone, no HOME, empty HOME', async () => {
     const words = ['facts', '--sim', 'studio-1', '--fact', 'boot-session,macos-version'];
     const plain = await run(...words);
-    for (const env of [{ TZ: 'Antarctica/Troll' }, { TZ: ':rubbish' }, { HOME: undefined }, { HOME: '' }]) {
-      expect(await meshwright(place, words, { env }), JSON.stringify(env)).toMatchObject({
-        code: 0,
-        stdout: plain.stdout,
-      });
+    const odd = [{ TZ: 'Antarctica/Troll' }, { TZ: ':rubbish' }, { HOME: undefined }, { HOME: '' }];
+    const rans = await Promise.all(odd.map((env) => meshwright(place, words, { env })));
+    for (const [at, ran] of rans.entries()) {
+      expect(ran, JSON.stringify(odd[at])).toMatchObject({ code: 0, stdout: plain.stdout });
     }
   });
 
@@ -105,7 +104,7 @@ describe('an odd environment', () => {
   });
 });
 
-describe('a reader', () => {
+describe.concurrent('a reader', () => {
   it('that goes away early gets no complaint', async () => {
     const child = spawn(
       '/bin/sh',
@@ -123,7 +122,7 @@ describe('a reader', () => {
     const text =
       'a=0123456789abcdef; a=$a$a$a$a; a=$a$a$a$a; for i in 1 2 3 4 5 6 7 8; do echo "$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a$a"; done';
     const words = ['exec', '--sim', '--all', '--', 'sh', '-c', text];
-    const child = spawn('/bin/sh', ['-c', '"$@" | (sleep 4; wc -c)', 'sh', process.execPath, mainFile, ...words], {
+    const child = spawn('/bin/sh', ['-c', '"$@" | (sleep 2; wc -c)', 'sh', process.execPath, mainFile, ...words], {
       cwd: place.folder,
       env: environment(place),
       stdio: ['ignore', 'pipe', 'pipe'],
