@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { stderr, stdin, stdout } from 'node:process';
 import { asciiText } from './ascii.ts';
 
@@ -7,6 +8,8 @@ export interface Console {
   out(text: string): void;
   /** Everything else: diagnostics, progress, notes. */
   err(text: string): void;
+  /** Aborted when the answer reaches nobody any more: `| head` has seen enough, or its disk is full. */
+  readonly outClosed: AbortSignal;
   readonly isOutTty: boolean;
   readonly isErrTty: boolean;
   /** Both ends are a terminal: only then may a verb ask. */
@@ -60,7 +63,13 @@ function pageColumns(terminal: number | undefined, told: string | undefined): nu
 
 /** The console of this process. */
 export function processConsole(env: NodeJS.ProcessEnv, noColor: boolean): Console {
-  stdout.on('error', endOfOutput);
+  const closed = new AbortController();
+  // As many may listen as there are nodes.
+  setMaxListeners(0, closed.signal);
+  stdout.on('error', (error) => {
+    endOfOutput(error);
+    closed.abort();
+  });
   stderr.on('error', () => undefined);
   const isOutTty = stdout.isTTY === true;
   const isErrTty = stderr.isTTY === true;
@@ -70,6 +79,7 @@ export function processConsole(env: NodeJS.ProcessEnv, noColor: boolean): Consol
     ...look,
     out: (text) => void stdout.write(shown(text)),
     err: (text) => void stderr.write(shown(text)),
+    outClosed: closed.signal,
     isOutTty,
     isErrTty,
     canAsk: stdin.isTTY === true && isErrTty,
@@ -84,6 +94,9 @@ function endOfOutput(error: NodeJS.ErrnoException): void {
     process.exitCode = process.exitCode || 1;
   });
 }
+
+/** How many bytes of the answer its reader has not taken yet. */
+export const waitingBytes = (): number => stdout.writableLength;
 
 /** Ends when everything that was written has left this process; a reader of a pipe may be slower than we are. */
 export async function outputWritten(): Promise<void> {

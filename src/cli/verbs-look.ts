@@ -55,11 +55,17 @@ Examples:
     summary: 'what ranks have printed last',
     words: '[placement|node...]',
     uses: ['file', 'reach', 'json', 'parallel'],
-    options: [{ flags: '--lines <count>', text: 'of each rank, up to 9999; 40 unless given' }],
-    more: `Exit 0: every log was read. 4: some. 1: none.
+    options: [
+      { flags: '--lines <count>', text: 'of each rank, up to 9999; 40 unless given' },
+      { flags: '--follow', text: 'go on with what they print from now on, until Ctrl-C' },
+    ],
+    more: `With --follow a log that is not there yet is waited for, one that begins anew is
+read from its beginning, and a node that is lost is named and tried again.
+Exit 0: every log was read. 4: some. 1: none. 130: --follow was interrupted.
 
 Examples:
   meshwright logs kimi
+  meshwright logs kimi --follow
   meshwright logs studio-3 --lines 200`,
     load: async () => (await import('./commands/logs.ts')).logs,
   },

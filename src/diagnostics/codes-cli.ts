@@ -63,4 +63,10 @@ export const cliCodes = {
     cause: 'The placement was never started on this node, or the log has been removed.',
     hint: 'Start it first: meshwright start',
   },
+  'logs/cannot-read': {
+    severity: 'error',
+    summary: 'The log of a rank cannot be read.',
+    cause: 'It is there and this user may not read it, or a tool that reads it failed or printed something else.',
+    hint: 'Look on the Mac: ls -l "/Library/Application Support/meshwright/log"',
+  },
 } as const satisfies Record<string, CodeEntry>;

@@ -7,6 +7,7 @@ import { rankLogCommand } from '../../script/rank-log.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../ask-nodes.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { codeForNodes, type ExitCode, type NodeVerdict } from '../exit-codes.ts';
+import { followLogs } from '../follow-logs.ts';
 import { gatherAlike } from '../gather-alike.ts';
 import { openCluster } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
@@ -26,22 +27,66 @@ interface RankTail {
   readonly outcome: CommandOutcome;
 }
 
-/** `logs PLACEMENT|NODE…`: the end of what ranks have printed, each line behind the name of its node. */
+/** `logs PLACEMENT|NODE…`: the end of what ranks have printed, each line behind the name of its node, and what comes. */
 export const logs: VerbBody = async (run) => {
   const lines = readCountOption(run, 'lines') ?? usualLines;
   const cluster = openCluster(run);
   const wanted = wantedRanks(run, cluster.fleet);
   const ways = openWays(run, cluster);
+  if (run.own['follow'] === true) return follow(run, wanted, { ways, lines });
   const tails: RankTail[] = [];
   for (const { placement, nodes } of wanted) {
     const outcomes = await askNodes(run, { nodes, ways }, (_node, rootPrefix) => ({
-      command: rankLogCommand({ placement, lines, isFollowed: false, rootPrefix }),
+      command: rankLogCommand({ placement, lines, rootPrefix }),
     }));
     tails.push(...outcomes.map((outcome) => ({ placement, outcome })));
   }
   show(run, tails, ways);
   return codeOf(tails);
 };
+
+/** Every node is asked for all its logs at once. */
+async function follow(
+  run: Run,
+  wanted: readonly WantedRanks[],
+  { ways, lines }: { readonly ways: Ways; readonly lines: number },
+): Promise<ExitCode> {
+  if (run.options.json) {
+    throw usageError('--follow has no end, and --json is one document.', 'Leave one of the two out.');
+  }
+  const { isSimulated } = ways;
+  const pairs = wanted.flatMap(({ placement, nodes }) => nodes.map((node) => ({ placement, node })));
+  const nodes = [...new Set(pairs.map(({ node }) => node))];
+  const followed = (await ways.toAll(nodes)).map((way) => ({
+    way,
+    placements: pairs.filter(({ node }) => node.name === way.node).map(({ placement }) => placement),
+  }));
+  const prefix = prefixer(
+    pairs.map(({ placement, node }) => ({ placement, node: node.name })),
+    isSimulated,
+  );
+  return followLogs(run, followed, {
+    isSimulated,
+    lines,
+    show: (placement, node, texts) => {
+      for (const text of texts) run.console.out(`${prefix(placement, node)} | ${escapeLines(text)}\n`);
+    },
+  });
+}
+
+interface RankName {
+  readonly placement: string;
+  readonly node: string;
+}
+
+/** What stands before the lines of a rank: its node, and its placement where there are several; all of one width. */
+function prefixer(all: readonly RankName[], isSimulated: boolean): (placement: string, node: string) => string {
+  const hasSeveral = new Set(all.map(({ placement }) => placement)).size > 1;
+  const nameOf = ({ placement, node }: RankName): string =>
+    `${isSimulated ? 'simulated ' : ''}${hasSeveral ? `${placement} ` : ''}${node}`;
+  const width = Math.max(0, ...all.map((one) => nameOf(one).length));
+  return (placement, node) => nameOf({ placement, node }).padEnd(width);
+}
 
 interface WantedRanks {
   readonly placement: string;
@@ -84,14 +129,14 @@ function show(run: Run, tails: readonly RankTail[], { isSimulated }: Ways): void
     showJson(run.console, { formatVersion: 1, ...mark, ranks, diagnostics: diagnosticsJson(diagnostics) });
     return;
   }
-  const placements = new Set(tails.map(({ placement }) => placement));
-  const nameOf = ({ placement, outcome }: RankTail): string =>
-    `${isSimulated ? 'simulated ' : ''}${placements.size > 1 ? `${placement} ` : ''}${outcome.node}`;
-  const width = Math.max(0, ...tails.map((tail) => nameOf(tail).length));
-  for (const tail of tails) {
-    if (!isAnswered(tail.outcome)) continue;
-    for (const line of linesOf(answerText(tail.outcome))) {
-      run.console.out(`${nameOf(tail).padEnd(width)} | ${escapeLines(line)}\n`);
+  const prefix = prefixer(
+    tails.map(({ placement, outcome }) => ({ placement, node: outcome.node })),
+    isSimulated,
+  );
+  for (const { placement, outcome } of tails) {
+    if (!isAnswered(outcome)) continue;
+    for (const line of linesOf(answerText(outcome))) {
+      run.console.out(`${prefix(placement, outcome.node)} | ${escapeLines(line)}\n`);
     }
   }
   showDiagnostics(run.console, gatherAlike(diagnostics));

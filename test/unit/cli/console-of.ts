@@ -19,6 +19,7 @@ export function fakeRun(changes: Partial<Run> = {}): FakeRun {
     err: (text) => {
       err += text;
     },
+    outClosed: new AbortController().signal,
     isOutTty: false,
     isErrTty: false,
     canAsk: false,

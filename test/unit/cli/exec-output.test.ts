@@ -21,6 +21,7 @@ function makeConsole() {
     err: (text) => {
       seen.err += text;
     },
+    outClosed: new AbortController().signal,
     isOutTty: false,
     isErrTty: false,
     canAsk: false,

@@ -6,6 +6,7 @@ import { listenForSignals } from '../../../src/cli/signals.ts';
 const silent: Console = {
   out: () => undefined,
   err: () => undefined,
+  outClosed: new AbortController().signal,
   isOutTty: false,
   isErrTty: false,
   canAsk: false,

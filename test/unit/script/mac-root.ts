@@ -39,7 +39,7 @@ const translated: Readonly<Record<string, string>> =
     : {
         'bin/mv': 'case $1 in (-fh) shift; set -- -fT "$@" ;; esac\n',
         'bin/cp': 'case $1 in (-c) shift ;; esac\n',
-        'usr/bin/stat': `case $2 in (%z) f=%s ;; (%m) f=%Y ;; (%Lp) f=%a ;; ('%Lp %N') f='%a %n' ;; (%u) f=%u ;; (*) exit 64 ;; esac
+        'usr/bin/stat': `case $2 in (%z) f=%s ;; (%m) f=%Y ;; (%Lp) f=%a ;; ('%Lp %N') f='%a %n' ;; (%u) f=%u ;; ('%i %z') f='%i %s' ;; (*) exit 64 ;; esac
 shift 2
 set -- -c "$f" "$@"
 `,

@@ -10,7 +10,7 @@ import { nodePath, place } from '../../../src/script/node-paths.ts';
 import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { pollJobCommand } from '../../../src/script/poll-job.ts';
 import { putBody } from '../../../src/script/put-file.ts';
-import { rankLogCommand } from '../../../src/script/rank-log.ts';
+import { rankLogCommand, rankLogPartsCommand } from '../../../src/script/rank-log.ts';
 import { requestFile, serviceFile } from '../../../src/script/rank-paths.ts';
 import { restartBody } from '../../../src/script/restart-mac.ts';
 import type { Fence } from '../../../src/script/root-script.ts';
@@ -131,7 +131,11 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
     'release a lease': releaseLeaseScript(rootPrefix, exampleFence),
     poll: pollJobCommand(exampleDigest, rootPrefix),
     history: historyCommand(rootPrefix, 100),
-    'log of a rank': rankLogCommand({ placement: 'kimi', lines: 100, isFollowed: true, rootPrefix }),
+    'log of a rank': rankLogCommand({ placement: 'kimi', lines: 100, rootPrefix }),
+    'parts of logs': rankLogPartsCommand(
+      [{ placement: 'kimi', mark: { file: '12', bytes: 34 } }, { placement: 'qwen' }],
+      rootPrefix,
+    ),
     ask: askCommand(request),
     'ask with a file': askCommand({ ...request, body: requestFile('kimi') }),
     size: stagedSizeCommand(path, rootPrefix),

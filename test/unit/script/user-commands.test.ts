@@ -166,7 +166,7 @@ describe.each(scriptShells)('what a node has kept for people under $name', (shel
 
   it('is the end of the log of a rank, or that there is none', async () => {
     const root = newRoot(shell);
-    const request = { placement: 'kimi', lines: 2, isFollowed: false, rootPrefix: root.folder };
+    const request = { placement: 'kimi', lines: 2, rootPrefix: root.folder };
     expect(await exec(rankLogCommand(request))).toEqual({ code: 66, stdout: '' });
     root.file(rankLog('kimi').path, 'one\ntwo\nthree\n');
     expect(await exec(rankLogCommand(request))).toEqual({ code: 0, stdout: 'two\nthree\n' });

@@ -1,0 +1,159 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { pairFile } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { codesOf, ended, environment, json, mainFile, meshwright, type Ran, start } from './meshwright.ts';
+import { placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithPair(pairFile());
+});
+afterAll(() => endPlace(place));
+afterEach(() => {
+  for (const node of ['studio-1', 'studio-4']) rmSync(logOf(node), { recursive: true, force: true });
+});
+
+const run = (...words: string[]) => meshwright(place, words);
+
+/** The log of `chat` on the disk of a simulated Mac. */
+function logOf(node: string): string {
+  const fleets = join(place.state, 'sim');
+  const [fleet = ''] = readdirSync(fleets);
+  return join(fleets, fleet, 'roots', node, 'Library/Application Support/meshwright/log/chat.log');
+}
+
+function writeLog(node: string, text: string): void {
+  mkdirSync(dirname(logOf(node)), { recursive: true });
+  writeFileSync(logOf(node), text);
+}
+
+interface Following {
+  readonly child: ChildProcess;
+  /** Waits until both streams together hold this. */
+  readonly until: (text: string) => Promise<void>;
+  /** Presses Ctrl-C, and gives what came of it. */
+  readonly interrupt: () => Promise<Ran>;
+}
+
+function follow(...more: string[]): Following {
+  const words = ['logs', 'chat', '--sim', '--follow', ...more];
+  const child = start(place, words);
+  const end = ended(child, words);
+  let seen = '';
+  const wake: (() => void)[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      seen += chunk.toString();
+      for (const one of wake.splice(0)) one();
+    });
+  }
+  return {
+    child,
+    until: async (text) => {
+      while (!seen.includes(text)) {
+        const news = new Promise<'news'>((resolve) => wake.push(() => resolve('news')));
+        if ((await Promise.race([news, end])) !== 'news') throw new Error(`it ended without ${text}:\n${seen}`);
+      }
+    },
+    interrupt: () => {
+      child.kill('SIGINT');
+      return end;
+    },
+  };
+}
+
+describe('logs that are followed', () => {
+  it('go on from their end with what every rank prints, until Ctrl-C', async () => {
+    writeLog('studio-1', 'one\ntwo\nthree\n');
+    writeLog('studio-4', 'four');
+    const following = follow('--lines', '2', '--record', 'followed.jsonl');
+    await following.until('simulated studio-1 | three\n');
+    appendFileSync(logOf('studio-4'), ' and a half\n');
+    await following.until('simulated studio-4 | four and a half\n');
+    appendFileSync(logOf('studio-1'), 'later \u001b[2J\nno end');
+    await following.until('simulated studio-1 | later');
+    const ran = await following.interrupt();
+    expect(ran.code).toBe(130);
+    expect(ran.stdout.split('\n').toSorted()).toEqual([
+      '',
+      'simulated studio-1 | later \\u{1b}[2J',
+      'simulated studio-1 | no end',
+      'simulated studio-1 | three',
+      'simulated studio-1 | two',
+      'simulated studio-4 | four and a half',
+    ]);
+    expect(ran.stderr).toMatch(/^interrupted: .*\n$/);
+    const lines = readFileSync(join(place.folder, 'followed.jsonl'), 'utf8').trim().split('\n');
+    const asked = lines.map((line) => JSON.parse(line) as { readonly node: string; readonly command: string });
+    expect(new Set(asked.map(({ node }) => node))).toEqual(new Set(['studio-1', 'studio-4']));
+    expect(asked.every(({ command }) => command.includes('base64'))).toBe(true);
+  });
+
+  it('are waited for where they are not there yet, and are read anew when they begin anew', async () => {
+    writeLog('studio-1', 'a first start that says much\n');
+    const following = follow();
+    await following.until('studio-4: chat has no log; it is waited for\n');
+    await following.until('says much');
+    writeLog('studio-4', 'here I am\n');
+    await following.until('simulated studio-4 | here I am\n');
+    writeLog('studio-1', 'a second one\n');
+    await following.until('simulated studio-1 | a second one\n');
+    const ran = await following.interrupt();
+    expect(ran.code).toBe(130);
+    expect(ran.stderr).toContain('studio-1: the log of chat began anew\n');
+  });
+
+  it('name a node that is lost, try it again, and go on where they were', async () => {
+    writeLog('studio-1', 'one\n');
+    writeLog('studio-4', 'one\n');
+    const following = follow();
+    await following.until('studio-4 | one');
+    await run('exec', '--sim', 'studio-4', '--', 'sudo', '-n', 'shutdown', '-h', 'now');
+    await following.until('studio-4: is tried again every 3 s\n');
+    appendFileSync(logOf('studio-1'), 'two\n');
+    await following.until('studio-1 | two');
+    expect((await run('sim', 'power-on', 'studio-4')).code).toBe(0);
+    await following.until('studio-4: answers again\n');
+    appendFileSync(logOf('studio-4'), 'two\n');
+    await following.until('studio-4 | two');
+    const ran = await following.interrupt();
+    expect(ran.code).toBe(130);
+    expect(ran.stderr).toMatch(/studio-4 {2}error {2}ssh\/\S+/);
+    expect(ran.stdout.match(/studio-4 \| one/g)).toHaveLength(1);
+  });
+
+  it('say once that one cannot be read, and show the others', async () => {
+    // Whoever runs the tests as root may read every file, so it is none.
+    mkdirSync(logOf('studio-1'), { recursive: true });
+    writeLog('studio-4', 'one\n');
+    const following = follow();
+    await following.until('studio-4 | one');
+    await following.until('logs/cannot-read');
+    appendFileSync(logOf('studio-4'), 'two\n');
+    await following.until('studio-4 | two');
+    const ran = await following.interrupt();
+    expect([ran.code, ran.stderr.match(/logs\/cannot-read/g)?.length]).toEqual([130, 1]);
+  });
+
+  it('end when nobody reads them any more', async () => {
+    writeLog('studio-1', 'one\ntwo\n');
+    const child = spawn(
+      '/bin/sh',
+      ['-c', '"$@" | head -n 1', 'sh', process.execPath, mainFile, 'logs', 'studio-1', '--sim', '--follow'],
+      { cwd: place.folder, env: environment(place), stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    const writer = setInterval(() => appendFileSync(logOf('studio-1'), 'more\n'), 200);
+    const ran = await ended(child, []).finally(() => clearInterval(writer));
+    expect(ran).toMatchObject({ code: 0, stdout: 'simulated studio-1 | one\n', stderr: '' });
+  });
+
+  it('are no document', async () => {
+    const ran = await run('logs', 'chat', '--sim', '--follow', '--json');
+    expect([ran.code, codesOf(json(ran))]).toEqual([64, ['cli/usage']]);
+  });
+});
