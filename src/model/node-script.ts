@@ -81,8 +81,13 @@ export interface ScriptArgs {
    * empty where the file does not name one: then it is whoever asked sudo.
    */
   readonly 'prepare-staging': { readonly tree: TreeId; readonly user: string };
-  /** Publishes a staged tree whose verification ended well: rename, seal. For a runtime `current` is not moved. */
-  readonly 'publish-tree': { readonly tree: TreeId };
+  /**
+   * Publishes a staged tree whose verification ended well: rename, seal. For a runtime `current` is not moved. Then
+   * neither its staging folder nor the folders of the jobs that can have made it are needed any more.
+   */
+  readonly 'publish-tree': { readonly tree: TreeId; readonly jobs: readonly Digest[] };
+  /** Takes away staging folders (`model-kimi-0123456789abcdef`) and folders of jobs; never what a job still works in. */
+  readonly 'clear-staging': { readonly folders: readonly string[]; readonly jobs: readonly string[] };
   /** Atomically points `current` of a runtime at this version. */
   readonly 'switch-runtime': { readonly tree: TreeId };
   /** Deletes versions of a runtime; never the current one. */

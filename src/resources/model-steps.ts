@@ -17,7 +17,7 @@ function fetchSteps(work: TreeWork, files: readonly TreeFile[], source: FetchSou
     resource: 'model',
     name: `${property.address}/fetch`,
     class: 'job',
-    act: jobAct(property, tree, { name: 'fetch-model', args: { tree, files, source } }),
+    act: jobAct(tree, { name: 'fetch-model', args: { tree, files, source } }),
     towards: [property],
     needs: [prepare],
     deadlineMs: transferDeadlineMs(totalBytes(files)),
@@ -40,7 +40,7 @@ function sendSteps(work: TreeWork, files: readonly TreeFile[], folder: string): 
     ...about,
     name: `${property.address}/verify`,
     class: 'job',
-    act: jobAct(property, tree, { name: 'verify-model', args: { tree, files } }),
+    act: jobAct(tree, { name: 'verify-model', args: { tree, files } }),
     needs: steps.slice(-1),
     deadlineMs: transferDeadlineMs(totalBytes(files)),
   });

@@ -24,6 +24,7 @@ export type ResourceKind =
   | 'thunderbolt-link'
   | 'link-address'
   | 'wired-limit'
+  | 'staging'
   | 'runtime'
   | 'model'
   | 'placement'

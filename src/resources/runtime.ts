@@ -113,7 +113,7 @@ function publishSteps(work: TreeWork, { archive, sizeBytes = 0 }: DesiredRuntime
     ...about,
     name: `${property.address}/unpack`,
     class: 'job',
-    act: jobAct(property, tree, { name: 'unpack-runtime', args: { tree, archive: format, sha256: tree.digest } }),
+    act: jobAct(tree, { name: 'unpack-runtime', args: { tree, archive: format, sha256: tree.digest } }),
     needs: [send],
     deadlineMs: transferDeadlineMs(sizeBytes),
   });

@@ -2,7 +2,7 @@ import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import { type Digest, digestOf, shortDigest } from '../model/digest.ts';
 import type { KeptTree } from '../model/fact-values.ts';
 import type { Known } from '../model/known.ts';
-import type { JobCall, TreeId } from '../model/node-script.ts';
+import type { JobCall, JobName, TreeId } from '../model/node-script.ts';
 import type { Act, Step } from '../model/step.ts';
 import { scriptStep } from './build-step.ts';
 import type { ObservedTarget, Property } from './resource.ts';
@@ -42,11 +42,21 @@ export function treeWords(value: string): string {
   }
 }
 
-/** A job under the key of what it makes: whoever comes next finds it on the node by that. */
-export function jobAct(property: Property, tree: TreeId, call: JobCall): Act {
-  const key = digestOf({ address: property.address, digest: tree.digest, name: call.name });
-  return { kind: 'job', key, ...call };
-}
+/** A job is kept under the key of what it makes: whoever comes next finds it on the node by that. */
+const jobKey = ({ kind, name, digest }: TreeId, job: JobName): Digest =>
+  digestOf({ address: `${kind}/${name}`, digest, name: job });
+
+/** A job under its key. */
+export const jobAct = (tree: TreeId, call: JobCall): Act => ({ kind: 'job', key: jobKey(tree, call.name), ...call });
+
+/** Jobs that can make a tree ready; which one does depends on where the file takes it from. */
+const jobsOfKind: Readonly<Record<TreeId['kind'], readonly JobName[]>> = {
+  runtime: ['unpack-runtime'],
+  model: ['fetch-model', 'verify-model'],
+};
+
+/** The keys of all jobs that can have made a tree ready. */
+export const jobKeys = (tree: TreeId): readonly Digest[] => jobsOfKind[tree.kind].map((job) => jobKey(tree, job));
 
 /** Whether exactly this version lies there, whole. */
 export const isIntact = (trees: readonly KeptTree[], { digest }: TreeId): boolean =>
@@ -79,7 +89,7 @@ export const publishStep = ({ property, tree }: TreeWork, needs: readonly Step[]
     node: property.node,
     resource: tree.kind,
     name: `${property.address}/publish`,
-    call: { name: 'publish-tree', args: { tree } },
+    call: { name: 'publish-tree', args: { tree, jobs: jobKeys(tree) } },
     ...(tree.kind === 'model' ? { makes: [property] } : { towards: [property] }),
     needs,
     deadlineMs: 120_000,

@@ -1,5 +1,6 @@
-import type { Digest } from '../model/digest.ts';
+import { type Digest, shortDigest } from '../model/digest.ts';
 import type { JobCall } from '../model/node-script.ts';
+import { jobFolderFunctions } from './job-folders.ts';
 import { jobPrologue } from './job-prologue.ts';
 import { below, pathWord, place, tool } from './node-paths.ts';
 import { jobBody } from './node-scripts/registry.ts';
@@ -37,21 +38,15 @@ export function launchBody({ key, call }: LaunchRequest): string {
   const mark = pathWord(verifiedMark(tree));
   const folder = pathWord(jobFolder(key));
   return `${sealedTreeFunctions}
-k=${key}
+${jobFolderFunctions}
 d=${folder}
-isrunning() {
-  p=''
-  [ -e "$d/pid" ] && IFS= read -r p <"$d/pid"
-  case $p in ('' | *[!0-9]*) return 1 ;; esac
-  case $(${pathWord(tool.ps)} -ww -o command= -p "$p") in (*"/$k/run"*) ;; (*) return 1 ;; esac
-}
 isdone() {
   intact ${pathWord(treeFolder(tree))} ${tree.digest} && return
   x=''
   [ -d ${pathWord(stagedTree(tree))} ] && [ -e ${mark} ] && IFS= read -r x <${mark}
   [ "$x" = ${tree.digest} ]
 }
-if isrunning && [ ! -e "$d/rc" ]; then
+if isrunning "$d" && [ ! -e "$d/rc" ]; then
   printf 'job=attached\\n'
   unchanged
 fi
@@ -74,7 +69,7 @@ if [ -e "$d/pid" ]; then
   }
 fi
 ${pathWord(tool.rm)} -f "$d/old.$$" "$d/rc" "$d/failure" "$d/progress"
-write "$d/job" "name=${call.name}\${N}tree=${tree.kind} ${tree.name}\${N}boot=$(${pathWord(tool.sysctl)} -n kern.bootsessionuuid)$N"
+write "$d/job" "name=${call.name}\${N}tree=${tree.kind} ${tree.name} ${shortDigest(tree.digest)}\${N}boot=$(${pathWord(tool.sysctl)} -n kern.bootsessionuuid)$N"
 write "$d/run" ${quote(jobText(call))}
 (
   trap '' HUP

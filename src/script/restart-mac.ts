@@ -15,7 +15,8 @@ export interface RestartRequest {
 /**
  * The body of the script that restarts a Mac at most once for an intent: the mark that it leaves is made by `mkdir`,
  * which succeeds for one caller only, before anything is started. It ends `unchanged` where the mark is there already
- * or the boot session is another one: then the order was given before, or nothing is left to be ended.
+ * or the boot session is another one: then the order was given before, or nothing is left to be ended. Marks of boot
+ * sessions that are over turn nobody away any more, since none of them comes back: they are taken away.
  *
  * @see shutdown(8) of macOS: -r restarts, -h halts and switches off
  * @throws Error when the intent is no plain word, which is our own value
@@ -28,6 +29,9 @@ ${pathWord(tool.mkdir)} "$b/ops/${intent}/once" 2>/dev/null || {
   [ -d "$b/ops/${intent}/once" ] && unchanged
   failed no-mark 'the mark could not be made'
 }
+for k in "$b/ops/reboot-"*; do
+  case $k in ("$b/ops/${intent}" | "$b/ops/reboot-"${quote(from)}) ;; (*) ${pathWord(tool.rm)} -rf "$k" ;; esac
+done
 (
   ${pathWord(tool.sleep)} ${delaySeconds}
   exec ${pathWord(tool.shutdown)} ${to === 'up' ? '-r' : '-h'} now

@@ -1,4 +1,4 @@
-import { appendFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
 import type { Fleet } from '../../src/sim/host/start-fleet.ts';
@@ -174,6 +174,18 @@ export const drifts: readonly Drift[] = [
       for (const digest of ['0123456789abcdef', 'fedcba9876543210']) {
         await cp(tree, join(tree, '..', digest), { recursive: true });
       }
+    },
+  },
+  {
+    of: 'staging',
+    what: 'a copy of a model that nobody wants was begun and given up',
+    batch: 'files',
+    make: async ({ at }) => {
+      const staged = at('/opt/meshwright/staging/model-old-0123456789abcdef/tree');
+      const job = at(`${ours}/ops/${'0'.repeat(64)}`);
+      for (const folder of [staged, job]) await mkdir(folder, { recursive: true });
+      await writeFile(join(staged, 'weights.part'), 'half of it');
+      await writeFile(join(job, 'job'), 'name=fetch-model\ntree=model old 0123456789abcdef\nboot=none\n');
     },
   },
   {

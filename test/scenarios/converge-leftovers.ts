@@ -16,6 +16,8 @@ interface Kept {
   readonly logs: readonly string[];
   readonly leases: readonly string[];
   readonly staging: readonly string[];
+  /** Besides the mark of the last restart. */
+  readonly jobs: readonly string[];
   /** The version in use, and how many there are. */
   readonly runtimes: Readonly<Record<string, { readonly current: string; readonly versions: number }>>;
 }
@@ -30,6 +32,7 @@ function keptIn(root: string): Kept {
     logs: at(`${ours}/log`).filter((name) => name !== 'history'),
     leases: at(`${ours}/lease`),
     staging: at('opt/meshwright/staging'),
+    jobs: at(`${ours}/ops`).filter((name) => !name.startsWith('reboot-')),
     runtimes: Object.fromEntries(
       at('opt/meshwright/runtimes').map((name) => [
         name,
@@ -55,6 +58,7 @@ function expectKept({ placements, runtimes }: DesiredFleet, node: string, kept: 
     logs: names.map((name) => `${name}.log`),
     leases: [],
     staging: [],
+    jobs: [],
     runtimes: undefined,
   });
   const wanted = runtimes.filter(({ name }) => own.some(({ runtime }) => runtime === name));

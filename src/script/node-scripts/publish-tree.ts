@@ -1,4 +1,5 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
+import { jobFolderFunctions, jobKeyWord } from '../job-folders.ts';
 import { below, pathWord, place, tool } from '../node-paths.ts';
 import { stagedTree, stagingFolder, treeFolder, verifiedMark } from '../tree-paths.ts';
 import { sealedTreeFunctions } from './sealed-tree.ts';
@@ -6,17 +7,23 @@ import { sealedTreeFunctions } from './sealed-tree.ts';
 /**
  * Publishes a staged tree by one rename, so that nobody ever sees half of it. Only a tree that a job has verified
  * is taken, and a published one that is intact stays. One that was changed makes room first; its files are deleted
- * after the new ones stand in their place.
+ * after the new ones stand in their place. What was only needed to get there goes with it.
  */
-export function publishTree({ tree }: ScriptArgs['publish-tree']): string {
+export function publishTree({ tree, jobs }: ScriptArgs['publish-tree']): string {
   const staging = pathWord(stagingFolder(tree));
   const mark = pathWord(verifiedMark(tree));
   const staged = pathWord(stagedTree(tree));
   const published = treeFolder(tree);
   const to = pathWord(published);
+  const trash = ['replaced', 'removed'].map((name) => `${pathWord(below(place.opt, `staging/.${name}`))}-*`);
   return `${sealedTreeFunctions}
+${jobFolderFunctions}
+tidy() {
+  ${pathWord(tool.rm)} -rf ${staging} ${trash.join(' ')}
+  for k in ${jobs.map(jobKeyWord).join(' ')}; do cleared "$k"; done
+}
 if intact ${to} ${tree.digest}; then
-  ${pathWord(tool.rm)} -rf ${staging}
+  tidy
   unchanged
 fi
 x=''
@@ -24,7 +31,7 @@ x=''
 if [ "$x" != ${tree.digest} ] || [ ! -d ${staged} ]; then
   failed not-verified 'the staged tree has not been verified'
 fi
-${pathWord(tool.rm)} -rf ${pathWord(below(place.opt, 'staging/.replaced'))}-*
+${pathWord(tool.rm)} -rf ${trash.join(' ')}
 seal ${staged} ${tree.digest}
 t=${to}
 must mkdir ${pathWord(tool.mkdir)} -p "\${t%/*}"
@@ -32,6 +39,6 @@ g=${pathWord(below(place.opt, 'staging/.replaced'))}-$$
 [ ! -e "$t" ] || must mv ${pathWord(tool.mv)} -f "$t" "$g"
 must mv ${pathWord(tool.mv)} -f ${staged} "$t"
 intact "$t" ${tree.digest} || failed not-intact 'the tree changed while it was published'
-${pathWord(tool.rm)} -rf "$g" ${staging}
+tidy
 changed`;
 }

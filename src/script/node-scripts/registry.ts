@@ -1,6 +1,7 @@
 import type { JobArgs, JobCall, JobName, ScriptArgs, ScriptCall, ScriptName } from '../../model/node-script.ts';
 import { bootstrapRank } from './bootstrap-rank.ts';
 import { clearLinkAddress } from './clear-link-address.ts';
+import { clearStaging } from './clear-staging.ts';
 import { fetchModel } from './fetch-model.ts';
 import { kickRank } from './kick-rank.ts';
 import { prepareStaging } from './prepare-staging.ts';
@@ -24,6 +25,7 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'clear-link-address': clearLinkAddress,
   'prepare-staging': prepareStaging,
   'publish-tree': publishTree,
+  'clear-staging': clearStaging,
   'switch-runtime': switchRuntime,
   'remove-runtime-versions': removeRuntimeVersions,
   'bootstrap-rank': bootstrapRank,

@@ -8,11 +8,18 @@ import { seenProperties } from '../../../src/plan/properties.ts';
 import { leftIn } from '../converge-rack.ts';
 
 const trees = 'opt/meshwright';
+const operations = 'Library/Application Support/meshwright/ops';
 
 /** Every file below a folder of a node, by its path there. */
 async function filesBelow(root: string, folder: string): Promise<readonly string[]> {
   const found = await readdir(join(root, folder), { recursive: true }).catch(() => []);
   return found.sort();
+}
+
+/** Jobs that are kept on a node. A mark of a restart is named after a boot session, which is another one each time. */
+async function jobsOn(root: string): Promise<readonly string[]> {
+  const found = await readdir(join(root, operations)).catch(() => []);
+  return found.filter((name) => !name.startsWith('reboot-')).sort();
 }
 
 /** What changes with every start of a mesh or of a Mac, and says nothing about how they are. */
@@ -46,7 +53,7 @@ const stateOf = (facts: Facts): unknown => ({
 
 /**
  * How everything is, without what differs from one start of a mesh to the next, and without boot sessions: what the
- * properties are, what our own records on the nodes say, every file of a tree, and what is left to do.
+ * properties are, what our own records on the nodes say, every file of a tree, every job, and what is left to do.
  *
  * @param roots folder of each node
  */
@@ -56,7 +63,9 @@ export async function finalState(
   roots: ReadonlyMap<string, string>,
 ): Promise<unknown> {
   const targets = desired.nodes.map(({ name }) => name);
-  const folders = [...roots].map(async ([node, root]) => [node, await filesBelow(root, trees)] as const);
+  const folders = [...roots].map(async ([node, root]) => {
+    return [node, [...(await filesBelow(root, trees)), ...(await jobsOn(root))]] as const;
+  });
   return withoutPassing({
     left: leftIn(makePlan({ goal: { kind: 'converge' }, desired, observation, targets })),
     properties: Object.fromEntries(seenProperties(desired, observation)),

@@ -32,7 +32,7 @@ function stage(root: MacRoot, tree: TreeId, mark: string = tree.digest): void {
   root.file(verifiedMark(tree).path, `${mark}\n`);
 }
 
-const publish = (tree: TreeId): ScriptCall => ({ name: 'publish-tree', args: { tree } });
+const publish = (tree: TreeId): ScriptCall => ({ name: 'publish-tree', args: { tree, jobs: [] } });
 
 async function treesOf(shell: Shell, root: MacRoot): Promise<Known<readonly KeptTree[]>> {
   const token = '0123456789abcdef0123456789abcdef';

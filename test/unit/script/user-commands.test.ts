@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askCommand, parseAskAnswer } from '../../../src/script/ask-endpoint.ts';
 import { historyCommand, parseHistory } from '../../../src/script/history.ts';
@@ -17,7 +19,7 @@ import {
   stagedSizeCommand,
 } from '../../../src/script/send.ts';
 import { stagedFile } from '../../../src/script/tree-paths.ts';
-import { bootSession, type MacRoot, makeMacRoot } from './mac-root.ts';
+import { bootSession, type MacRoot, makeMacRoot, ours } from './mac-root.ts';
 import { removedAfter, until } from './node-root.ts';
 import { exampleModel } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
@@ -93,6 +95,22 @@ describe.each(scriptShells)('a restart under $name', (shell) => {
     await root.runBody(order({ intent: 'off-1', to: 'off' }));
     await until(() => shutdowns(root).length > 1);
     expect(shutdowns(root).at(-1)).toBe('shutdown -h now');
+  });
+
+  it('takes the marks of boot sessions that are over away, and only those', async () => {
+    const root = newRoot(shell);
+    root.recorded('sbin/shutdown', ':');
+    const mark = (session: string) => `${ours}/ops/reboot-${session}/once`;
+    root.file(`${mark('F2B1C3D4-0000-4000-8000-000000000009')}/x`, '');
+    root.file(`${ours}/ops/${'0'.repeat(64)}/job`, 'name=fetch-model\n');
+    await root.runBody(order({ from: 'F2B1C3D4-0000-4000-8000-000000000009' }));
+    expect(root.has(mark('F2B1C3D4-0000-4000-8000-000000000009'))).toBe(true);
+    await root.runBody(order());
+    await until(() => shutdowns(root).length > 0);
+    await root.runBody(order({ intent: 'off-1', to: 'off' }));
+    expect(readdirSync(join(root.folder, ours, 'ops')).sort()).toEqual(
+      ['0'.repeat(64), 'off-1', `reboot-${bootSession}`].sort(),
+    );
   });
 
   it('is not ordered in another boot session, nor twice by orders that come together', async () => {

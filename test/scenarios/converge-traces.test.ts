@@ -1,0 +1,98 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filePart, first, pairFile, second } from './converge-file.ts';
+import { expectNothingOld } from './converge-leftovers.ts';
+import { type ConvergeRack, changesIn, patience, startConvergeRack } from './converge-rack.ts';
+
+let rack: ConvergeRack;
+beforeAll(async () => {
+  rack = await startConvergeRack('traces');
+});
+afterAll(() => rack.stop());
+
+const nodes = [first, second];
+
+/** Names of what lies in a folder of a node. */
+const inFolder = (node: string, folder: string): readonly string[] =>
+  readdirSync(join(rack.fleet().nodes[node]?.root ?? '', folder)).sort();
+
+const staging = 'opt/meshwright/staging';
+const jobs = 'Library/Application Support/meshwright/ops';
+
+async function declareModel(source: string, archive = './dist/reference.tar.gz'): Promise<void> {
+  const file = pairFile((value) => {
+    filePart(value, 'models')['tiny'] = { source };
+    filePart(value, 'runtimes', 'reference')['archive'] = archive;
+  });
+  expect(await rack.declare(file)).toEqual([]);
+}
+
+/** Applies until a copy has begun on a node, and gives up there. */
+async function giveUp(): Promise<void> {
+  const stop = new AbortController();
+  await rack.apply({
+    signal: stop.signal,
+    onEvent: (event) => {
+      if (event.kind === 'step-ended' && /model\/tiny\/prepare/.test(JSON.stringify(event))) stop.abort();
+    },
+  });
+}
+
+describe('apply', { timeout: patience }, () => {
+  it('leaves no staging folder and no job behind, however often a model and a runtime change', async () => {
+    const files = [
+      ['./models/tiny'],
+      ['./models/newer', './dist/newer.tar.gz'],
+      ['./models/large', './dist/newest.tar.gz'],
+      ['./models/tiny', './dist/newer.tar.gz'],
+    ] as const;
+    for (const [source, archive] of files) {
+      await declareModel(source, archive);
+      await rack.converge();
+    }
+    for (const node of nodes) expect([inFolder(node, staging), inFolder(node, jobs)]).toEqual([[], []]);
+    expectNothingOld(rack);
+  });
+
+  it('keeps a copy that was begun as long as somebody may go on with it', async () => {
+    await rack.behindOurBack(async () => {
+      for (const node of nodes) await rack.asRoot(node, 'rm -rf "$R/opt/meshwright/models/tiny"');
+    });
+    await declareModel('./models/large');
+    await giveUp();
+    const begun = nodes.flatMap((node) => inFolder(node, staging));
+    expect(begun.length).toBeGreaterThan(0);
+    const again = await rack.plan();
+    expect(changesIn(again).filter((id) => id.endsWith(' staging'))).toEqual([]);
+    expect(changesIn(again)).toContain(`${first} model/tiny`);
+  });
+
+  it('says that it takes away what was begun for a model that nobody wants any more, and does', async () => {
+    await declareModel('./models/newer');
+    const { plan } = await rack.converge();
+    const told = plan.changes.filter(({ resource }) => resource === 'staging');
+    expect(told.length).toBeGreaterThan(0);
+    for (const { from, to } of told) {
+      expect([from, to]).toEqual([
+        expect.stringMatching(/^model-tiny-[0-9a-f]{16}(?:, 1 ended job)? left over$/),
+        'nothing left over',
+      ]);
+    }
+    for (const node of nodes) expect([inFolder(node, staging), inFolder(node, jobs)]).toEqual([[], []]);
+    expectNothingOld(rack);
+  });
+
+  it('keeps one mark of a restart, however often a Mac is restarted', async () => {
+    const only = nodes.filter((node) => node === second);
+    for (let times = 0; times < 2; times += 1) {
+      const goal = {
+        kind: 'reboot',
+        nodes: rack.desired().nodes.flatMap(({ name }) => (only.some((one) => one === name) ? [name] : [])),
+      } as const;
+      await rack.apply({ goal });
+    }
+    expect(inFolder(second, jobs)).toEqual([expect.stringMatching(/^reboot-/)]);
+    await rack.converge();
+  });
+});
