@@ -9,7 +9,7 @@ const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts', 'test
 
 /** Runs of many seconds each: `.ci/run` has the patience for them, whoever types `npm test` has not. */
 const longRuns = [
-  'test/cli/{act,apply,demo,faults,logs-follow,playbook,status}.test.ts',
+  'test/cli/{act,apply,demo,faults,lease-held,logs-follow,playbook,status}.test.ts',
   'test/scenarios/converge-{drift,effects,failures,keys,login,traces}.test.ts',
   'test/scenarios/demo-sshd.test.ts',
   'test/scenarios/{kill-apply,kill-reboot,kill-restart,start-phases}.test.ts',
