@@ -1,4 +1,4 @@
-import { appendFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
 import type { Fleet } from '../../src/sim/host/start-fleet.ts';
@@ -62,12 +62,12 @@ async function bridgeInterface(hand: Hand): Promise<void> {
   await writePreferences(hand, () => before);
 }
 
-/** The folder of the one published version of a tree. */
-async function treeAt({ at }: Hand, name: string): Promise<string> {
-  const folder = at(`/opt/meshwright/${name}`);
-  const [version] = (await readdir(folder)).filter((entry) => /^[0-9a-f]{16}$/.test(entry));
-  if (version === undefined) throw new Error(`${name} has no version`);
-  return join(folder, version);
+/** The folder of the version of a tree that the file wants; older ones may lie beside it. */
+function treeAt({ at, rack }: Hand, name: 'runtimes/reference' | 'models/tiny'): string {
+  const { runtimes, models } = rack.desired();
+  const digest = name === 'models/tiny' ? models[0]?.digest : runtimes[0]?.sha256;
+  if (digest === undefined) throw new Error(`${name} is not settled`);
+  return at(`/opt/meshwright/${name}/${digest.slice(0, 16)}`);
 }
 
 const weights = 'model-00001-of-00002.safetensors';
@@ -163,14 +163,14 @@ export const drifts: readonly Drift[] = [
     of: 'runtime/*',
     what: 'a program of the runtime was edited',
     batch: 'files',
-    make: async (hand) => appendFile(join(await treeAt(hand, 'runtimes/reference'), 'bin/rank'), '# edited\n'),
+    make: async (hand) => appendFile(join(treeAt(hand, 'runtimes/reference'), 'bin/rank'), '# edited\n'),
   },
   {
     of: 'runtime/*/old',
     what: 'there are more older versions than one',
     batch: 'files',
     make: async (hand) => {
-      const tree = await treeAt(hand, 'runtimes/reference');
+      const tree = treeAt(hand, 'runtimes/reference');
       for (const digest of ['0123456789abcdef', 'fedcba9876543210']) {
         await cp(tree, join(tree, '..', digest), { recursive: true });
       }
@@ -192,7 +192,7 @@ export const drifts: readonly Drift[] = [
     of: 'model/*',
     what: 'one bit of its weights has changed',
     batch: 'files',
-    make: async (hand) => flip(join(await treeAt(hand, 'models/tiny'), weights)),
+    make: async (hand) => flip(join(treeAt(hand, 'models/tiny'), weights)),
   },
   {
     of: 'placement/*/service-file',
@@ -211,7 +211,7 @@ export const drifts: readonly Drift[] = [
     of: 'model/*',
     what: 'it is gone',
     batch: 'ranks',
-    make: async (hand) => rm(await treeAt(hand, 'models/tiny'), { recursive: true }),
+    make: async (hand) => rm(treeAt(hand, 'models/tiny'), { recursive: true }),
     with: placement,
   },
   {
@@ -223,12 +223,12 @@ export const drifts: readonly Drift[] = [
   {
     of: 'runtime/*',
     what: 'its version is gone',
-    make: async (hand) => rm(await treeAt(hand, 'runtimes/reference'), { recursive: true }),
+    make: async (hand) => rm(treeAt(hand, 'runtimes/reference'), { recursive: true }),
   },
   {
     of: 'model/*',
     what: 'it has a file more',
-    make: async (hand) => writeFile(join(await treeAt(hand, 'models/tiny'), 'more.bin'), 'more'),
+    make: async (hand) => writeFile(join(treeAt(hand, 'models/tiny'), 'more.bin'), 'more'),
   },
   { of: 'placement/*', what: 'a rank hangs', make: ({ asRoot }) => asRoot(`"$R/bin/launchctl" kill SIGUSR1 ${label}`) },
   {
