@@ -1,9 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fileText } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
 import { codesOf, ended, environment, expectGolden, json, meshwright, start } from './meshwright.ts';
-import { exampleText, makeExamplePlace, makePlace, type Place, processesOf } from './place.ts';
+import { bareFile } from './pair.ts';
+import { makeExamplePlace, makePlace, type Place, processesOf } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 
 let place: Place;
@@ -50,39 +52,6 @@ describe('sim', () => {
     expect(processesOf(place)).toEqual([]);
   });
 
-  it('says that the file has changed since, breaks several targets at once, and stays as it was', async () => {
-    const path = place.write('changing.yaml', exampleText);
-    const first = await run('-f', 'changing.yaml', 'sim', 'up');
-    writeFileSync(path, exampleText.replace('512GB', '256GB'));
-    const again = await run('-f', 'changing.yaml', 'sim', 'up');
-    const broken = await run('-f', 'changing.yaml', 'sim', 'fault', 'power-wrong', 'studio-1', 'studio-2', '--json');
-    const bad = await run('-f', 'changing.yaml', 'sim', 'fault', 'power-wrong', 'studio-3', 'studio-9');
-    await run('-f', 'changing.yaml', 'sim', 'down');
-    expect(first.stdout).not.toContain('has changed');
-    expect(again.stdout).toContain('The file has changed since');
-    expect(json(broken)).toMatchObject({ faults: ['power-wrong studio-1', 'power-wrong studio-2'] });
-    expect(bad.code).toBe(64);
-  });
-
-  it('answers in JSON that its schema allows, everywhere', async () => {
-    const check = schemaCheck('sim');
-    const words = [
-      ['up'],
-      ['up'],
-      ['fault', 'clock-skew', 'studio-2'],
-      ['status'],
-      ['hands'],
-      ['power-on', 'studio-2'],
-      ['fault', '--list'],
-      ['down'],
-      ['down'],
-    ];
-    for (const one of words) {
-      const ran = await run('sim', ...one, '--json');
-      expect([one, check(json(ran)), ran.code, ran.stderr]).toEqual([one, [], 0, '']);
-    }
-  });
-
   it('does what hands at the rack do, and says so', async () => {
     const rans = [
       await run('sim', 'up', '--fresh'),
@@ -97,23 +66,6 @@ describe('sim', () => {
     expect(rans.map((ran) => ran.code)).toEqual([0, 0, 0, 0, 0, 0, 1, 0]);
     await expectGolden('sim-hands', place, rans.slice(3, 7));
     expect(rans[6]?.stderr).toContain('sim/unknown-node');
-  });
-
-  it('keeps the Macs of before, as after a power loss, unless new ones are asked for', async () => {
-    const script = 'sysctl -n iogpu.wired_limit_mb; cat kept; echo kept >kept';
-    const look = () => run('exec', '--sim', 'studio-1', '--', 'sh', '-c', script);
-    await run('sim', 'up', '--fresh');
-    const first = await look();
-    await run('sim', 'down');
-    await run('sim', 'up');
-    const second = await look();
-    await run('sim', 'up', '--fresh');
-    const third = await look();
-    await run('sim', 'down');
-    expect(first.stdout).toContain('491520');
-    expect(second.stdout).toMatch(/\| 0\n[\s\S]*kept/);
-    expect(third.stdout).toContain('491520');
-    expect(third.stdout).not.toContain('kept');
   });
 
   it('writes an example with all that it names into an empty folder, and over nothing', async () => {
@@ -142,18 +94,6 @@ describe('sim', () => {
 
   it('shows the names and targets of all faults', async () => {
     await expectGolden('sim-fault-list', place, [await run('sim', 'fault', '--list')]);
-  });
-
-  it('pins a changed key of a rehearsal into the lock of the rehearsal, never into the real one', async () => {
-    await run('sim', 'up');
-    await run('sim', 'fault', 'wrong-host-key', 'studio-2');
-    const refused = await run('enroll', '--sim', 'studio-2', '--yes');
-    const replaced = await run('enroll', '--sim', 'studio-2', '--yes', '--replace');
-    const seen = await run('facts', '--sim', 'studio-2', '--fact', 'macos-version');
-    await run('sim', 'down');
-    expect([refused.code, replaced.code, seen.code]).toEqual([5, 0, 0]);
-    expect(refused.stderr).toContain('meshwright enroll studio-2 --replace --sim');
-    expect(() => statSync(join(place.folder, 'cluster.lock'))).toThrow();
   });
 
   it('is cleaned up after a crash', async () => {
@@ -187,5 +127,85 @@ describe('sim', () => {
     const readOnly = await ended(start(bare, ['sim', 'up', '--json'], { env }), []);
     bare.remove();
     expect([readOnly.code, codesOf(json(readOnly))]).toEqual([1, ['cli/cannot-write']]);
+  });
+});
+
+describe.concurrent('sim of two Macs', () => {
+  const smallText = fileText(bareFile());
+  const places: Place[] = [];
+  afterAll(async () => {
+    await Promise.all(places.map(endPlace));
+  });
+
+  /** A place whose cluster file has two Macs, studio-1 and studio-4; its fleet is taken down in the end. */
+  const smallPlace = () => {
+    const own = makePlace();
+    places.push(own);
+    own.write('cluster.yaml', smallText);
+    return { place: own, run: (...words: string[]) => meshwright(own, words) };
+  };
+
+  it('keeps the Macs of before, as after a power loss, unless new ones are asked for', async () => {
+    const { run } = smallPlace();
+    const script = 'sysctl -n iogpu.wired_limit_mb; cat kept; echo kept >kept';
+    const look = () => run('exec', '--sim', 'studio-1', '--', 'sh', '-c', script);
+    await run('sim', 'up', '--fresh');
+    const first = await look();
+    await run('sim', 'down');
+    await run('sim', 'up');
+    const second = await look();
+    await run('sim', 'up', '--fresh');
+    const third = await look();
+    expect(first.stdout).toContain('491520');
+    expect(second.stdout).toMatch(/\| 0\n[\s\S]*kept/);
+    expect(third.stdout).toContain('491520');
+    expect(third.stdout).not.toContain('kept');
+  });
+
+  it('says that the file has changed since, breaks several targets at once, and stays as it was', async () => {
+    const { place: own, run } = smallPlace();
+    const path = own.write('changing.yaml', smallText);
+    const first = await run('-f', 'changing.yaml', 'sim', 'up');
+    writeFileSync(path, smallText.replace('512GB', '256GB'));
+    const again = await run('-f', 'changing.yaml', 'sim', 'up');
+    const broken = await run('-f', 'changing.yaml', 'sim', 'fault', 'power-wrong', 'studio-1', 'studio-4', '--json');
+    const bad = await run('-f', 'changing.yaml', 'sim', 'fault', 'power-wrong', 'studio-4', 'studio-9');
+    await run('-f', 'changing.yaml', 'sim', 'down');
+    expect(first.stdout).not.toContain('has changed');
+    expect(again.stdout).toContain('The file has changed since');
+    expect(json(broken)).toMatchObject({ faults: ['power-wrong studio-1', 'power-wrong studio-4'] });
+    expect(bad.code).toBe(64);
+  });
+
+  it('answers in JSON that its schema allows, everywhere', async () => {
+    const { run } = smallPlace();
+    const check = schemaCheck('sim');
+    const words = [
+      ['up'],
+      ['up'],
+      ['fault', 'clock-skew', 'studio-4'],
+      ['status'],
+      ['hands'],
+      ['power-on', 'studio-4'],
+      ['fault', '--list'],
+      ['down'],
+      ['down'],
+    ];
+    for (const one of words) {
+      const ran = await run('sim', ...one, '--json');
+      expect([one, check(json(ran)), ran.code, ran.stderr]).toEqual([one, [], 0, '']);
+    }
+  });
+
+  it('pins a changed key of a rehearsal into the lock of the rehearsal, never into the real one', async () => {
+    const { place: own, run } = smallPlace();
+    await run('sim', 'up');
+    await run('sim', 'fault', 'wrong-host-key', 'studio-4');
+    const refused = await run('enroll', '--sim', 'studio-4', '--yes');
+    const replaced = await run('enroll', '--sim', 'studio-4', '--yes', '--replace');
+    const seen = await run('facts', '--sim', 'studio-4', '--fact', 'macos-version');
+    expect([refused.code, replaced.code, seen.code]).toEqual([5, 0, 0]);
+    expect(refused.stderr).toContain('meshwright enroll studio-4 --replace --sim');
+    expect(() => statSync(join(own.folder, 'cluster.lock'))).toThrow();
   });
 });
