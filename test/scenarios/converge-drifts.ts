@@ -113,8 +113,10 @@ export const drifts: readonly Drift[] = [
     of: 'thunderbolt-bridge/service',
     what: 'there is a service for the bridge',
     batch: 'settings',
+    // One that was healed before is still there, switched off.
     make: ({ asRoot }) =>
-      asRoot(`"$R/usr/sbin/networksetup" -createnetworkservice 'Thunderbolt Bridge' 'Thunderbolt Bridge'`),
+      asRoot(`n=$R/usr/sbin/networksetup b='Thunderbolt Bridge'
+"$n" -createnetworkservice "$b" "$b" || "$n" -setnetworkserviceenabled "$b" on`),
   },
   {
     of: 'link-address/*/kept',
