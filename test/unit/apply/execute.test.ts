@@ -94,8 +94,8 @@ describe('the order of steps', () => {
 
   it('lets nothing run beside a restart', async () => {
     const reboot = aStep('reboot', { class: 'once', act: { kind: 'reboot', to: 'up', from: unknownSession } });
-    const { most } = await play([aStep('job', { class: 'job', act: jobAct }), reboot, aStep('script')]);
-    expect(most).toBe(2);
+    const { log } = await play([aStep('job', { class: 'job', act: jobAct }), reboot, aStep('script')]);
+    expect(log).toEqual(['+job', '+script', '-job', '-script', '+reboot', '-reboot']);
   });
 
   it('is refused when steps wait for each other, or for one that is not there', async () => {
