@@ -62,8 +62,7 @@ beforeEach(async () => {
   await writePlist();
 });
 afterEach(async () => {
-  await launchctl('bootout', 'system/dev.test');
-  await asRoot(`"${root}/bin/rm" -f "${root}/tmp/out"\n`);
+  await asRoot(`"${root}/bin/launchctl" bootout system/dev.test\n"${root}/bin/rm" -f "${root}/tmp/out"\n`);
 });
 
 const isAlive = (pid: string | undefined): boolean => {
@@ -113,7 +112,7 @@ describe('launchctl of a simulated node', () => {
     await writeProgram(`trap '' HUP`);
     await writeFile(
       program(),
-      "#!/bin/sh\ntrap 'sleep 1; exit 0' TERM\nprintf 'started\\n'\nwhile :; do sleep 0.02; done\n",
+      "#!/bin/sh\ntrap 'sleep 0.5; exit 0' TERM\nprintf 'started\\n'\nwhile :; do sleep 0.02; done\n",
     );
     await bootstrap();
     await launchctl('kickstart', 'system/dev.test');
