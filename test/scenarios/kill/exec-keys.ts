@@ -46,8 +46,9 @@ const commands: readonly (readonly [act: string, mark: RegExp])[] = [
 function commandKey({ node, command }: ReceivedExec, records: readonly JournalRecord[]): ExecKey | undefined {
   for (const [act, mark] of commands) {
     if (!mark.test(command)) continue;
-    const isHere = (one: Intent): boolean => one.act === act && (act === 'gate' || one.node === node);
-    const step = openIntents(records).find(isHere)?.step;
+    const open = openIntents(records).filter((one) => one.act === act);
+    // A gate looks at other nodes as well; those that are open at a time are told apart by where they stand.
+    const step = (open.find((one) => one.node === node) ?? (act === 'gate' ? open[0] : undefined))?.step;
     if (step !== undefined) return { key: `${act} ${step}`, step };
   }
   return /mktemp/.test(command) ? { key: `look at ${node}` } : undefined;
