@@ -95,7 +95,9 @@ async function send(
 ): Promise<'done' | { readonly isUnknown: boolean; readonly problem: Diagnostic }> {
   const command = words.map(quote).join(' ');
   const startedAtMs = performance.now();
-  const answer = await sessionOf(parts, node).ask(() => ({ command, deadlineMs, maxBytes }));
+  const asked = sessionOf(parts, node).ask(() => ({ command, deadlineMs, maxBytes }));
+  const answer = await untilInterrupted(asked, parts.options);
+  if (answer === 'given-up') return { isUnknown: true, problem: notAwaited(node, words) };
   if (answer.kind === 'unreached') return { isUnknown: true, problem: answer.diagnostics[0] };
   const { exit } = answer.result;
   if (isSuccess(exit)) return 'done';
@@ -114,6 +116,27 @@ async function send(
   });
   return { isUnknown: exit.kind === 'unknown', problem };
 }
+
+/** After an interrupt a command has a moment to end; nobody waits for its whole deadline. */
+async function untilInterrupted<T>(asked: Promise<T>, { signal, timing }: Parts['options']): Promise<T | 'given-up'> {
+  const over = new AbortController();
+  const givenUp = new Promise<'given-up'>((resolve) => {
+    const wait = (): void => void setTimeout(() => resolve('given-up'), timing.interruptMs).unref();
+    if (signal?.aborted) wait();
+    else signal?.addEventListener('abort', wait, { once: true, signal: over.signal });
+  });
+  try {
+    return await Promise.race([asked, givenUp]);
+  } finally {
+    over.abort();
+  }
+}
+
+const notAwaited = (node: NodeName, words: readonly string[]): Diagnostic =>
+  diagnose('task/command-failed', {
+    subject: `node ${node}`,
+    detail: `${node}: ${words.join(' ')}: it had not ended when this run was interrupted; it may still run there.`,
+  });
 
 const notWritten = (node: NodeName): Diagnostic =>
   diagnose('journal/cannot-write', {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../src/apply/journal-record.ts';
 import { observeFleet } from '../../src/apply/observe.ts';
 import { openRun } from '../../src/apply/open-run.ts';
 import type { PlaybookOptions, PlaybookReport } from '../../src/apply/playbook-report.ts';
@@ -42,6 +43,7 @@ interface Played {
   /** Nodes of every observation, in order. */
   readonly looks: readonly (readonly NodeName[])[];
   readonly phases: readonly string[];
+  readonly entries: readonly JournalEntry[];
 }
 
 async function play(
@@ -72,7 +74,7 @@ async function play(
       ...wish,
     },
   );
-  return { report, looks, phases: journal.entries.map(({ phase }) => phase) };
+  return { report, looks, phases: journal.entries.map(({ phase }) => phase), entries: journal.entries };
 }
 
 const power: Task = { kind: 'converge', only: ['power'] };
@@ -222,6 +224,23 @@ describe('a playbook', () => {
     expect([codes(over.report), over.report.isStopped]).toEqual([['task/wait-over'], true]);
     const undone = await play([{ tasks: [{ kind: 'verify' }] }], { desired: sleeping(26) });
     expect(codes(undone.report)).toContain('task/still-different');
+  });
+
+  it('waits only a moment for a command that is interrupted, and says that its end is unknown', async () => {
+    const person = new AbortController();
+    const { signal } = person;
+    const one: Play['nodes'] = { kind: 'names', names: [nodeName('studio-1')] };
+    const slow: Task = { kind: 'run', command: ['sleep', '20'], effect: 'none', deadlineMs: 20_000 };
+    const end = rack.fleet.onExec(({ command }) => {
+      if (command === `'sleep' '20'`) person.abort();
+    });
+    const { report, entries } = await play([{ nodes: one, tasks: [slow, slow] }], {
+      signal,
+      runWith: { signal, timing: { ...quickTiming, interruptMs: 100 } },
+    });
+    end();
+    expect([report.isInterrupted, codes(report), report.works.length]).toEqual([true, ['task/command-failed'], 1]);
+    expect(entries).toContainEqual(expect.objectContaining({ phase: 'outcome', outcome: 'unknown' }));
   });
 
   it('ends with an interrupt', async () => {
