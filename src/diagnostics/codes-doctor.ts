@@ -132,7 +132,7 @@ export const doctorCodes = {
     cause: 'The ssh user is in no sudoers rule: meshwright can look at the node and change nothing.',
     hint: 'See the exact line to add: meshwright enroll',
   },
-  'placement/runs-as-root': {
+  'mesh/runs-as-root': {
     severity: 'warning',
     summary: 'The rank of a placement runs as root.',
     cause:

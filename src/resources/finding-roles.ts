@@ -41,7 +41,7 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'filevault/differs': { blocks: 'filevault' },
   'sudo/needs-password': { blocks: 'sudo' },
   'sudo/denied': { blocks: 'sudo' },
-  'placement/runs-as-root': 'told',
+  'mesh/runs-as-root': 'told',
   'clock/offset': 'told',
   'clock/this-computer': 'told',
   'disk/low': 'told',

@@ -29,7 +29,7 @@ const userOn = (node: string): string | undefined => {
 describe('a file that names no user', { timeout: patience }, () => {
   it('has ranks that run as whoever ssh logs in as, and is told where that is root', async () => {
     const { plan } = await rack.converge();
-    const told = plan.diagnostics.filter(({ code }) => code === 'placement/runs-as-root');
+    const told = plan.diagnostics.filter(({ code }) => code === 'mesh/runs-as-root');
     expect(told.map(({ severity, subject }) => `${severity} ${subject}`)).toEqual([`warning node ${second}`]);
     expect([userOn(first), userOn(second)]).toEqual(['mesh', 'root']);
     expect(rack.fleet().processes()).toHaveLength(2);

@@ -11,5 +11,5 @@ export const runsAsRoot: Rule = ({ desired, nodes }) =>
     if (own.length === 0) return [];
     const why = user === undefined ? 'the file names no user for it, and ssh logs in as root' : 'the file says so';
     const detail = `The rank of ${own.join(', ')} runs as root here: ${why}.`;
-    return [diagnose('placement/runs-as-root', { subject: nodeSubject(name), detail })];
+    return [diagnose('mesh/runs-as-root', { subject: nodeSubject(name), detail })];
   });

@@ -192,16 +192,16 @@ describe('ranks that run as root', () => {
   const asRoot: RackChanges = { values: { 'studio-3': { login: 'root' }, 'studio-4': { login: 'root' } } };
 
   it('are a warning on each member that ssh enters as root', () => {
-    expect(told(asRoot, wishes())).toEqual(['warning placement/runs-as-root node studio-3']);
+    expect(told(asRoot, wishes())).toEqual(['warning mesh/runs-as-root node studio-3']);
     expect(told({}, wishes())).toEqual([]);
     expect(findingsOf(asRoot, wishes())[0]?.detail).toBe(
       'The rank of kimi runs as root here: the file names no user for it, and ssh logs in as root.',
     );
-    expect(hintsOf('placement/runs-as-root', asRoot, wishes())[0]).toContain('ssh.user');
+    expect(hintsOf('mesh/runs-as-root', asRoot, wishes())[0]).toContain('ssh.user');
   });
 
   it('are so on every member where the file says root, and nowhere where it names somebody else', () => {
-    const all = ['warning placement/runs-as-root node studio-2', 'warning placement/runs-as-root node studio-3'];
+    const all = ['warning mesh/runs-as-root node studio-2', 'warning mesh/runs-as-root node studio-3'];
     expect(told({}, wishes('root'))).toEqual(all);
     expect(told(asRoot, wishes('mesh'))).toEqual([]);
   });
