@@ -42,9 +42,11 @@ interface Mesh {
   readonly generation?: number;
   /** Generation of the last rank, when it is another one. */
   readonly oddGeneration?: number;
+  /** 3 unless given. */
+  readonly deadlineSeconds?: number;
 }
 
-function startRank(rank: number, { size, generation = 1 }: Mesh): Promise<ChildProcess> {
+function startRank(rank: number, { size, generation = 1, deadlineSeconds = 3 }: Mesh): Promise<ChildProcess> {
   const peers = Array.from({ length: size }, (_, at) => addressOf(at)).join(',');
   const words = [
     '--rank',
@@ -58,7 +60,7 @@ function startRank(rank: number, { size, generation = 1 }: Mesh): Promise<ChildP
     '--model',
     modelOf(rank),
   ];
-  const more = ['--endpoint', 8080, '--generation', generation, '--deadline', 3];
+  const more = ['--endpoint', 8080, '--generation', generation, '--deadline', deadlineSeconds];
   const child = spawn('perl', [program, ...[...words, ...more].map(String)], {
     env: { PATH: process.env['PATH'], MESHWRIGHT_LINK_TABLE: tablePath(rank) },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -172,7 +174,7 @@ describe('the reference runtime', () => {
   });
 
   it('has no answer once the deadline has passed behind a rank that hangs', async () => {
-    await startMesh({ size: 3 });
+    await startMesh({ size: 3, deadlineSeconds: 0.5 });
     ranks[1]?.kill('SIGUSR1');
     expect(await ask()).toEqual({ status: 503, text: 'the deadline passed' });
     expect(await healthOf()).toBe('{"status":"ok"}\n');
