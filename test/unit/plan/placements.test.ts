@@ -158,6 +158,30 @@ describe('goal start', () => {
   });
 });
 
+describe('what was given up on a node', () => {
+  const goal: Goal = { kind: 'start', placements: ['kimi'] };
+  const base = meshFleet({ placement: { state: 'stopped' } });
+  const job = { key: '0'.repeat(64), fields: { name: 'fetch-model', state: 'gone' } };
+
+  it('keeps no placement from being started, whether it is known or not', () => {
+    const left = plan({ goal, fleet: base, rack: { values: { 'studio-2': { jobs: [job] } } } });
+    const unseen = plan({ goal, fleet: base, rack: { unknown: { 'studio-2': { jobs: 'truncated' } } } });
+    for (const made of [left, unseen]) {
+      expect([changed(made), made.blockers]).toEqual([[kimi], []]);
+      expect(stepIds(made)).toContain('studio-1/placement/kimi/ask');
+    }
+  });
+
+  it('is taken away by the goal of the file, and disturbs nobody', () => {
+    const made = plan({
+      goal: { kind: 'converge', only: ['staging'] },
+      rack: { members: serving, values: { 'studio-2': { jobs: [job] } } },
+    });
+    expect(changed(made)).toEqual(['studio-2 staging']);
+    expect([stepIds(made), made.effects]).toEqual([['studio-2/staging/clear'], []]);
+  });
+});
+
 describe('goal reboot of a member', () => {
   const goal: Goal = { kind: 'reboot', nodes: [nodeName('studio-2')] };
 
