@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
 import { factNames } from '../../src/facts/registry.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
 import { type ExampleRack, observe, startExampleRack, timelessFacts, treesOf, unknownFacts } from './observe-rack.ts';
@@ -47,8 +48,12 @@ printf 'enabled\\n'
 `;
 
 describe('an observation of the simulated rack', () => {
-  it('costs each node one connection, one login, one channel and one exec', async () => {
-    const observed = await observe(ways());
+  let observed: FleetObservation;
+  beforeAll(async () => {
+    observed = await observe(ways());
+  });
+
+  it('costs each node one connection, one login, one channel and one exec', () => {
     const counted = Object.values(rack.fleet.counts()).map(({ connections, channels, execs }) => ({
       connections,
       channels,
@@ -64,29 +69,27 @@ describe('an observation of the simulated rack', () => {
     expect(observed.failures).toEqual({});
   });
 
-  it('knows every fact of every node', async () => {
-    const observed = await observe(ways());
+  it('knows every fact of every node', () => {
     expect(rack.names.map((name) => unknownFacts(observed, name))).toEqual(rack.names.map(() => ({})));
     expect(Object.keys(timelessFacts(observed, 'studio-1'))).toHaveLength(factNames.length - 1);
   });
 
   it('asks for nothing that a Mac would not know', async () => {
-    await observe(ways());
     expect(await rack.fleet.unknown()).toEqual(none());
     expect(rack.fleet.execs().flatMap(({ objections }) => objections)).toEqual([]);
   });
 
   it('leaves paths, sizes, modes, times and contents of every node as they were', async () => {
     const before = await treesOf(rack);
-    const observed = await observe(ways());
+    const { failures } = await observe(ways());
     expect(await nothingRuns()).toBe(true);
     expect(await treesOf(rack)).toEqual(before);
-    expect(observed.failures).toEqual({});
+    expect(failures).toEqual({});
   });
 
   it('gives the same facts a second time', async () => {
-    const [first, second] = [await observe(ways()), await observe(ways())];
-    for (const name of rack.names) expect(timelessFacts(second, name)).toEqual(timelessFacts(first, name));
+    const again = await observe(ways());
+    for (const name of rack.names) expect(timelessFacts(again, name)).toEqual(timelessFacts(observed, name));
   });
 });
 
