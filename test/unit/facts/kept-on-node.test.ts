@@ -62,7 +62,7 @@ describe.each(scriptShells)('jobs and the lease under $name', (shell) => {
     const files = [{ path: 'a', sha256: exampleDigest, sizeBytes: 2 }];
     await root.runBody(launchBody({ key, call: { name: 'verify-model', args: { tree: exampleModel, files } } }));
     const running = await observe(shell, root);
-    const fields = { name: 'verify-model', tree: 'model tiny', boot: session, done: '0', total: '2' };
+    const fields = { name: 'verify-model', tree: 'model tiny fb8e20fc2e4c3f24', boot: session, done: '0', total: '2' };
     expect(running.jobs).toEqual({ kind: 'known', value: [{ key, fields: { ...fields, state: 'running' } }] });
     expect(running.leases).toEqual({
       kind: 'known',
