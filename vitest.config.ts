@@ -9,17 +9,19 @@ const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts', 'test
 
 /** Runs of many seconds each: `.ci/run` has the patience for them, whoever types `npm test` has not. */
 const longRuns = [
-  'test/cli/{act,apply,demo,faults,lease-held,logs-follow,playbook,status}.test.ts',
-  'test/scenarios/converge-{drift,effects,failures,keys,login,traces}.test.ts',
-  'test/scenarios/demo-sshd.test.ts',
-  'test/scenarios/{kill-apply,kill-reboot,kill-restart,start-phases}.test.ts',
-  'test/scenarios/{faults-found,observe-silence,sim-launchd-mesh,sim-network,sim-reboot,sim-supervisor}.test.ts',
+  'test/cli/{act,apply,demo,faults,lease-held,logs-follow,playbook,status,surroundings}.test.ts',
+  'test/scenarios/apply-{files,lease,playbook,reboot}.test.ts',
+  'test/scenarios/converge-{effects,failures,hindered,login,moves,traces}.test.ts',
+  'test/scenarios/{demo-sshd,faults-found,hostile-contents,kill-apply,kill-reboot,observe-counts,observe-silence}.test.ts',
+  'test/scenarios/sim-{launchd,launchd-boots,launchd-mesh,network,reboot,supervisor}.test.ts',
 ];
 
 /** What `npm test` tries a sample of, and all of it with MESHWRIGHT_FULL=1. */
 const samples = {
   parts: ['test/property/known-hosts-openssh.test.ts'],
-  whole: ['test/scenarios/hostile-{frames,streams}.test.ts'],
+  whole: [
+    'test/scenarios/{converge-drift,converge-keys,hostile-frames,hostile-streams,kill-restart,start-phases}.test.ts',
+  ],
 };
 
 /** `rest` is what `.ci/run` has still to do after `npm test`. */
@@ -38,6 +40,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Many tests wait for processes of their own: all cores, where vitest would leave one free.
     maxWorkers: availableParallelism(),
+    // No test changes what another one imports, and most of two hundred files import the same.
+    isolate: false,
     reporters: results === undefined ? ['default'] : ['default', 'json'],
     ...(results === undefined ? {} : { outputFile: { json: results } }),
     coverage: {

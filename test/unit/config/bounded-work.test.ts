@@ -5,7 +5,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { loadCluster } from '../../../src/config/load-cluster.ts';
 import type { CompiledSchema } from '../../../src/config/schema-error.ts';
 import { schemaProblems } from '../../../src/config/schema-problems.ts';
 import { clusterSchema, validateCluster } from '../../../src/config/validators.generated.ts';
@@ -22,6 +21,10 @@ vi.mock('../../../src/desired/edit-distance.ts', async (original) => {
   };
   return { editDistance };
 });
+
+// Another file of this worker may have loaded it before, with what is counted here.
+vi.resetModules();
+const { loadCluster } = await import('../../../src/config/load-cluster.ts');
 
 const head = 'schema: 1\nname: rack\n';
 const times = (count: number, line: (index: number) => string): string =>

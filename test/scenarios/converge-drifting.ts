@@ -1,0 +1,48 @@
+import { type Drift, handOn } from './converge-drifts.ts';
+import { type ConvergeRack, startConvergeRack } from './converge-rack.ts';
+
+/** A converged rack that somebody changes by hand, and that is made anew after a change that was not healed. */
+export interface DriftingRack {
+  readonly rack: () => ConvergeRack;
+  /** Before every change, so that each tells of itself only. */
+  readonly ready: () => Promise<void>;
+  readonly drift: (node: string, made: readonly Drift[]) => Promise<void>;
+  /** After everything was seen to be as it was. */
+  readonly healed: () => void;
+  readonly stop: () => Promise<void>;
+}
+
+async function converged(seed: string): Promise<ConvergeRack> {
+  const rack = await startConvergeRack(seed);
+  await rack.converge();
+  return rack;
+}
+
+/** Starts a rack and brings it to its file. */
+export async function startDriftingRack(seed: string): Promise<DriftingRack> {
+  let rack = await converged(seed);
+  let isHealed = true;
+  return {
+    rack: () => rack,
+    ready: async () => {
+      if (!isHealed) {
+        await rack.stop().catch(() => undefined);
+        rack = await converged(seed);
+      }
+      isHealed = false;
+    },
+    drift: (node, made) =>
+      rack.behindOurBack(async (fleet) => {
+        const hand = await handOn(rack, fleet, node);
+        for (const one of made) await one.make(hand);
+      }),
+    healed: () => {
+      isHealed = true;
+    },
+    stop: () => rack.stop(),
+  };
+}
+
+/** An address with `*` for numbers of receptacles and names of the file. */
+export const patternOf = (address: string): string =>
+  address.replaceAll(/\/(?:\d+|reference|tiny|chat|talk|other)(?=\/|$)/g, '/*');

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DriftingRack, patternOf, startDriftingRack } from './converge-drifting.ts';
+import { drifts } from './converge-drifts.ts';
+import { second } from './converge-file.ts';
+import { hindrances } from './converge-hindrances.ts';
+import { changesIn, patience } from './converge-rack.ts';
+
+let drifting: DriftingRack;
+beforeAll(async () => {
+  drifting = await startDriftingRack('hindered');
+});
+afterAll(() => drifting.stop());
+
+describe('drift beside what hinders its healing', { timeout: patience }, () => {
+  it.each(hindrances)('of $of is for others to mend: $fault', async (one) => {
+    await drifting.ready();
+    const rack = drifting.rack();
+    await drifting.drift(
+      second,
+      drifts.filter(({ of }) => of === one.beside),
+    );
+    await rack.behindOurBack((fleet) => fleet.setFault(one.fault));
+    const { plan, report } = await rack.apply();
+    const waiting = plan.waiting.map(({ node, resource }) => `${node} ${patternOf(resource)}`);
+    expect([changesIn(plan), plan.blockers.map(({ code }) => code)]).toEqual([[], one.blockers]);
+    expect(waiting.sort()).toEqual([...one.waiting].sort());
+    expect([plan.effects, report?.steps.filter(({ outcome }) => outcome !== 'blocked') ?? []]).toEqual([[], []]);
+    await rack.behindOurBack(async (fleet) => {
+      if (one.isForHands) await fleet.hands();
+      else await fleet.clearFault(one.fault);
+    });
+    const mended = await rack.converge();
+    expect(changesIn(mended.plan).map(patternOf).sort()).toEqual([...(one.afterwards ?? [])].sort());
+    drifting.healed();
+  });
+});

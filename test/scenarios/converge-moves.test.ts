@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { withoutNode } from '../../src/desired/lock-nodes.ts';
+import { patternOf } from './converge-drifting.ts';
+import { filePart, first, pairFile, second } from './converge-file.ts';
+import { type KeyEdit, withoutSecond } from './converge-keys.ts';
+import { expectNothingOld } from './converge-leftovers.ts';
+import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+
+let rack: ConvergeRack;
+beforeAll(async () => {
+  rack = await startConvergeRack('moves');
+  await rack.converge();
+});
+afterAll(() => rack.stop());
+
+/** Declares a file, applies it, and finds nothing left to do and nothing of what was before. */
+async function become(change?: KeyEdit['change']): Promise<readonly string[]> {
+  expect(await rack.declare(pairFile(change))).toEqual([]);
+  const { plan } = await rack.converge();
+  expectNothingOld(rack);
+  return changesIn(plan).map(patternOf).sort();
+}
+
+describe('apply, after one edit of the file upon another', { timeout: patience }, () => {
+  it('keeps one older version of a runtime, and removes those before it', async () => {
+    const archive = (name: string) => (file: Parameters<KeyEdit['change']>[0]) => {
+      filePart(file, 'runtimes', 'reference')['archive'] = `./dist/${name}.tar.gz`;
+    };
+    await become(archive('newer'));
+    const removed = [first, second].map((node) => `${node} runtime/*/old`);
+    expect(await become(archive('newest'))).toEqual(expect.arrayContaining(removed));
+    expect(await become()).toEqual(expect.arrayContaining(removed));
+  });
+
+  it('moves a link to other receptacles once hands have moved the cable', async () => {
+    const moved = pairFile((file) => {
+      filePart(file, 'thunderbolt')['links'] = [`${first}:3 <-> ${second}:3`];
+    });
+    expect(await rack.declare(moved)).toEqual([]);
+    const { plan, after } = await rack.apply();
+    expect(plan.blockers.map(({ code }) => code)).toEqual(after.blockers.map(({ code }) => code));
+    expect(plan.blockers.length).toBeGreaterThan(0);
+    await rack.restart();
+    await rack.behindOurBack((fleet) => fleet.hands());
+    await rack.converge();
+    expectNothingOld(rack);
+  });
+
+  it('stops at a node that left the file, until it is forgotten', async () => {
+    const alone = pairFile(withoutSecond);
+    expect(await rack.declare(alone)).toEqual(['lock/node-left-file']);
+    rack.relock((lock) => withoutNode(lock, second));
+    expect(await rack.declare(alone)).toEqual([]);
+    const { plan } = await rack.converge();
+    expect(changesIn(plan).every((id) => id.startsWith(first))).toBe(true);
+    expect(leftIn(await rack.plan())).toEqual([]);
+    expectNothingOld(rack);
+  });
+});
