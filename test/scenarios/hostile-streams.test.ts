@@ -33,7 +33,8 @@ let quietPeakBytes: number;
 
 /** What a client that has ended may still have been sent: its ssh window and what the two kernels hold. */
 const onItsWay = 16 * mebibyte;
-const memoryRoom = 64 * mebibyte;
+/** For garbage that is not collected yet; hundreds of these mebibytes are poured. */
+const memoryRoom = 128 * mebibyte;
 
 beforeAll(async () => {
   rack = await startExampleRack();

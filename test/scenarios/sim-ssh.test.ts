@@ -129,13 +129,15 @@ describe('a simulated node behind an ssh2 client', () => {
 
   it('lets a silent command finish when its client is gone, and ends a chatty one', async () => {
     const client = await connect(fleet, 'studio-1');
-    const silent = run(client, 'sleep 0.5; echo done >"$HOME/finished"; echo').catch(() => undefined);
+    const waiting = 'until [ -e "$HOME/go" ]; do sleep 0.05; done; echo done >"$HOME/finished"; echo';
+    const silent = run(client, waiting).catch(() => undefined);
     const chatty = run(client, 'trap "" HUP; while :; do echo y; done').catch(() => undefined);
     expect(await eventually(() => fleet.groupCount() === 2)).toBe(true);
     client.end();
     await Promise.all([silent, chatty]);
-    expect(await eventually(() => fleet.groupCount() === 0)).toBe(true);
     const next = await connect(fleet, 'studio-1');
+    await run(next, ': >"$HOME/go"');
+    expect(await eventually(() => fleet.groupCount() === 0)).toBe(true);
     expect((await run(next, 'cat "$HOME/finished"')).stdout).toBe('done\n');
     next.end();
     const chattyRecord = fleet.execs().find((one) => one.command.includes('echo y'));
