@@ -33,7 +33,7 @@ let quietPeakBytes: number;
 
 /** What a client that has ended may still have been sent: its ssh window and what the two kernels hold. */
 const onItsWay = 16 * mebibyte;
-/** For garbage that is not collected yet; hundreds of these mebibytes are poured. */
+/** For garbage that is not collected yet. */
 const memoryRoom = 128 * mebibyte;
 
 beforeAll(async () => {
