@@ -12,8 +12,8 @@ const longRuns = [
   'test/cli/{act,apply,demo,faults,lease-held,logs-follow,playbook,status,surroundings}.test.ts',
   'test/scenarios/apply-{files,lease,playbook,reboot}.test.ts',
   'test/scenarios/converge-{effects,failures,hindered,login,moves,traces}.test.ts',
-  'test/scenarios/{demo-sshd,faults-found,hostile-contents,kill-apply,kill-reboot,observe-counts,observe-silence}.test.ts',
-  'test/scenarios/sim-{launchd,launchd-boots,launchd-mesh,network,reboot,supervisor}.test.ts',
+  'test/scenarios/{demo-sshd,faults-found,hostile-contents,kill-apply,kill-reboot,observe-counts,observe-independence,observe-silence}.test.ts',
+  'test/scenarios/sim-{launchd,launchd-boots,launchd-mesh,network,reboot,supervisor,writes}.test.ts',
 ];
 
 /** What `npm test` tries a sample of, and all of it with MESHWRIGHT_FULL=1. */
