@@ -6,6 +6,12 @@ import type { ExecLimits, ExecResult, Remote } from './remote.ts';
 
 /** sshd allows ten sessions on a connection (MaxSessions); eight leave room for somebody else's multiplexing. */
 const maxChannels = 8;
+/**
+ * Before a channel that was refused is asked for again: sshd counts a session until it has reaped its process, a moment
+ * after the channel was closed. Where nothing else is open, so many refusals in a row are a no.
+ */
+const refusalPausesMs = [20, 40, 80, 160, 320, 640] as const;
+const longestPauseMs = 1_000;
 const lingerMs = 1_000;
 /**
  * Beyond this much that nobody asked for, a node is flooding us. An honest sshd sends a window of 2 MiB at most after
@@ -25,6 +31,9 @@ export class SshRemote implements Remote {
   #open = 0;
   #abandoned = 0;
   #limit = maxChannels;
+  #hasRun = false;
+  #refusals = 0;
+  #resting: NodeJS.Timeout | undefined;
   #lost: UnknownExit | undefined;
   #askedBytes = 0;
 
@@ -78,14 +87,19 @@ export class SshRemote implements Remote {
   #start(request: CommandRequest): void {
     this.#open += 1;
     let isAbandoned = false;
+    let isRefused = false;
     const running = startCommand(this.#client, request, {
       released: () => {
         this.#open -= 1;
         if (isAbandoned) this.#abandoned -= 1;
+        if (!isRefused) this.#noteRun();
         this.#running.delete(running);
         this.#advance();
       },
-      refused: () => this.#askAgainLater(request),
+      refused: () => {
+        isRefused = true;
+        return this.#askAgainLater(request);
+      },
       abandoned: () => {
         isAbandoned = true;
         this.#abandoned += 1;
@@ -99,13 +113,32 @@ export class SshRemote implements Remote {
     this.#running.add(running);
   }
 
-  /** A refused channel ran nothing, so its command may be asked again when another one has ended. */
+  #noteRun(): void {
+    this.#hasRun = true;
+    this.#refusals = 0;
+  }
+
+  /** A refused channel ran nothing, so its command may be asked again: when another one has ended, or after a pause. */
   #askAgainLater(request: CommandRequest): boolean {
     const others = this.#open - 1;
-    if (others === 0 || this.#lost !== undefined) return false;
+    const pauseMs = refusalPausesMs[this.#refusals];
+    if (this.#lost !== undefined) return false;
+    if (others === 0 && (!this.#hasRun || pauseMs === undefined)) return false;
+    this.#refusals += 1;
     this.#limit = others;
     this.#waiting.unshift(request);
+    this.#rest(pauseMs ?? longestPauseMs);
     return true;
+  }
+
+  /** Allows one channel more after a pause, and one more after each further one, until all are allowed again. */
+  #rest(pauseMs: number): void {
+    clearTimeout(this.#resting);
+    this.#resting = setTimeout(() => {
+      this.#limit += 1;
+      if (this.#limit < maxChannels) this.#rest(longestPauseMs);
+      this.#advance();
+    }, pauseMs).unref();
   }
 
   #drop(reason: string): void {
@@ -115,6 +148,7 @@ export class SshRemote implements Remote {
 
   #lose(exit: UnknownExit): void {
     this.#lost ??= exit;
+    clearTimeout(this.#resting);
     for (const running of this.#running) running.lose(this.#lost);
     this.#running.clear();
     this.#advance();

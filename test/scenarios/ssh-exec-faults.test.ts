@@ -207,4 +207,33 @@ describe('the bounds of a command', () => {
     expect(stuck.every(({ exit }) => exit.kind === 'unknown')).toBe(true);
     expect((await remote.exec('true', execLimits)).exit).toMatchObject({ kind: 'unknown' });
   });
+
+  /** A server that opens the first channel, refuses the next so many, and opens those after them. */
+  async function refusing(count: number) {
+    let asked = 0;
+    const isOpened = (): boolean => {
+      asked += 1;
+      return asked === 1 || asked > count + 1;
+    };
+    const server = await start({ isOpened });
+    return { server, remote: await ssh.connect(server.port), asked: () => asked };
+  }
+
+  it('are asked again when the node has not yet counted out the one before, and run once', async () => {
+    const { server, remote, asked } = await refusing(3);
+    const first = await remote.exec('first', execLimits);
+    const others = await Promise.all(['second', 'third'].map((one) => remote.exec(one, execLimits)));
+    expect([first, ...others].map(({ exit }) => exit)).toEqual(Array(3).fill({ kind: 'exited', code: 0 }));
+    expect([[...server.commands].sort(), asked()]).toEqual([['first', 'second', 'third'], 6]);
+    remote.close();
+  });
+
+  it('take refusals without an end for a no, where nothing else runs', async () => {
+    const { server, remote, asked } = await refusing(1_000);
+    await remote.exec('first', execLimits);
+    const { exit } = await remote.exec('second', execLimits);
+    expect(exit).toMatchObject({ kind: 'unknown', why: 'no-channel' });
+    expect([server.commands, asked()]).toEqual([['first'], 8]);
+    remote.close();
+  });
 });

@@ -19,6 +19,8 @@ export interface Faults {
   readonly onAuth?: (context: AuthContext) => void;
   readonly onReady?: (socket: Socket) => void;
   readonly onExec?: (exec: FaultExec) => void;
+  /** Whether a channel is opened; asked once for each that is wanted. */
+  readonly isOpened?: () => boolean;
 }
 
 /** A server that fails on purpose, and what it has seen. */
@@ -60,7 +62,8 @@ export async function startFaultServer(
       (faults.onAuth ?? acceptKeys)(context);
     });
     connection.on('ready', () => faults.onReady?.(socket));
-    connection.on('session', (accept) => {
+    connection.on('session', (accept, reject) => {
+      if (faults.isOpened?.() === false) return reject();
       const session = accept();
       session.on('exec', (acceptExec, _reject, info) => {
         const channel = acceptExec();
