@@ -34,7 +34,7 @@ const everydayTests = { name: 'tests', command: 'npm test', minutes: 14, env: re
 const otherTests = {
   name: 'the other tests, enumerations whole',
   command: 'npm run test:rest',
-  minutes: 30,
+  minutes: 34,
   env: { ...everything, ...resultsIn('whole') },
 };
 const demo = { name: 'demo', command: 'npm run demo', minutes: 3 };
