@@ -1,4 +1,5 @@
 import type { Verb } from './verb.ts';
+import { everyNode, leaseWait } from './verb-options.ts';
 import { atOnce, withConsent } from './verb-uses.ts';
 
 const group = 'Own:';
@@ -14,7 +15,7 @@ export const ownVerbs: readonly Verb[] = [
     options: [
       { flags: '--all', text: 'every node of the file, for plays with nodes: targets' },
       { flags: '--allow <effects>', text: 'with commas: interrupt, reboot, shutdown' },
-      { flags: '--lease-wait <time>', text: 'how long to wait for another run that holds a node' },
+      leaseWait,
     ],
     more: `Plays of tasks from a closed list; meshwright schema playbook prints what a
 file may hold, and playbooks/*.yaml are examples. Every plan is shown before it
@@ -144,10 +145,7 @@ empty folder. Then, in there:
     summary: 'give back a lease whose run is dead',
     words: '[node...]',
     uses: withConsent,
-    options: [
-      { flags: '--all', text: 'every node of the file' },
-      { flags: '--run <id>', text: 'of exactly this run, alive or not, as lease status shows it' },
-    ],
+    options: [everyNode, { flags: '--run <id>', text: 'of exactly this run, alive or not, as lease status shows it' }],
     more: `Without --run the lease is watched until it is proven that nobody renews it,
 which takes half a minute; a run that lives keeps it.
 Exit 0: free. 5: the answer was no. 1 or 4: it is alive, or was not reached.`,

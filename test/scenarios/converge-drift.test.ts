@@ -2,13 +2,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resources } from '../../src/resources/registry.ts';
 import { viewOf } from '../../src/resources/view.ts';
+import { isFull } from '../is-full.ts';
 import { type DriftingRack, patternOf, startDriftingRack } from './converge-drifting.ts';
 import { type Drift, drifts } from './converge-drifts.ts';
 import { first, second } from './converge-file.ts';
 import { hindrances } from './converge-hindrances.ts';
 import { changesIn, leftIn, patience } from './converge-rack.ts';
-
-const isFull = process.env['MESHWRIGHT_FULL'] === '1';
 
 let drifting: DriftingRack;
 beforeAll(async () => {

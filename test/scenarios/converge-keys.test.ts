@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
+import { isFull } from '../is-full.ts';
 import { patternOf } from './converge-drifting.ts';
 import { pairFile } from './converge-file.ts';
 import { isEdit, type KeyEdit, keyEdits, keyPaths, keys } from './converge-keys.ts';
 import { expectNothingOld } from './converge-leftovers.ts';
 import { type ConvergeRack, changesIn, patience, planFor, startConvergeRack } from './converge-rack.ts';
-
-const isFull = process.env['MESHWRIGHT_FULL'] === '1';
 
 let rack: ConvergeRack;
 let seen: FleetObservation;

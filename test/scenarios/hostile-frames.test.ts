@@ -5,11 +5,11 @@ import { allProbes } from '../../src/facts/registry.ts';
 import type { Answer } from '../../src/model/probe.ts';
 import { parseFrames } from '../../src/script/frames.ts';
 import { printFrames, type Recording, recordFrames, saidBy } from '../hostile/recorded-frames.ts';
+import { isFull } from '../is-full.ts';
 import { startExampleRack } from './observe-rack.ts';
 
 const token = '0123456789abcdef0123456789abcdef';
 const oldToken = 'fedcba9876543210fedcba9876543210';
-const isFull = process.env['MESHWRIGHT_FULL'] === '1';
 /** The full run looks at every offset. */
 const longMs = isFull ? 240_000 : 30_000;
 const probes = allProbes();

@@ -14,6 +14,7 @@ import {
 } from '../hostile/hostile-node.ts';
 import { everyPoison, harmIn, markFile } from '../hostile/poison.ts';
 import { recordFrames, tokenIn } from '../hostile/recorded-frames.ts';
+import { isFull } from '../is-full.ts';
 import type { Faults } from '../sshd/fault-server.ts';
 import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
 import { commandPlace } from './observe-command.ts';
@@ -23,7 +24,7 @@ import { type ExampleRack, observe, startExampleRack, timelessFacts, unknownFact
 const verbs: readonly (readonly string[])[] = [
   ['facts', '--json'],
   ['status'],
-  ...(process.env['MESHWRIGHT_FULL'] === '1' ? [['facts'], ['status', '--json']] : []),
+  ...(isFull ? [['facts'], ['status', '--json']] : []),
 ];
 const mebibyte = 2 ** 20;
 const cap = observationMaxBytes(allProbes());

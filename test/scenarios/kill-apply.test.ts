@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chooseKills, isFull, kindsOf, stepsWithout } from './kill/choose-kills.ts';
+import { isFull } from '../is-full.ts';
+import { chooseKills, kindsOf, stepsWithout } from './kill/choose-kills.ts';
 import { killScenarios, settings, trees } from './kill/scenarios.ts';
 import { type KillBench, openBench } from './kill/try-kills.ts';
 

@@ -9,11 +9,11 @@ import type { RunEvent, RunListener } from '../../src/apply/run-events.ts';
 import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { Plan } from '../../src/plan/plan.ts';
+import { isFull } from '../is-full.ts';
 import { controller, keptJournal, quickTiming } from './apply-rack.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, startConvergeRack } from './converge-rack.ts';
 
-const isFull = process.env['MESHWRIGHT_FULL'] === '1';
 const launchDaemons = '/Library/LaunchDaemons';
 const plist = `${launchDaemons}/dev.meshwright.rank.chat.plist`;
 const rankLog = '/Library/Application Support/meshwright/log/chat.log';

@@ -1,9 +1,7 @@
 import type { Plan } from '../../../src/plan/plan.ts';
+import { isFull } from '../../is-full.ts';
 import { type KillPoint, stepsOf } from './kill-points.ts';
 import type { Successor } from './kill-rack.ts';
-
-/** Whether nothing is left out. */
-export const isFull = process.env['MESHWRIGHT_FULL'] === '1';
 
 const successors: readonly Successor[] = ['same', 'empty'];
 
