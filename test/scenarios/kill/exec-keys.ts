@@ -66,6 +66,9 @@ function keyOf(exec: ReceivedExec, records: readonly JournalRecord[]): ExecKey |
 /** Steps whose commands differ from one time to the next; of all others the first one is taken. */
 const isCounted = (key: string): boolean => key.startsWith('send ');
 
+/** A beat of the clock, not a place in a plan: which plan it falls into is another one in every run. */
+const isOfTime = (key: string): boolean => key.startsWith('lease renewed ');
+
 /**
  * Names what a run sends, one after the other. A key comes once: looks and polls repeat as often as time has it.
  *
@@ -78,7 +81,7 @@ export function execKeys(journal: string): (exec: ReceivedExec) => ExecKey | und
     const found = keyOf(exec, records);
     if (found === undefined) return undefined;
     const plan = records.filter(({ phase }) => phase === 'plan').length;
-    const key = `${plan} ${found.key}`;
+    const key = isOfTime(found.key) ? found.key : `${plan} ${found.key}`;
     const about = found.step === undefined ? {} : { step: `${plan} ${found.step}` };
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
