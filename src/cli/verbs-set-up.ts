@@ -45,4 +45,21 @@ Examples:
 hint. Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
     load: async () => (await import('./commands/validate.ts')).validate,
   },
+  {
+    name: 'fit',
+    group,
+    summary: 'how Macs of some models can be cabled; needs no Mac',
+    words: '',
+    uses: ['json'],
+    options: [{ flags: '--mesh <macs...>', text: 'how many of which model, as hw.model prints it: 3xMac15,14' }],
+    more: `Says whether every two of these Macs can have a cable of their own, as tensor
+sharding needs it, which of them can if not all, what a ring takes, and the
+cables as cluster.yaml has them.
+Exit 0: all of them can be fully meshed. 1: not all.
+
+Examples:
+  meshwright fit --mesh 5xMac15,14
+  meshwright fit --mesh 3xMac15,14 2xMac16,11`,
+    load: async () => (await import('./commands/fit.ts')).fit,
+  },
 ];

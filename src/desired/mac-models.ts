@@ -30,3 +30,7 @@ export const macModelIds: readonly string[] = [...modelsById.keys()];
 
 /** What is known about a model, or undefined: an identifier that is not listed is unknown, never guessed. */
 export const macModel = (id: string): MacModel | undefined => modelsById.get(id);
+
+/** Why a receptacle of `avoid` is better left free, as a sentence. */
+export const avoidReason = (name: string, receptacle: number): string =>
+  `On a ${name} receptacle ${receptacle} is the one next to Ethernet; the README of exo says not to use it for RDMA.`;

@@ -1,6 +1,6 @@
 import { type Draft, type DraftAvoid, type DraftEnd, draftNodesByName } from '../draft.ts';
 import type { Finding, PlaceText } from '../finding.ts';
-import { type MacModel, macModel } from '../mac-models.ts';
+import { avoidReason, type MacModel, macModel } from '../mac-models.ts';
 
 /** Warns about links at receptacles that the file or the product's own data wants left free. */
 export function avoidedReceptacle(draft: Draft, place: PlaceText): readonly Finding[] {
@@ -43,5 +43,5 @@ function reason(
   const own = avoided.get(`:${end.receptacle}`) ?? avoided.get(`${end.node}:${end.receptacle}`);
   if (own !== undefined) return `The file itself wants it left free (${place({ pointer: own.pointer, at: 'value' })}).`;
   if (model === undefined || !model.avoid.includes(end.receptacle)) return undefined;
-  return `On a ${model.name} receptacle ${end.receptacle} is the one next to Ethernet; the README of exo says not to use it for RDMA.`;
+  return avoidReason(model.name, end.receptacle);
 }

@@ -1,0 +1,103 @@
+import { didYouMean, listText } from '../../desired/did-you-mean.ts';
+import { fitMesh } from '../../desired/fit-mesh.ts';
+import { avoidReason, macModel, macModelIds } from '../../desired/mac-models.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { linkEndText } from '../../model/link.ts';
+import { type FitShape, isFullMesh, type MacCount, type MeshFit } from '../../model/mesh-fit.ts';
+import { fitText } from '../../report/fit-text.ts';
+import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
+import { exitCode } from '../exit-codes.ts';
+import { usageError } from '../options.ts';
+import { paintFor } from '../paint.ts';
+import type { Run, VerbBody } from '../verb.ts';
+
+/** As many Macs as a cluster file can have. */
+const mostMacs = 256;
+
+/** `fit --mesh 5xMac15,14`: whether Macs of these models can be fully meshed, and with which cables; reaches no node. */
+export const fit: VerbBody = async (run) => {
+  const found = fitMesh(wantedMacs(run));
+  const fits = isFullMesh(found);
+  const diagnostics = findings(found);
+  if (run.options.json) {
+    showJson(run.console, fitDocument(found, diagnostics));
+  } else {
+    const { columns, hasUnicode: unicode, hasColor } = run.console;
+    run.console.out(fitText({ fit: found, columns, unicode, paint: paintFor(hasColor) }));
+    if (diagnostics.length > 0) run.console.err('\n');
+    showDiagnostics(run.console, diagnostics);
+  }
+  return fits ? exitCode.done : exitCode.failed;
+};
+
+const example = 'Say how many of which model: meshwright fit --mesh 3xMac15,14 2xMac16,11';
+
+/** The Macs of all `--mesh`; they stand in words of their own, or in one with a plus sign or a comma between them. */
+function wantedMacs(run: Run): readonly MacCount[] {
+  const words = run.own['mesh'];
+  if (!Array.isArray(words)) throw usageError('--mesh is missing.', example);
+  // Identifiers have a comma inside; one between Macs is followed by a count.
+  const wanted = words.flatMap((word) => String(word).split(/\+|,(?=[0-9]+x)/)).map(wantedMac);
+  const count = wanted.reduce((sum, one) => sum + one.count, 0);
+  if (count < 2) throw usageError('A mesh has at least two Macs.', example);
+  if (count > mostMacs) throw usageError(`A cluster file has at most ${mostMacs} Macs.`, example);
+  return wanted;
+}
+
+function wantedMac(text: string): MacCount {
+  const match = /^(?:([1-9][0-9]{0,3})x)?([A-Z][A-Za-z]{1,20}[0-9]{1,3},[0-9]{1,3})$/.exec(text.trim());
+  const [, count = '1', model] = match ?? [];
+  if (model === undefined) throw usageError(`${JSON.stringify(text)} is no number of Macs.`, example);
+  if (macModel(model) === undefined) throw unknownModel(model);
+  return { model, count: Number(count) };
+}
+
+function unknownModel(model: string): Error {
+  const near = didYouMean(model, macModelIds);
+  const known = macModelIds.map((id) => `${id} ${macModel(id)?.name ?? ''}`);
+  return usageError(
+    `Nothing is known about the model ${model}.`,
+    `${near === undefined ? '' : `Did you mean ${near}? `}Known are ${listText(known)}.`,
+  );
+}
+
+/** What speaks against some of the Macs, or against a receptacle that the largest full mesh takes. */
+function findings({ models, mesh, carefulSize }: MeshFit): readonly Diagnostic[] {
+  const doubtful = mesh?.doubtfulModels ?? [];
+  return models.flatMap(({ model, name, thunderbolt }) => {
+    const subject = `model ${model}`;
+    if (thunderbolt === 4) {
+      const detail = `A ${name} has Thunderbolt 4; it takes part in no mesh.`;
+      return [diagnose('topology/no-rdma', { subject, detail, hint: 'Use a Mac with Thunderbolt 5.' })];
+    }
+    if (!doubtful.includes(model)) return [];
+    const rest = carefulSize === 0 ? '' : ` A full mesh of ${carefulSize} leaves it free.`;
+    const hint = `Try that receptacle before you rely on it: Apple says that all can.${rest}`;
+    const detail = macModel(model)?.avoid.map((number) => avoidReason(name, number)) ?? [];
+    return [diagnose('topology/avoided-receptacle', { subject, detail: detail.join('\n'), hint })];
+  });
+}
+
+const shapeJson = ({ macs, size, receptaclesEach, links, doubtfulModels }: FitShape): unknown => ({
+  size,
+  macs,
+  receptaclesEach,
+  cables: links.length,
+  links: links.map((ends) => ends.map(linkEndText).join(' <-> ')),
+  doubtfulModels,
+});
+
+function fitDocument(found: MeshFit, diagnostics: readonly Diagnostic[]): unknown {
+  const { models, asked, mesh, ring, carefulSize } = found;
+  return {
+    formatVersion: 1,
+    asked,
+    fits: isFullMesh(found),
+    models,
+    ...(mesh === undefined ? {} : { mesh: shapeJson(mesh) }),
+    carefulSize,
+    ...(ring === undefined ? {} : { ring: shapeJson(ring) }),
+    diagnostics: diagnosticsJson(diagnostics),
+  };
+}
