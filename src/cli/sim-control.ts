@@ -25,11 +25,16 @@ export async function askFaults(runFile: RunFile, request: ControlRequest): Prom
   return faults.map((one) => one.text);
 }
 
-/** What the simulated hands did, in sentences without a full stop, and the faults that are left. */
+/**
+ * What the simulated hands did, in sentences without a full stop, and the faults that are left: with words what these
+ * say, without any all that there is to do. @throws FleetError `sim/impossible-act`
+ */
 export async function askHands(
   runFile: RunFile,
+  words: readonly string[],
 ): Promise<{ readonly done: readonly string[]; readonly faults: readonly string[] }> {
-  const answer = await ask(runFile, { ask: 'hands' }, buttonDeadlineMs);
+  const request: ControlRequest = words.length === 0 ? { ask: 'hands' } : { ask: 'act', words };
+  const answer = await ask(runFile, request, buttonDeadlineMs);
   const { done, faults } = answer as { done: readonly string[]; faults: readonly { text: string }[] };
   return { done, faults: faults.map((one) => one.text) };
 }

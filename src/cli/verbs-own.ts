@@ -79,11 +79,22 @@ Then add --sim to any verb: meshwright facts --sim`,
     name: 'sim hands',
     group,
     summary: 'do what hands at the rack can: cables, RDMA, unlocking',
-    words: '',
+    words: '[act] [receptacle...]',
     uses: ['file', 'json'],
     options: [],
-    more: `The simulated hands plug every cable in as the file declares it, enable RDMA in
-Recovery where it is off (that Mac starts anew), and unlock FileVault.`,
+    more: `Without words the simulated hands plug every cable in as the file declares it,
+enable RDMA in Recovery where it is off (that Mac starts anew), and unlock
+FileVault. With words they move single plugs; a plug that is pulled leaves its
+cable hanging from the other end, and plug puts that one in before it fetches a
+new cable.
+
+Examples:
+  meshwright sim hands
+  meshwright sim hands unplug studio-1:2
+  meshwright sim hands plug studio-1:2 studio-2:3
+  meshwright sim hands plug studio-1:5 studio-2:5 40g
+  meshwright sim hands move studio-2:3 studio-2:2
+  meshwright sim hands swap studio-4:2 studio-4:3`,
     load: async () => (await import('./commands/sim-hands.ts')).simHands,
   },
   {
@@ -158,8 +169,8 @@ Exit 0: free. 5: the answer was no. 1 or 4: it is alive, or was not reached.`,
     words: '[name]',
     uses: ['json'],
     options: [],
-    more: `Names: ask, cluster, diagnostics, drift, enroll, exec, facts, fit, forget,
-history, lease, lock, logs, plan, playbook, report, sim, status`,
+    more: `Names: ask, cluster, diagnostics, doctor, drift, enroll, exec, facts, fit,
+forget, history, lease, lock, logs, plan, playbook, report, sim, status`,
     load: async () => (await import('./commands/schema.ts')).schema,
   },
 ];

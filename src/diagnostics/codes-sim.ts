@@ -45,6 +45,12 @@ export const simCodes = {
     cause: 'The target is not of the form that this fault takes, names nothing of the rack, or nothing would change.',
     hint: 'The form that each fault takes: meshwright sim fault --list',
   },
+  'sim/impossible-act': {
+    severity: 'error',
+    summary: 'The simulated hands cannot do this.',
+    cause: 'A receptacle holds one plug: nothing comes out of an empty one, and nothing goes into one that is taken.',
+    hint: 'See what is plugged in where: meshwright status --sim',
+  },
   'sim/run-folder': {
     severity: 'error',
     summary: 'The folder of a simulated fleet cannot be used.',

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { type Boot, booted } from './boot.ts';
 import type { Cable } from './cables.ts';
 import { hotPlugged } from './configd.ts';
 import { type FaultName, faults } from './faults.ts';
 import { type SimulatedFleet, withMac } from './fleet.ts';
+import { acted, type HandsAct } from './hands-acts.ts';
 import type { MacState } from './mac.ts';
 import type { PlistDict } from './plist.ts';
 import { applyWrite, type Write, type Written } from './writes/apply-write.ts';
@@ -17,8 +19,10 @@ export type SimEvent =
   /** The network preferences of a Mac as somebody left the file. */
   | { readonly kind: 'preferences'; readonly mac: string; readonly preferences: PlistDict }
   | ({ readonly kind: 'boot' } & Boot)
-  /** Somebody plugged the cables in so. */
+  /** Somebody plugged the cables in so, and nothing else. */
   | { readonly kind: 'cables'; readonly cables: readonly Cable[] }
+  /** Somebody moved one or two plugs. */
+  | { readonly kind: 'hands'; readonly act: HandsAct }
   /** Somebody enabled RDMA in Recovery. */
   | { readonly kind: 'enable-rdma'; readonly mac: string }
   /** Somebody typed the FileVault password. */
@@ -26,12 +30,23 @@ export type SimEvent =
 
 /** The rack after one more event, and what came of the event itself. */
 export type Happened =
-  | { readonly kind: 'done'; readonly fleet: SimulatedFleet; readonly written?: Written; readonly target?: string }
-  /** A fault that cannot be applied; nothing has changed. */
+  | {
+      readonly kind: 'done';
+      readonly fleet: SimulatedFleet;
+      readonly written?: Written;
+      readonly target?: string;
+      /** What hands did, in a sentence without a full stop. */
+      readonly text?: string;
+    }
+  /** A fault that cannot be applied, or what no hands can do; nothing has changed. */
   | { readonly kind: 'refused'; readonly fleet: SimulatedFleet; readonly diagnostic: Diagnostic };
 
 const withCables = (fleet: SimulatedFleet, cables: readonly Cable[]): SimulatedFleet =>
-  isDeepStrictEqual(fleet.cables, cables) ? fleet : { ...fleet, cables };
+  isDeepStrictEqual([fleet.cables, fleet.hanging, fleet.strangers], [cables, [], []])
+    ? fleet
+    : { ...fleet, cables, hanging: [], strangers: [] };
+
+const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 
 const withPreferences = (mac: MacState, preferences: PlistDict): MacState =>
   isDeepStrictEqual(mac.preferences, preferences) ? mac : { ...mac, preferences };
@@ -59,6 +74,14 @@ export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
       return { kind: 'done', fleet: booted(fleet, event) };
     case 'cables':
       return { kind: 'done', fleet: hotPlugged(fleet, withCables(fleet, event.cables)) };
+    case 'hands': {
+      const result = acted(fleet, event.act);
+      if (result.kind === 'refused') {
+        const diagnostic = diagnose('sim/impossible-act', { detail: sentence(result.reason) });
+        return { kind: 'refused', fleet, diagnostic };
+      }
+      return { kind: 'done', fleet: hotPlugged(fleet, result.fleet), text: result.text };
+    }
     case 'enable-rdma':
       return { kind: 'done', fleet: withMac(fleet, event.mac, enabled) };
     case 'unlock':
@@ -66,6 +89,6 @@ export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
   }
 }
 
-/** The rack after all of these; a fault that cannot be applied any more does nothing. */
+/** The rack after all of these; what cannot be applied or done any more does nothing. */
 export const replay = (start: SimulatedFleet, events: readonly SimEvent[]): SimulatedFleet =>
   events.reduce((fleet, event) => happen(fleet, event).fleet, start);

@@ -1,41 +1,51 @@
 import { cableAt, isSameEnd, withoutCable, withSpeed, withSwap } from './cables.ts';
 import { type Fault, fault } from './fault.ts';
+import { shownByCables } from './fault-strange-cables.ts';
 import { aimAtCable, aimAtCables, aimAtTwoReceptacles } from './fault-targets.ts';
-import { macNamed, type SimulatedFleet, withMac } from './fleet.ts';
+import { linkSpeed, macNamed, type SimulatedFleet, withMac } from './fleet.ts';
 import { isBridged } from './interfaces.ts';
 
 /** Somebody put two cable ends into each other's receptacles. */
-export const cableSwapped: Fault = fault({
-  summary: 'two cable ends are exchanged: both receptacles see the wrong neighbour',
-  targets: 'NODE:R1,NODE:R2 | NODE (its first two cabled receptacles)',
-  aim: aimAtTwoReceptacles,
-  change: (fleet, [one, other]) => {
-    const first = cableAt(fleet.cables, one);
-    if (isSameEnd(one, other)) return 'both ends are the same receptacle';
-    if (first === undefined && cableAt(fleet.cables, other) === undefined) return 'neither receptacle has a cable';
-    if (first?.ends.every((end) => isSameEnd(end, one) || isSameEnd(end, other))) return 'it is one and the same cable';
-    return { ...fleet, cables: withSwap(fleet.cables, one, other) };
-  },
-});
+export const cableSwapped: Fault = shownByCables(
+  fault({
+    summary: 'two cable ends are exchanged: both receptacles see the wrong neighbour',
+    targets: 'NODE:R1,NODE:R2 | NODE (its first two cabled receptacles)',
+    aim: aimAtTwoReceptacles,
+    change: (fleet, [one, other]) => {
+      const first = cableAt(fleet.cables, one);
+      if (isSameEnd(one, other)) return 'both ends are the same receptacle';
+      if (first === undefined && cableAt(fleet.cables, other) === undefined) return 'neither receptacle has a cable';
+      if (first?.ends.every((end) => isSameEnd(end, one) || isSameEnd(end, other)))
+        return 'it is one and the same cable';
+      return { ...fleet, cables: withSwap(fleet.cables, one, other) };
+    },
+  }),
+);
 
 /** A cable is out at both of its ends. */
-export const cableMissing: Fault = fault({
-  summary: 'the cable is not plugged in: both receptacles are free',
-  targets: 'NODE:RECEPTACLE',
-  aim: aimAtCable,
-  change: (fleet, end) => ({ ...fleet, cables: withoutCable(fleet.cables, end) }),
-});
+export const cableMissing: Fault = shownByCables(
+  fault({
+    summary: 'the cable is not plugged in: both receptacles are free',
+    targets: 'NODE:RECEPTACLE',
+    aim: aimAtCable,
+    change: (fleet, end) => ({ ...fleet, cables: withoutCable(fleet.cables, end) }),
+  }),
+);
 
 /** A Thunderbolt 4 cable instead of a Thunderbolt 5 one. */
-export const cable40g: Fault = fault({
-  summary: 'the cable is an older one: both ends link at 40 Gb/s',
-  targets: 'NODE:RECEPTACLE',
-  aim: aimAtCable,
-  change: (fleet, end) =>
-    cableAt(fleet.cables, end)?.gigabitsPerSecond === 40
-      ? 'the cable is a 40 Gb/s one already'
-      : { ...fleet, cables: withSpeed(fleet.cables, end, 40) },
-});
+export const cable40g: Fault = shownByCables(
+  fault({
+    summary: 'the cable is an older one: both ends link at 40 Gb/s',
+    targets: 'NODE:RECEPTACLE',
+    aim: aimAtCable,
+    change: (fleet, end) => {
+      const cable = cableAt(fleet.cables, end);
+      return cable === undefined || linkSpeed(fleet, cable) === 40
+        ? 'the link runs at 40 Gb/s already'
+        : { ...fleet, cables: withSpeed(fleet.cables, end, 40) };
+    },
+  }),
+);
 
 const isBridgedAt = (fleet: SimulatedFleet, node: string, device: string): boolean => {
   const mac = macNamed(fleet, node);

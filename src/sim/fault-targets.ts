@@ -1,6 +1,6 @@
 import type { LinkEnd } from '../model/link.ts';
 import { linkEndText } from '../model/link.ts';
-import { cableAt } from './cables.ts';
+import { cableAt, isFree } from './cables.ts';
 import { type Aimed, badTarget } from './fault.ts';
 import { macNamed, receptacleOf, type SimulatedFleet } from './fleet.ts';
 import type { MacState } from './mac.ts';
@@ -22,7 +22,7 @@ export function aimAtNode(fleet: SimulatedFleet, target: string): Aimed<MacState
 }
 
 /** `NODE:RECEPTACLE`: one receptacle of one Mac, with or without a cable. */
-function aimAtReceptacle(fleet: SimulatedFleet, target: string): Aimed<LinkEnd> {
+export function aimAtReceptacle(fleet: SimulatedFleet, target: string): Aimed<LinkEnd> {
   const [, name = '', digits = ''] = /^(.*):(\d{1,2})$/.exec(target) ?? [];
   if (digits === '') {
     return refused(`${JSON.stringify(target)} is not of the form NODE:RECEPTACLE.`, exampleHint(fleet));
@@ -80,6 +80,25 @@ export function aimAtTwoReceptacles(fleet: SimulatedFleet, target: string): Aime
   const second = aimAtReceptacle(fleet, other);
   if (second.kind === 'refused') return second;
   return { kind: 'aimed', at: [first.at, second.at], text: `${first.text},${second.text}` };
+}
+
+/** The last receptacle of a Mac in which nothing is plugged in: the first ones are those that files prefer. */
+export function lastFree(fleet: SimulatedFleet, node: string): LinkEnd | undefined {
+  const mac = macNamed(fleet, node);
+  return mac?.receptacles
+    .map(({ number }) => ({ node: mac.name, receptacle: number }))
+    .findLast((end) => isFree(fleet, end));
+}
+
+/** `NODE:R1,OTHER:R2`, or `NODE` for the last free receptacles of it and of the one after it in the rack. */
+export function aimAtFreePair(fleet: SimulatedFleet, target: string): Aimed<readonly [LinkEnd, LinkEnd]> {
+  if (target.includes(':')) return aimAtTwoReceptacles(fleet, target);
+  const nodes = aimAtTwoNodes(fleet, target);
+  if (nodes.kind === 'refused') return nodes;
+  const [one, other] = nodes.at.map(({ name }) => lastFree(fleet, name));
+  return one === undefined || other === undefined
+    ? refused(`${nodes.text} have no free receptacle each.`, 'Say NODE:R1,OTHER:R2 with two free receptacles.')
+    : { kind: 'aimed', at: [one, other], text: `${linkEndText(one)},${linkEndText(other)}` };
 }
 
 function firstTwo(fleet: SimulatedFleet, target: string): readonly string[] {

@@ -4,7 +4,9 @@ import type { Fault } from './fault.ts';
 import { clockSkew, connectionDrop, filevaultLocked, sudoDenied, wrongHostKey, wrongMac } from './fault-access.ts';
 import { bridgeRebuilt, diskFull, noFullDiskAccess, noReturn, rdmaHang, slowShutdown } from './fault-ailments.ts';
 import { cable40g, cableMissing, cableSwapped, gidMissing } from './fault-cables.ts';
+import { dhcpReset, internetSharing } from './fault-network.ts';
 import { bridgeActive, macosOld, powerWrong, rdmaDisabled } from './fault-settings.ts';
+import { cableDoubled, cableExtra, cableForeign, hubBetween, hubHidesPeer } from './fault-strange-cables.ts';
 import type { SimulatedFleet } from './fleet.ts';
 import { nearestWord } from './nearest-word.ts';
 
@@ -13,13 +15,20 @@ export const faults = {
   'bridge-active': bridgeActive,
   'bridge-rebuilt': bridgeRebuilt,
   'cable-40g': cable40g,
+  'cable-doubled': cableDoubled,
+  'cable-extra': cableExtra,
+  'cable-foreign': cableForeign,
   'cable-missing': cableMissing,
   'cable-swapped': cableSwapped,
   'clock-skew': clockSkew,
   'connection-drop': connectionDrop,
+  'dhcp-reset': dhcpReset,
   'disk-full': diskFull,
   'filevault-locked': filevaultLocked,
   'gid-missing': gidMissing,
+  'hub-between': hubBetween,
+  'hub-hides-peer': hubHidesPeer,
+  'internet-sharing': internetSharing,
   'macos-old': macosOld,
   'no-full-disk-access': noFullDiskAccess,
   'no-return': noReturn,

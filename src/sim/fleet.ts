@@ -1,6 +1,6 @@
 import type { LinkEnd } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
-import { type Cable, farEnd } from './cables.ts';
+import { type Cable, farEnd, type HangingCable } from './cables.ts';
 import type { MacState, ReceptacleState } from './mac.ts';
 
 /** All simulated Macs, the cables between them, and which Mac answers at which node's address. */
@@ -8,6 +8,10 @@ export interface SimulatedFleet {
   /** Sorted by name; one per node of the file. */
   readonly macs: readonly MacState[];
   readonly cables: readonly Cable[];
+  /** Cables that are plugged in at one end only: nobody sees those. */
+  readonly hanging: readonly HangingCable[];
+  /** Macs that no file names, each at the end of some cable. Nobody reaches them over SSH. */
+  readonly strangers: readonly MacState[];
   /** Nodes whose address leads to the Mac of another node. */
   readonly misdirected: Readonly<Record<string, NodeName>>;
 }
@@ -38,10 +42,18 @@ export interface Seen {
   readonly receptacle: ReceptacleState;
 }
 
+/** The Mac at the end of a cable, in the rack or outside of it. */
+const macAtCable = (fleet: SimulatedFleet, { node }: LinkEnd): MacState | undefined =>
+  macNamed(fleet, node) ?? fleet.strangers.find(({ name }) => name === node);
+
+/** How fast a link over this cable is: as fast as its slowest part. */
+export const linkSpeed = (fleet: SimulatedFleet, { ends, gigabitsPerSecond }: Cable): Cable['gigabitsPerSecond'] =>
+  ends.every((end) => macAtCable(fleet, end)?.model.thunderbolt === 5) ? gigabitsPerSecond : 40;
+
 /** What a Mac sees at the far end of the cable in this receptacle; undefined when none is plugged in. */
 export function peerAt(fleet: SimulatedFleet, end: LinkEnd): Seen | undefined {
   const far = farEnd(fleet.cables, end);
-  const mac = far === undefined ? undefined : macNamed(fleet, far.node);
+  const mac = far === undefined ? undefined : macAtCable(fleet, far);
   const receptacle = far === undefined || mac === undefined ? undefined : receptacleOf(mac, far.receptacle);
   return mac === undefined || receptacle === undefined ? undefined : { mac, receptacle };
 }

@@ -16,21 +16,23 @@ export interface HandsWork {
 
 /** Faults that a person at the rack mends. */
 const byHands = (fault: ActiveFault): boolean =>
-  fault.fault.startsWith('cable-') || fault.fault === 'rdma-disabled' || fault.fault === 'filevault-locked';
+  /^(?:cable|hub)-/.test(fault.fault) || fault.fault === 'rdma-disabled' || fault.fault === 'filevault-locked';
 
 const cableText = ({ ends }: Cable): string => ends.map(linkEndText).join(' <-> ');
 
 const isBetweenSameEnds = (one: Cable, other: Cable): boolean =>
   one.ends.every((end) => other.ends.some((far) => isSameEnd(end, far)));
 
-function cableWork(before: readonly Cable[], after: readonly Cable[]): readonly string[] {
+function cableWork({ cables: before, hanging }: SimulatedFleet, after: readonly Cable[]): readonly string[] {
   const inPlace = (cable: Cable, cables: readonly Cable[]): Cable | undefined =>
     cables.find((one) => isBetweenSameEnds(one, cable));
   return [
     ...before.filter((cable) => inPlace(cable, after) === undefined).map((one) => `unplugged ${cableText(one)}`),
+    ...hanging.map(({ end }) => `took the cable out of ${linkEndText(end)}`),
     ...after.flatMap((cable) => {
       const old = inPlace(cable, before);
       if (old === undefined) return [`plugged in ${cableText(cable)}`];
+      if (old.dock !== undefined && cable.dock === undefined) return [`took the dock out of ${cableText(cable)}`];
       return old.gigabitsPerSecond === cable.gigabitsPerSecond
         ? []
         : [`put a ${cable.gigabitsPerSecond} Gb/s cable into ${cableText(cable)}`];
@@ -69,7 +71,7 @@ export function workOfHands(history: History, declared: readonly Cable[]): Hands
   return {
     history: after,
     done: [
-      ...cableWork(before.cables, after.fleet.cables),
+      ...cableWork(before, after.fleet.cables),
       ...visited.map((name) => `enabled RDMA on ${name} in Recovery, and started it again`),
       ...unlocked.map((name) => `unlocked ${name} with its password`),
     ],

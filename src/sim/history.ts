@@ -81,7 +81,8 @@ export function withoutFaults(history: History, isGone: (fault: ActiveFault) => 
   let fleet = history.start;
   for (const event of events) {
     const happened = happen(fleet, event);
-    if (happened.kind === 'refused') return { kind: 'refused', diagnostic: happened.diagnostic };
+    if (happened.kind === 'refused' && event.kind === 'fault')
+      return { kind: 'refused', diagnostic: happened.diagnostic };
     fleet = happened.fleet;
   }
   return { kind: 'history', history: settle({ start: history.start, events, fleet }) };

@@ -1,4 +1,5 @@
 import { tools } from './commands/registry.ts';
+import { routesPath, routesText } from './commands/routes.ts';
 import { macBehind, macNamed, type SimulatedFleet } from './fleet.ts';
 import { networkPreferences, preferencesPath } from './network-preferences.ts';
 import { dataFile, type NodeFile } from './node-files.ts';
@@ -10,7 +11,13 @@ function seenFrom(fleet: SimulatedFleet, node: string): readonly unknown[] {
   const far = fleet.cables.flatMap(({ ends }) =>
     ends.some((end) => end.node === name) ? ends.map((end) => end.node) : [],
   );
-  return [fleet.cables, name, ...[node, name, ...far].map((one) => macNamed(fleet, one))];
+  return [
+    fleet.cables,
+    fleet.hanging,
+    fleet.strangers,
+    name,
+    ...[node, name, ...far].map((one) => macNamed(fleet, one)),
+  ];
 }
 
 /** Renders nodes, and gives the very same list again while nothing has changed that a node can see. */
@@ -40,6 +47,7 @@ export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFil
     dataFile(preferencesPath, networkPreferences(mac)),
     dataFile(seenCopy({ kind: 'node-path', path: preferencesPath }), networkPreferences(mac)),
     ...(room === undefined ? [] : [dataFile('/.sim/room', `${room}\n`)]),
+    dataFile(routesPath, routesText({ fleet, mac })),
     ...tools.flatMap((tool) => toolFiles(tool, { fleet, mac })),
   ];
   return files.sort((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : 0));

@@ -1,10 +1,10 @@
-import { cableAt } from './cables.ts';
+import { isFree } from './cables.ts';
 import { replay, type SimEvent } from './events.ts';
 import type { SimulatedFleet } from './fleet.ts';
 import type { History } from './history.ts';
 
 /** Grows when a reader of this form would misunderstand. */
-const formatVersion = 1;
+const formatVersion = 2;
 
 /** A history as a text, from which {@link savedHistory} makes it again. */
 export const historyText = ({ start, events }: History): string =>
@@ -39,11 +39,19 @@ export function adopted({ start, events }: History, declared: SimulatedFleet): H
   const macs = declared.macs.map((mac) => start.macs.find(({ name }) => name === mac.name) ?? mac);
   const isOld = (name: string): boolean => start.macs.some((mac) => mac.name === name);
   const isKept = (name: string): boolean => macs.some((mac) => mac.name === name);
-  const kept = start.cables.filter(({ ends }) => ends.every((end) => isKept(end.node)));
+  const isThere = (name: string): boolean => isKept(name) || start.strangers.some((mac) => mac.name === name);
+  const kept = start.cables.filter(({ ends }) => ends.every((end) => isThere(end.node)));
+  const hanging = start.hanging.filter(({ end }) => isKept(end.node));
   const added = declared.cables.filter(
-    ({ ends }) => ends.some((end) => !isOld(end.node)) && ends.every((end) => cableAt(kept, end) === undefined),
+    ({ ends }) => ends.some((end) => !isOld(end.node)) && ends.every((end) => isFree({ cables: kept, hanging }, end)),
   );
   const misdirected = Object.entries(start.misdirected).filter(([node, other]) => isKept(node) && isKept(other));
-  const fleet: SimulatedFleet = { macs, cables: [...kept, ...added], misdirected: Object.fromEntries(misdirected) };
+  const fleet: SimulatedFleet = {
+    macs,
+    cables: [...kept, ...added],
+    hanging,
+    strangers: start.strangers,
+    misdirected: Object.fromEntries(misdirected),
+  };
   return { start: fleet, events, fleet: replay(fleet, events) };
 }

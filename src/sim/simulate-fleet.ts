@@ -46,7 +46,9 @@ export function simulateFleet(desired: DesiredFleet, seed: string): FleetResult 
         ? []
         : [newMac({ seed, desired, node, model, index, addresses: fixed(desired, node) })];
     }),
-    cables: desired.thunderbolt.links.map((link) => cableOf(link, models)),
+    cables: desired.thunderbolt.links.map(({ ends }): Cable => ({ ends, gigabitsPerSecond: 80 })),
+    hanging: [],
+    strangers: [],
     misdirected: {},
   }));
 }
@@ -57,12 +59,6 @@ const unknownModel = (node: DesiredNode): Diagnostic =>
     hint: `Rehearse with one of ${modelIds.join(', ')}.`,
     subject: `node ${node.name}`,
   });
-
-/** A cable runs as fast as the slower of its two ends. */
-function cableOf(link: Link, models: ReadonlyMap<string, MacModel>): Cable {
-  const isFast = link.ends.every((end) => models.get(end.node)?.thunderbolt === 5);
-  return { ends: link.ends, gigabitsPerSecond: isFast ? 80 : 40 };
-}
 
 function unusableLinks(desired: DesiredFleet, models: ReadonlyMap<string, MacModel>): readonly Diagnostic[] {
   const names = new Set<string>(desired.nodes.map((node) => node.name));

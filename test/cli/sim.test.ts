@@ -68,6 +68,26 @@ describe('sim', () => {
     expect(rans[6]?.stderr).toContain('sim/unknown-node');
   });
 
+  it('lets the hands move single plugs, and says what nobody can do', async () => {
+    await run('sim', 'up', '--fresh');
+    const rans = [
+      await run('sim', 'hands', 'unplug', 'studio-1:2'),
+      await run('sim', 'hands', 'plug', 'studio-2:2', 'studio-1:5'),
+      await run('sim', 'hands', 'move', 'studio-1:5', 'studio-1:3'),
+      await run('sim', 'hands', 'swap', 'studio-1:3', 'studio-1:4'),
+      await run('sim', 'hands', 'plug', 'studio-3:6', 'studio-4:6', '40g'),
+      await run('sim', 'hands', 'unplug', 'studio-9:1'),
+      await run('sim', 'hands', 'shove', 'studio-1:2'),
+      await run('sim', 'hands', 'move', 'studio-1:2'),
+      await run('sim', 'hands'),
+    ];
+    const asJson = await run('sim', 'hands', 'move', 'studio-1:2', 'studio-1:6', '--json');
+    await run('sim', 'down');
+    expect(rans.map((ran) => ran.code)).toEqual([0, 0, 1, 0, 0, 1, 64, 64, 0]);
+    await expectGolden('sim-hands-plugs', place, rans);
+    expect(schemaCheck('sim')(json(asJson))).toEqual([]);
+  });
+
   it('writes an example with all that it names into an empty folder, and over nothing', async () => {
     const ours = makePlace();
     const typed = (...words: string[]) => meshwright(ours, words);

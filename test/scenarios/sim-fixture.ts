@@ -20,6 +20,7 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
     isRdmaHung: false,
     isBridgeRebuilt: false,
     hasFullDiskAccess: true,
+    isSharingInternet: false,
     isSlowToStop: false,
     isStayingOff: false,
   };
@@ -39,6 +40,7 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
     reread: () => undefined,
     boot: () => undefined,
     hands: () => ({ done: [], restarts: [] }),
+    act: () => ({ kind: 'done', done: [] }),
     isKept: () => false,
     save: () => undefined,
   };

@@ -1,16 +1,34 @@
+import { handsForms, isHandsForm, isHandsVerb } from '../../sim/hands-words.ts';
 import { showJson } from '../diagnostics-output.ts';
 import { exitCode } from '../exit-codes.ts';
+import { usageError } from '../options.ts';
 import { askHands, askPower, askPowerOn, requireRun } from '../sim-control.ts';
 import type { VerbBody } from '../verb.ts';
 import { faultsText } from './sim-fault.ts';
 
-/** `sim hands`: somebody goes to the simulated rack and does what a work list asks for. */
+/** `sim hands`: somebody goes to the simulated rack and does what a work list asks for, or moves the plugs as told. */
 export const simHands: VerbBody = async (run) => {
-  const { done, faults } = await askHands(await requireRun(run));
+  checkWords(run.words);
+  const { done, faults } = await askHands(await requireRun(run), run.words);
+  // Who moves single plugs may well leave the rack otherwise than the file says, without any fault.
+  const isAsFile = run.words.length === 0;
   if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, done, faults });
-  else run.console.out(`${doneText(done)}${faultsText(faults)}`);
+  else run.console.out(`${doneText(done)}${isAsFile || faults.length > 0 ? faultsText(faults) : ''}`);
   return exitCode.done;
 };
+
+/** Words that no hands understand are a slip of the command line; the simulator judges what they name. */
+function checkWords(words: readonly string[]): void {
+  const [verb] = words;
+  if (verb === undefined || isHandsForm(words)) return;
+  const isKnown = isHandsVerb(verb);
+  throw usageError(
+    isKnown ? `${verb} needs other words.` : `The simulated hands cannot ${JSON.stringify(verb)}.`,
+    isKnown ? `Say: meshwright sim hands ${handsForms[verb]}` : `They can ${listOf(Object.keys(handsForms))}.`,
+  );
+}
+
+const listOf = (words: readonly string[]): string => `${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''}`;
 
 const doneText = (done: readonly string[]): string =>
   done.length === 0

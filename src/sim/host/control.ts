@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 /** What a simulator is asked over its control socket, one JSON document per line. */
 export type ControlRequest =
   | { readonly ask: 'status' | 'log' | 'fault-list' | 'hands' | 'stop' }
-  | { readonly ask: 'fault-set' | 'fault-clear' | 'power-on'; readonly words: readonly string[] };
+  | { readonly ask: 'fault-set' | 'fault-clear' | 'power-on' | 'act'; readonly words: readonly string[] };
 
 /** An answer, one JSON document per line. */
 export type ControlAnswer =
@@ -42,7 +42,7 @@ const words = (value: unknown): readonly string[] | undefined =>
   Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined;
 
 const bareAsks = ['status', 'log', 'fault-list', 'hands', 'stop'] as const;
-const wordedAsks = ['fault-set', 'fault-clear', 'power-on'] as const;
+const wordedAsks = ['fault-set', 'fault-clear', 'power-on', 'act'] as const;
 
 function parseRequest(line: string): ControlRequest | undefined {
   try {

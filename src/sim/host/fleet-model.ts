@@ -48,6 +48,11 @@ export interface HandsAnswer {
   readonly restarts: readonly string[];
 }
 
+/** What came of telling the hands to move plugs: what they did, or why nothing was changed. */
+export type ActsAnswer =
+  | { readonly kind: 'done'; readonly done: readonly string[] }
+  | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
+
 /**
  * The model of a fleet as the host sees it: which nodes there are, what each looks like, and its faults. The host
  * asks again after every change.
@@ -69,6 +74,8 @@ export interface FleetModel {
   readonly boot: (node: string, atEpochSeconds: number) => void;
   /** Does what a person at the rack can do for what the file declares. */
   readonly hands: () => HandsAnswer;
+  /** Moves plugs as these words say, such as `move studio-1:2 studio-1:3`; all that they say, or nothing. */
+  readonly act: (words: readonly string[]) => ActsAnswer;
   /** Whether this node was there in an earlier run, so that its disk is kept. */
   readonly isKept: (node: string) => boolean;
   /** The whole state as a text; undefined for a model that cannot be kept. */

@@ -1,7 +1,9 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { macBehind } from '../fleet.ts';
 import { workOfHands } from '../hands.ts';
+import { parseHands } from '../hands-words.ts';
 import { append, beginHistory } from '../history.ts';
 import { readPlist } from '../launchd/plist-reader.ts';
 import { reachOf } from '../launchd/reach.ts';
@@ -11,7 +13,7 @@ import { createRenderer } from '../render-node.ts';
 import { adopted, historyText, savedHistory } from '../saved-history.ts';
 import { simulateFleet } from '../simulate-fleet.ts';
 import { type Book, faultVerbs } from './fault-verbs.ts';
-import type { FleetModel } from './fleet-model.ts';
+import type { ActsAnswer, FleetModel } from './fleet-model.ts';
 
 /** Logs in where the file names nobody. */
 const defaultUser = 'mesh';
@@ -47,6 +49,25 @@ function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'boot'> {
   };
 }
 
+/** Moves plugs as told, and writes it down when all of it could be done. */
+function actWith(book: Book, words: readonly string[]): ActsAnswer {
+  const parsed = parseHands(book.history.fleet, words);
+  if (parsed.kind === 'refused') {
+    const { detail, hint } = parsed;
+    return { kind: 'refused', diagnostics: [diagnose('sim/impossible-act', { detail, hint })] };
+  }
+  let { history } = book;
+  const done: string[] = [];
+  for (const act of parsed.acts) {
+    const next = append(history, { kind: 'hands', act });
+    if (next.happened.kind === 'refused') return { kind: 'refused', diagnostics: [next.happened.diagnostic] };
+    history = next.history;
+    done.push(next.happened.text ?? '');
+  }
+  book.history = history;
+  return { kind: 'done', done };
+}
+
 function lookWith(book: Book): FleetModel['look'] {
   const render = createRenderer();
   return (node) => {
@@ -80,6 +101,7 @@ export function modelledFleet(desired: DesiredFleet, seed: string, saved?: strin
       book.history = history;
       return { done, restarts: visited };
     },
+    act: (words) => actWith(book, words),
     isKept: (node) => before?.start.macs.some(({ name }) => name === node) === true,
     save: () => historyText(book.history),
   };

@@ -117,6 +117,12 @@ async function answerTo({ fleet, model, run, stop }: Answering, request: Control
       return faultAnswer(await fleet.clearFault(request.words));
     case 'hands':
       return { simulated: true, ok: true, value: { done: (await fleet.hands()).done, faults: model.faults() } };
+    case 'act': {
+      const answer = await fleet.act(request.words);
+      return answer.kind === 'done'
+        ? { simulated: true, ok: true, value: { done: answer.done, faults: model.faults() } }
+        : { simulated: true, ok: false, diagnostics: answer.diagnostics };
+    }
     case 'power-on':
       return powerOn(fleet, request.words);
     case 'stop':

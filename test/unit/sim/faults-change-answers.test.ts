@@ -19,6 +19,8 @@ const portStates = (...devices: readonly string[]): readonly string[] => [
 const thunderbolt = answers('system_profiler', '-json_SPThunderboltDataType.out', 'SPThunderboltDataType_-json.out');
 const interfaces = (...names: readonly string[]): readonly string[] =>
   answers('ifconfig', '-a.out', ...names.map((name) => `${name}.out`));
+/** An address that comes or goes takes its routes with it. */
+const routes = answers('netstat', '-rn_-f_inet.out');
 const gone = (paths: readonly string[]): readonly string[] => paths.map((path) => `- ${path}`);
 const allDevices = ['en2', 'en3', 'en4', 'en5', 'en6', 'en7'] as const;
 /** A neighbour of a Mac without RDMA: no second service, and the port of that cable is down. */
@@ -38,6 +40,22 @@ const preferences: readonly string[] = [
   ...answers('plutil', `-extract_VirtualNetworkInterfaces.Bridge_${extracted}`),
 ];
 
+/** A service that is on DHCP again. */
+const reset: readonly string[] = [
+  ...preferences.slice(0, 2),
+  ...answers('plutil', `-extract_NetworkServices_${extracted}`),
+  ...answers('networksetup', '-getinfo_Thunderbolt+2.out'),
+];
+
+/** A cable in the last receptacle, which had none. */
+const linkUp: readonly string[] = [
+  ...thunderbolt,
+  ...interfaces('en7'),
+  ...routes,
+  ...answers('networksetup', '-getinfo_Thunderbolt+6.out'),
+];
+const joined = Object.fromEntries(['studio-1', 'studio-2'].map((node) => [node, [...linkUp, ...portStates('en7')]]));
+
 /** Every fault with a target and all files that it changes, by node; `-` vanishes, `+` is new. */
 const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Record<string, readonly string[]>>]>> = {
   'bridge-active': [
@@ -46,6 +64,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
       'studio-1': [
         ...verbose('en3', 'en4', 'en5'),
         ...interfaces(...allDevices),
+        ...routes,
         ...answers('ifconfig', '-l.out'),
         '/sbin/ifconfig',
         '+ /.sim/answers/ifconfig/bridge0.out',
@@ -69,6 +88,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
       'studio-1': [
         ...verbose('en3', 'en4', 'en5'),
         ...interfaces(...allDevices),
+        ...routes,
         ...answers('ifconfig', '-l.out'),
         '/sbin/ifconfig',
         '+ /.sim/answers/ifconfig/bridge0.out',
@@ -78,22 +98,29 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
     },
   ],
   'cable-40g': ['studio-1:2', { 'studio-1': thunderbolt, 'studio-2': thunderbolt }],
+  'cable-doubled': ['studio-1:2', joined],
+  'cable-extra': ['studio-1', joined],
+  'cable-foreign': ['studio-1:6', { 'studio-1': [...linkUp, ...verbose('en7')] }],
   'cable-missing': [
     'studio-1:2',
     {
-      'studio-1': [...thunderbolt, ...portStates('en3'), ...interfaces('en3')],
-      'studio-2': [...thunderbolt, ...portStates('en3'), ...interfaces('en3')],
+      'studio-1': [...thunderbolt, ...portStates('en3'), ...interfaces('en3'), ...routes],
+      'studio-2': [...thunderbolt, ...portStates('en3'), ...interfaces('en3'), ...routes],
     },
   ],
   'cable-swapped': ['studio-1', { 'studio-1': thunderbolt, 'studio-2': thunderbolt, 'studio-3': thunderbolt }],
   'clock-skew': ['studio-1', { 'studio-1': ['/.sim/clock-offset', '/usr/sbin/sysctl'] }],
   'connection-drop': ['studio-1', {}],
+  'dhcp-reset': ['studio-1:2', { 'studio-1': [...reset, ...verbose('en3'), ...interfaces('en3'), ...routes] }],
   'disk-full': ['studio-1', { 'studio-1': ['+ /.sim/room', ...answers('df', '-k_+System+Volumes+Data.out')] }],
   'filevault-locked': [
     'studio-1',
     { 'studio-1': ['/usr/bin/fdesetup', ...answers('fdesetup', 'status.out', 'isactive.out')] },
   ],
-  'gid-missing': ['studio-1:2', { 'studio-1': [...verbose('en3'), ...interfaces('en3')] }],
+  'gid-missing': ['studio-1:2', { 'studio-1': [...verbose('en3'), ...interfaces('en3'), ...routes] }],
+  'hub-between': ['studio-1:2', { 'studio-1': thunderbolt }],
+  'hub-hides-peer': ['studio-1:2', { 'studio-1': thunderbolt }],
+  'internet-sharing': ['studio-1:2', { 'studio-1': [...reset, ...verbose('en3'), ...interfaces('en3'), ...routes] }],
   'macos-old': [
     'studio-1',
     {

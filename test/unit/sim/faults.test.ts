@@ -19,8 +19,14 @@ const nodes = healthy.macs.map(({ name }) => name);
 /** Targets that mean the same whatever came before. */
 const fixedTargets: Partial<Readonly<Record<FaultName, string>>> = {
   'cable-40g': 'studio-2:3',
+  'cable-doubled': 'studio-3:4',
+  'cable-extra': 'studio-1:5,studio-4:5',
+  'cable-foreign': 'studio-2:1',
   'cable-missing': 'studio-2:3',
   'cable-swapped': 'studio-2:2,studio-2:4',
+  'hub-between': 'studio-1:3',
+  'hub-hides-peer': 'studio-1:4',
+  'internet-sharing': 'studio-2:3',
 };
 const everyFault: readonly ActiveFault[] = faultNames.map((fault) => ({
   fault,
@@ -35,8 +41,8 @@ function refusal(fleet: SimulatedFleet, fault: FaultName, target: string): strin
 }
 
 describe('the fault registry', () => {
-  it('has the twenty faults of this form of the simulator', () => {
-    expect(faultNames).toHaveLength(20);
+  it('says of each fault what it does and what it is aimed at', () => {
+    expect(faultNames.length).toBeGreaterThan(20);
     expect(Object.values(faults).every(({ summary, targets }) => summary.length > 10 && targets !== '')).toBe(true);
   });
 
@@ -77,6 +83,12 @@ describe('the target of a fault', () => {
     ['cable-swapped', 'studio-1:2,studio-2:2', 'it is one and the same cable'],
     ['cable-swapped', 'studio-1:2,studio-1:3,studio-1:4', 'does not name two receptacles'],
     ['cable-swapped', 'studio-9', 'There is no node "studio-9"'],
+    ['cable-extra', 'studio-1:2,studio-2:6', 'studio-1:2 is not free'],
+    ['cable-extra', 'studio-1:6,studio-1:6', 'both ends are the same receptacle'],
+    ['cable-extra', 'studio-9', 'There is no node "studio-9"'],
+    ['cable-doubled', 'studio-1:6', 'No cable is plugged into studio-1:6.'],
+    ['cable-foreign', 'studio-1', 'is not of the form NODE:RECEPTACLE'],
+    ['hub-between', 'studio-1:6', 'No cable is plugged into studio-1:6.'],
     ['gid-missing', 'studio-1:6', 'No cable is plugged into studio-1:6.'],
     ['wrong-mac', 'studio-1,studio-1', 'it is its own Mac'],
     ['wrong-mac', 'studio-1,studio-2,studio-3', 'names more than two nodes'],

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { linkEndText } from '../../../src/model/link.ts';
+import type { SimulatedFleet } from '../../../src/sim/fleet.ts';
+import { acted } from '../../../src/sim/hands-acts.ts';
+import { parseHands } from '../../../src/sim/hands-words.ts';
+import { answer, broken, fleetOf } from './rack.ts';
+
+const healthy = fleetOf();
+
+/** Lets the hands do what is typed, line by line. */
+function typed(fleet: SimulatedFleet, ...lines: readonly string[]): SimulatedFleet {
+  return lines.reduce((before, line) => {
+    const parsed = parseHands(before, line.split(' '));
+    if (parsed.kind === 'refused') throw new Error(`${parsed.detail} ${parsed.hint}`);
+    return parsed.acts.reduce((one, act) => {
+      const result = acted(one, act);
+      if (result.kind === 'refused') throw new Error(result.reason);
+      return result.fleet;
+    }, before);
+  }, fleet);
+}
+
+const cables = ({ cables: all }: SimulatedFleet): readonly string[] =>
+  all.map(({ ends, gigabitsPerSecond }) => `${ends.map(linkEndText).sort().join(' ')} ${gigabitsPerSecond}`).sort();
+const hanging = (fleet: SimulatedFleet): readonly string[] => fleet.hanging.map(({ end }) => linkEndText(end));
+const seen = (fleet: SimulatedFleet, node: string): number =>
+  answer(fleet, node, 'system_profiler/SPThunderboltDataType_-json.out').match(/receptacle_connected/g)?.length ?? 0;
+
+describe('the hands at the simulated rack', () => {
+  it('leave the cable hanging from its other end, which nobody sees, and plug it in elsewhere', () => {
+    const pulled = typed(healthy, 'unplug studio-1:2');
+    expect([hanging(pulled), seen(pulled, 'studio-1'), seen(pulled, 'studio-2')]).toEqual([['studio-2:2'], 2, 2]);
+    const plugged = typed(pulled, 'plug studio-1:5 studio-2:2');
+    expect([hanging(plugged), seen(plugged, 'studio-2')]).toEqual([[], 3]);
+    expect(cables(plugged)).toContain('studio-1:5 studio-2:2 80');
+    expect(cables(typed(plugged, 'move studio-1:5 studio-1:2'))).toEqual(cables(healthy));
+  });
+
+  it('have a cable out when both of its plugs are out', () => {
+    const out = typed(healthy, 'unplug studio-1:2 studio-2:2');
+    expect([hanging(out), out.cables.length]).toEqual([[], 5]);
+    expect(cables(typed(out, 'plug studio-2:2 studio-1:2 40g'))).toContain('studio-1:2 studio-2:2 40');
+  });
+
+  it('exchange two plugs as a person does with one of them in the hand', () => {
+    const swapped = typed(healthy, 'swap studio-4:2 studio-4:3');
+    expect(swapped).toEqual(broken(healthy, { fault: 'cable-swapped', target: 'studio-4:2,studio-4:3' }));
+    const byHand = typed(healthy, 'unplug studio-4:2', 'move studio-4:3 studio-4:2', 'plug studio-1:4 studio-4:3');
+    expect(cables(byHand)).toEqual(cables(swapped));
+  });
+
+  it('keep a cable as fast as it is, and a link as fast as its Macs allow', () => {
+    const slow = broken(healthy, { fault: 'cable-40g', target: 'studio-1:2' });
+    expect(cables(typed(slow, 'unplug studio-1:2', 'plug studio-2:2 studio-3:6'))).toContain(
+      'studio-2:2 studio-3:6 40',
+    );
+  });
+
+  it.each([
+    ['unplug studio-1:6', 'nothing is plugged into studio-1:6'],
+    ['move studio-1:6 studio-1:5', 'nothing is plugged into studio-1:6'],
+    ['move studio-1:2 studio-1:3', 'the cable studio-1:3 <-> studio-3:2 is in studio-1:3'],
+    ['plug studio-1:2 studio-2:6', 'the cable studio-1:2 <-> studio-2:2 is in studio-1:2'],
+    ['plug studio-1:6 studio-1:6', 'both ends are the same receptacle'],
+    ['swap studio-1:2 studio-1:6', 'nothing is plugged into studio-1:6'],
+    ['swap studio-1:2 studio-2:2', 'these are the two ends of one cable'],
+    ['unplug studio-1:9', 'studio-1 has no receptacle 9. A Mac15,14 has receptacles 1 to 6.'],
+    ['unplug studio-9:1', 'There is no node "studio-9" in this rack.'],
+    ['shove studio-1:1', 'shove studio-1:1 is nothing that hands can do.'],
+  ])('cannot %s', (line, reason) => {
+    expect(() => typed(healthy, line)).toThrow(reason);
+  });
+
+  it('do not take one hanging cable for another', () => {
+    const two = typed(healthy, 'unplug studio-1:2 studio-1:3');
+    expect(() => typed(two, 'plug studio-2:2 studio-3:2')).toThrow('the plug of a cable that hangs is in studio-3:2');
+    expect(() => typed(two, 'plug studio-2:2 studio-1:2 40g')).toThrow(
+      'the cable that hangs from studio-2:2 is another one',
+    );
+  });
+});
+
+describe('a dock on a cable', () => {
+  const profile = (fleet: SimulatedFleet, node: string): string =>
+    answer(fleet, node, 'system_profiler/SPThunderboltDataType_-json.out');
+
+  it('shows the far Mac one level deeper from its own side alone, or not at all', () => {
+    const between = broken(healthy, { fault: 'hub-between', target: 'studio-1:2' });
+    expect(profile(between, 'studio-1')).toContain('"TS5 Plus"');
+    expect(profile(between, 'studio-1').match(/"Mac15,14"/g)).toHaveLength(3);
+    expect(profile(between, 'studio-2')).toBe(profile(healthy, 'studio-2'));
+    const hidden = broken(healthy, { fault: 'hub-hides-peer', target: 'studio-1:2' });
+    expect(profile(hidden, 'studio-1').match(/"Mac15,14"/g)).toHaveLength(2);
+    expect(profile(hidden, 'studio-2')).toBe(profile(healthy, 'studio-2'));
+  });
+
+  it('stays in its receptacle when the far plug is pulled', () => {
+    const between = broken(healthy, { fault: 'hub-between', target: 'studio-1:2' });
+    const pulled = typed(between, 'unplug studio-2:2');
+    expect([seen(pulled, 'studio-1'), seen(pulled, 'studio-2')]).toEqual([3, 2]);
+    expect(seen(typed(between, 'unplug studio-1:2'), 'studio-2')).toBe(2);
+  });
+});
