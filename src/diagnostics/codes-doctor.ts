@@ -1,11 +1,13 @@
 import type { CodeEntry } from './code-entry.ts';
 import { cablingCodes } from './codes-cabling.ts';
+import { networkCodes } from './codes-network.ts';
 import { rdmaCodes } from './codes-rdma.ts';
 
 /** Codes about what was observed on the nodes and disagrees with the file. */
 export const doctorCodes = {
   ...cablingCodes,
   ...rdmaCodes,
+  ...networkCodes,
   'fact/unknown': {
     severity: 'warning',
     summary: 'Some facts of this node are unknown.',
@@ -156,12 +158,5 @@ export const doctorCodes = {
     summary: 'The data volume is nearly full.',
     cause: 'Less than 10 % are free; models, updates and swap need room.',
     hint: 'Make room on the data volume.',
-  },
-  'address/pool-overlap': {
-    severity: 'error',
-    summary: 'The address pool of the links overlaps a network that nodes are in.',
-    cause:
-      'An interface other than a Thunderbolt receptacle has an address in thunderbolt.addressing.pool: routes would go astray.',
-    hint: 'Choose another pool in the file.',
   },
 } as const satisfies Record<string, CodeEntry>;

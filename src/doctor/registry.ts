@@ -1,6 +1,7 @@
 import type { Rule } from './rule.ts';
 import { bridge } from './rules/bridge.ts';
 import { bridgeLoop } from './rules/bridge-loop.ts';
+import { cableAddresses } from './rules/cable-addresses.ts';
 import { cables } from './rules/cables.ts';
 import { clock } from './rules/clock.ts';
 import { disk } from './rules/disk.ts';
@@ -38,6 +39,7 @@ export const rules: readonly Rule[] = [
   rdmaNode,
   rdmaReceptacles,
   poolOverlap,
+  cableAddresses,
   power,
   wiredLimit,
   filevault,

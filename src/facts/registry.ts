@@ -22,6 +22,7 @@ import { placementMembers, unaskedMembers } from './probes/ours.ts';
 import { rdmaDevices } from './rdma-devices.ts';
 import { rdmaPorts } from './rdma-ports.ts';
 import { rdmaState } from './rdma-state.ts';
+import { routes } from './routes.ts';
 import { serviceAddresses } from './service-addresses.ts';
 import { services } from './services.ts';
 import { sudo } from './sudo.ts';
@@ -37,6 +38,7 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   thunderbolt,
   'hardware-ports': hardwarePorts,
   interfaces,
+  routes,
   'bridge-preferences': bridgePreferences,
   'network-services': networkServices,
   'rdma-state': rdmaState,

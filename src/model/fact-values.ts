@@ -95,6 +95,17 @@ export interface NetworkInterface {
   readonly carriesConnection?: true;
 }
 
+/** One line of the IPv4 routing table. */
+export interface Route {
+  /** `0.0.0.0/0` for a default route. */
+  readonly destination: Ipv4Address;
+  /** An IPv4 address, `link#14` for what is on the wire itself, an Ethernet address, or an interface. */
+  readonly gateway: string;
+  /** As netstat prints them: `I` is a route only for what is bound to its interface. @see netstat(1) */
+  readonly flags: string;
+  readonly device: string;
+}
+
 /** One bridge of the network preferences. */
 export interface BridgePreference {
   readonly name: string;
@@ -250,6 +261,7 @@ export interface FactValues {
   readonly thunderbolt: readonly ThunderboltReceptacle[];
   readonly 'hardware-ports': readonly HardwarePort[];
   readonly interfaces: readonly NetworkInterface[];
+  readonly routes: readonly Route[];
   readonly 'bridge-preferences': readonly BridgePreference[];
   readonly 'network-services': readonly NetworkService[];
   readonly 'rdma-state': 'enabled' | 'disabled';

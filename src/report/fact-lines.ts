@@ -4,7 +4,13 @@ import type { FactName, FactValues, LaunchdService, PowerSettings } from '../mod
 import type { Known } from '../model/known.ts';
 import type { Facts } from '../model/observation.ts';
 import { fileLine, memberLine, treeLine } from './kept-lines.ts';
-import { bridgePreferenceLines, interfaceLines, serviceAddressItems, serviceOrderItems } from './network-lines.ts';
+import {
+  bridgePreferenceLines,
+  interfaceLines,
+  routeItems,
+  serviceAddressItems,
+  serviceOrderItems,
+} from './network-lines.ts';
 import { rdmaPortLines, receptacleLines } from './thunderbolt-lines.ts';
 import { utcText } from './utc-text.ts';
 
@@ -49,6 +55,7 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   thunderbolt: (receptacles) => orNone(receptacleLines(receptacles)),
   'hardware-ports': (ports) => orNone([ports.map(({ port, device }) => `${port} ${device}`)]),
   interfaces: (interfaces) => orNone(interfaceLines(interfaces)),
+  routes: (routes) => orNone([routeItems(routes)]),
   'bridge-preferences': (bridges) => orNone(bridgePreferenceLines(bridges)),
   'network-services': (services) => orNone([serviceOrderItems(services)]),
   'rdma-state': (state) => [state],

@@ -1,4 +1,10 @@
-import type { BridgePreference, NetworkInterface, NetworkService, ServiceAddress } from '../model/fact-values.ts';
+import type {
+  BridgePreference,
+  NetworkInterface,
+  NetworkService,
+  Route,
+  ServiceAddress,
+} from '../model/fact-values.ts';
 
 /** Every interface gives itself an address from fe80::/10; only others lead anywhere. */
 const ownIpv6 = ({ ipv6 }: NetworkInterface): readonly string[] =>
@@ -17,6 +23,15 @@ export function interfaceLines(interfaces: readonly NetworkInterface[]): readonl
   const others = interfaces.filter((one) => !worthALine.includes(one)).map((one) => one.name);
   return [...worthALine.map(interfaceLine), ...(others.length === 0 ? [] : [`without address: ${others.join(' ')}`])];
 }
+
+/** The routes that lead through a gateway or to a whole network; those of the loopback and of multicast say nothing. */
+export const routeItems = (routes: readonly Route[]): readonly string[] =>
+  routes
+    .filter(({ device, destination: { address } }) => !/^lo\d/.test(device) && Number(address.split('.')[0]) < 224)
+    .map(({ destination: { address, prefixLength }, gateway, device }) => {
+      const network = prefixLength === 0 ? 'default' : `${address}/${prefixLength}`;
+      return `${network} ${device}${/^\d/.test(gateway) && !gateway.includes(':') ? ` by ${gateway}` : ''}`;
+    });
 
 /** One line per bridge of the network preferences. */
 export const bridgePreferenceLines = (bridges: readonly BridgePreference[]): readonly string[] =>

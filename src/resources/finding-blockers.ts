@@ -27,6 +27,9 @@ function meaningOf(view: View, finding: Diagnostic): Meaning {
     return role;
   }
   const nodes = aboutNodes(view, finding);
+  if (role === 'converged-by-address') {
+    return hasNewAddress(view, nodes) ? 'converged' : 'told';
+  }
   const isNeeded = nodes.some((node) => needsRdma(view.desired, node));
   switch (role.when) {
     case 'bridge-kept':

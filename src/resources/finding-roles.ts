@@ -18,7 +18,12 @@ export type RoleCondition =
  * What a finding of the doctor means to a plan: `told` is only worth knowing, `converged` is what apply mends by
  * itself, a blocker is neither and stops a resource.
  */
-export type FindingRole = 'told' | 'converged' | { readonly blocks: ResourceKind; readonly when?: RoleCondition };
+export type FindingRole =
+  | 'told'
+  | 'converged'
+  /** Apply mends it where it sets an address of the node; else it is told. */
+  | 'converged-by-address'
+  | { readonly blocks: ResourceKind; readonly when?: RoleCondition };
 
 /** Every code of the doctor; the type refuses a code that is forgotten. */
 export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
@@ -46,6 +51,9 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'clock/this-computer': 'told',
   'disk/low': 'told',
   'address/pool-overlap': { blocks: 'link-address' },
+  'address/by-dhcp': 'converged-by-address',
+  'network/default-route-over-cable': 'converged-by-address',
+  'network/lease-over-cable': 'converged-by-address',
   'cabling/missing': { blocks: 'thunderbolt-link' },
   'cabling/elsewhere': { blocks: 'thunderbolt-link' },
   'cabling/slow': { blocks: 'thunderbolt-link', when: 'rdma-needed' },

@@ -41,7 +41,31 @@ export function liveAddress(
   if (live !== undefined) return live;
   const service = serviceFor(mac, device);
   if (service === undefined || !isCabled(fleet, mac, receptacle)) return undefined;
-  return service.ipv4.kind === 'manual' ? service.ipv4 : { address: selfAssigned, prefixLength: 16 };
+  if (service.ipv4.kind === 'manual') return service.ipv4;
+  return leaseOver(fleet, mac, receptacle) ?? { address: selfAssigned, prefixLength: 16 };
+}
+
+/** What Internet Sharing calls itself in the network that it gives to others (192.168.2.0/24 unless somebody moved it). */
+const sharingRouter = '192.168.2.1';
+
+/** The lease that a Mac whose Internet Sharing is on gives to the far end of one of its cables. */
+function leaseOver(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): LiveAddress | undefined {
+  const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
+  if (peer?.mac.ailments.isSharingInternet !== true) return undefined;
+  return { address: `192.168.2.${1 + receptacle.number}`, prefixLength: 24 };
+}
+
+/**
+ * The router that the interface of a receptacle has at this moment: that of a peer's Internet Sharing, or the one of a
+ * fixed address. Seen on an M3 Ultra: such a cable then has a default route.
+ */
+export function routerOver(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): string | undefined {
+  const address = liveAddress(fleet, mac, receptacle);
+  if (address === undefined) return undefined;
+  const service = serviceFor(mac, receptacle.device);
+  if (service?.ipv4.kind === 'manual') return service.ipv4.router;
+  const lease = leaseOver(fleet, mac, receptacle);
+  return lease?.address === address.address ? sharingRouter : undefined;
 }
 
 /** The address that macOS gives the Thunderbolt Bridge by itself, once one of its members has a cable. */

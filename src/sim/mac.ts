@@ -59,6 +59,8 @@ export interface Ailments {
   readonly isBridgeRebuilt: boolean;
   /** Whether an SSH session may change the network preferences. */
   readonly hasFullDiskAccess: boolean;
+  /** Internet Sharing is on, to every Mac at its cables. */
+  readonly isSharingInternet: boolean;
   /** How many bytes still fit on the disk. Absent: as many as its size says. */
   readonly diskRoomBytes?: number;
   readonly isSlowToStop: boolean;

@@ -74,6 +74,7 @@ export function newMac(from: NewMac): MacState {
       isRdmaHung: false,
       isBridgeRebuilt: false,
       hasFullDiskAccess: true,
+      isSharingInternet: false,
       isSlowToStop: false,
       isStayingOff: false,
     },

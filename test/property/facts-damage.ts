@@ -7,6 +7,7 @@ import type { FactName } from '../../src/model/fact-values.ts';
  */
 export const mayStopEarly: Partial<Readonly<Record<FactName, string>>> = {
   interfaces: 'ifconfig prints one interface after another and then ends, as an interface does after any of its lines',
+  routes: 'netstat prints one route after another and then ends',
   'network-services': 'networksetup numbers its services and does not say how many there are',
   'rdma-devices': 'ibv_devices prints no end, where ibv_devinfo could not be asked',
   'rdma-ports': "the form of Apple's page leaves out the empty line that ends a device, where ibv_devices is not asked",

@@ -41,6 +41,14 @@ export const sshConnection: Probe = {
 /** `ifconfig -a`. */
 export const ifconfig: Probe = { name: 'ifconfig', ask: [tool.ifconfig, '-a'], deadlineMs: 5_000, maxBytes: 262_144 };
 
+/** `netstat -rn -f inet`: the IPv4 routing table, numbers only. @see netstat(1) */
+export const routeTable: Probe = {
+  name: 'route-table',
+  ask: [tool.netstat, '-rn', '-f', 'inet'],
+  deadlineMs: 5_000,
+  maxBytes: 131_072,
+};
+
 /** The bridges of the network preferences; the file can be read without root. */
 export const bridgeKey: Probe = {
   name: 'bridge-key',

@@ -4,6 +4,7 @@ import {
   type LiveAddress,
   liveAddress,
   receptaclePort,
+  routerOver,
   type ServiceState,
   servicesOf,
 } from '../interfaces.ts';
@@ -85,8 +86,9 @@ function automaticAddress({ fleet, mac }: View, service: ServiceState): LiveAddr
 const macAddressOf = (mac: MacState, device: string): string =>
   listedPorts(mac).find((port) => port.device === device)?.macAddress ?? '(null)';
 
-function routerOf(mac: MacState, { device, ipv4 }: ServiceState): string {
+function routerOf({ fleet, mac }: View, { device, ipv4, receptacle }: ServiceState): string {
   if (ipv4.kind === 'manual') return ipv4.router ?? '(null)';
+  if (receptacle !== undefined) return routerOver(fleet, mac, receptacle) ?? '(null)';
   return device === mac.lan.device ? mac.lan.address.replace(/\.\d+$/, '.1') : '(null)';
 }
 
@@ -95,7 +97,7 @@ function getInfo(view: View, service: ServiceState): Row {
   const { ipv4 } = service;
   const isManual = ipv4.kind === 'manual';
   const address = isManual ? ipv4 : automaticAddress(view, service);
-  const router = routerOf(mac, service);
+  const router = routerOf(view, service);
   const addressLines =
     address === undefined
       ? []

@@ -172,6 +172,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     thunderbolt: own,
     'hardware-ports': [],
     interfaces: [],
+    routes: [],
     'bridge-preferences': [],
     'network-services': [],
     'rdma-state': 'enabled',

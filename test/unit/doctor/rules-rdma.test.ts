@@ -179,6 +179,34 @@ describe('address pool', () => {
     expect(told(withAddress('en0', '10.77.1.1', 24))).toEqual([]);
   });
 
+  it('that overlaps a route of any node is an error, but not one that a VPN has to everything', () => {
+    const route = (address: string, prefixLength: number, device = 'utun3'): RackChanges =>
+      only({ routes: [{ destination: { address, prefixLength }, gateway: '10.8.0.1', flags: 'UGSc', device }] });
+    const where = findingsOf(route('10.0.0.0', 8)).map(({ code, detail }) => `${code}: ${detail}`);
+    expect(where).toEqual([
+      'address/pool-overlap: The pool 10.77.0.0/24 overlaps the route to 10.0.0.0/8 through utun3.',
+    ]);
+    expect(told(route('10.77.0.128', 25, 'en0'))).toEqual(['error address/pool-overlap node studio-3']);
+    for (const other of [
+      route('0.0.0.0', 1),
+      route('0.0.0.0', 0),
+      route('10.78.0.0', 16),
+      route('10.77.0.0', 30, 'lo0'),
+    ]) {
+      expect(told(other)).toEqual([]);
+    }
+    expect(told(route('10.77.0.0', 30, 'en3'))).toEqual([]);
+  });
+
+  it('that overlaps the network of an address is told once, not again for the route that comes with it', () => {
+    const changes = withAddress('en0', '10.77.3.4', 16);
+    const routes = [
+      { destination: { address: '10.77.0.0', prefixLength: 16 }, gateway: 'link#4', flags: 'UCS', device: 'en0' },
+    ];
+    const both = { values: { 'studio-3': { ...changes.values?.['studio-3'], routes } } };
+    expect(told(both)).toEqual(['error address/pool-overlap node studio-3']);
+  });
+
   it('may of course be on the receptacles themselves', () => {
     expect(told(withAddress('en7', '10.77.0.1', 30))).toEqual([]);
   });

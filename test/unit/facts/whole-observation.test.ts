@@ -29,6 +29,7 @@ const outputs: readonly (readonly [string, string, string])[] = [
     'bridge-preferences/macbook-bridge-present',
   ],
   ['usr/bin/plutil', '-extract NetworkServices json -o - *', 'service-addresses/fixed-and-dhcp'],
+  ['usr/sbin/netstat', '-rn -f inet', 'routes/m3ultra-default-via-peer'],
   ['usr/bin/rdma_ctl', 'status', 'rdma-state/m3ultra-enabled'],
   ['usr/bin/ibv_devices', '', 'rdma-devices/m3ultra-six-ports'],
   ['usr/bin/ibv_devinfo', '-v', 'rdma-ports/m3ultra-en7-active'],

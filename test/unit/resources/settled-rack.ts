@@ -24,9 +24,10 @@ function addressAt(name: string, receptacle: number): string | undefined {
 function withAddress(one: NetworkInterface, name: string): NetworkInterface {
   const receptacle = Number(/^en([2-7])$/.exec(one.name)?.[1] ?? Number.NaN) - 1;
   const address = addressAt(name, receptacle);
-  return one.status !== 'active' || Number.isNaN(receptacle) || address === undefined
-    ? one
-    : { ...one, ipv4: [{ address, prefixLength: 30 }] };
+  if (one.status !== 'active' || Number.isNaN(receptacle)) return one;
+  // A cable that no link names has what macOS gives it.
+  const own = { address: `169.254.9.${receptacle}`, prefixLength: 16 };
+  return { ...one, ipv4: [address === undefined ? own : { address, prefixLength: 30 }] };
 }
 
 /** The facts of a node to which nothing is left to be done: fixed addresses on every link, kept by services. */

@@ -73,6 +73,29 @@ describe('the simulated network tools', () => {
     expect(text).toMatch(/^IP address: 169\.254\./m);
   });
 
+  it('print the routes of a cable to a Mac that shares its Internet as captured', () => {
+    const fleet = broken(pair({ models: ['Mac15,14', 'Mac15,14'], ends: [6, 6] }), {
+      fault: 'internet-sharing',
+      target: 'one:6',
+    });
+    const known = captured('netstat-rn-inet.m3ultra.default-via-peer.txt').split('\n');
+    const text = answer(fleet, 'one', 'netstat/-rn_-f_inet.out').split('\n');
+    const shape = (line: string): string =>
+      line
+        .replaceAll(/link#\d+/g, 'link#')
+        .replaceAll(/\d+(?:\.\d+)+/g, '')
+        .replaceAll(/ +/g, ' ')
+        .replace(/en[01] /, 'en ');
+    expect(text.slice(0, 4)).toEqual(known.slice(0, 4));
+    const shapes = known.map(shape);
+    const own = text.filter((line) => /en7|lo0|^default/.test(line));
+    expect(own.filter((line) => !shapes.includes(shape(line)))).toEqual([]);
+    expect(new Set(text.slice(4, -1).map((line) => line.length))).toEqual(
+      new Set(known.slice(4, -1).map((line) => line.length)),
+    );
+    expect(own.filter((line) => line.startsWith('default') && line.includes('en7'))).toHaveLength(1);
+  });
+
   it('print every interface in the lines of the published list', () => {
     const text = layout(answer(lastReceptacle, 'one', 'ifconfig/-a.out'));
     const blocks = layout(captured('ifconfig-a.m3ultra.en7-own-address.modelled.txt')).split(/^(?=\S)/m);

@@ -26,7 +26,6 @@ const fixedTargets: Partial<Readonly<Record<FaultName, string>>> = {
   'cable-swapped': 'studio-2:2,studio-2:4',
   'hub-between': 'studio-1:3',
   'hub-hides-peer': 'studio-1:4',
-  'internet-sharing': 'studio-2:3',
 };
 const everyFault: readonly ActiveFault[] = faultNames.map((fault) => ({
   fault,

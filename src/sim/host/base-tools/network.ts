@@ -1,3 +1,4 @@
+import { routesPath } from '../../commands/routes.ts';
 import { apple, unconfirmed } from '../../commands/source.ts';
 import { markVariable } from '../exec-environment.ts';
 import { linkTablePath } from '../launchd-process.ts';
@@ -62,10 +63,11 @@ printf "%-5s %-6s %-6s  %-22s %-22s %-11s\\n", 'Proto', 'Recv-Q', 'Send-Q', 'Loc
 printf "%-5s %6d %6d  %-22s %-22s %-11s\\n", 'tcp4', 0, 0, $_, '*.*', 'LISTEN' for @local;
 `;
 
-const netstatBody = ({
-  host,
-  isBsd,
-}: WrapperContext): string => `case $#:$* in ('5:-an -f inet -p tcp') ;; (*) refused '' ;; esac
+const netstatBody = ({ host, isBsd }: WrapperContext): string => `case $#:$* in
+('3:-rn -f inet') exec /bin/cat "$R"${shellQuote(routesPath)} ;;
+('5:-an -f inet -p tcp') ;;
+(*) refused '' ;;
+esac
 exec ${shellQuote(host)} -e ${shellQuote((isBsd ? listenersOnMac : listenersOnLinux) + listenerLines)} "$R" "$${markVariable}"`;
 
 /** Options of curl that take a word, and what that word may be. */
@@ -107,7 +109,7 @@ export const networkTools: readonly BaseTool[] = [
   {
     path: '/usr/sbin/netstat',
     source: unconfirmed('netstat -an -f inet -p tcp: the columns of listening sockets on macOS 26'),
-    forms: '-an -f inet -p tcp',
+    forms: '-an -f inet -p tcp | -rn -f inet',
     host: 'perl',
     usage: {
       text: 'Usage:\tnetstat [-AaLlnW] [-f address_family | -p protocol]',

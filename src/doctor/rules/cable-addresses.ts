@@ -1,0 +1,120 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { Ipv4Address } from '../../model/fact-values.ts';
+import { linkEndText } from '../../model/link.ts';
+import type { Facts } from '../../model/observation.ts';
+import type { Examination, ExaminedNode } from '../examination.ts';
+import type { Rule } from '../rule.ts';
+import { nodeSubject, receptacleSubject } from '../subject.ts';
+import { interfaceAt, thunderboltInterfaces } from '../thunderbolt-interfaces.ts';
+
+/** One receptacle with what is known of its address. */
+interface Cable {
+  readonly node: ExaminedNode;
+  readonly receptacle: number;
+  readonly device: string;
+  /** Whether a fixed address is wanted there. */
+  readonly isAddressed: boolean;
+}
+
+/** Whether the service that counts for a device is on DHCP; undefined while nobody can tell. */
+function isOnDhcp(facts: Facts, device: string): boolean | undefined {
+  const services = facts['network-services'];
+  const kept = facts['service-addresses'];
+  if (services.kind === 'unknown' || kept.kind === 'unknown') {
+    return undefined;
+  }
+  const service = services.value.find((one) => one.device === device && one.isEnabled);
+  return kept.value.some((one) => one.device === device && one.service === service?.name && one.method === 'dhcp');
+}
+
+const isSelfAssigned = ({ address }: Ipv4Address): boolean => address.startsWith('169.254.');
+
+/** What the Mac did not give itself. */
+const givenAddress = ({ node, receptacle }: Cable): Ipv4Address | undefined =>
+  interfaceAt(node.facts, receptacle)?.ipv4.find((one) => !isSelfAssigned(one));
+
+/** `studio-2` at the far end of the cable, as far as it is known. */
+function farNode({ cabling }: Examination, { node, receptacle }: Cable): string {
+  const own = (end: { readonly node: string; readonly receptacle: number }): boolean =>
+    end.node === node.name && end.receptacle === receptacle;
+  const ends = cabling.cables.find((cable) => cable.ends.some(own))?.ends ?? [];
+  return ends.find((end) => !own(end))?.node ?? 'the Mac at the far end';
+}
+
+/** A fixed address ends a lease and the route that came with it; otherwise only who gives it out can. */
+function cure(examination: Examination, cable: Cable): string {
+  const sharing = `Internet Sharing off on ${farNode(examination, cable)}: System Settings > General > Sharing.`;
+  return cable.isAddressed
+    ? `Give it a fixed address with meshwright apply. It comes again with DHCP, so switch ${sharing}`
+    : `Switch ${sharing}`;
+}
+
+function routeFinding(examination: Examination, cable: Cable): readonly Diagnostic[] {
+  const { node, receptacle, device } = cable;
+  const { routes } = node.facts;
+  const found = routes.kind === 'known' ? routes.value : [];
+  const defaults = found.filter((one) => one.device === device && one.destination.prefixLength === 0);
+  const [first] = defaults.toSorted((a, b) => Number(a.flags.includes('I')) - Number(b.flags.includes('I')));
+  if (first === undefined) {
+    return [];
+  }
+  const end = { node: node.name, receptacle };
+  const rank = first.flags.includes('I') ? 'beside that of the other interfaces' : 'and it is the one that counts';
+  return [
+    diagnose('network/default-route-over-cable', {
+      subject: receptacleSubject(end),
+      detail: `${linkEndText(end)} (${device}) has a default route by ${first.gateway}, ${rank}.`,
+      hint: cure(examination, cable),
+    }),
+  ];
+}
+
+function leaseFinding(examination: Examination, cable: Cable): readonly Diagnostic[] {
+  const { node, receptacle, device } = cable;
+  const given = isOnDhcp(node.facts, device) === true ? givenAddress(cable) : undefined;
+  const end = { node: node.name, receptacle };
+  return given === undefined
+    ? []
+    : [
+        diagnose('network/lease-over-cable', {
+          subject: receptacleSubject(end),
+          detail: `${linkEndText(end)} (${device}) is on DHCP and was given ${given.address}/${given.prefixLength}.`,
+          hint: cure(examination, cable),
+        }),
+      ];
+}
+
+/** Cables whose address nobody fixed, told once for the node. */
+function dhcpFinding({ name, facts }: ExaminedNode, cables: readonly Cable[]): readonly Diagnostic[] {
+  const loose = cables.filter(({ device, isAddressed }) => isAddressed && isOnDhcp(facts, device) === true);
+  const words = loose.map(({ receptacle, device }) => {
+    const own = interfaceAt(facts, receptacle)?.ipv4.find(isSelfAssigned);
+    return `receptacle ${receptacle} (${device}${own === undefined ? '' : `, now ${own.address}`})`;
+  });
+  return loose.length === 0
+    ? []
+    : [diagnose('address/by-dhcp', { subject: nodeSubject(name), detail: `On DHCP: ${words.join(', ')}.` })];
+}
+
+function judge(examination: Examination, node: ExaminedNode): readonly Diagnostic[] {
+  const { pool } = examination.desired.thunderbolt;
+  const cables = [...(thunderboltInterfaces(node.facts) ?? [])].map(([receptacle, device]) => ({
+    node,
+    receptacle,
+    device,
+    isAddressed: pool !== undefined && node.ends.some((end) => end.receptacle === receptacle),
+  }));
+  const told = cables.map((cable) => {
+    const routes = routeFinding(examination, cable);
+    return { cable, findings: routes.length > 0 ? routes : leaseFinding(examination, cable) };
+  });
+  const rest = told.filter(({ findings }) => findings.length === 0).map(({ cable }) => cable);
+  return [...told.flatMap(({ findings }) => findings), ...dhcpFinding(node, rest)];
+}
+
+/**
+ * Addresses of cables that come from somebody else or from chance: a default route or a lease from a peer's Internet
+ * Sharing, and services that are on DHCP although the file gives their cable a fixed address.
+ */
+export const cableAddresses: Rule = (examination) => examination.nodes.flatMap((node) => judge(examination, node));

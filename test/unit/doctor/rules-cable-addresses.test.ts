@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import type { FactValues, Ipv4Address, Route } from '../../../src/model/fact-values.ts';
+import { healthyFacts, links, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
+import { findingsOf, hintsOf, told } from './told.ts';
+
+const node = 'studio-3';
+const healthy = healthyFacts(node, receptacles(node, 6, meshOfFour));
+const en3 = { name: 'Thunderbolt 2', port: 'Thunderbolt 2', device: 'en3', isEnabled: true };
+
+const only = (values: Partial<FactValues>): RackChanges => ({ values: { [node]: values } });
+const defaultBy = (device: string, flags = 'UGScIg'): Route => ({
+  destination: { address: '0.0.0.0', prefixLength: 0 },
+  gateway: '192.168.2.1',
+  flags,
+  device,
+});
+
+/** The service of receptacle 2 on DHCP, with this address on its interface. */
+function onDhcp(address: Ipv4Address, more: Partial<FactValues> = {}): RackChanges {
+  return only({
+    'network-services': [...healthy['network-services'], en3],
+    'service-addresses': [{ service: en3.name, device: 'en3', method: 'dhcp' }],
+    interfaces: healthy.interfaces.map((one) => (one.name === 'en3' ? { ...one, ipv4: [address] } : one)),
+    'rdma-ports': healthy['rdma-ports'].map((port) => {
+      const gid = { index: 1, gid: `::ffff:${address.address}`, ipv4: address.address };
+      return port.device === 'rdma_en3' ? { ...port, gids: [{ index: 0, gid: 'fe80::1' }, gid] } : port;
+    }),
+    ...more,
+  });
+}
+
+const lease = { address: '192.168.2.7', prefixLength: 24 };
+const noPool: Partial<DesiredFleet> = {
+  thunderbolt: {
+    bridge: 'remove',
+    rdma: 'auto',
+    avoid: [],
+    links: links(meshOfFour),
+    networks: {},
+    formerNetworks: [],
+  },
+};
+
+describe('a default route over a cable', () => {
+  it('is an error that names the gateway, the Mac that gives it, and both ways out', () => {
+    const [finding, ...others] = findingsOf(onDhcp(lease, { routes: [defaultBy('en0', 'UGScg'), defaultBy('en3')] }));
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({
+      code: 'network/default-route-over-cable',
+      severity: 'error',
+      subject: 'receptacle studio-3:2',
+      detail: 'studio-3:2 (en3) has a default route by 192.168.2.1, beside that of the other interfaces.',
+    });
+    expect(finding?.hint).toBe(
+      'Give it a fixed address with meshwright apply. It comes again with DHCP, so switch Internet Sharing off on studio-1: System Settings > General > Sharing.',
+    );
+  });
+
+  it('that no interface shares with it is told as the one that counts', () => {
+    const [finding] = findingsOf(onDhcp(lease, { routes: [defaultBy('en3', 'UGScg')] }));
+    expect(finding?.detail).toContain('and it is the one that counts');
+  });
+
+  it('is told at a receptacle of which the file says nothing, for the hands at the other Mac alone', () => {
+    const changes = only({ routes: [defaultBy('en6')] });
+    expect(told(changes)).toEqual(['error network/default-route-over-cable receptacle studio-3:5']);
+    expect(hintsOf('network/default-route-over-cable', changes)).toEqual([
+      'Switch Internet Sharing off on the Mac at the far end: System Settings > General > Sharing.',
+    ]);
+  });
+
+  it('of Ethernet, a VPN, or an interface that nobody knows is none', () => {
+    for (const device of ['en0', 'utun4', 'en9']) expect(told(only({ routes: [defaultBy(device)] }))).toEqual([]);
+    const unknown = { [node]: { 'hardware-ports': 'empty' as const } };
+    expect(told({ ...only({ routes: [defaultBy('en3')] }), unknown })).toEqual([`warning fact/unknown node ${node}`]);
+  });
+});
+
+describe('the address of a cable', () => {
+  it('that came by DHCP without a route is a warning', () => {
+    const changes = onDhcp(lease);
+    expect(told(changes)).toEqual(['warning network/lease-over-cable receptacle studio-3:2']);
+  });
+
+  it('that macOS chose is an error of the node where the file gives a fixed one', () => {
+    const [finding, ...others] = findingsOf(onDhcp({ address: '169.254.31.7', prefixLength: 16 }));
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({
+      code: 'address/by-dhcp',
+      subject: 'node studio-3',
+      detail: 'On DHCP: receptacle 2 (en3, now 169.254.31.7).',
+    });
+  });
+
+  it('that macOS chose is nobody’s business where the file gives none', () => {
+    const codes = told(onDhcp({ address: '169.254.31.7', prefixLength: 16 }), noPool);
+    expect(codes.filter((one) => one.includes('by-dhcp'))).toEqual([]);
+  });
+
+  it('is not judged while its service is unknown', () => {
+    const unknown = { [node]: { 'service-addresses': 'garbled' as const } };
+    expect(told({ ...onDhcp(lease), unknown })).toEqual([`warning fact/unknown node ${node}`]);
+  });
+});
