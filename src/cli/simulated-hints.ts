@@ -3,10 +3,10 @@ import type { Plan } from '../plan/plan.ts';
 
 /** A command of ours that reaches nodes, up to the end of its line or sentence. */
 const reachingCommand =
-  /\bmeshwright (?:enroll|facts|status|exec|plan|apply|drift|history|logs|ask|start|stop|restart|reboot|shutdown|run|forget|lease)\b[^\n.;,]*/g;
+  /\bmeshwright (?:enroll|facts|status|doctor|exec|plan|apply|drift|history|logs|ask|start|stop|restart|reboot|shutdown|run|forget|lease)\b[^\n.;,]*/g;
 
 /** The same text with `--sim` behind every command that it says to type: a rehearsal must never reach a real node. */
-const simulatedText = (text: string): string =>
+export const simulatedText = (text: string): string =>
   text.replace(reachingCommand, (found) => (/ --sim\b/.test(found) ? found : `${found} --sim`));
 
 /** The same diagnostics with `--sim` behind every command that they say to type. */

@@ -20,6 +20,19 @@ the rack. 4: some nodes are wrong or were not observed. 1: all of them.`,
     load: async () => (await import('./commands/status.ts')).status,
   },
   {
+    name: 'doctor',
+    group,
+    summary: 'what is broken: one cause, one action, the evidence',
+    words: '[node...]',
+    uses: atOnce,
+    options: [],
+    more: `In the order of the walk: one visit to Recovery for each Mac, no cable before
+the bridges are gone. What follows from a cause stands below it.
+Exit 0: no error. 3: what is left is work for hands at the rack. 4: some nodes
+are wrong or were not observed. 1: all of them.`,
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
+  {
     name: 'drift',
     group,
     summary: 'whether nodes are as the file says, briefly',

@@ -1,9 +1,8 @@
-import { linkAt } from '../cabling/judge-cabling.ts';
-import { isSameEnd } from '../cabling/receptacle-view.ts';
 import type { LinkEnd } from '../model/link.ts';
 import type { Facts } from '../model/observation.ts';
 import { bridgeLayers, isBridged } from './bridge-layers.ts';
 import type { Examination, ExaminedNode } from './examination.ts';
+import { farEndOf } from './far-end.ts';
 import { type NodeRdma, nodeRdma } from './rdma-node.ts';
 import { interfaceAt, thunderboltInterfaces } from './thunderbolt-interfaces.ts';
 
@@ -18,11 +17,6 @@ export type ReceptacleRdma =
   /** The far Mac's own state decides what to do about it. */
   | { readonly kind: 'port-down'; readonly interfaceName: string; readonly far: LinkEnd; readonly farRdma: NodeRdma };
 
-function farEnd(examination: Examination, end: LinkEnd): LinkEnd | undefined {
-  const ends = linkAt(examination.cabling.links, end)?.link.ends;
-  return ends?.find((one) => !isSameEnd(one, end));
-}
-
 function hasDevice(facts: Facts, device: string): boolean | undefined {
   const devices = facts['rdma-devices'];
   return devices.kind === 'known' ? devices.value.some((one) => one.name === device) : undefined;
@@ -31,7 +25,7 @@ function hasDevice(facts: Facts, device: string): boolean | undefined {
 function portRung(examination: Examination, end: LinkEnd, facts: Facts, name: string): ReceptacleRdma | undefined {
   const ports = facts['rdma-ports'];
   const port = ports.kind === 'known' ? ports.value.find((one) => one.device === `rdma_${name}`) : undefined;
-  const far = farEnd(examination, end);
+  const far = farEndOf(examination, end);
   if (port === undefined || port.state === 'active') {
     return undefined;
   }

@@ -10,6 +10,8 @@ export interface MergedFinding {
   /** One sentence when all say the same, else one per subject. */
   readonly details: readonly string[];
   readonly hint: string;
+  /** The findings themselves. */
+  readonly of: readonly Diagnostic[];
 }
 
 const severities: readonly Diagnostic['severity'][] = ['error', 'warning', 'notice'];
@@ -53,6 +55,7 @@ function mergeOne(same: readonly Diagnostic[], first: Diagnostic): MergedFinding
             return isNamed ? one.detail : `${subjectText(one)}: ${one.detail}`;
           }),
     hint: fill(blank(first.hint, onlyNode(first)), names),
+    of: same,
   };
 }
 

@@ -1,0 +1,137 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { registry } from '../facts/registry.ts';
+import type { FactName } from '../model/fact-values.ts';
+import { type LinkEnd, linkEndText } from '../model/link.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Word } from '../model/node-path.ts';
+import type { Examination, ExaminedNode } from './examination.ts';
+import { farEndOf } from './far-end.ts';
+import { lostPorts } from './rdma-far.ts';
+import { type ReceptacleRdma, receptacleRdma } from './rdma-receptacle.ts';
+import { subjectNodes } from './subject.ts';
+
+/** One fact of one node that made the doctor say what it says. */
+export interface Evidence {
+  readonly node: NodeName;
+  readonly fact: FactName;
+  /** The command line on the node that said so: `rdma_ctl status`. */
+  readonly source: string;
+  /** The receptacles that it is about; empty where the fact is one of the whole node. */
+  readonly receptacles: readonly number[];
+}
+
+/** The facts behind every code of an area, where the code itself has no row below. */
+const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
+  address: ['interfaces'],
+  bridge: ['interfaces', 'bridge-preferences', 'network-services'],
+  cabling: ['thunderbolt'],
+  clock: ['clock'],
+  disk: ['disk-space'],
+  filevault: ['filevault'],
+  identity: ['identity'],
+  macos: ['macos-version'],
+  memory: ['wired-limit', 'hardware'],
+  mesh: ['placements', 'services'],
+  power: ['power'],
+  sudo: ['sudo'],
+};
+
+/** What shows that a rung of the ladder is missing: the fact of the rung, and those right below that are fine. */
+const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
+  'rdma/no-thunderbolt-5': ['hardware', 'rdma-state', 'rdma-devices'],
+  'rdma/macos-too-old': ['macos-version'],
+  'rdma/disabled': ['rdma-state'],
+  'rdma/no-device': ['rdma-state', 'rdma-devices'],
+  'rdma/port-down': ['rdma-state', 'rdma-ports', 'thunderbolt'],
+  'rdma/port-not-active': ['rdma-ports', 'thunderbolt'],
+  'rdma/interface-down': ['interfaces', 'rdma-ports'],
+  'rdma/bridged': ['interfaces', 'rdma-ports'],
+  'rdma/no-address': ['interfaces', 'rdma-ports'],
+  'rdma/no-gid': ['interfaces', 'rdma-ports'],
+};
+
+const factsOf = (code: string): readonly FactName[] =>
+  factsByCode[code] ?? factsByArea[code.slice(0, code.indexOf('/'))] ?? [];
+
+const wordText = (word: Word): string =>
+  typeof word === 'string' ? word : word.path.slice(word.path.lastIndexOf('/') + 1);
+
+/** Facts of the one `sysctl` that asks for many values: what a person would type for this one. */
+const ownSources: Partial<Readonly<Record<FactName, string>>> = {
+  'boot-session': 'sysctl kern.bootsessionuuid',
+  hardware: 'sysctl hw.model hw.memsize',
+  'wired-limit': 'sysctl iogpu.wired_limit_mb',
+};
+
+/** The command line that a fact is read from; of a script of ours the verb that shows what it said. */
+export function sourceOf(fact: FactName): string {
+  const own = ownSources[fact];
+  if (own !== undefined) return own;
+  const [probe] = registry[fact].from;
+  const [program = '', ...words] = (probe?.ask ?? []).map(wordText);
+  return program === 'sh' || program === '' ? `meshwright facts --fact ${fact}` : [program, ...words].join(' ');
+}
+
+/** The ends that the subject of a finding about a link or a receptacle names. */
+function subjectEnds({ subject = '' }: Diagnostic, node: ExaminedNode): readonly LinkEnd[] {
+  const named = subject.split(/[\s,]+/);
+  const receptacles = node.facts.thunderbolt.kind === 'known' ? node.facts.thunderbolt.value : [];
+  return receptacles
+    .map(({ receptacle }): LinkEnd => ({ node: node.name, receptacle }))
+    .filter((end) => named.includes(linkEndText(end)));
+}
+
+/** The ends of a node that a finding is about: those that it names, or those that stand on its rung of the ladder. */
+function endsOf(examination: Examination, finding: Diagnostic, node: ExaminedNode): readonly LinkEnd[] {
+  const named = subjectEnds(finding, node);
+  if (named.length > 0) return named;
+  const isOnRung = ({ kind }: ReceptacleRdma): boolean => finding.code === `rdma/${kind}`;
+  const onRung = node.ends.filter((end) => isOnRung(receptacleRdma(examination, node, end)));
+  return onRung.length > 0 ? onRung : node.ends;
+}
+
+const ofPlaces: readonly FactName[] = ['thunderbolt', 'interfaces', 'rdma-ports', 'rdma-devices'];
+
+const evidence = (node: NodeName, fact: FactName, ends: readonly LinkEnd[]): Evidence => ({
+  node,
+  fact,
+  source: sourceOf(fact),
+  receptacles: ofPlaces.includes(fact) ? ends.map(({ receptacle }) => receptacle) : [],
+});
+
+/** The neighbours that see for themselves that RDMA is off here: an enabled Mac advertises it over the cable. */
+function seenNextDoor(examination: Examination, node: ExaminedNode): readonly Evidence[] {
+  return node.ends.flatMap((end) => {
+    const far = farEndOf(examination, end);
+    const next = examination.nodes.find(({ name }) => name === far?.node);
+    if (far === undefined || next?.facts.thunderbolt.kind !== 'known') return [];
+    const receptacle = next.facts.thunderbolt.value.find((one) => one.receptacle === far.receptacle);
+    const isSilent = receptacle?.peers.some(({ advertisesRdma }) => advertisesRdma === false) === true;
+    return isSilent ? [evidence(far.node, 'thunderbolt', [far])] : [];
+  });
+}
+
+function unknownFacts(node: ExaminedNode): readonly Evidence[] {
+  const names = Object.keys(node.facts).filter((key): key is FactName => key in node.facts);
+  return names
+    .toSorted()
+    .filter((name) => node.facts[name].kind === 'unknown')
+    .map((name) => evidence(node.name, name, []));
+}
+
+/** Which facts of which nodes say so, in the order of the nodes; none for a node that nobody could observe. */
+export function evidenceFor(examination: Examination, finding: Diagnostic): readonly Evidence[] {
+  const names = subjectNodes(finding.subject ?? '');
+  const nodes = examination.nodes.filter(({ name }) => names.includes(name));
+  if (finding.code === 'fact/unknown') return nodes.flatMap(unknownFacts);
+  const own = nodes.flatMap((node) => {
+    const ends = endsOf(examination, finding, node);
+    return factsOf(finding.code).map((fact) => evidence(node.name, fact, ends));
+  });
+  if (finding.code === 'rdma/disabled') return [...own, ...nodes.flatMap((node) => seenNextDoor(examination, node))];
+  if (finding.code !== 'rdma/port-down') return own;
+  const far = nodes
+    .flatMap((node) => lostPorts(examination, node))
+    .map((lost) => evidence(lost.far.node, 'rdma-state', []));
+  return [...own, ...far.filter((one, at) => far.findIndex(({ node }) => node === one.node) === at)];
+}

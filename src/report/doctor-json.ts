@@ -1,0 +1,68 @@
+import { type DiagnosticJson, diagnosticJson } from '../diagnostics/json.ts';
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { Recovery } from '../doctor/recovery.ts';
+import type { Stage, Trouble } from '../doctor/troubles.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import { evidenceWords } from './evidence-words.ts';
+
+/** One fact that shows a trouble, as programs read it. */
+export interface EvidenceJson {
+  readonly node: string;
+  readonly fact: string;
+  /** The command line on the node that said so. */
+  readonly source: string;
+  readonly says: readonly string[];
+}
+
+/** One broken thing as programs read it. */
+export interface TroubleJson extends DiagnosticJson {
+  readonly stage: Stage;
+  readonly evidence: readonly EvidenceJson[];
+  readonly hanging: readonly string[];
+}
+
+/** `doctor --json` (`schemas/doctor.schema.json`). */
+export interface DoctorJson {
+  readonly formatVersion: 1;
+  readonly cluster: string;
+  /** Present and true when the nodes are simulated. */
+  readonly simulated?: true;
+  /** Nodes of the file that this run did not ask. */
+  readonly notAsked: readonly string[];
+  /** In the order of the walk. */
+  readonly troubles: readonly TroubleJson[];
+  readonly recovery?: Recovery;
+}
+
+/** What `doctor --json` is made from. */
+export interface DoctorJsonInput {
+  readonly desired: DesiredFleet;
+  readonly observation: FleetObservation;
+  readonly troubles: readonly Trouble[];
+  readonly recovery?: Recovery;
+  readonly isSimulated: boolean;
+}
+
+function troubleJson({ nodes }: FleetObservation, trouble: Trouble): TroubleJson {
+  const { finding, stage, evidence, hanging } = trouble;
+  const told = evidence.map((one) => {
+    const facts = nodes[one.node]?.facts;
+    const says = facts === undefined ? [] : evidenceWords(facts, one, true);
+    return { node: one.node, fact: one.fact, source: one.source, says };
+  });
+  return { ...diagnosticJson(finding), stage, evidence: told, hanging };
+}
+
+/** The machine form of `doctor`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
+export function doctorJson({ desired, observation, troubles, recovery, isSimulated }: DoctorJsonInput): DoctorJson {
+  const isAsked = (name: string): boolean =>
+    Object.hasOwn(observation.nodes, name) || Object.hasOwn(observation.failures, name);
+  return {
+    formatVersion: 1,
+    cluster: desired.name,
+    ...(isSimulated ? { simulated: true } : {}),
+    notAsked: desired.nodes.map(({ name }) => name).filter((name) => !isAsked(name)),
+    troubles: troubles.map((trouble) => troubleJson(observation, trouble)),
+    ...(recovery === undefined ? {} : { recovery }),
+  };
+}

@@ -1,0 +1,70 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { endPlace, placeWithFleet } from './fleet.ts';
+import { expectGolden, json, meshwright, widest } from './meshwright.ts';
+import type { Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithFleet();
+});
+afterEach(async () => {
+  await run('sim', 'fault', '--clear');
+});
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]) => meshwright(place, words);
+
+async function breakThings(...faults: readonly (readonly [fault: string, target: string])[]): Promise<void> {
+  for (const [fault, target] of faults) expect((await run('sim', 'fault', fault, target)).code).toBe(0);
+}
+
+interface DoctorDocument {
+  readonly troubles: readonly { readonly code: string; readonly stage: string; readonly hanging: readonly string[] }[];
+  readonly recovery?: { readonly nodes: readonly string[] };
+}
+
+describe('doctor', () => {
+  it('finds nothing in a healthy rack and ends with 0', async () => {
+    const [text, some] = [await run('doctor', '--sim'), await run('doctor', '--sim', 'studio-2')];
+    expect([text.code, some.code, text.stderr]).toEqual([0, 0, '']);
+    await expectGolden('doctor-healthy', place, [text, some]);
+  });
+
+  it('tells one cause, one action and the evidence in the order of the walk', async () => {
+    await breakThings(
+      ['gid-missing', 'studio-1:2'],
+      ['cable-missing', 'studio-1:4'],
+      ['rdma-disabled', 'studio-3'],
+      ['bridge-active', 'studio-2'],
+    );
+    const [text, document] = [await run('doctor', '--sim'), await run('doctor', '--sim', '--json')];
+    expect(widest(text.stdout.replace(/^ +sudo .*$/gm, ''))).toBeLessThanOrEqual(80);
+    expect(schemaCheck('doctor')(json(document))).toEqual([]);
+    const { troubles, recovery } = json(document) as DoctorDocument;
+    expect(troubles.map(({ stage, code }) => `${stage} ${code}`)).toEqual([
+      'recovery rdma/disabled',
+      'bridges bridge/active',
+      'cables cabling/missing',
+      'nodes rdma/no-address',
+    ]);
+    expect(recovery?.nodes).toEqual(['studio-3']);
+    expect([text.code, document.code]).toEqual([1, 1]);
+    await expectGolden('doctor-broken', place, [text]);
+  });
+
+  it('is one work list for all Macs that have to go to Recovery, and ends with 3', async () => {
+    await breakThings(['rdma-disabled', 'studio-2'], ['rdma-disabled', 'studio-3']);
+    const ran = await run('doctor', '--sim');
+    expect(ran.code).toBe(3);
+    await expectGolden('doctor-recovery', place, [ran]);
+  });
+
+  it('tells beside what it found which node could not be observed, and ends with 4', async () => {
+    await breakThings(['connection-drop', 'studio-2'], ['power-wrong', 'studio-1']);
+    const ran = await run('doctor', '--sim', '--json');
+    const { troubles } = json(ran) as DoctorDocument;
+    expect(troubles.map(({ code }) => code)).toEqual(['power/settings', 'ssh/dropped']);
+    expect(ran.code).toBe(4);
+  });
+});

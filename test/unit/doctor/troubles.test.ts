@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
+import { recoveryOf } from '../../../src/doctor/recovery.ts';
+import { type Trouble, troublesOf } from '../../../src/doctor/troubles.ts';
+import type { FactValues, RdmaPort } from '../../../src/model/fact-values.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import {
+  desiredFleet,
+  healthyFacts,
+  meshOfFour,
+  observedFleet,
+  type RackChanges,
+  receptacles,
+} from './fleet-builder.ts';
+
+const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'] as const;
+const disabled: Partial<FactValues> = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] };
+const chat = { name: 'chat', nodes: names.map(nodeName), standing: 'differs' };
+
+function troubles(changes: RackChanges, placements: readonly (typeof chat)[] = []): readonly Trouble[] {
+  const desired = desiredFleet();
+  const observation = observedFleet(changes);
+  return troublesOf({ desired, observation, findings: diagnoseFleet(desired, observation), placements });
+}
+
+/** The ports of a node with those of some interfaces down. */
+function portsDown(name: string, ...devices: readonly string[]): readonly RdmaPort[] {
+  const ports = healthyFacts(name, receptacles(name, 6, meshOfFour))['rdma-ports'];
+  return ports.map((port) => (devices.includes(port.device) ? { ...port, state: 'down' } : port));
+}
+
+const short = ({ stage, finding }: Trouble): string => `${stage} ${finding.code} ${finding.subject}`;
+
+describe('troubles', () => {
+  it('are none in a healthy rack', () => {
+    expect(troubles({})).toEqual([]);
+  });
+
+  it('tell the ports of the neighbours below the Mac whose RDMA is disabled, and the placement that waits', () => {
+    const found = troubles(
+      {
+        values: {
+          'studio-3': disabled,
+          'studio-1': { 'rdma-ports': portsDown('studio-1', 'rdma_en4') },
+          'studio-4': { 'rdma-ports': portsDown('studio-4', 'rdma_en5') },
+        },
+      },
+      [chat],
+    );
+    expect(found.map(short)).toEqual(['recovery rdma/disabled node studio-3']);
+    expect(found[0]?.hanging).toEqual(['RDMA ports at studio-1:3, studio-4:4', 'placement chat']);
+  });
+
+  it('hold up no placement that serves, nor one on other Macs', () => {
+    const others = { ...chat, nodes: [nodeName('studio-1'), nodeName('studio-2')] };
+    const found = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, standing: 'met' }, others]);
+    expect(found[0]?.hanging).toEqual([]);
+  });
+
+  it('of a cable hold up a placement that is on both of its Macs, and no other', () => {
+    const cables = meshOfFour.slice(1);
+    const pairs = [
+      { name: 'both', nodes: [nodeName('studio-1'), nodeName('studio-2')], standing: 'differs' },
+      { name: 'one', nodes: [nodeName('studio-1'), nodeName('studio-4')], standing: 'differs' },
+    ];
+    expect(troubles({ cables }, pairs).map(({ hanging }) => hanging)).toEqual([['placement both']]);
+  });
+
+  it('name the command that said so, and the receptacle that it is about', () => {
+    const peers = receptacles('studio-1', 6, meshOfFour).map((one) => ({
+      ...one,
+      peers: one.peers.map((peer) => ({ ...peer, advertisesRdma: one.receptacle !== 3 })),
+    }));
+    const [found] = troubles({ values: { 'studio-3': disabled, 'studio-1': { thunderbolt: peers } } });
+    expect(found?.evidence).toEqual([
+      { node: 'studio-3', fact: 'rdma-state', source: 'rdma_ctl status', receptacles: [] },
+      {
+        node: 'studio-1',
+        fact: 'thunderbolt',
+        source: 'system_profiler SPThunderboltDataType -json',
+        receptacles: [3],
+      },
+    ]);
+  });
+
+  it('of a port that is down show that RDMA is enabled at both ends', () => {
+    const [found] = troubles({ values: { 'studio-3': { 'rdma-ports': portsDown('studio-3', 'rdma_en4') } } });
+    expect(found?.evidence.map(({ node, fact, receptacles: at }) => [node, fact, at])).toEqual([
+      ['studio-3', 'rdma-state', []],
+      ['studio-3', 'rdma-ports', [3]],
+      ['studio-3', 'thunderbolt', [3]],
+      ['studio-2', 'rdma-state', []],
+    ]);
+  });
+
+  it('show which facts nobody could see', () => {
+    const [found] = troubles({ unknown: { 'studio-2': { power: 'timed-out' } } });
+    expect([found?.stage, found?.evidence]).toEqual([
+      'nodes',
+      [{ node: 'studio-2', fact: 'power', source: 'pmset -g custom', receptacles: [] }],
+    ]);
+  });
+
+  it('stand in the order of the walk: Recovery, bridges, then cables', () => {
+    const bridged: Partial<FactValues> = {
+      'bridge-preferences': [{ name: 'bridge0', interfaces: ['en3', 'en4', 'en5'], auto: 'thunderbolt-bridge' }],
+    };
+    const found = troubles({
+      cables: meshOfFour.slice(1),
+      values: {
+        'studio-4': disabled,
+        'studio-2': bridged,
+        'studio-1': { power: { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true } },
+      },
+    });
+    expect(found.map(({ stage }) => stage)).toEqual(['recovery', 'bridges', 'cables', 'nodes']);
+  });
+});
+
+describe('the work list of Recovery', () => {
+  it('is one for all Macs, with what to press', () => {
+    const list = recoveryOf(troubles({ values: { 'studio-2': disabled, 'studio-4': disabled } }));
+    expect(list?.nodes).toEqual(['studio-2', 'studio-4']);
+    expect(list?.steps[0]).toBe('From here: meshwright shutdown studio-2 studio-4');
+    expect(list?.steps).toContain('Type: rdma_ctl enable');
+  });
+
+  it('is not there when nobody has to go, nor where nothing needs RDMA', () => {
+    expect(recoveryOf(troubles({ cables: meshOfFour.slice(1) }))).toBeUndefined();
+    const desired = desiredFleet();
+    const relaxed = { ...desired, thunderbolt: { ...desired.thunderbolt, rdma: 'auto' as const } };
+    const observation = observedFleet({ values: { 'studio-2': disabled } });
+    const findings = diagnoseFleet(relaxed, observation);
+    expect(recoveryOf(troublesOf({ desired: relaxed, observation, findings, placements: [] }))).toBeUndefined();
+  });
+});

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
+import { recoveryOf } from '../../../src/doctor/recovery.ts';
+import { troublesOf } from '../../../src/doctor/troubles.ts';
+import { doctorJson } from '../../../src/report/doctor-json.ts';
+import { doctorText } from '../../../src/report/doctor-text.ts';
+import { desiredFleet, meshOfFour, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
+
+const disabled = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] } as const;
+
+/** One of nearly everything. */
+const broken: RackChanges = {
+  cables: meshOfFour.slice(1),
+  values: {
+    'studio-2': disabled,
+    'studio-3': disabled,
+    'studio-4': {
+      'bridge-preferences': [{ name: 'bridge0', interfaces: ['en3', 'en4'], auto: 'thunderbolt-bridge' }],
+    },
+  },
+  unknown: { 'studio-1': { filevault: 'timed-out' } },
+};
+
+function input(changes: RackChanges) {
+  const desired = desiredFleet();
+  const observation = observedFleet(changes);
+  const troubles = troublesOf({ desired, observation, findings: diagnoseFleet(desired, observation), placements: [] });
+  const recovery = recoveryOf(troubles);
+  return { desired, observation, troubles, ...(recovery === undefined ? {} : { recovery }), isSimulated: true };
+}
+
+const show = (changes: RackChanges, columns = 80): string =>
+  doctorText({ ...input(changes), budgets: [], columns, unicode: false });
+
+const golden = (name: string): string => `golden/doctor-${name}.txt`;
+
+describe('the page of the doctor', () => {
+  it('says in one line that nothing is broken', async () => {
+    await expect(show({})).toMatchFileSnapshot(golden('healthy'));
+  });
+
+  it('has one cause, one action and the evidence of each broken thing, in the order of the walk', async () => {
+    await expect(show(broken)).toMatchFileSnapshot(golden('broken'));
+  });
+
+  it.each([20, 40, 59])('stays within %s columns, but for commands to copy', (columns) => {
+    const wide = show(broken, columns)
+      .split('\n')
+      .filter((line) => line.length > columns && !/meshwright|sudo|rdma_ctl/.test(line));
+    expect(wide).toEqual([]);
+  });
+
+  it('says which nodes were not asked, and why one could not be observed', () => {
+    const failures = { 'studio-2': [diagnose('ssh/unreachable', { detail: 'No answer.', subject: 'node studio-2' })] };
+    const text = show({ unreachable: ['studio-2'], failures, names: ['studio-1', 'studio-2', 'studio-3'] });
+    expect(text).toContain('Not looked at: studio-4.');
+    expect(text).toContain('studio-2: No answer.');
+  });
+
+  it('shows whatever a node printed harmless', () => {
+    const text = show({
+      values: { 'studio-1': { identity: { serial: 'A\u001b[2J', hardwareUuid: 'UUID-studio-3' } } },
+    });
+    expect(text).toContain('UUID-studio-3');
+    expect(text).not.toContain('\u001b');
+  });
+});
+
+describe('the doctor as JSON', () => {
+  const schema: unknown = JSON.parse(
+    readFileSync(new URL('../../../schemas/doctor.schema.json', import.meta.url), 'utf8'),
+  );
+  const validate = new Ajv2020({ strict: true, allErrors: true }).compile(schema as object);
+
+  it.each([{}, broken, { unreachable: ['studio-2'] }])('follows its schema', (changes: RackChanges) => {
+    expect(validate(doctorJson(input(changes))) ? [] : validate.errors).toEqual([]);
+  });
+
+  it('has every fact behind a trouble with what it said', () => {
+    const { troubles, recovery } = doctorJson(input(broken));
+    expect(recovery?.nodes).toEqual(['studio-2', 'studio-3']);
+    expect(troubles[0]).toMatchObject({
+      code: 'rdma/disabled',
+      stage: 'recovery',
+      evidence: [{ node: 'studio-2', fact: 'rdma-state', source: 'rdma_ctl status', says: ['disabled'] }],
+    });
+  });
+});
