@@ -30,4 +30,11 @@ export const networkCodes = {
       'The network service of the receptacle is on DHCP and got an answer: on a cable between two Macs only Internet Sharing answers. The address can change or go with it.',
     hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',
   },
+  'network/service-order': {
+    severity: 'warning',
+    summary: 'A Thunderbolt service stands before the office network.',
+    cause:
+      'macOS tries its network services in their order: the first one with a router is the way to the rest of the world. As soon as a cable has one, by Internet Sharing or by mistake, everything goes over it.',
+    hint: 'Put the services of the receptacles last with meshwright apply.',
+  },
 } as const satisfies Record<string, CodeEntry>;

@@ -17,6 +17,7 @@ import { rdmaNode } from './rules/rdma-node.ts';
 import { rdmaReceptacles } from './rules/rdma-receptacles.ts';
 import { runsAsRoot } from './rules/runs-as-root.ts';
 import { sameMac } from './rules/same-mac.ts';
+import { serviceOrder } from './rules/service-order.ts';
 import { sudo } from './rules/sudo.ts';
 import { surplus } from './rules/surplus.ts';
 import { unknownFactsRule } from './rules/unknown-facts.ts';
@@ -40,6 +41,7 @@ export const rules: readonly Rule[] = [
   rdmaReceptacles,
   poolOverlap,
   cableAddresses,
+  serviceOrder,
   power,
   wiredLimit,
   filevault,

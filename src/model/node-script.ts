@@ -76,6 +76,8 @@ export interface ScriptArgs {
     readonly device: string;
     readonly addresses: readonly string[];
   };
+  /** The services of the devices `last` behind all others, which keep their order. */
+  readonly 'order-services': { readonly last: readonly string[] };
   /**
    * Makes the private staging folder of a tree, owned by the ssh user, and keeps what is verified in it. `user` is
    * empty where the file does not name one: then it is whoever asked sudo.

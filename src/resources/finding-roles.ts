@@ -54,6 +54,7 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'address/by-dhcp': 'converged-by-address',
   'network/default-route-over-cable': 'converged-by-address',
   'network/lease-over-cable': 'converged-by-address',
+  'network/service-order': 'converged',
   'cabling/missing': { blocks: 'thunderbolt-link' },
   'cabling/elsewhere': { blocks: 'thunderbolt-link' },
   'cabling/slow': { blocks: 'thunderbolt-link', when: 'rdma-needed' },

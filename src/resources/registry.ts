@@ -8,6 +8,7 @@ import { power } from './power.ts';
 import { rdma } from './rdma.ts';
 import type { Resource } from './resource.ts';
 import { runtime } from './runtime.ts';
+import { serviceOrder } from './service-order.ts';
 import { staging } from './staging.ts';
 import { sudo } from './sudo.ts';
 import { thunderboltBridge } from './thunderbolt-bridge.ts';
@@ -25,6 +26,7 @@ export const resources: readonly Resource[] = [
   rdma,
   thunderboltLink,
   linkAddress,
+  serviceOrder,
   wiredLimit,
   staging,
   runtime,

@@ -23,6 +23,7 @@ export type ResourceKind =
   | 'rdma'
   | 'thunderbolt-link'
   | 'link-address'
+  | 'service-order'
   | 'wired-limit'
   | 'staging'
   | 'runtime'

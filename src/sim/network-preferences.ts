@@ -106,17 +106,19 @@ function serviceEntry(service: NetworkService): PlistDict {
 /** The preferences with this service in them: in the place of the one with its UUID, or as the last. */
 export function withService(preferences: PlistDict, service: NetworkService): PlistDict {
   const entries = dictAt(preferences, 'NetworkServices');
-  const set = currentSet(preferences);
-  const sets = dictAt(preferences, 'Sets');
   const kept = servicesIn(preferences).map(({ uuid }) => uuid);
   const order = kept.includes(service.uuid) ? kept : [...kept, service.uuid];
+  const added = { ...entries, [service.uuid]: serviceEntry(service) };
+  return withOrder({ ...preferences, NetworkServices: added }, order);
+}
+
+/** The preferences with the services in this order of their UUIDs. */
+export function withOrder(preferences: PlistDict, order: readonly string[]): PlistDict {
+  const set = currentSet(preferences);
+  const sets = dictAt(preferences, 'Sets');
   const old = dictAt(sets, set);
   const network = { ...dictAt(old, 'Network'), Global: { IPv4: { ServiceOrder: order } } };
-  return {
-    ...preferences,
-    NetworkServices: { ...entries, [service.uuid]: serviceEntry(service) },
-    Sets: { ...sets, [set]: { ...old, Network: network } },
-  };
+  return { ...preferences, Sets: { ...sets, [set]: { ...old, Network: network } } };
 }
 
 /** The preferences with the Thunderbolt Bridge of these members. */

@@ -119,6 +119,18 @@ export const drifts: readonly Drift[] = [
 "$n" -createnetworkservice "$b" "$b" || "$n" -setnetworkserviceenabled "$b" on`),
   },
   {
+    of: 'service-order',
+    what: 'the service of a link stands before the office network',
+    batch: 'settings',
+    make: ({ asRoot, linked }) =>
+      asRoot(`n=$R/usr/sbin/networksetup
+set --
+while IFS= read -r x; do case $x in ('Thunderbolt ${linked}') ;; (*) set -- "$@" "$x" ;; esac; done <<EOT
+$("$n" -listallnetworkservices | "$R/usr/bin/sed" -e 1d -e 's/^[*]//')
+EOT
+"$n" -ordernetworkservices 'Thunderbolt ${linked}' "$@"`),
+  },
+  {
     of: 'link-address/*/kept',
     what: 'a service without a link keeps an address of ours',
     batch: 'settings',

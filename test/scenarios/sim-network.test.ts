@@ -140,6 +140,26 @@ describe('a tool that changes the network', () => {
     expect([ran.code, ran.stderr]).toEqual([1, 'Unable to access the System Configuration database\n']);
   });
 
+  it('takes an order of services only with the name of each of them', async () => {
+    const ran = await sh(`n=$R/usr/sbin/networksetup
+      "$n" -ordernetworkservices Wi-Fi Ethernet; printf '%s\\n' "$?"
+      set -- Wi-Fi
+      for i in 6 5 4 3 2 1; do set -- "$@" "Thunderbolt $i"; done
+      "$n" -ordernetworkservices "$@" Ethernet; printf '%s\\n' "$?"
+      "$n" -listallnetworkservices`);
+    expect(ran.stdout.trimEnd().split('\n')).toEqual([
+      'Wrong number of network services... No changes have been made.',
+      'Note: Quotes must be used around service names which contain spaces.',
+      '** Error: The parameters were not valid.',
+      '4',
+      '0',
+      'An asterisk (*) denotes that a network service is disabled.',
+      'Wi-Fi',
+      ...[6, 5, 4, 3, 2, 1].map((receptacle) => `Thunderbolt ${receptacle}`),
+      'Ethernet',
+    ]);
+  });
+
   it('complains of services, addresses and masks that are none', async () => {
     const ran = await sh(`"$R/usr/sbin/networksetup" -setdhcp Nowhere
       "$R/usr/sbin/networksetup" -setmanual Ethernet 10.0.0 255.0.0.0

@@ -4,6 +4,7 @@ import { clearLinkAddress } from './clear-link-address.ts';
 import { clearStaging } from './clear-staging.ts';
 import { fetchModel } from './fetch-model.ts';
 import { kickRank } from './kick-rank.ts';
+import { orderServices } from './order-services.ts';
 import { prepareStaging } from './prepare-staging.ts';
 import { publishTree } from './publish-tree.ts';
 import { removeBridge } from './remove-bridge.ts';
@@ -23,6 +24,7 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'remove-bridge': removeBridge,
   'set-link-address': setLinkAddress,
   'clear-link-address': clearLinkAddress,
+  'order-services': orderServices,
   'prepare-staging': prepareStaging,
   'publish-tree': publishTree,
   'clear-staging': clearStaging,

@@ -1,5 +1,6 @@
 import { bridgeAddress, type LiveAddress, liveAddress, routerOver } from '../interfaces.ts';
 import { ipv4Number, ipv4Text } from '../ip-text.ts';
+import { servicesIn } from '../network-preferences.ts';
 import { allInterfaces } from './ifconfig-blocks.ts';
 import { lines, type View } from './tool.ts';
 
@@ -46,8 +47,15 @@ interface Attached {
   readonly router?: string;
 }
 
-/** Every interface with an IPv4 address, the one of the office first. */
-function attached({ fleet, mac }: View): readonly Attached[] {
+/** Every interface with an IPv4 address, in the order of the network services: the first router is the default one. */
+function attached(view: View): readonly Attached[] {
+  const services = servicesIn(view.mac.preferences).map(({ device }) => device);
+  const place = ({ device }: Attached): number =>
+    services.includes(device) ? services.indexOf(device) : services.length;
+  return addressed(view).toSorted((one, other) => place(one) - place(other));
+}
+
+function addressed({ fleet, mac }: View): readonly Attached[] {
   const office: Attached = {
     device: mac.lan.device,
     address: { address: mac.lan.address, prefixLength: 24 },
@@ -69,21 +77,19 @@ export function routesText(view: View): string {
   const names = allInterfaces(view).map(({ name }) => name);
   const wire = (device: string): string => `link#${names.indexOf(device) + 1}`;
   const all = attached(view);
-  const [office] = all;
+  const primary = all.find(({ router }) => router !== undefined)?.device ?? all[0]?.device ?? '';
   const defaults = all.flatMap(({ device, router }): readonly Line[] =>
-    router === undefined
-      ? []
-      : [{ to: 'default', by: router, flags: device === office?.device ? 'UGScg' : 'UGScIg', device }],
+    router === undefined ? [] : [{ to: 'default', by: router, flags: device === primary ? 'UGScg' : 'UGScIg', device }],
   );
   const networks = all.flatMap(({ device, address, router }): readonly Line[] => [
     { to: networkName(address), by: wire(device), flags: 'UCS', device, expires: '!' },
-    ...(router === undefined || device === office?.device
+    ...(router === undefined || device === primary
       ? []
       : [{ to: `${router}/32`, by: wire(device), flags: 'UCS', device, expires: '!' }]),
     { to: `${address.address}/32`, by: wire(device), flags: 'UCS', device, expires: '!' },
   ]);
   const local: readonly Line[] = [{ to: '127', by: '127.0.0.1', flags: 'UCS', device: 'lo0' }];
-  const multicast = { to: '224.0.0/4', by: wire(office?.device ?? ''), flags: 'UmCS', device: office?.device ?? '' };
+  const multicast = { to: '224.0.0/4', by: wire(primary), flags: 'UmCS', device: primary };
   return lines(
     'Routing tables',
     '',

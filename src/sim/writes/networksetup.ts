@@ -5,7 +5,7 @@ import { withMac } from '../fleet.ts';
 import { bridgePort, receptaclePort, serviceUuid } from '../interfaces.ts';
 import { ipv4Number, maskLength } from '../ip-text.ts';
 import type { MacState } from '../mac.ts';
-import { type NetworkService, type ServiceIpv4, servicesIn, withService } from '../network-preferences.ts';
+import { type NetworkService, type ServiceIpv4, servicesIn, withOrder, withService } from '../network-preferences.ts';
 
 const manual = published(
   'networksetup(8); who is not root is told so on stdout with exit 14, as several public tools expect it',
@@ -27,10 +27,20 @@ const forms: readonly WriteForm[] = [
       'networksetup -createnetworkservice says nothing; a name that is taken and an unknown port: exit 4',
     ),
   },
+  {
+    form: '-ordernetworkservices SERVICE ...',
+    match: "*:'-ordernetworkservices '*",
+    source: published(
+      'networksetup(8); several public scripts and issues quote "Wrong number of network services... No changes have been made."',
+    ),
+  },
 ];
 
 /** What a form does: the service after it, or what is wrong with its words. */
-type Change = { readonly service: NetworkService } | { readonly wrong: string };
+type Change =
+  | { readonly service: NetworkService }
+  | { readonly order: readonly string[] }
+  | { readonly wrong: string };
 
 const error = 4;
 
@@ -67,6 +77,17 @@ function created(mac: MacState, [name = '', port = '']: readonly string[]): Chan
   return { service: { uuid, name, port, device, isEnabled: true, ipv4: { kind: 'dhcp' } } };
 }
 
+/** The tool wants the name of every service, each once. */
+function ordered(mac: MacState, names: readonly string[]): Change {
+  const services = servicesIn(mac.preferences);
+  const order = names.flatMap((name) => services.find((one) => one.name === name)?.uuid ?? []);
+  if (order.length === names.length && new Set(order).size === services.length && names.length === services.length) {
+    return { order };
+  }
+  const wrong = 'Wrong number of network services... No changes have been made.';
+  return { wrong: `${wrong}\nNote: Quotes must be used around service names which contain spaces.` };
+}
+
 function changed(mac: MacState, [verb, name = '', ...rest]: readonly string[]): Change | undefined {
   switch (verb) {
     case '-setmanual':
@@ -76,6 +97,8 @@ function changed(mac: MacState, [verb, name = '', ...rest]: readonly string[]): 
     case '-setnetworkserviceenabled':
       if (rest[0] !== 'on' && rest[0] !== 'off') return undefined;
       return changeOf(mac, name, (service) => ({ service: { ...service, isEnabled: rest[0] === 'on' } }));
+    case '-ordernetworkservices':
+      return ordered(mac, [name, ...rest]);
     default:
       return created(mac, [name, ...rest]);
   }
@@ -91,6 +114,10 @@ function write({ fleet, mac }: View, { args, isRoot }: WriteCall): WriteResult |
   if (!mac.ailments.hasFullDiskAccess) return { fleet, stderr: lines(noAccess), exitCode: 1 };
   if ('wrong' in change) {
     return { fleet, stdout: lines(change.wrong, '** Error: The parameters were not valid.'), exitCode: error };
+  }
+  if ('order' in change) {
+    const reordered = (one: MacState): MacState => ({ ...one, preferences: withOrder(one.preferences, change.order) });
+    return { fleet: withMac(fleet, mac.name, (one) => configured(reordered(one), [])) };
   }
   const { service } = change;
   return {

@@ -77,6 +77,34 @@ describe('a default route over a cable', () => {
   });
 });
 
+describe('the order of the network services', () => {
+  const service = (name: string, device: string, isEnabled = true) => ({ name, port: name, device, isEnabled });
+  const ordered = (...services: readonly FactValues['network-services'][number][]): RackChanges =>
+    only({ 'network-services': services });
+
+  it('with a cable before the office network is a warning that names both', () => {
+    const [finding, ...others] = findingsOf(
+      ordered(
+        service('Thunderbolt 2', 'en3'),
+        service('Thunderbolt Bridge', 'bridge0', false),
+        service('Ethernet', 'en0'),
+      ),
+    );
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({
+      code: 'network/service-order',
+      severity: 'warning',
+      detail: 'In the order of the network services: Thunderbolt 2 before Ethernet.',
+    });
+  });
+
+  it('with cables last, or with something behind them that is off, is right', () => {
+    const right = [service('Ethernet', 'en0'), service('Thunderbolt 2', 'en3'), service('Wi-Fi', 'en1', false)];
+    expect(told(ordered(...right))).toEqual([]);
+    expect(told(ordered(service('Thunderbolt 2', 'en3'), service('Ethernet', 'en0')), noPool)).toEqual([]);
+  });
+});
+
 describe('the address of a cable', () => {
   it('that came by DHCP without a route is a warning', () => {
     const changes = onDhcp(lease);

@@ -54,6 +54,7 @@ const scripts: ScriptArgs = {
     create: true,
   },
   'clear-link-address': { service: 'Thunderbolt 2', device: 'en3', addresses: ['10.77.0.1'] },
+  'order-services': { last: ['en2', 'en3', 'bridge0'] },
   'prepare-staging': { tree: exampleModel, user: 'mesh' },
   'publish-tree': { tree: exampleModel, jobs: [exampleDigest] },
   'switch-runtime': { tree: exampleRuntime },

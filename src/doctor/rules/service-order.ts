@@ -1,0 +1,20 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Rule } from '../rule.ts';
+import { misplacedServices, orderWords } from '../service-order.ts';
+import { nodeSubject } from '../subject.ts';
+
+/** Cables that macOS would use before the office network, where their addresses are ours. */
+export const serviceOrder: Rule = ({ desired, nodes }) =>
+  desired.thunderbolt.pool === undefined
+    ? []
+    : nodes.flatMap(({ name, facts }) => {
+        const found = misplacedServices(facts);
+        return found.kind === 'unknown' || found.value.length === 0
+          ? []
+          : [
+              diagnose('network/service-order', {
+                subject: nodeSubject(name),
+                detail: `In the order of the network services: ${orderWords(found.value)}.`,
+              }),
+            ];
+      });

@@ -1,0 +1,66 @@
+import { misplacedServices, orderWords, thunderboltDevices } from '../doctor/service-order.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import { scriptStep } from './build-step.ts';
+import { changedProperties } from './change.ts';
+import { connectionBlockers } from './connection.ts';
+import type { ObservedTarget, Property, Resource, View } from './resource.ts';
+import { knownWords, mapKnown } from './seen-fact.ts';
+
+function propertyOf({ thunderbolt: { pool } }: DesiredFleet, { desired, facts }: ObservedTarget): readonly Property[] {
+  const misplaced = misplacedServices(facts);
+  return pool === undefined
+    ? []
+    : [
+        {
+          node: desired.name,
+          address: 'service-order',
+          desired: true,
+          observed: mapKnown(misplaced, (found) => found.length === 0),
+          from: knownWords(misplaced, orderWords),
+          to: orderWords([]),
+          reason: 'thunderbolt.addressing',
+        },
+      ];
+}
+
+const properties = ({ desired, targets }: View): readonly Property[] =>
+  targets.flatMap((target) => propertyOf(desired, target));
+
+const devicesOf = ({ facts }: ObservedTarget): readonly string[] => {
+  const devices = thunderboltDevices(facts);
+  return devices.kind === 'known' ? devices.value : [];
+};
+
+/** Whoever is moved would not be reached over its cable the way it was. */
+const touched = ({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] => {
+  const misplaced = misplacedServices(facts);
+  const moved = misplaced.kind === 'known' ? misplaced.value : [];
+  return changed.length === 0 ? [] : moved.flatMap(({ service }) => service.device ?? []);
+};
+
+/**
+ * The network services of the receptacles behind all others, so that a cable never becomes the way to the rest of the
+ * world. The others keep their order. @see networksetup(8), `-ordernetworkservices`
+ */
+export const serviceOrder: Resource = {
+  kind: 'service-order',
+  after: ['identity', 'sudo', 'thunderbolt-bridge'],
+  properties,
+  steps: (changes, { desired, targets }) => ({
+    steps: targets.flatMap((target) =>
+      changedProperties(changes, propertyOf(desired, target)).map((made) =>
+        scriptStep({
+          node: made.node,
+          resource: 'service-order',
+          name: 'service-order/set',
+          call: { name: 'order-services', args: { last: devicesOf(target) } },
+          makes: [made],
+          effect: { kind: 'network' },
+          deadlineMs: 30_000,
+        }),
+      ),
+    ),
+    rescues: [],
+  }),
+  blockers: (view) => connectionBlockers(view, { kind: 'service-order', properties: properties(view), touched }),
+};

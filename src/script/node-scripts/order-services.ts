@@ -1,0 +1,39 @@
+import type { ScriptArgs } from '../../model/node-script.ts';
+import { pathWord, tool } from '../node-paths.ts';
+import { quote } from '../quote.ts';
+import { networkSetupFunctions } from './network-setup.ts';
+
+/** The names of all services, one per line, those with one of the devices `d` behind the others; else in their order. */
+const lastBehind = `/^\\([*0-9]+\\) / { n = $0; sub(/^\\([*0-9]+\\) /, "", n); next }
+/^\\(Hardware Port: .*, Device: ?[^ ,]*\\)$/ {
+  v = $0; sub(/^.*, Device: ?/, "", v); sub(/\\)$/, "", v)
+  if (v != "" && index(d, " " v " ")) t = t n "\\n"; else print n
+}
+END { printf "%s", t }`;
+
+/**
+ * Puts the network services of some devices behind all others. The tool wants every name, those of services that are
+ * off and of VPNs too, and changes nothing otherwise ("Wrong number of network services"), so that the list is made
+ * here, from what is there now.
+ *
+ * @see networksetup(8): -ordernetworkservices, -listnetworkserviceorder
+ */
+export function orderServices({ last }: ScriptArgs['order-services']): string {
+  return `${networkSetupFunctions}
+names() {
+  mustnet -listnetworkserviceorder
+  was=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} -v d=' ' '${lastBehind}')
+  want=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} -v d=${quote(` ${last.join(' ')} `)} '${lastBehind}')
+}
+names
+[ -n "$want" ] || failed networksetup 'networksetup lists no service'
+[ "$was" != "$want" ] || unchanged
+set --
+while IFS= read -r x; do set -- "$@" "$x"; done <<EOT
+$want
+EOT
+mustnet -ordernetworkservices "$@"
+names
+[ "$was" = "$want" ] || failed networksetup 'networksetup took the order and shows another one'
+changed`;
+}
