@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { ServerChannel } from 'ssh2';
 import type { Exit } from '../../model/exit.ts';
@@ -7,6 +5,7 @@ import { createChannelOutput } from './channel-output.ts';
 import type { ExecHold } from './exec-watch.ts';
 import type { StdioPipes } from './pipes.ts';
 import type { ProcessGroups } from './process-groups.ts';
+import type { ProcessStarter, StartedProgram } from './process-starter.ts';
 
 /** What it takes to run one command of a client. */
 export interface ExecOptions {
@@ -14,6 +13,7 @@ export interface ExecOptions {
   readonly channel: ServerChannel;
   readonly pipes: StdioPipes;
   readonly groups: ProcessGroups;
+  readonly starter: ProcessStarter;
   /** On which it runs. */
   readonly node: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -52,26 +52,22 @@ const signalNames = [
   'USR2',
 ];
 
-/** A shell, or why it could not be started: Node throws for a command line that is too long, and emits the rest. */
-function spawnShell(options: ExecOptions): ChildProcess | Error {
+/** A shell in a group of its own. @throws Error when it cannot be started, as for a command line that is too long */
+async function startShell({ command, pipes, groups, starter, ...options }: ExecOptions): Promise<StartedProgram> {
+  const add = groups.expect(options.node);
   try {
-    return spawn('/bin/sh', ['-c', options.command], {
-      argv0: 'sh',
-      cwd: options.folder,
-      env: { ...options.environment },
-      detached: true,
-      stdio: [...options.pipes.child],
+    const shell = await starter.start({
+      program: '/bin/sh',
+      words: ['sh', '-c', command],
+      environment: options.environment,
+      folder: options.folder,
+      stdio: pipes.paths,
     });
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    add(shell.pid);
+    return shell;
   } finally {
-    options.pipes.closeChildEnds();
+    pipes.handedOver();
   }
-}
-
-function exitOf(code: number | null, signal: string | null): Exit {
-  if (code !== null) return { kind: 'exited', code };
-  return { kind: 'signalled', signal: (signal ?? '').replace(/^SIG/, '') };
 }
 
 /** Tells the client how it ended, in the words of sshd: a signal that the RFC does not know gets a suffix. */
@@ -99,11 +95,9 @@ function feed({ channel, onInput, hold }: ExecOptions, stdin: Socket): void {
 }
 
 /** Resolves with the exit; what keeps a shell from starting is said as sshd's child says it, with exit 1. */
-async function whenEnded(child: ChildProcess | Error, channel: ServerChannel): Promise<Exit> {
+async function whenEnded(shell: Promise<StartedProgram>, channel: ServerChannel): Promise<Exit> {
   try {
-    if (child instanceof Error) throw child;
-    const [code, signal] = await once(child, 'exit');
-    return exitOf(code, signal);
+    return await (await shell).ended;
   } catch (error) {
     channel.stderr.write(`/bin/sh: ${error instanceof Error ? error.message : String(error)}\n`);
     return { kind: 'exited', code: 1 };
@@ -120,9 +114,14 @@ export function runExec(options: ExecOptions): RunningExec {
   const { stdin, stdout, stderr } = pipes;
   const ours = [stdin, stdout, stderr];
   for (const socket of ours) socket.on('error', () => undefined);
-  const child = spawnShell(options);
-  const group = child instanceof Error ? undefined : child.pid;
-  if (group !== undefined) groups.add(group, options.node);
+  const shell = startShell(options);
+  let group: number | undefined;
+  shell.then(
+    ({ pid }) => {
+      group = pid;
+    },
+    () => undefined,
+  );
 
   let leave: () => void = () => undefined;
   const gone = new Promise<void>((resolve) => {
@@ -132,7 +131,7 @@ export function runExec(options: ExecOptions): RunningExec {
   const drained = Promise.all([output.send(stdout, 'stdout'), output.send(stderr, 'stderr')]).catch(() => undefined);
   feed(options, stdin);
 
-  const ended = whenEnded(child, channel).then(async (exit) => {
+  const ended = whenEnded(shell, channel).then(async (exit) => {
     if (group !== undefined) groups.leaderEnded(group);
     hold.received();
     await hold.released;

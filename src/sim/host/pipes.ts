@@ -10,13 +10,13 @@ const lowWater = 12;
 
 /** Standard input, output and error of one command, each a real pipe. */
 export interface StdioPipes {
-  /** Descriptors for the child, in the order 0, 1, 2; blocking, as a command expects them. */
-  readonly child: readonly [number, number, number];
+  /** Where the command opens its own ends, in the order 0, 1, 2; blocking, as a command expects them. */
+  readonly paths: readonly [string, string, string];
   readonly stdin: Socket;
   readonly stdout: Socket;
   readonly stderr: Socket;
-  /** To be called once the child has them (or never will), or the end of its output is never seen. */
-  readonly closeChildEnds: () => void;
+  /** To be called once the command has them (or never will), or the end of its output is never seen. */
+  readonly handedOver: () => void;
 }
 
 /** Hands out pipes; each is used once, so that output of one command can never reach another. */
@@ -27,37 +27,33 @@ export interface PipeSupply {
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 
-/** Opens both ends without blocking: the waiting side first, non-blocking, then the child's own. */
-function openToChild(path: string): { readonly child: number; readonly ours: number } {
-  const first = openSync(path, O_RDONLY | O_NONBLOCK);
-  const ours = openSync(path, O_WRONLY | O_NONBLOCK);
-  const child = openSync(path, O_RDONLY);
-  closeSync(first);
-  unlinkSync(path);
-  return { child, ours };
+/** Our end of a FIFO, and one end of either kind, so that whoever opens it next waits for nobody. */
+interface Ends {
+  readonly ours: number;
+  readonly standIns: readonly [number, number];
 }
 
-function openFromChild(path: string): { readonly child: number; readonly ours: number } {
-  const ours = openSync(path, O_RDONLY | O_NONBLOCK);
-  const child = openSync(path, O_WRONLY);
-  unlinkSync(path);
-  return { child, ours };
+/** Opens without blocking: a reader first, which does not wait for a writer. */
+function openFifo(path: string, isOursToRead: boolean): Ends {
+  const standIn = openSync(path, O_RDONLY | O_NONBLOCK);
+  const ours = openSync(path, (isOursToRead ? O_RDONLY : O_WRONLY) | O_NONBLOCK);
+  return { ours, standIns: [standIn, openSync(path, O_WRONLY)] };
 }
 
 const reader = (fd: number): Socket => new Socket({ fd, readable: true, writable: false });
 
 function openStdio(paths: readonly [string, string, string]): StdioPipes {
-  const input = openToChild(paths[0]);
-  const output = openFromChild(paths[1]);
-  const errors = openFromChild(paths[2]);
-  const child = [input.child, output.child, errors.child] as const;
+  const input = openFifo(paths[0], false);
+  const output = openFifo(paths[1], true);
+  const errors = openFifo(paths[2], true);
   return {
-    child,
+    paths,
     stdin: new Socket({ fd: input.ours, readable: false, writable: true }),
     stdout: reader(output.ours),
     stderr: reader(errors.ours),
-    closeChildEnds: () => {
-      for (const fd of child) closeSync(fd);
+    handedOver: () => {
+      for (const { standIns } of [input, output, errors]) for (const fd of standIns) closeSync(fd);
+      for (const path of paths) unlinkSync(path);
     },
   };
 }

@@ -6,6 +6,11 @@ const surveyMs = 500;
 export interface ProcessGroups {
   /** `owner` is the node on which the group runs. */
   readonly add: (group: number, owner?: string) => void;
+  /**
+   * To be asked before a process of a node is started; adds its group once that is known, and ends it on the spot when
+   * everything of the node was ended meanwhile.
+   */
+  readonly expect: (owner: string) => (group: number) => void;
   /** The first process of the group has ended; what it left behind stays guarded until it ends too. */
   readonly leaderEnded: (group: number) => void;
   readonly signal: (group: number, name: string) => void;
@@ -39,6 +44,8 @@ export function createProcessGroups(lifeline: Lifeline): ProcessGroups {
   const running = new Set<number>();
   const orphaned = new Set<number>();
   const owners = new Map<number, string>();
+  const ends = new Map<string, number>();
+  let isOver = false;
   const settle = (group: number): void => {
     if (isAlive(group)) {
       orphaned.add(group);
@@ -52,11 +59,19 @@ export function createProcessGroups(lifeline: Lifeline): ProcessGroups {
     for (const group of orphaned) settle(group);
   }, surveyMs);
   survey.unref();
+  const add = (group: number, owner?: string): void => {
+    running.add(group);
+    if (owner !== undefined) owners.set(group, owner);
+    lifeline.guard(group);
+  };
   return {
-    add: (group, owner) => {
-      running.add(group);
-      if (owner !== undefined) owners.set(group, owner);
-      lifeline.guard(group);
+    add,
+    expect: (owner) => {
+      const before = ends.get(owner);
+      return (group) => {
+        add(group, owner);
+        if (isOver || ends.get(owner) !== before) signalGroup(group, 'SIGKILL');
+      };
     },
     leaderEnded: (group) => {
       running.delete(group);
@@ -67,9 +82,11 @@ export function createProcessGroups(lifeline: Lifeline): ProcessGroups {
     },
     count: () => running.size + orphaned.size,
     killOwned: (owner) => {
+      ends.set(owner, (ends.get(owner) ?? 0) + 1);
       for (const [group, by] of owners) if (by === owner) signalGroup(group, 'SIGKILL');
     },
     killAll: () => {
+      isOver = true;
       clearInterval(survey);
       for (const group of [...running, ...orphaned]) signalGroup(group, 'SIGKILL');
     },

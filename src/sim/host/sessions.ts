@@ -4,6 +4,7 @@ import { execEnvironment, homeOf } from './exec-environment.ts';
 import { createExecHold, type ExecWatch } from './exec-watch.ts';
 import type { PipeSupply } from './pipes.ts';
 import type { ProcessGroups } from './process-groups.ts';
+import type { ProcessStarter } from './process-starter.ts';
 import type { NodeRecords } from './records.ts';
 import { createInputWatch, type Objection, objectionsTo } from './strict-shell.ts';
 
@@ -17,6 +18,7 @@ export interface SessionNode {
   readonly mark: () => string;
   readonly pipes: PipeSupply;
   readonly groups: ProcessGroups;
+  readonly starter: ProcessStarter;
   readonly records: NodeRecords;
   readonly watch: ExecWatch;
   /** Number of the present boot session. */
@@ -149,6 +151,7 @@ async function startExec(channel: ServerChannel, command: string, one: OneSessio
     channel,
     pipes,
     groups: node.groups,
+    starter: node.starter,
     node: node.name,
     environment: execEnvironment({
       root: node.root,
