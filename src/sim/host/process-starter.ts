@@ -76,12 +76,12 @@ function startPerl() {
   for (const one of [stdin, stdout]) if (one instanceof Socket) one.unref();
   const ended = once(child, 'close').catch(() => undefined);
   child.unref();
-  return { stdin, stdout, ended };
+  return { stdin, stdout, ended, ref: () => child.ref() };
 }
 
 /** Starts the starter. Nothing of it keeps the simulator alive. */
 export function createProcessStarter(): ProcessStarter {
-  const { stdin, stdout, ended } = startPerl();
+  const { stdin, stdout, ended, ref } = startPerl();
   const pending = new Map<number, Pending>();
   let count = 0;
   let isGone = false;
@@ -107,6 +107,8 @@ export function createProcessStarter(): ProcessStarter {
         stdin.write(bytes);
       }),
     close: async () => {
+      // Without it a process with nothing else to wait for would be over before.
+      ref();
       stdin.end();
       await ended;
     },
