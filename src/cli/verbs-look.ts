@@ -83,6 +83,50 @@ Examples:
     load: async () => (await import('./commands/logs.ts')).logs,
   },
   {
+    name: 'cables',
+    group,
+    summary: 'declared and seen cables, and what hands have to move',
+    words: '',
+    uses: ['file', 'reach', 'json', 'parallel'],
+    options: [
+      { flags: '--watch', text: 'guide the hands live, until every link is as declared' },
+      { flags: '--identify', text: 'say which receptacle was just plugged, until Ctrl-C' },
+    ],
+    more: `Each cable with its two receptacles, its speed and how it is. Moves are the
+fewest that make the cabling as declared, in an order in which every receptacle
+is free when its cable comes. A cable over which a placement runs is moved only
+after that placement was stopped; no cable is plugged in before the Thunderbolt
+Bridges are gone.
+Exit 0: all links are as declared. 3: hands are needed. 4: some cables could not
+be judged, or the file names a receptacle that is not there. 1: no node was seen.`,
+    load: async () => (await import('./commands/cables.ts')).cables,
+  },
+  {
+    name: 'graph',
+    group,
+    summary: 'the rack as SVG or DOT, with what is wrong in it',
+    words: '',
+    uses: ['file', 'reach', 'json', 'parallel'],
+    options: [
+      { flags: '--format <format>', text: 'svg, or dot for graphviz; else as the file is named, else svg' },
+      { flags: '--out <file>', text: 'into this file instead of standard output' },
+      { flags: '--declared', text: 'the file alone: no node is asked' },
+    ],
+    more: `Declared and seen cables at once. What is wrong is red and says so in words, and
+what hands have to do is written on the cable. SVG is not shown on a terminal:
+name a file or a pipe. It needs nothing beside it and follows light and dark.
+Receptacles have the numbers that macOS prints; where one is on the case stands
+beside it as far as anybody knows.
+Exit 0: drawn, and every node was observed. 1: none was. 4: some. 3: the others
+are locked at FileVault.
+
+Examples:
+  meshwright graph --out rack.svg
+  meshwright graph --declared | your-viewer
+  meshwright graph --format dot | dot -Tpng >rack.png`,
+    load: async () => (await import('./commands/graph.ts')).graph,
+  },
+  {
     name: 'history',
     group,
     summary: 'what was done to the nodes, when and by whom',

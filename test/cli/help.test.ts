@@ -9,7 +9,22 @@ const run = (...words: string[]) => meshwright(place, words);
 
 /** Every verb and family of verbs, as they stand in the help. */
 const shown = [
-  ...['enroll', 'validate', 'fit', 'plan', 'apply', 'forget', 'status', 'doctor', 'drift', 'facts', 'logs', 'history'],
+  ...[
+    'enroll',
+    'validate',
+    'fit',
+    'plan',
+    'apply',
+    'forget',
+    'status',
+    'doctor',
+    'drift',
+    'facts',
+    'logs',
+    'cables',
+    'graph',
+    'history',
+  ],
   ...['ask', 'start', 'stop', 'restart', 'reboot', 'shutdown', 'exec', 'run', 'sim', 'demo', 'lease', 'schema'],
 ];
 

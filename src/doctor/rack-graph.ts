@@ -1,0 +1,106 @@
+import { moveText } from '../cabling/cabling-text.ts';
+import { caseFaces, facesWords, placeWords } from '../cabling/case-places.ts';
+import { macModel } from '../desired/mac-models.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import type { LinkEnd } from '../model/link.ts';
+import type { NodeName } from '../model/node.ts';
+import { type Examination, type ExaminedNode, examine } from './examination.ts';
+import type { FleetObservation } from './fleet-observation.ts';
+import { type GraphCable, graphCables } from './graph-cables.ts';
+import { type GraphReceptacle, type GraphStray, graphReceptacles, graphStrays } from './graph-receptacles.ts';
+
+/** One Mac of the drawing, with its receptacles in the order of their numbers. */
+export interface GraphNode {
+  readonly name: NodeName;
+  /** Whether its receptacles were looked at. */
+  readonly isSeen: boolean;
+  /** Apple's identifier: as seen, else as the file has it. */
+  readonly model?: string;
+  /** `Mac Studio (M3 Ultra)`; absent for a model that is not known. */
+  readonly modelName?: string;
+  /** `4 on the back, 2 on the front`; absent for a model that is not known. */
+  readonly faces?: string;
+  readonly receptacles: readonly GraphReceptacle[];
+}
+
+/** One act of hands, numbered in the order in which it should be done. */
+export interface GraphMove {
+  /** From 1. */
+  readonly number: number;
+  /** Names that come from nodes are not escaped in it. */
+  readonly text: string;
+}
+
+/** The rack as it is drawn: declared and seen at once. */
+export interface RackGraph {
+  readonly cluster: string;
+  /** Whether only the file was read: then nothing is known of any node. */
+  readonly isDeclaredOnly: boolean;
+  /** Sorted by name. */
+  readonly nodes: readonly GraphNode[];
+  /** Sorted by their ends; every declared link and every cable that is seen. */
+  readonly cables: readonly GraphCable[];
+  /** Macs at the end of a cable that are no node of the file, as far as anybody can say. */
+  readonly strays: readonly GraphStray[];
+  readonly moves: readonly GraphMove[];
+}
+
+/** The model that a node shows, or else the one that the file gives it. */
+const modelOf = (node: ExaminedNode | undefined, declared: string | undefined): string | undefined =>
+  node?.facts.hardware.kind === 'known' ? node.facts.hardware.value.model : declared;
+
+function namesOf(desired: DesiredFleet): readonly NodeName[] {
+  const linked = desired.thunderbolt.links.flatMap((link) => link.ends.map((end) => end.node));
+  return [...new Set([...desired.nodes.map((node) => node.name), ...linked])].toSorted();
+}
+
+/** The numbers of receptacles that a node has as far as anybody knows, for one that nobody looked at. */
+function expectedNumbers(name: NodeName, model: string | undefined, ends: readonly LinkEnd[]): readonly number[] {
+  const count = model === undefined ? 0 : (macModel(model)?.receptacles ?? 0);
+  const declared = ends.filter((end) => end.node === name).map((end) => end.receptacle);
+  return [...new Set([...Array.from({ length: count }, (_, index) => index + 1), ...declared])];
+}
+
+function graphNode(examination: Examination, name: NodeName, isDeclaredOnly: boolean): GraphNode {
+  const { cabling, desired } = examination;
+  const node = examination.nodes.find((one) => one.name === name);
+  const model = modelOf(node, desired.nodes.find((one) => one.name === name)?.hardware.model);
+  const faces = model === undefined ? undefined : caseFaces(model);
+  const known = model === undefined ? undefined : macModel(model);
+  const ends = desired.thunderbolt.links.flatMap((link) => link.ends);
+  return {
+    name,
+    isSeen: cabling.rack.seenNodes.includes(name),
+    ...(model === undefined ? {} : { model }),
+    ...(known === undefined ? {} : { modelName: known.name }),
+    ...(faces === undefined ? {} : { faces: facesWords(faces) }),
+    receptacles: graphReceptacles({
+      cabling,
+      name,
+      numbers: expectedNumbers(name, model, ends),
+      placeOf: (receptacle) => placeWords(model, receptacle),
+      isDeclaredOnly,
+    }),
+  };
+}
+
+function drawn(examination: Examination, isDeclaredOnly: boolean): RackGraph {
+  const { cabling, desired } = examination;
+  const moves = examination.moves.flatMap((group) => group.moves);
+  return {
+    cluster: desired.name,
+    isDeclaredOnly,
+    nodes: namesOf(desired).map((name) => graphNode(examination, name, isDeclaredOnly)),
+    cables: graphCables(cabling, moves, isDeclaredOnly),
+    strays: graphStrays(cabling, moves),
+    moves: moves.map((move, index) => ({ number: index + 1, text: moveText(move) })),
+  };
+}
+
+/** What is to be drawn of a rack that was looked at. Texts that come from nodes are not escaped. */
+export const rackGraph = (desired: DesiredFleet, observation: FleetObservation): RackGraph =>
+  drawn(examine(desired, observation), false);
+
+/** The same of the file alone: links as they should be, and nothing of how they are. */
+export const declaredGraph = (desired: DesiredFleet): RackGraph =>
+  drawn(examine(desired, { nodes: {}, failures: {} }), true);

@@ -1,0 +1,104 @@
+import type { Curve, Outlet, Point } from './graph-geometry.ts';
+import { labelSizes, type PlacedLabel } from './graph-labels.ts';
+import type { GraphLayout, PlacedCable, PlacedTail } from './graph-layout.ts';
+import { graphSizes, type PlacedNode, type PlacedStray } from './graph-ring.ts';
+import { socketSvg } from './graph-socket.ts';
+import { cableTitle, type GraphPicture, strayLines } from './graph-words.ts';
+import { xmlElement, xmlText } from './xml-text.ts';
+
+const moved = (point: Point, by: Point): Point => ({ x: point.x + by.x, y: point.y + by.y });
+
+const pointText = ({ x, y }: Point): string => `${Math.round(x * 10) / 10 + 0} ${Math.round(y * 10) / 10 + 0}`;
+
+const pathOf = ({ from, fromControl, toControl, to }: Curve, by: Point): string =>
+  `M${pointText(moved(from, by))}C${[fromControl, toControl, to].map((one) => pointText(moved(one, by))).join(' ')}`;
+
+/** A line with a gap of paper beside it, so that the eye can follow it over others. */
+const lines = (d: string, dashes = ''): string =>
+  `${xmlElement('path', { class: 'halo', d })}${xmlElement('path', { class: `line${dashes}`, d })}`;
+
+function dashesOf({ cable }: PlacedCable): string {
+  if (cable.state === 'unknown') {
+    return ' unsure';
+  }
+  return cable.isSeen ? '' : ' absent';
+}
+
+const cableSvg = (placed: PlacedCable, { graph }: GraphPicture, by: Point): string =>
+  xmlElement(
+    'g',
+    {
+      class: `cable ${placed.tone}`,
+      'data-ends': placed.key,
+      'data-state': placed.cable.state,
+    },
+    `${xmlElement('title', {}, xmlText(cableTitle(placed.cable, graph)))}${lines(pathOf(placed.curve, by), dashesOf(placed))}`,
+  );
+
+function tailSvg({ placed, key, tone, curve }: PlacedTail, by: Point): string {
+  const ends = `${key} sees ${strayLines(placed.stray).join(', ')}`;
+  return xmlElement(
+    'g',
+    { class: `cable ${tone}`, 'data-ends': key, 'data-state': placed.stray.kind },
+    `${xmlElement('title', {}, xmlText(ends))}${lines(pathOf(curve, by))}`,
+  );
+}
+
+function labelSvg({ wire, lines: words, box }: PlacedLabel, by: Point): string {
+  const { x, y } = moved(box, by);
+  const rect = xmlElement('rect', { class: 'label', x, y, width: box.width, height: box.height, rx: 5 });
+  const texts = words.map((line, index) =>
+    xmlElement('text', { x: x + labelSizes.padding, y: y + labelSizes.line * (index + 1) - 1 }, xmlText(line)),
+  );
+  return xmlElement('g', { class: `note ${wire.tone}`, 'data-ends': wire.key }, [rect, ...texts].join(''));
+}
+
+/** The case with its texts: they keep away from the edge that has the sockets. */
+function caseSvg({ box, edge, title, lines: small }: PlacedNode | PlacedStray, by: Point): string {
+  const { x, y } = moved(box, by);
+  const { padding, socketDepth, titleLine, line } = graphSizes;
+  const left = x + padding + (edge === 'left' ? socketDepth : 0);
+  const top = y + padding + (edge === 'top' ? socketDepth : 0);
+  const below = top + title.length * titleLine;
+  return [
+    xmlElement('rect', { class: 'case', x, y, width: box.width, height: box.height, rx: 12 }),
+    ...title.map((text, index) =>
+      xmlElement('text', { class: 'name', x: left, y: top + 14 + index * titleLine }, xmlText(text)),
+    ),
+    ...small.map((text, index) =>
+      xmlElement('text', { class: 'small', x: left, y: below + 10 + index * line }, xmlText(text)),
+    ),
+  ].join('\n');
+}
+
+const shifted = (socket: Outlet, by: Point): Outlet => ({ ...moved(socket, by), out: socket.out });
+
+function nodeSvg(placed: PlacedNode, picture: GraphPicture, by: Point): string {
+  const { node } = placed;
+  const isUnseen = !node.isSeen && !picture.graph.isDeclaredOnly;
+  const sockets = node.receptacles.flatMap((receptacle, index) => {
+    const socket = placed.sockets[index];
+    return socket === undefined ? [] : [socketSvg(node.name, receptacle, shifted(socket, by))];
+  });
+  return xmlElement(
+    'g',
+    { class: isUnseen ? 'node unseen' : 'node', 'data-node': node.name },
+    `\n${[caseSvg(placed, by), ...sockets].join('\n')}\n`,
+  );
+}
+
+const straySvg = (placed: PlacedStray, by: Point): string =>
+  xmlElement('g', { class: 'stray' }, `\n${caseSvg(placed, by)}\n`);
+
+/** Everything of the rack, moved `by` this much: cables below, then Macs, then what is written on the cables. */
+export const graphBody = (picture: GraphPicture, layout: GraphLayout, by: Point): string =>
+  [
+    ...layout.tails.map((tail) => tailSvg(tail, by)),
+    ...layout.cables.toSorted((a, b) => Number(isLoud(a)) - Number(isLoud(b))).map((one) => cableSvg(one, picture, by)),
+    ...layout.ring.nodes.map((placed) => nodeSvg(placed, picture, by)),
+    ...layout.ring.strays.map((placed) => straySvg(placed, by)),
+    ...layout.labels.map((label) => labelSvg(label, by)),
+  ].join('\n');
+
+/** What somebody has to look at lies above what is as it should be. */
+const isLoud = ({ tone }: PlacedCable): boolean => tone === 'bad';
