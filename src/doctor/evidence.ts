@@ -56,8 +56,9 @@ const factsOf = (code: string): readonly FactName[] =>
 const wordText = (word: Word): string =>
   typeof word === 'string' ? word : word.path.slice(word.path.lastIndexOf('/') + 1);
 
-/** Facts of the one `sysctl` that asks for many values: what a person would type for this one. */
+/** Facts of a `sysctl` that asks for many values, or of a script around a tool: what a person would type. */
 const ownSources: Partial<Readonly<Record<FactName, string>>> = {
+  'rdma-ports': 'ibv_devinfo -v',
   'boot-session': 'sysctl kern.bootsessionuuid',
   hardware: 'sysctl hw.model hw.memsize',
   'wired-limit': 'sysctl iogpu.wired_limit_mb',

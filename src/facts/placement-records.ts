@@ -21,6 +21,10 @@ export interface SeenPlacements {
   /** TCP ports on which somebody listens; unknown when netstat failed. */
   readonly ports: Known<readonly number[]>;
   readonly tokens: ReadonlyMap<string, AskedToken>;
+  /** The count of starts over RDMA, as its file says; absent where there was none. */
+  readonly rdmaStarts?: Readonly<Record<string, string>>;
+  /** The mark of the last start over RDMA, by placement. */
+  readonly starts: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
 
 /** Reads everything that the probe printed; garbled when a record is of no known kind or comes twice. */
@@ -29,18 +33,30 @@ export function readPlacements(answer: Answer | undefined): Known<SeenPlacements
   if (all.kind === 'unknown') return all;
   const records: SeenPlacements['records'][number][] = [];
   const tokens = new Map<string, AskedToken>();
+  const starts = new Map<string, Readonly<Record<string, string>>>();
   let ports: Known<readonly number[]> | undefined;
+  let rdmaStarts: Readonly<Record<string, string>> | undefined;
   for (const record of all.value) {
     const exit = exitOfListHead(record.head, 'listening');
     const token = tokenRecordOf(record);
     const [, name = ''] = /^placement ([A-Za-z0-9._-]{1,255})$/.exec(record.head) ?? [];
     const fields = name === '' ? undefined : readFields(record.lines);
+    const [, startOf = ''] = /^start ([A-Za-z0-9._-]{1,255})$/.exec(record.head) ?? [];
+    const started = startOf === '' ? undefined : readFields(record.lines);
     if (exit !== undefined && ports === undefined) ports = portsOf(exit, record.lines);
     else if (token !== undefined && !tokens.has(token.placement)) tokens.set(token.placement, token);
+    else if (started !== undefined && !starts.has(startOf)) starts.set(startOf, started);
+    else if (record.head === 'rdma-starts' && rdmaStarts === undefined) rdmaStarts = readFields(record.lines);
     else if (fields !== undefined && records.every((one) => one.name !== name)) records.push({ name, fields });
     else return garbled(answer, 'printed a record that is no placement');
   }
-  return known({ records, ports: ports ?? unknown('failed', 'Nobody looked which ports are listened on.'), tokens });
+  return known({
+    records,
+    ports: ports ?? unknown('failed', 'Nobody looked which ports are listened on.'),
+    tokens,
+    ...(rdmaStarts === undefined ? {} : { rdmaStarts }),
+    starts,
+  });
 }
 
 function portsOf(exit: number, lines: readonly string[]): Known<readonly number[]> {

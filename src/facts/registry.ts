@@ -7,6 +7,7 @@ import { diskSpace } from './disk-space.ts';
 import type { Fact } from './fact.ts';
 import { files } from './files.ts';
 import { filevault } from './filevault.ts';
+import { foreignDaemons } from './foreign-daemons.ts';
 import { hardware } from './hardware.ts';
 import { hardwarePorts } from './hardware-ports.ts';
 import { identity } from './identity.ts';
@@ -21,7 +22,9 @@ import { power } from './power.ts';
 import { placementMembers, unaskedMembers } from './probes/ours.ts';
 import { rdmaDevices } from './rdma-devices.ts';
 import { rdmaPorts } from './rdma-ports.ts';
+import { rdmaStarts } from './rdma-starts.ts';
 import { rdmaState } from './rdma-state.ts';
+import { rollbacks } from './rollbacks.ts';
 import { routes } from './routes.ts';
 import { serviceAddresses } from './service-addresses.ts';
 import { services } from './services.ts';
@@ -54,8 +57,11 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   trees,
   placements,
   services,
+  'rdma-starts': rdmaStarts,
+  'foreign-daemons': foreignDaemons,
   jobs,
   leases,
+  rollbacks,
   login,
   sudo,
   clock,

@@ -14,6 +14,7 @@ export interface MeshStart {
   readonly ranks: readonly RankConfiguration[];
   /** Ranks whose exit ends a wait at once. */
   readonly watched: readonly RankConfiguration[];
+  readonly transport: 'rdma' | 'tcp';
   /** How long each wave may take to join, and the token after the last one. */
   readonly firstTokenMs: number;
 }
@@ -46,12 +47,19 @@ export function kickRanks(
   return [...steps, askToken(start, last)];
 }
 
-const kickRank = ({ work }: MeshStart, { node, record }: RankConfiguration, needs: readonly Step[]): Step =>
+const kickRank = (
+  { work, transport, firstTokenMs }: MeshStart,
+  { node, record }: RankConfiguration,
+  needs: readonly Step[],
+): Step =>
   meshStep(work, {
     node,
     verb: 'kick',
     class: 'converge',
-    act: scriptAct({ name: 'kick-rank', args: { placement: work.placement, generation: record.generation } }),
+    act: scriptAct({
+      name: 'kick-rank',
+      args: { placement: work.placement, generation: record.generation, transport, startMs: firstTokenMs },
+    }),
     needs,
     effect: startEffect(work),
     deadlineMs: kickDeadlineMs,

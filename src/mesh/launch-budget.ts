@@ -1,24 +1,59 @@
-import { type Known, known } from '../model/known.ts';
-import type { NodeName } from '../model/node.ts';
-import type { Member } from './member.ts';
+import type { RdmaPort } from '../model/fact-values.ts';
+import { type Known, known, unknown } from '../model/known.ts';
+import type { Facts } from '../model/observation.ts';
 
 /**
- * How often a member may be started in one boot session where it uses RDMA: every start that fails leaks a protection
- * domain, and only a reboot frees it.
+ * How often ranks over RDMA may be started on a node in one boot session while nobody knows the limits of its devices:
+ * every start that fails leaks a protection domain, and only a reboot frees it.
  *
- * @see apple-platform: RDMA limits as seen on 26.x (about ten queue pairs and three protection domains per device)
+ * @see apple-platform: RDMA, limits; peers: two to three jobs per boot
  */
 export const startsPerBoot = 3;
 
-/** The nodes whose budget is spent; unknown when a member was started that often and nobody knows in which session. */
-export function spentNodes(members: readonly Member[]): Known<readonly NodeName[]> {
-  const spent: NodeName[] = [];
-  for (const { node, seen } of members) {
-    if (seen.kind === 'unknown') return seen;
-    const { record, starts } = seen.value;
-    if (record === undefined || record.starts < startsPerBoot) continue;
-    if (starts.kind === 'unknown') return starts;
-    if (starts.value >= startsPerBoot) spent.push(node);
-  }
-  return known(spent);
+/** What a start takes of each device: one protection domain, and one queue pair, since one cable leads to one Mac. */
+const takenByStart = 1;
+
+/** Of the 11 queue pairs that macOS 26.5.1 reports only 10 can be made. @see apple-platform: RDMA, limits */
+const neverFree = 1;
+
+/** How many starts over RDMA a node has seen in its boot session, and how many it may see. */
+export interface LaunchBudget {
+  readonly starts: number;
+  readonly limit: number;
+  /** Whether the devices say no limits, so that the usual one stands for them. */
+  readonly isAssumed: boolean;
 }
+
+function limitOf({ maxQueuePairs, maxProtectionDomains }: RdmaPort): number | undefined {
+  const limits = [maxQueuePairs, maxProtectionDomains].filter((limit) => limit !== undefined);
+  const left = Math.floor((Math.min(...limits) - neverFree) / takenByStart);
+  return limits.length === 0 ? undefined : Math.max(1, left);
+}
+
+/** The scarcest device decides. */
+function limitFrom(ports: readonly RdmaPort[]): number | undefined {
+  const limits = ports.map(limitOf).filter((limit) => limit !== undefined);
+  return limits.length === 0 ? undefined : Math.min(...limits);
+}
+
+/**
+ * The budget of a node, counted over all placements, those included that were taken away.
+ *
+ * @param seenStarts starts that a member of a placement knows of, should the count of the node be lost
+ */
+export function launchBudget(facts: Facts, seenStarts = 0): Known<LaunchBudget> {
+  const { 'rdma-starts': counted, 'boot-session': session, 'rdma-ports': ports } = facts;
+  if (counted.kind === 'unknown') return counted;
+  const isOfSession = session.kind === 'unknown' || session.value.uuid === counted.value.startedIn;
+  const starts = Math.max(isOfSession ? counted.value.starts : 0, seenStarts);
+  const read = ports.kind === 'known' ? limitFrom(ports.value) : undefined;
+  const limit = read ?? startsPerBoot;
+  if (starts >= limit && session.kind === 'unknown') return session;
+  if (starts >= limit && ports.kind === 'unknown') {
+    return unknown(ports.reason, `${starts} starts over RDMA, and the limits are unknown: ${ports.detail}`);
+  }
+  return known({ starts, limit, isAssumed: read === undefined });
+}
+
+/** Whether nothing is left of it. */
+export const isSpent = ({ starts, limit }: LaunchBudget): boolean => starts >= limit;

@@ -3,6 +3,7 @@ import { type Known, known, unknown } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
 import { rankServiceLabel } from '../script/rank-paths.ts';
+import { type LaunchBudget, launchBudget } from './launch-budget.ts';
 
 /**
  * What one member of a placement does on its node: `ready` is loaded and was never started, `running` has not joined
@@ -21,6 +22,8 @@ export interface SeenMember {
   readonly lastExit?: string;
   /** Starts in this boot session, over all generations. */
   readonly starts: Known<number>;
+  /** Of its node, over all placements: what counts where the placement uses RDMA. */
+  readonly budget: Known<LaunchBudget>;
 }
 
 /** A member, seen or not. */
@@ -57,12 +60,14 @@ export function seeMember(node: NodeName, placement: string, facts: Facts | unde
   if (state === undefined) {
     return { node, seen: unknown('garbled', `launchctl does not say whether ${rankServiceLabel(placement)} ever ran`) };
   }
+  const starts = startsOf(record, facts);
   const seen: SeenMember = {
     state,
     mayRun: state === 'running' || state === 'joined' || (record !== undefined && service === undefined),
     ...(record === undefined ? {} : { record }),
     ...(service?.lastExit === undefined ? {} : { lastExit: service.lastExit }),
-    starts: startsOf(record, facts),
+    starts,
+    budget: starts.kind === 'unknown' ? starts : launchBudget(facts, starts.value),
   };
   return { node, seen: known(seen) };
 }

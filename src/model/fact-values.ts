@@ -222,6 +222,24 @@ export interface PlacementMember extends RankRecord {
   readonly token: TokenSight;
 }
 
+/** The last start of a member over RDMA. */
+export interface RdmaStart {
+  readonly placement: string;
+  /** The boot session in which it was. */
+  readonly startedIn: string;
+  /** The last line of its log since then that speaks of the verbs library. */
+  readonly complaint?: string;
+}
+
+/** Starts of ranks over RDMA on one node, over all placements, those included that are gone. */
+export interface RdmaStarts {
+  /** The boot session that they are counted in; empty before the first one. */
+  readonly startedIn: string;
+  readonly starts: number;
+  /** Of the members that are there. */
+  readonly last: readonly RdmaStart[];
+}
+
 /** One of our own launchd services (`dev.meshwright.*`). */
 export interface LaunchdService {
   readonly label: string;
@@ -231,6 +249,14 @@ export interface LaunchdService {
   readonly runs?: number;
   /** As launchd prints it: `0`, `1`, `78: EX_CONFIG` or `(never exited)`. */
   readonly lastExit?: string;
+}
+
+/** A background service of somebody else that sets the network of cables; its plist lies on the node. */
+export interface ForeignDaemon {
+  readonly label: string;
+  readonly isLoaded: boolean;
+  /** By `launchctl disable`: then launchd does not load it at the next start either. */
+  readonly isDisabled: boolean;
 }
 
 /**
@@ -244,6 +270,15 @@ export interface NodeJob {
 
 /** The lease that a run holds on the node, or held when it died. Fields: `run`, `token`, `owner`, `verb`, `beat`, … */
 export interface NodeLease {
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/**
+ * A change of the network that nobody has confirmed. `pending` waits for its time to be over, `rolling` is being taken
+ * back. Fields: `run`, `token`, `step`, `verb`, `by`, `boot`, `since` (seconds of the epoch), `seconds`, …
+ */
+export interface NodeRollback {
+  readonly state: 'pending' | 'rolling';
   readonly fields: Readonly<Record<string, string>>;
 }
 
@@ -277,8 +312,11 @@ export interface FactValues {
   readonly trees: readonly KeptTree[];
   readonly placements: readonly PlacementMember[];
   readonly services: readonly LaunchdService[];
+  readonly 'rdma-starts': RdmaStarts;
+  readonly 'foreign-daemons': readonly ForeignDaemon[];
   readonly jobs: readonly NodeJob[];
   readonly leases: readonly NodeLease[];
+  readonly rollbacks: readonly NodeRollback[];
   /** The account that the observation was made with, as the node calls it. */
   readonly login: string;
   readonly sudo: 'allowed' | 'needs-password' | 'denied';

@@ -76,8 +76,14 @@ export interface ScriptArgs {
     readonly device: string;
     readonly addresses: readonly string[];
   };
+  /** Unloads a network daemon of somebody else, for good; with `remove` its plist is moved to our folder. */
+  readonly 'stop-daemon': { readonly label: string; readonly remove: boolean };
   /** The services of the devices `last` behind all others, which keep their order. */
   readonly 'order-services': { readonly last: readonly string[] };
+  /**
+   * Takes a change of the network back that this run has left unconfirmed; nothing when it is not there any more.
+   */
+  readonly 'settle-rollback': { readonly run: string };
   /**
    * Makes the private staging folder of a tree, owned by the ssh user, and keeps what is verified in it. `user` is
    * empty where the file does not name one: then it is whoever asked sudo.
@@ -99,8 +105,16 @@ export interface ScriptArgs {
    * process it will be and whose log; empty as above.
    */
   readonly 'bootstrap-rank': { readonly record: RankRecord; readonly request: string; readonly user: string };
-  /** `launchctl kickstart`; refuses when the record is of another generation. */
-  readonly 'kick-rank': { readonly placement: string; readonly generation: number };
+  /**
+   * `launchctl kickstart`; refuses when the record is of another generation. One over RDMA is also counted on the node,
+   * whatever becomes of the placement, and leaves a mark by which an observation knows for `startMs` that it is starting.
+   */
+  readonly 'kick-rank': {
+    readonly placement: string;
+    readonly generation: number;
+    readonly transport: 'rdma' | 'tcp';
+    readonly startMs: number;
+  };
   /** TERM, wait, KILL, bootout; ends well only when no process of it is left. */
   readonly 'stop-rank': { readonly placement: string; readonly graceMs: number };
   /** Takes service file and record away; the service must be stopped. */
@@ -112,6 +126,12 @@ export type ScriptName = keyof ScriptArgs;
 
 /** A script with its arguments. */
 export type ScriptCall = { readonly [K in ScriptName]: { readonly name: K; readonly args: ScriptArgs[K] } }[ScriptName];
+
+/** Scripts that change the network of a node, and do so as a transaction. */
+export type NetworkCall = Extract<
+  ScriptCall,
+  { readonly name: 'remove-bridge' | 'set-link-address' | 'clear-link-address' }
+>;
 
 /** The arguments of every job: long work, kept on the node by its key. All run as root. */
 export interface JobArgs {

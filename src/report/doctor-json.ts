@@ -3,7 +3,9 @@ import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { Recovery } from '../doctor/recovery.ts';
 import type { Stage, Trouble } from '../doctor/troubles.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import type { NodeBudget } from '../resources/launch-budgets.ts';
 import { evidenceWords } from './evidence-words.ts';
+import { type LaunchesJson, launchesJson } from './status-json.ts';
 
 /** One fact that shows a trouble, as programs read it. */
 export interface EvidenceJson {
@@ -32,6 +34,8 @@ export interface DoctorJson {
   /** In the order of the walk. */
   readonly troubles: readonly TroubleJson[];
   readonly recovery?: Recovery;
+  /** Starts over RDMA since boot, by node, where any can come. */
+  readonly launches: Readonly<Record<string, LaunchesJson>>;
 }
 
 /** What `doctor --json` is made from. */
@@ -40,6 +44,7 @@ export interface DoctorJsonInput {
   readonly observation: FleetObservation;
   readonly troubles: readonly Trouble[];
   readonly recovery?: Recovery;
+  readonly budgets: readonly NodeBudget[];
   readonly isSimulated: boolean;
 }
 
@@ -54,7 +59,8 @@ function troubleJson({ nodes }: FleetObservation, trouble: Trouble): TroubleJson
 }
 
 /** The machine form of `doctor`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
-export function doctorJson({ desired, observation, troubles, recovery, isSimulated }: DoctorJsonInput): DoctorJson {
+export function doctorJson(input: DoctorJsonInput): DoctorJson {
+  const { desired, observation, troubles, recovery, isSimulated } = input;
   const isAsked = (name: string): boolean =>
     Object.hasOwn(observation.nodes, name) || Object.hasOwn(observation.failures, name);
   return {
@@ -64,5 +70,6 @@ export function doctorJson({ desired, observation, troubles, recovery, isSimulat
     notAsked: desired.nodes.map(({ name }) => name).filter((name) => !isAsked(name)),
     troubles: troubles.map((trouble) => troubleJson(observation, trouble)),
     ...(recovery === undefined ? {} : { recovery }),
+    launches: launchesJson(input.budgets),
   };
 }

@@ -6,6 +6,8 @@ import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { Recovery } from '../doctor/recovery.ts';
 import { type Stage, stages, type Trouble } from '../doctor/troubles.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import type { NodeBudget } from '../resources/launch-budgets.ts';
+import { budgetLines } from './budget-lines.ts';
 import { counted } from './counted.ts';
 import { evidenceWords } from './evidence-words.ts';
 import { findingLines, hangLines } from './finding-lines.ts';
@@ -22,8 +24,7 @@ export interface DoctorInput {
   readonly troubles: readonly Trouble[];
   /** Absent when no Mac has to go to Recovery. */
   readonly recovery?: Recovery;
-  /** Lines about the budgets of launches, as they are to be shown; none where no node has any. */
-  readonly budgets: readonly string[];
+  readonly budgets: readonly NodeBudget[];
   readonly isSimulated: boolean;
   /** Width of the page; 80 when it is 0, NaN or endless. */
   readonly columns: number;
@@ -125,7 +126,7 @@ export function doctorText(input: DoctorInput): string {
     headLines({ name: input.desired.name, about, isSimulated: input.isSimulated }, page),
     fitLines(verdictText(input), page.columns - 2).map((line) => `  ${line}`),
     ...stages.flatMap((stage) => stageBlocks(input, stage, page)),
-    input.budgets.flatMap((line) => hang('  ', line, page.columns)),
+    budgetLines(input.budgets, page),
   ];
   const shown = blocks.filter((lines) => lines.length > 0);
   return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;

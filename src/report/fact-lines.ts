@@ -3,7 +3,7 @@ import { diskText, durationText, memoryText } from '../doctor/units.ts';
 import type { FactName, FactValues, LaunchdService, PowerSettings } from '../model/fact-values.ts';
 import type { Known } from '../model/known.ts';
 import type { Facts } from '../model/observation.ts';
-import { fileLine, memberLine, treeLine } from './kept-lines.ts';
+import { fileLine, memberLine, rdmaStartLines, treeLine } from './kept-lines.ts';
 import {
   bridgePreferenceLines,
   interfaceLines,
@@ -41,6 +41,8 @@ function launchdLine({ label, state, pid, runs, lastExit }: LaunchdService): str
   return [`${label} ${state}`, ...more].join(', ');
 }
 
+const daemonWords = ['not loaded', 'loaded'] as const;
+
 const fieldsText = (fields: Readonly<Record<string, string>>): string =>
   Object.entries(fields)
     .map(([key, value]) => `${key} ${value}`)
@@ -73,8 +75,17 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   trees: (trees) => orNone(trees.map(treeLine)),
   placements: (members) => orNone(members.map(memberLine)),
   services: (services) => orNone(services.map(launchdLine)),
+  'rdma-starts': rdmaStartLines,
+  'foreign-daemons': (daemons) =>
+    orNone(
+      daemons.map(
+        ({ label, isLoaded, isDisabled }) =>
+          `${label} ${daemonWords[Number(isLoaded)]}${isDisabled ? ', disabled' : ''}`,
+      ),
+    ),
   jobs: (jobs) => orNone(jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`)),
   leases: (leases) => orNone(leases.map(({ fields }) => fieldsText(fields))),
+  rollbacks: (rollbacks) => orNone(rollbacks.map(({ state, fields }) => `${state}: ${fieldsText(fields)}`)),
   login: (user) => [user],
   sudo: (answer) => [answer === 'needs-password' ? 'needs a password' : answer],
   clock: ({ offsetMs, uncertaintyMs }, plusMinus) => [

@@ -1,4 +1,4 @@
-import type { KeptFile, KeptTree, PlacementMember, TokenSight } from '../model/fact-values.ts';
+import type { KeptFile, KeptTree, PlacementMember, RdmaStarts, TokenSight } from '../model/fact-values.ts';
 
 /** A file that was put, and whether it is still as it was. */
 export const fileLine = ({ path, digest, state }: KeptFile): string => `${path} ${state}, ${digest.slice(0, 16)}`;
@@ -19,6 +19,12 @@ export function memberLine(member: PlacementMember): string {
   ];
   return [`${placement} rank ${rank} of ${size}`, ...more].join(', ');
 }
+
+/** How often ranks over RDMA were started, and what the last start of each member has complained about. */
+export const rdmaStartLines = ({ startedIn, starts, last }: RdmaStarts): readonly string[] => [
+  startedIn === '' ? 'none yet' : `${starts} in boot session ${startedIn}`,
+  ...last.flatMap(({ placement, complaint }) => (complaint === undefined ? [] : [`${placement} said: ${complaint}`])),
+];
 
 function tokenWords(token: TokenSight): readonly string[] {
   switch (token.kind) {

@@ -4,6 +4,7 @@ import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { type NodeSurvey, surveyFleet } from '../doctor/survey.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { linkEndText } from '../model/link.ts';
+import type { NodeBudget } from '../resources/launch-budgets.ts';
 import type { PlacementSurvey } from '../resources/placement-survey.ts';
 
 /** One receptacle as programs read it. */
@@ -12,6 +13,13 @@ export interface ReceptacleJson {
   readonly sight: string;
   readonly sees: string;
   readonly bitsPerSecond?: number;
+}
+
+/** Starts over RDMA since the boot of a node, and how many there may be. */
+export interface LaunchesJson {
+  readonly starts: number;
+  readonly limit: number;
+  readonly assumed: boolean;
 }
 
 /** One node as programs read it; what is absent is unknown. */
@@ -24,6 +32,7 @@ export interface NodeJson {
   readonly rdma: string;
   readonly bridge: string;
   readonly receptacles?: readonly ReceptacleJson[];
+  readonly launches?: LaunchesJson;
 }
 
 /** One placement of the file as programs read it. */
@@ -61,11 +70,23 @@ export interface StatusJsonInput {
   /** As `diagnoseFleet` and `placementFindings` give them. */
   readonly findings: readonly Diagnostic[];
   readonly placements: readonly PlacementSurvey[];
+  /** Of launches over RDMA, where any can come. */
+  readonly budgets?: readonly NodeBudget[];
   readonly isSimulated: boolean;
 }
 
 const speedOf = ({ bitsPerSecond }: { readonly bitsPerSecond?: number }): { readonly bitsPerSecond?: number } =>
   bitsPerSecond === undefined ? {} : { bitsPerSecond };
+
+/** The launches of each node, where they are known. */
+export function launchesJson(budgets: readonly NodeBudget[]): Readonly<Record<string, LaunchesJson>> {
+  const known = budgets.flatMap(({ node, budget }) => {
+    if (budget.kind === 'unknown') return [];
+    const { starts, limit, isAssumed } = budget.value;
+    return [[node, { starts, limit, assumed: isAssumed }] as const];
+  });
+  return Object.fromEntries(known);
+}
 
 function nodeJson({ name: _name, isReached, failure: _failure, receptacles, ...rest }: NodeSurvey): NodeJson {
   const seen = receptacles?.map((one) => ({
@@ -78,14 +99,21 @@ function nodeJson({ name: _name, isReached, failure: _failure, receptacles, ...r
 }
 
 /** The machine form of `status`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
-export function statusJson({ desired, observation, findings, placements, isSimulated }: StatusJsonInput): StatusJson {
+export function statusJson(input: StatusJsonInput): StatusJson {
+  const { desired, observation, findings, placements, isSimulated } = input;
+  const launches = launchesJson(input.budgets ?? []);
   const survey = surveyFleet(desired, observation);
   return {
     formatVersion: 1,
     cluster: desired.name,
     ...(isSimulated ? { simulated: true } : {}),
     placements: Object.fromEntries(placements.map(({ name, ...rest }) => [name, rest])),
-    nodes: Object.fromEntries(survey.nodes.map((node) => [node.name, nodeJson(node)])),
+    nodes: Object.fromEntries(
+      survey.nodes.map((node) => {
+        const own = launches[node.name];
+        return [node.name, { ...nodeJson(node), ...(own === undefined ? {} : { launches: own }) }];
+      }),
+    ),
     notAsked: survey.notAsked,
     links: survey.links.map((link) => ({
       ends: [linkEndText(link.ends[0]), linkEndText(link.ends[1])],

@@ -3,7 +3,9 @@ import { countText } from '../diagnostics/severity.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { type FleetSurvey, surveyFleet } from '../doctor/survey.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import type { NodeBudget } from '../resources/launch-budgets.ts';
 import type { PlacementSurvey } from '../resources/placement-survey.ts';
+import { budgetLines } from './budget-lines.ts';
 import { cableLines } from './cable-list.ts';
 import { counted } from './counted.ts';
 import { findingLines } from './finding-lines.ts';
@@ -21,6 +23,8 @@ export interface StatusInput {
   /** As `diagnoseFleet` and `placementFindings` give them. */
   readonly findings: readonly Diagnostic[];
   readonly placements: readonly PlacementSurvey[];
+  /** Of launches over RDMA, where any can come. */
+  readonly budgets?: readonly NodeBudget[];
   readonly isSimulated: boolean;
   /** Width of the page; 80 when it is 0, NaN or endless. */
   readonly columns: number;
@@ -84,7 +88,7 @@ export function statusText(input: StatusInput): string {
   const blocks: readonly (readonly string[])[] = [
     titleLines(input, page),
     said.flatMap((text) => fitLines(text, page.columns - 2)).map((line) => `  ${line}`),
-    placementLines(input.placements, page),
+    [...placementLines(input.placements, page), ...budgetLines(input.budgets ?? [], page)],
     [...nodeTable(survey.nodes, page), ...legendLines(survey.nodes, page)],
     cableLines(survey, page),
     ...mergeFindings(input.findings).map((finding) => findingLines(finding, page)),

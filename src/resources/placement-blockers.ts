@@ -1,5 +1,5 @@
-import { spentNodes, startsPerBoot } from '../mesh/launch-budget.ts';
 import { placementAddress } from '../mesh/mesh-step.ts';
+import { spentNodes } from '../mesh/spent-nodes.ts';
 import { judgeProperty } from './change.ts';
 import { type PlacementCase, placementCases } from './placement-cases.ts';
 import { placementProperty } from './placement-properties.ts';
@@ -19,9 +19,16 @@ function budgetBlockers(one: PlacementCase): readonly Blocker[] {
     node,
     resource: 'placement',
     address: placementAddress(placement.name),
-    action: `${placement.name} was started ${startsPerBoot} times here since the last boot: meshwright reboot ${spent.value.join(' ')}`,
+    action: `${startsOn(one, node)} over RDMA here since the last boot: meshwright reboot ${spent.value.join(' ')}`,
     isHands: false,
     peers: placement.nodes.filter((other) => other !== node),
     blocks: [],
   }));
+}
+
+/** `3 of 3 starts`: what a node has seen, of what it may see. */
+function startsOn({ mesh }: PlacementCase, node: string): string {
+  const seen = mesh.members.find((member) => member.node === node)?.seen;
+  const budget = seen?.kind === 'known' ? seen.value.budget : undefined;
+  return budget?.kind === 'known' ? `${budget.value.starts} of ${budget.value.limit} starts` : 'all starts';
 }

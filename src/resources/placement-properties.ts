@@ -1,8 +1,8 @@
 import type { Mesh } from '../mesh/judge-mesh.ts';
-import { spentNodes } from '../mesh/launch-budget.ts';
 import { leftoversOn } from '../mesh/leftovers.ts';
 import { placementAddress } from '../mesh/mesh-step.ts';
 import { meshWords } from '../mesh/mesh-words.ts';
+import { spentNodes } from '../mesh/spent-nodes.ts';
 import type { KeptFile } from '../model/fact-values.ts';
 import type { Json } from '../model/json.ts';
 import { type Known, known, unknown } from '../model/known.ts';

@@ -51,10 +51,10 @@ function waysOf(one: PlacementCase, view: View): Ways {
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const rescue = { group: placement.name, steps: rescueMesh(work) };
   if (dead.length > 0 && one.strangers.length === 0) {
-    const start = { work, digest: one.configuration.digest, ranks: one.configuration.ranks };
+    const { digest, ranks } = one.configuration;
     return {
       ending: [],
-      starting: () => restartRanks({ ...start, firstTokenMs: placement.firstTokenMs }, dead),
+      starting: () => restartRanks({ ...startOf(one, work), digest, ranks }, dead),
       rescue,
     };
   }
@@ -67,6 +67,13 @@ const workOf = (one: PlacementCase): MeshWork => ({
   placement: one.placement.name,
   nodes: one.placement.nodes,
   changes: [changeId(one)],
+});
+
+/** What every start of a placement has in common. */
+const startOf = ({ placement: { transport, firstTokenMs } }: PlacementCase, work: MeshWork) => ({
+  work,
+  transport,
+  firstTokenMs,
 });
 
 /** Stops all of it, strangers too, and takes away what strangers keep; the files of members stay. */
@@ -101,11 +108,7 @@ function startWays(one: PlacementCase, next: Configured, order: ReturnType<Runti
     ending: [...puts, ...stops, ...removals],
     starting: (others) => {
       const needs = [...(stops.length === 0 ? puts : stops), ...others.filter(isNear)];
-      return startMesh(
-        { work, digest: next.digest, ranks: next.ranks, firstTokenMs: placement.firstTokenMs },
-        order,
-        needs,
-      );
+      return startMesh({ ...startOf(one, work), digest: next.digest, ranks: next.ranks }, order, needs);
     },
   };
 }

@@ -14,5 +14,11 @@ export const rankLog = (placement: string): NodePath => below(place.log, `${plac
 /** The folder with the record of a member. */
 export const placementFolder = (placement: string): NodePath => below(place.ours, `placements/${placement}`);
 
+/** The mark of the last start of a member over RDMA. */
+export const startFile = (placement: string): NodePath => below(placementFolder(placement), 'start');
+
+/** How often ranks over RDMA were started on this node in one boot session, over all placements. */
+export const rdmaStartsFile: NodePath = below(place.ours, 'rdma-starts');
+
 /** The body of the request for one token. */
 export const requestFile = (placement: string): NodePath => below(placementFolder(placement), 'request');

@@ -3,6 +3,7 @@ import { type Recovery, recoveryOf } from '../../doctor/recovery.ts';
 import { troublesOf } from '../../doctor/troubles.ts';
 import { doctorJson } from '../../report/doctor-json.ts';
 import { doctorText } from '../../report/doctor-text.ts';
+import { launchBudgets } from '../../resources/launch-budgets.ts';
 import { placementFindings } from '../../resources/placement-findings.ts';
 import { surveyPlacements } from '../../resources/placement-survey.ts';
 import { viewOf } from '../../resources/view.ts';
@@ -32,10 +33,10 @@ export const doctor: VerbBody = async (run) => {
   const troubles = troublesOf({ desired, observation, findings, placements });
   const list = recoveryOf(troubles);
   const recovery = list === undefined ? {} : { recovery: isSimulated ? simulatedList(list) : list };
-  const shown = { desired, observation, troubles, ...recovery, isSimulated };
+  const shown = { desired, observation, troubles, ...recovery, budgets: launchBudgets(view), isSimulated };
   const { columns, hasUnicode: unicode, hasColor } = run.console;
   if (run.options.json) showJson(run.console, doctorJson(shown));
-  else run.console.out(doctorText({ ...shown, budgets: [], columns, unicode, paint: paintFor(hasColor) }));
+  else run.console.out(doctorText({ ...shown, columns, unicode, paint: paintFor(hasColor) }));
   return codeForNodes(nodes.map(({ name }) => nodeVerdict(name, { observation, findings, placements })));
 };
 

@@ -1,6 +1,7 @@
 import { diagnoseFleet } from '../../doctor/diagnose-fleet.ts';
 import { statusJson } from '../../report/status-json.ts';
 import { statusText } from '../../report/status-text.ts';
+import { launchBudgets } from '../../resources/launch-budgets.ts';
 import { placementFindings } from '../../resources/placement-findings.ts';
 import { surveyPlacements } from '../../resources/placement-survey.ts';
 import { viewOf } from '../../resources/view.ts';
@@ -31,7 +32,7 @@ export const status: VerbBody = async (run) => {
   const broken = diagnoseFleet(desired, observation);
   const found = [...broken, ...placementFindings(view, placements)];
   const findings = isSimulated ? simulatedHints(found) : found;
-  const shown = { desired, observation, findings, placements, isSimulated };
+  const shown = { desired, observation, findings, placements, budgets: launchBudgets(view), isSimulated };
   const { columns, hasUnicode, hasColor } = run.console;
   if (run.options.json) showJson(run.console, statusJson(shown));
   else {

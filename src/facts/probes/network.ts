@@ -1,5 +1,6 @@
 import type { Probe } from '../../model/probe.ts';
 import { pathWord, place, tool } from '../../script/node-paths.ts';
+import { rdmaPortsScript } from '../../script/node-scripts/rdma-ports.ts';
 
 /** `system_profiler SPThunderboltDataType -json`: buses, receptacles, peers. */
 export const thunderboltProfile: Probe = {
@@ -81,10 +82,10 @@ export const ibvDevices: Probe = {
   maxBytes: 16_384,
 };
 
-/** `ibv_devinfo -v` of all devices, with limits and GIDs. @see Apple TN3205 */
+/** `ibv_devinfo -v` of all devices, with limits and GIDs, unless a rank is starting. @see Apple TN3205 */
 export const ibvDevinfo: Probe = {
   name: 'ibv-devinfo',
-  ask: [tool.ibvDevinfo, '-v'],
+  ask: [tool.sh, '-c', rdmaPortsScript],
   deadlineMs: 10_000,
   maxBytes: 262_144,
 };

@@ -1,4 +1,5 @@
 import { pathWord, place, tool } from '../node-paths.ts';
+import { rdmaStartsFile } from '../rank-paths.ts';
 import { readRecordsFunctions } from './read-records.ts';
 
 /**
@@ -22,11 +23,36 @@ const askEndpoint = `[ "$k" = 0 ] || return 0
     >"token-status.$n" 2>/dev/null &
   C="$C $n:$!"`;
 
+/** Of a log at most so much of its end is looked at. */
+const logTailBytes = 16_384;
+
+/** What libraries say when a device, its queue pairs or its far end fail: jaccl names the errno, llama.cpp the act. */
+const verbsWords = '[Ee]rrno|[Pp]rotection domain|[Qq]ueue pair|RTR';
+
+/**
+ * Prints the mark of the last start of a member over RDMA, and the last line of its log since then that speaks of the
+ * verbs library; whatever cannot be printed in it shows as `?`.
+ */
+const lastStart = `[ -e "$j/start" ] || return 0
+  printf 'start %s\\n' "$n"
+  o=0
+  r "$j/start"
+  case $o in ('' | *[!0-9]*) o=0 ;; esac
+  f=${pathWord(place.log)}/$n.log
+  [ -r "$f" ] || return 0
+  z=$(${pathWord(tool.stat)} -f %z "$f") || return 0
+  [ "$o" -le "$z" ] || o=0
+  [ $((z - o)) -le ${logTailBytes} ] || o=$((z - ${logTailBytes}))
+  [ "$o" -lt "$z" ] || return 0
+  ${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${pathWord(tool.awk)} '/${verbsWords}/ { x = $0 }
+END { if (x != "") { gsub(/[^ -~]/, "?", x); printf "|complaint=%s\\n", substr(x, 1, 200) } }'`;
+
 /**
  * Prints the record of each member of a placement, the TCP ports on which somebody listens, and what the endpoints of
  * leaders answered to the request of one token: `token NAME EXIT STATUS`, then the body in base64. Nothing connects to a port of
  * the ranks: who listens is told by the kernel. All endpoints are asked at once, each with its own deadline, and only
- * those on whose port somebody listens. Nodes without placements pay for none of this.
+ * those on whose port somebody listens. Nodes without placements pay for none of this. Starts over RDMA are told with
+ * their count in the boot session.
  *
  * Runs in the private folder of the observation, whose files it uses. ALRM of the watchdog ends its curls, too.
  */
@@ -43,10 +69,14 @@ l() {
     (endpointPort=*) q=\${x#*=} ;;
     (tokenPath=*) t=\${x#*=} ;;
     (tokenDeadlineMs=*) m=\${x#*=} ;;
+    (log=*) o=\${x#*=} ;;
   esac
 }
 a() {
   ${ask}
+}
+h() {
+  ${lastStart}
 }
 s ${pathWord(place.library)} || u
 if s ${pathWord(place.applicationSupport)} && s "$b" && s "$b/placements"; then
@@ -74,7 +104,12 @@ if s ${pathWord(place.applicationSupport)} && s "$b" && s "$b/placements"; then
     k='' q='' t='' m=''
     r "$j/record"
     a
+    h
   done
+fi
+if s "$b" && [ -e ${pathWord(rdmaStartsFile)} ]; then
+  printf 'rdma-starts\\n'
+  r ${pathWord(rdmaStartsFile)}
 fi
 l() { :; }
 for p in $C; do

@@ -29,11 +29,17 @@ function input(changes: RackChanges) {
   const observation = observedFleet(changes);
   const troubles = troublesOf({ desired, observation, findings: diagnoseFleet(desired, observation), placements: [] });
   const recovery = recoveryOf(troubles);
-  return { desired, observation, troubles, ...(recovery === undefined ? {} : { recovery }), isSimulated: true };
+  return {
+    desired,
+    observation,
+    troubles,
+    ...(recovery === undefined ? {} : { recovery }),
+    budgets: [],
+    isSimulated: true,
+  };
 }
 
-const show = (changes: RackChanges, columns = 80): string =>
-  doctorText({ ...input(changes), budgets: [], columns, unicode: false });
+const show = (changes: RackChanges, columns = 80): string => doctorText({ ...input(changes), columns, unicode: false });
 
 const golden = (name: string): string => `golden/doctor-${name}.txt`;
 

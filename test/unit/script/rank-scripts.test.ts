@@ -6,7 +6,14 @@ import type { RankRecord, ScriptCall } from '../../../src/model/node-script.ts';
 import { nodePath } from '../../../src/script/node-paths.ts';
 import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { fileSeal, putBody } from '../../../src/script/put-file.ts';
-import { placementFolder, rankLog, requestFile, serviceFile } from '../../../src/script/rank-paths.ts';
+import {
+  placementFolder,
+  rankLog,
+  rdmaStartsFile,
+  requestFile,
+  serviceFile,
+  startFile,
+} from '../../../src/script/rank-paths.ts';
 import { bootSession, changed, type MacRoot, makeMacRoot, run, unchanged } from './mac-root.ts';
 import { until } from './node-root.ts';
 import { exampleRecord } from './script-examples.ts';
@@ -84,7 +91,10 @@ const record = (more: Partial<RankRecord> = {}, user = 'mesh'): ScriptCall => ({
   name: 'bootstrap-rank',
   args: { record: { ...exampleRecord, ...more }, request: '{"prompt":"it\'s \\n"}', user },
 });
-const kick = (generation = 3): ScriptCall => ({ name: 'kick-rank', args: { placement: 'kimi', generation } });
+const kick = (generation = 3, transport: 'rdma' | 'tcp' = 'tcp'): ScriptCall => ({
+  name: 'kick-rank',
+  args: { placement: 'kimi', generation, transport, startMs: 30_000 },
+});
 const stop = (graceMs = 250): ScriptCall => ({ name: 'stop-rank', args: { placement: 'kimi', graceMs } });
 const remove: ScriptCall = { name: 'remove-rank', args: { placement: 'kimi' } };
 const recordOf = (root: MacRoot): readonly string[] => root.read(`${placementFolder('kimi').path}/record`).split('\n');
@@ -203,6 +213,61 @@ describe.concurrent.each(scriptShells)('a member that is started under $name', (
     await run(root, record());
     expect(await run(root, kick())).toMatchObject({ kind: 'failed', slug: 'ended-at-once' });
     expect(recordOf(root).at(-2)).toBe('starts=1');
+  });
+});
+
+describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) => {
+  const linesOf = (root: MacRoot, path: string): readonly string[] => root.read(path).trim().split('\n');
+  const counted = (root: MacRoot): readonly string[] => linesOf(root, rdmaStartsFile.path);
+  const marked = (root: MacRoot): readonly string[] => linesOf(root, startFile('kimi').path);
+
+  it('is counted on the node, and no removal of the placement takes the count away', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    expect(await run(root, kick(3, 'rdma'))).toEqual(changed);
+    await isRunning(root);
+    expect(counted(root)).toEqual([`boot=${bootSession}`, 'starts=1']);
+    expect(await run(root, kick(3, 'rdma'))).toEqual(unchanged);
+    await run(root, stop());
+    await run(root, remove);
+    root.file(serviceFile('kimi').path, '<plist/>');
+    await run(root, record({ generation: 4 }));
+    await run(root, kick(4, 'rdma'));
+    expect(counted(root)).toEqual([`boot=${bootSession}`, 'starts=2']);
+    await run(root, stop());
+    const next = 'F2B1C3D4-0000-4000-8000-000000000002';
+    root.file('../boot', `${next}\n`);
+    await run(root, record({ generation: 5 }));
+    await run(root, kick(5, 'rdma'));
+    expect(counted(root)).toEqual([`boot=${next}`, 'starts=1']);
+    await run(root, stop());
+  });
+
+  it('leaves a mark with its process, the end of its time, and where its log begins', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    root.file(rankLog('kimi').path, 'of before\n');
+    await run(root, kick(3, 'rdma'));
+    await isRunning(root);
+    const [boot, until, log, pid] = marked(root);
+    expect([boot, log]).toEqual([`boot=${bootSession}`, 'log=10']);
+    expect(until).toMatch(/^until=\d{10}$/);
+    expect(pid).toBe(`pid=${processesOf(root)[0]}`);
+    await run(root, stop());
+  });
+
+  it('that ends at once has no process any more', async () => {
+    const root = newRoot(shell, 'ends at once');
+    root.file('../launchd/slow', '');
+    await run(root, record());
+    expect(await run(root, kick(3, 'rdma'))).toMatchObject({ slug: 'ended-at-once' });
+    expect([counted(root)[1], marked(root)[3]]).toEqual(['starts=1', 'pid=0']);
+  });
+
+  it('alone is counted: TCP takes nothing of a device', async () => {
+    const root = await started(shell, 'obeys');
+    expect([rdmaStartsFile, startFile('kimi')].map(({ path }) => root.has(path))).toEqual([false, false]);
+    await run(root, stop());
   });
 });
 

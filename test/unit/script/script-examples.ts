@@ -13,8 +13,11 @@ import { putBody } from '../../../src/script/put-file.ts';
 import { rankLogCommand, rankLogPartsCommand } from '../../../src/script/rank-log.ts';
 import { requestFile, serviceFile } from '../../../src/script/rank-paths.ts';
 import { restartBody } from '../../../src/script/restart-mac.ts';
+import { rollText } from '../../../src/script/rollback.ts';
 import type { Fence } from '../../../src/script/root-script.ts';
+import { restoreText, touchedNetwork } from '../../../src/script/saved-network.ts';
 import { appendCommand, prefixDigestCommand, stagedSizeCommand } from '../../../src/script/send.ts';
+import { confirmBody, transactionBody } from '../../../src/script/transaction.ts';
 import { stagedFile } from '../../../src/script/tree-paths.ts';
 
 /** SHA-256 of the text `ab`. */
@@ -54,14 +57,16 @@ const scripts: ScriptArgs = {
     create: true,
   },
   'clear-link-address': { service: 'Thunderbolt 2', device: 'en3', addresses: ['10.77.0.1'] },
+  'stop-daemon': { label: 'io.exo.networksetup', remove: true },
   'order-services': { last: ['en2', 'en3', 'bridge0'] },
+  'settle-rollback': { run: "r-0's" },
   'prepare-staging': { tree: exampleModel, user: 'mesh' },
   'publish-tree': { tree: exampleModel, jobs: [exampleDigest] },
   'switch-runtime': { tree: exampleRuntime },
   'remove-runtime-versions': { name: 'reference', digests: ['0123456789abcdef'] },
   'clear-staging': { folders: ['model-tiny-0123456789abcdef'], jobs: [exampleDigest] },
   'bootstrap-rank': { record: exampleRecord, request: '{"messages":[]}', user: 'mesh' },
-  'kick-rank': { placement: 'kimi', generation: 3 },
+  'kick-rank': { placement: 'kimi', generation: 3, transport: 'rdma', startMs: 30_000 },
   'stop-rank': { placement: 'kimi', graceMs: 1_000 },
   'remove-rank': { placement: 'kimi' },
 };
@@ -85,6 +90,11 @@ const jobCalls = [
 ];
 
 export const exampleFence: Fence = { run: 'r-1', token: 7 };
+
+const transactionNote = {
+  fence: exampleFence,
+  note: { step: "studio-1/it's", verb: 'apply', by: "ana@o'hara", config: 'cafe' },
+};
 
 /** A whole script of root around a body, as the one of a run. */
 export const inScript = (body: string, rootPrefix: string, fence = exampleFence): string =>
@@ -126,6 +136,28 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
       launchBody({ key: exampleDigest, call: { name: 'verify-model', args: jobs['verify-model'] } }),
       rootPrefix,
     ),
+    'change of the network': inScript(
+      transactionBody({
+        ...transactionNote,
+        call: { name: 'remove-bridge', args: scripts['remove-bridge'] },
+        seconds: 20,
+      }),
+      rootPrefix,
+    ),
+    'change of an address': inScript(
+      transactionBody({
+        ...transactionNote,
+        call: { name: 'set-link-address', args: scripts['set-link-address'] },
+        seconds: 0.5,
+      }),
+      rootPrefix,
+    ),
+    'confirmation of a change': inScript(confirmBody(transactionNote), rootPrefix),
+    'restoring of a bridge': restoreText(touchedNetwork({ name: 'remove-bridge', args: scripts['remove-bridge'] })),
+    'restoring of an address': restoreText(
+      touchedNetwork({ name: 'set-link-address', args: scripts['set-link-address'] }),
+    ),
+    'waiting for a confirmation': rollText,
     restart: inScript(restartBody({ intent: 'reboot-1', from: 'AB', to: 'up', delaySeconds: 2 }), rootPrefix),
     'take a lease': takeLeaseScript(rootPrefix, claim),
     'steal a lease': stealLeaseScript(rootPrefix, claim, seen),

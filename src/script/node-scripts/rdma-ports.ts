@@ -1,0 +1,45 @@
+import { below, pathWord, place, tool } from '../node-paths.ts';
+
+/** What the probe of the RDMA devices ends with instead of asking them, and what it then says on stderr. */
+export const startingExit = 75;
+export const startingWords = 'is starting';
+
+/** No start may take longer, so that a mark from before a jump of the clock counts for nothing. */
+const longestStartSeconds = 86_400;
+
+const listensOn = `$1 ~ /^tcp/ && $NF == "LISTEN" { sub(/^.*[.:]/, "", $4); if ($4 == q) f = 1 }
+END { exit !f }`;
+
+/**
+ * `ibv_devinfo -v`, unless a rank over RDMA is starting on the node. The tool opens every device, and a start that is
+ * making its queue pairs must have them for itself. A rank is starting from its kick until it listens where a member
+ * that has joined listens, ends, or its time is over; one without a port of its own has joined as soon as it runs, as
+ * everywhere. Where no start is marked this costs no process.
+ */
+export const rdmaPortsScript = `n='' u=''
+for f in ${pathWord(below(place.ours, 'placements/'))}*/start; do
+  [ -r "$f" ] || continue
+  m='' t='' i='' q='' k='' e=''
+  while IFS= read -r x; do
+    case $x in (boot=*) m=\${x#*=} ;; (until=*) t=\${x#*=} ;; (pid=*) i=\${x#*=} ;; esac
+  done <"$f"
+  case $t in ('' | *[!0-9]*) continue ;; esac
+  [ -n "$n" ] || n=$(${pathWord(tool.date)} +%s)
+  [ "$n" -lt "$t" ] && [ $((t - n)) -le ${longestStartSeconds} ] || continue
+  [ -n "$u" ] || u=$(${pathWord(tool.sysctl)} -n kern.bootsessionuuid)
+  [ "$m" = "$u" ] || continue
+  case $i in
+    (0) continue ;;
+    ('' | *[!0-9]*) i='' ;;
+    (*) [ -n "$(${pathWord(tool.ps)} -o pid= -p "$i")" ] || continue ;;
+  esac
+  [ ! -r "\${f%start}record" ] || while IFS= read -r x; do
+    case $x in (port=*) q=\${x#*=} ;; (rank=*) k=\${x#*=} ;; (endpointPort=*) e=\${x#*=} ;; esac
+  done <"\${f%start}record"
+  [ -z "$i" ] || [ "$k" = 0 ] || [ "$q" != "$e" ] || continue
+  ${pathWord(tool.netstat)} -an -f inet -p tcp 2>/dev/null | ${pathWord(tool.awk)} -v "q=$q" '${listensOn}' && continue
+  f=\${f%/start}
+  printf 'a rank of %s ${startingWords}\\n' "\${f##*/}" >&2
+  exit ${startingExit}
+done
+exec ${pathWord(tool.ibvDevinfo)} -v`;

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { isSpent, launchBudget } from '../../../src/mesh/launch-budget.ts';
+import type { FactName, FactValues, RdmaPort } from '../../../src/model/fact-values.ts';
+import type { UnknownReason } from '../../../src/model/known.ts';
+import type { Facts } from '../../../src/model/observation.ts';
+import { observedFleet } from '../doctor/fleet-builder.ts';
+
+const session = 'BOOT-studio-1';
+
+function factsOf(values: Partial<FactValues>, unknown: Partial<Record<FactName, UnknownReason>> = {}): Facts {
+  const { nodes } = observedFleet({ values: { 'studio-1': values }, unknown: { 'studio-1': unknown } });
+  const facts = nodes['studio-1']?.facts;
+  if (facts === undefined) throw new Error('the rack has no studio-1');
+  return facts;
+}
+
+const starts = (count: number, startedIn = session): Partial<FactValues> => ({
+  'rdma-starts': { startedIn, starts: count, last: [] },
+});
+const port = (maxQueuePairs: number, maxProtectionDomains: number): RdmaPort => ({
+  device: 'rdma_en3',
+  state: 'active',
+  gids: [],
+  maxQueuePairs,
+  maxProtectionDomains,
+});
+
+describe('the budget of launches', () => {
+  it('is three where the devices say no limits', () => {
+    expect(launchBudget(factsOf(starts(2)))).toEqual({
+      kind: 'known',
+      value: { starts: 2, limit: 3, isAssumed: true },
+    });
+  });
+
+  it.each([
+    [11, 11, 10],
+    [11, 3, 2],
+    [3, 11, 2],
+    [1, 1, 1],
+  ])('of a device with %s queue pairs and %s protection domains is %s starts', (pairs, domains, limit) => {
+    expect(launchBudget(factsOf({ ...starts(1), 'rdma-ports': [port(pairs, domains)] }))).toEqual({
+      kind: 'known',
+      value: { starts: 1, limit, isAssumed: false },
+    });
+  });
+
+  it('is that of the scarcest device', () => {
+    const ports = [port(11, 11), { ...port(11, 3), device: 'rdma_en4' }];
+    expect(launchBudget(factsOf({ ...starts(0), 'rdma-ports': ports }))).toMatchObject({ value: { limit: 2 } });
+  });
+
+  it('begins anew with every boot session', () => {
+    expect(launchBudget(factsOf(starts(3, 'BOOT-of-before')))).toMatchObject({ value: { starts: 0 } });
+  });
+
+  it('counts what a member knows of, should the count of the node be lost', () => {
+    expect(launchBudget(factsOf(starts(1)), 2)).toMatchObject({ value: { starts: 2 } });
+  });
+
+  it('is not judged where it may be spent and nobody knows', () => {
+    expect(launchBudget(factsOf(starts(3), { 'rdma-ports': 'busy' }))).toMatchObject({
+      kind: 'unknown',
+      reason: 'busy',
+    });
+    expect(launchBudget(factsOf(starts(2), { 'rdma-ports': 'busy' }))).toMatchObject({ value: { starts: 2 } });
+    expect(launchBudget(factsOf(starts(3), { 'boot-session': 'failed' }))).toMatchObject({ reason: 'failed' });
+    expect(launchBudget(factsOf(starts(0), { 'rdma-starts': 'garbled' }))).toMatchObject({ reason: 'garbled' });
+  });
+
+  it('is spent at its limit', () => {
+    expect([2, 3, 4].map((count) => isSpent({ starts: count, limit: 3, isAssumed: true }))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+});
