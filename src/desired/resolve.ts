@@ -80,6 +80,7 @@ function resolveThunderbolt(spec: ClusterSpec, nodes: readonly DesiredNode[]): D
   });
   return {
     bridge: thunderbolt === undefined ? 'keep' : (thunderbolt.bridge ?? 'remove'),
+    ...(thunderbolt?.foreignDaemons === undefined ? {} : { foreignDaemons: thunderbolt.foreignDaemons }),
     rdma: thunderbolt?.rdma ?? 'auto',
     ...(pool === undefined ? {} : { pool }),
     avoid: avoidedEnds(thunderbolt?.avoid ?? [], nodes),

@@ -37,4 +37,30 @@ export const networkCodes = {
       'macOS tries its network services in their order: the first one with a router is the way to the rest of the world. As soon as a cable has one, by Internet Sharing or by mistake, everything goes over it.',
     hint: 'Put the services of the receptacles last with meshwright apply.',
   },
+  'network/foreign-daemon': {
+    severity: 'error',
+    summary: 'A network daemon of somebody else sets the cables of this node.',
+    cause:
+      'Two that set the same addresses undo each other for ever: exo puts every cable back on DHCP each half an hour (exo issues 1158, 2007, 2067). Nothing of the network of the cables is changed until the file says who is to have it.',
+    hint: 'Write `foreignDaemons` under `thunderbolt` in the file: stop (unloaded and disabled), remove (its plist goes as well), or adopt (it keeps the cables).',
+  },
+  'network/foreign-daemon-there': {
+    severity: 'error',
+    summary: 'A network daemon of somebody else is still there.',
+    cause: 'The file wants it stopped or removed, and launchd has it loaded or will load it at the next start.',
+    hint: 'Take it away with meshwright apply.',
+  },
+  'network/cables-adopted': {
+    severity: 'error',
+    summary: 'A placement needs addresses that a network daemon of somebody else would undo.',
+    cause:
+      'The members of a placement meet at the fixed addresses of their cables. The file adopts the daemon of this node, so nobody sets them.',
+    hint: 'Write `foreignDaemons: stop` or `remove` into the file, or take the node out of the placement.',
+  },
+  'network/foreign-daemon-adopted': {
+    severity: 'notice',
+    summary: 'A network daemon of somebody else keeps the cables of this node.',
+    cause: 'The file adopts it: bridge, addresses and service order of this node are left to it.',
+    hint: 'Expect addresses to change by themselves; placements with their own addresses need stop or remove.',
+  },
 } as const satisfies Record<string, CodeEntry>;

@@ -6,6 +6,7 @@ import { cables } from './rules/cables.ts';
 import { clock } from './rules/clock.ts';
 import { disk } from './rules/disk.ts';
 import { filevault } from './rules/filevault.ts';
+import { foreignDaemons } from './rules/foreign-daemons.ts';
 import { macosAccept } from './rules/macos-accept.ts';
 import { macosBuilds } from './rules/macos-builds.ts';
 import { macosVersions } from './rules/macos-versions.ts';
@@ -34,6 +35,7 @@ export const rules: readonly Rule[] = [
   macosWish,
   cables,
   surplus,
+  foreignDaemons,
   bridge,
   madeBridgesRule,
   bridgeLoop,

@@ -107,6 +107,10 @@ export interface ClusterSpec {
      */
     rdma?: 'auto' | 'required';
     /**
+     * What should become of network daemons of others, such as exo's io.exo.networksetup, which puts every cable back on DHCP. stop: it is unloaded and disabled, its files stay. remove: its plist goes as well, and a copy is kept on the node. adopt: it stays, and the bridge, the addresses and the service order of such a node are left to it. Without this key a node with such a daemon waits.
+     */
+    foreignDaemons?: 'adopt' | 'remove' | 'stop';
+    /**
      * Addresses of the links.
      */
     addressing?: {

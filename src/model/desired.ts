@@ -103,6 +103,8 @@ export interface DesiredFleet {
   readonly thunderbolt: {
     /** `remove` unless the file says otherwise or has no `thunderbolt` section at all. */
     readonly bridge: 'remove' | 'keep';
+    /** What becomes of network daemons of others; absent where the file does not say. */
+    readonly foreignDaemons?: 'adopt' | 'remove' | 'stop';
     readonly rdma: 'auto' | 'required';
     readonly pool?: Ipv4Network;
     /** Every receptacle to be warned about: the file's own and the product's. */

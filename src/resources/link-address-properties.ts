@@ -1,6 +1,7 @@
 import { isInside } from '../desired/ipv4.ts';
 import { endAddresses } from '../desired/link-addresses.ts';
 import { linkText } from '../desired/link-network.ts';
+import { adoptedDaemon } from '../doctor/adopted-daemon.ts';
 import { bridgeLayers, madeBridges } from '../doctor/bridge-layers.ts';
 import { interfaceAt } from '../doctor/thunderbolt-interfaces.ts';
 import type { DesiredFleet, Ipv4Network } from '../model/desired.ts';
@@ -153,6 +154,9 @@ function freeReceptacles(
  * Of receptacles without a link nothing is said while it is unknown and others tell the same unknown already.
  */
 export function nodeLinkAddresses(fleet: DesiredFleet, target: ObservedTarget): readonly Property[] {
+  if (adoptedDaemon(fleet, target.facts) !== undefined) {
+    return [];
+  }
   const wanted = wantedAddresses(fleet, target.desired.name).flatMap((one) => wantedProperties(fleet, target, one));
   const freed = freeReceptacles(fleet, target).flatMap((receptacle) => freedProperties(fleet, target, receptacle));
   const isTold = wanted.some(({ observed }) => observed.kind === 'unknown');

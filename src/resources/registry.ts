@@ -1,4 +1,5 @@
 import { filevault } from './filevault.ts';
+import { foreignDaemon } from './foreign-daemon.ts';
 import { identity } from './identity.ts';
 import { linkAddress } from './link-address.ts';
 import { macos } from './macos.ts';
@@ -22,6 +23,7 @@ export const resources: readonly Resource[] = [
   filevault,
   sudo,
   power,
+  foreignDaemon,
   thunderboltBridge,
   rdma,
   thunderboltLink,

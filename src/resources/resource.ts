@@ -19,6 +19,7 @@ export type ResourceKind =
   | 'filevault'
   | 'sudo'
   | 'power'
+  | 'foreign-daemon'
   | 'thunderbolt-bridge'
   | 'rdma'
   | 'thunderbolt-link'

@@ -1,3 +1,4 @@
+import { adoptedDaemon } from '../doctor/adopted-daemon.ts';
 import { misplacedServices, orderWords, thunderboltDevices } from '../doctor/service-order.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { scriptStep } from './build-step.ts';
@@ -6,9 +7,9 @@ import { connectionBlockers } from './connection.ts';
 import type { ObservedTarget, Property, Resource, View } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 
-function propertyOf({ thunderbolt: { pool } }: DesiredFleet, { desired, facts }: ObservedTarget): readonly Property[] {
+function propertyOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): readonly Property[] {
   const misplaced = misplacedServices(facts);
-  return pool === undefined
+  return fleet.thunderbolt.pool === undefined || adoptedDaemon(fleet, facts) !== undefined
     ? []
     : [
         {

@@ -1,3 +1,4 @@
+import { adoptedDaemon } from '../doctor/adopted-daemon.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers } from '../doctor/bridge-layers.ts';
 import { type Known, known, unknown } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
@@ -96,7 +97,9 @@ function removeSteps({ facts }: ObservedTarget, node: NodeName, makes: readonly 
 }
 
 const properties = ({ desired, targets }: View): readonly Property[] =>
-  desired.thunderbolt.bridge === 'remove' ? targets.flatMap(propertiesOf) : [];
+  desired.thunderbolt.bridge === 'remove'
+    ? targets.filter(({ facts }) => adoptedDaemon(desired, facts) === undefined).flatMap(propertiesOf)
+    : [];
 
 /** The bridges that would be removed, and the receptacles that would leave them. */
 const touchedBridges = ({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] =>
@@ -105,7 +108,7 @@ const touchedBridges = ({ facts }: ObservedTarget, changed: readonly Property[])
 /** macOS's own Thunderbolt Bridge in its three layers; a bridge that a person made is never touched. */
 export const thunderboltBridge: Resource = {
   kind: 'thunderbolt-bridge',
-  after: ['identity', 'sudo'],
+  after: ['identity', 'sudo', 'foreign-daemon'],
   properties,
   steps: (changes, view) => ({
     steps: view.targets.flatMap((target) =>

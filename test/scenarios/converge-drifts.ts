@@ -41,6 +41,18 @@ const placement = ['placement/*'];
 const label = 'system/dev.meshwright.rank.chat';
 const plist = '/Library/LaunchDaemons/dev.meshwright.rank.chat.plist';
 
+const exoDaemon = '/Library/LaunchDaemons/io.exo.networksetup.plist';
+
+/** As exo's app installs it, but for its interval, which the simulated launchd does not know. */
+const exoPlist = (root: string): string => `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0"><dict>
+<key>Label</key><string>io.exo.networksetup</string>
+<key>ProgramArguments</key><array><string>${root}/bin/sh</string><string>-c</string><string>exit 0</string></array>
+<key>RunAtLoad</key><true/>
+</dict></plist>
+`;
+
 const bridge = `<key>Bridge</key><dict><key>bridge0</key><dict>
 <key>Interfaces</key><array><string>en2</string><string>en3</string></array>
 <key>Options</key><dict><key>__AUTO__</key><string>thunderbolt-bridge</string></dict></dict></dict>`;
@@ -117,6 +129,17 @@ export const drifts: readonly Drift[] = [
     make: ({ asRoot }) =>
       asRoot(`n=$R/usr/sbin/networksetup b='Thunderbolt Bridge'
 "$n" -createnetworkservice "$b" "$b" || "$n" -setnetworkserviceenabled "$b" on`),
+  },
+  {
+    of: 'foreign-daemon/*',
+    what: 'somebody installed exo, and its network daemon runs',
+    batch: 'settings',
+    make: async ({ at, asRoot }) => {
+      await mkdir(at('/Library/Application Support/EXO'), { recursive: true });
+      await writeFile(at(exoDaemon), exoPlist(at('')));
+      await asRoot(`"$R/bin/launchctl" enable system/io.exo.networksetup
+"$R/bin/launchctl" bootstrap system "$R${exoDaemon}"`);
+    },
   },
   {
     of: 'service-order',

@@ -138,6 +138,7 @@ export const keys: Readonly<Record<string, { readonly edit: Entry; readonly remo
     },
   },
   'thunderbolt.bridge': { edit: { to: 'keep' }, remove: nothing },
+  'thunderbolt.foreignDaemons': { edit: { to: 'remove' }, remove: nothing },
   'thunderbolt.rdma': { edit: { to: 'auto' }, remove: nothing },
   'thunderbolt.addressing': {
     edit: { to: { pool: '10.78.0.0/24' }, changes: [...linkAddresses, ...restarted] },

@@ -1,6 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import { adoptedDaemon } from '../adopted-daemon.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers } from '../bridge-layers.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { withCommands } from '../hint-lines.ts';
@@ -100,4 +101,6 @@ function judge({ name, facts }: ExaminedNode): readonly Diagnostic[] {
 
 /** The Thunderbolt Bridge, when the file wants it removed: in each of the three layers where it still is. */
 export const bridge: Rule = ({ desired, nodes }) =>
-  desired.thunderbolt.bridge === 'remove' ? nodes.flatMap(judge) : [];
+  desired.thunderbolt.bridge === 'remove'
+    ? nodes.filter(({ facts }) => adoptedDaemon(desired, facts) === undefined).flatMap(judge)
+    : [];

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Ipv4Address } from '../../model/fact-values.ts';
 import { linkEndText } from '../../model/link.ts';
 import type { Facts } from '../../model/observation.ts';
+import { adoptedDaemon } from '../adopted-daemon.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject, receptacleSubject } from '../subject.ts';
@@ -98,12 +99,13 @@ function dhcpFinding({ name, facts }: ExaminedNode, cables: readonly Cable[]): r
 }
 
 function judge(examination: Examination, node: ExaminedNode): readonly Diagnostic[] {
-  const { pool } = examination.desired.thunderbolt;
+  const { desired } = examination;
+  const isOurs = desired.thunderbolt.pool !== undefined && adoptedDaemon(desired, node.facts) === undefined;
   const cables = [...(thunderboltInterfaces(node.facts) ?? [])].map(([receptacle, device]) => ({
     node,
     receptacle,
     device,
-    isAddressed: pool !== undefined && node.ends.some((end) => end.receptacle === receptacle),
+    isAddressed: isOurs && node.ends.some((end) => end.receptacle === receptacle),
   }));
   const told = cables.map((cable) => {
     const routes = routeFinding(examination, cable);

@@ -1,4 +1,5 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
+import { adoptedDaemon } from '../adopted-daemon.ts';
 import type { Rule } from '../rule.ts';
 import { misplacedServices, orderWords } from '../service-order.ts';
 import { nodeSubject } from '../subject.ts';
@@ -9,7 +10,8 @@ export const serviceOrder: Rule = ({ desired, nodes }) =>
     ? []
     : nodes.flatMap(({ name, facts }) => {
         const found = misplacedServices(facts);
-        return found.kind === 'unknown' || found.value.length === 0
+        const isAdopted = adoptedDaemon(desired, facts) !== undefined;
+        return isAdopted || found.kind === 'unknown' || found.value.length === 0
           ? []
           : [
               diagnose('network/service-order', {

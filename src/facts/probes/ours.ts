@@ -1,9 +1,11 @@
 import type { Probe } from '../../model/probe.ts';
 import { tool } from '../../script/node-paths.ts';
+import { foreignDaemonsScript } from '../../script/node-scripts/foreign-daemons.ts';
 import { keptFilesScript } from '../../script/node-scripts/kept-files.ts';
 import { keptRecordsScript } from '../../script/node-scripts/kept-records.ts';
 import { launchdServicesScript } from '../../script/node-scripts/launchd-services.ts';
 import { placementMembersScript, unaskedMembersScript } from '../../script/node-scripts/placement-members.ts';
+import { knownDaemons } from '../known-daemons.ts';
 
 /** A probe of a script of ours, whose answer grows with what is kept on the node. */
 const ofScript = (name: string, script: string, deadlineMs: number): Probe => ({
@@ -15,6 +17,13 @@ const ofScript = (name: string, script: string, deadlineMs: number): Probe => ({
 
 /** What launchd says of each of our plists. */
 export const launchdServices = ofScript('launchd-services', launchdServicesScript, 10_000);
+
+/** What launchd says of the network daemons of others. */
+export const foreignDaemonList = ofScript(
+  'foreign-daemons',
+  foreignDaemonsScript(knownDaemons.map(({ label }) => label)),
+  10_000,
+);
 
 /** Jobs and the lease that runs keep on the node. */
 export const keptRecords = ofScript('kept-records', keptRecordsScript, 10_000);

@@ -13,9 +13,7 @@ END { print s; print p }`;
  *
  * @see knowledge of launchctl: exit 113 with "Could not find service" is the one answer that means not loaded
  */
-export const launchdFunctions = (placement: string): string => `L=system/${rankServiceLabel(placement)}
-d=${pathWord(placementFolder(placement))}
-look() {
+const lookAndBootout = `look() {
   st='' pid=''
   if ! o=$(${pathWord(tool.launchctl)} print "$L" 2>&1); then
     case $o in (*'Could not find service'*) return 1 ;; esac
@@ -36,3 +34,11 @@ bootout() {
     ${pathWord(tool.sleep)} 0.25
   done
 }`;
+
+/** These functions for a service of this label. */
+export const serviceFunctions = (label: string): string => `L=system/${label}
+${lookAndBootout}`;
+
+/** These functions for the service of a rank, and the folder of its record in `d`. */
+export const launchdFunctions = (placement: string): string => `${serviceFunctions(rankServiceLabel(placement))}
+d=${pathWord(placementFolder(placement))}`;

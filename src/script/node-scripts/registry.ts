@@ -13,6 +13,7 @@ import { removeRuntimeVersions } from './remove-runtime-versions.ts';
 import { setLinkAddress } from './set-link-address.ts';
 import { setPower } from './set-power.ts';
 import { setWiredLimit } from './set-wired-limit.ts';
+import { stopDaemon } from './stop-daemon.ts';
 import { stopRank } from './stop-rank.ts';
 import { switchRuntime } from './switch-runtime.ts';
 import { unpackRuntime } from './unpack-runtime.ts';
@@ -24,6 +25,7 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'remove-bridge': removeBridge,
   'set-link-address': setLinkAddress,
   'clear-link-address': clearLinkAddress,
+  'stop-daemon': stopDaemon,
   'order-services': orderServices,
   'prepare-staging': prepareStaging,
   'publish-tree': publishTree,

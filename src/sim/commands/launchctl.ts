@@ -1,3 +1,4 @@
+import { overridesPath } from '../launchd/overrides.ts';
 import { seededInteger } from '../seed.ts';
 import { apple, capture, published, unconfirmed } from './source.ts';
 import { lines, type TableTool, type Writes } from './tool.ts';
@@ -86,6 +87,14 @@ export const launchctl: TableTool = {
       match: "'2:print system/'*[!A-Za-z0-9._-]* | '2:print system/'",
       body: ':',
       source: unconfirmed('what launchctl says to a label with other characters is not known, so it counts as unknown'),
+    },
+    {
+      match: "'2:print-disabled system'",
+      body:
+        `printf 'disabled services = {\\n'; f="$r${overridesPath}"; [ ! -f "$f" ] || /usr/bin/awk -F '[<>]' ` +
+        `'/<key>/ { k = $3 } /<true[/]>/ { print "\\t\\"" k "\\" => disabled" } /<false[/]>/ { print "\\t\\"" k "\\" => enabled" }' "$f"; ` +
+        `printf '}\\n'; exit 0`,
+      source: unconfirmed('launchctl print-disabled system: a line "LABEL" => disabled or enabled per override'),
     },
     {
       match: "'2:print system/'*",

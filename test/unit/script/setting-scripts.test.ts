@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ScriptCall } from '../../../src/model/node-script.ts';
-import { changed, type MacRoot, makeMacRoot, run, unchanged } from './mac-root.ts';
+import { changed, type MacRoot, makeMacRoot, ours, run, unchanged } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { scriptShells } from './shells.ts';
 
@@ -102,6 +102,57 @@ esac`;
     expect(await run(root, call)).toMatchObject({ kind: 'failed', slug: 'networksetup' });
     root.recorded('usr/sbin/networksetup', networksetup([0, 1, 2, 3, 4]));
     expect(await run(root, call)).toMatchObject({ slug: 'networksetup', text: expect.stringContaining('another one') });
+  });
+});
+
+describe.each(scriptShells)('a network daemon of somebody else under $name', (shell) => {
+  const label = 'io.exo.networksetup';
+  const plist = `Library/LaunchDaemons/${label}.plist`;
+  const call = (remove: boolean): ScriptCall => ({ name: 'stop-daemon', args: { label, remove } });
+  const launchctl = `s="$R/../state"
+case "$1 $2" in
+('print system/${label}') [ -e "$s-loaded" ] || { printf 'Bad request.\\nCould not find service "${label}" in domain for system\\n' >&2; exit 113; }
+  printf 'system/${label} = {\\n\\tstate = not running\\n}\\n' ;;
+('bootout system/${label}') /bin/rm "$s-loaded" ;;
+('disable system/${label}') : >"$s-disabled" ;;
+('print-disabled system') printf 'disabled services = {\\n\\t"com.openssh.sshd" => disabled\\n'
+  [ ! -e "$s-disabled" ] || printf '\\t"${label}" => disabled\\n'
+  printf '}\\n' ;;
+(*) exit 64 ;;
+esac`;
+  const withDaemon = (): MacRoot => {
+    const root = newRoot(shell);
+    root.file('../state-loaded', '');
+    root.file(plist, 'the plist of exo');
+    root.recorded('bin/launchctl', launchctl);
+    return root;
+  };
+
+  it('is unloaded and disabled once; its plist stays, and what it was is kept', async () => {
+    const root = withDaemon();
+    expect(await run(root, call(false))).toEqual(changed);
+    expect(writes(root, /print/)).toEqual([`launchctl bootout system/${label}`, `launchctl disable system/${label}`]);
+    expect(root.read(plist)).toBe('the plist of exo');
+    expect(root.read(`${ours}/foreign/${label}`)).toBe('was=loaded\n');
+    expect(await run(root, call(false))).toEqual(unchanged);
+  });
+
+  it('that is to be removed leaves its folder, and a copy of its plist stays with us', async () => {
+    const root = withDaemon();
+    expect(await run(root, call(false))).toEqual(changed);
+    expect(await run(root, call(true))).toEqual(changed);
+    expect(root.read(`${ours}/foreign/${label}.plist`)).toBe('the plist of exo');
+    expect(() => root.read(plist)).toThrow(/ENOENT/);
+    expect(root.read(`${ours}/foreign/${label}`)).toBe('was=loaded\n');
+    expect(await run(root, call(true))).toEqual(unchanged);
+  });
+
+  it('is not believed to be gone when launchd keeps it', async () => {
+    const root = withDaemon();
+    root.recorded('bin/launchctl', launchctl.replace(': >"$s-disabled"', ':'));
+    expect(await run(root, call(false))).toMatchObject({ kind: 'failed', slug: 'launchctl' });
+    root.recorded('bin/launchctl', launchctl.replace('exit 113', 'exit 1').replace('Could not find', 'Who knows'));
+    expect(await run(root, call(false))).toMatchObject({ kind: 'failed', slug: 'launchctl' });
   });
 });
 

@@ -1,0 +1,69 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { knownDaemons } from '../../facts/known-daemons.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import type { ForeignDaemon } from '../../model/fact-values.ts';
+import { adoptedDaemon } from '../adopted-daemon.ts';
+import type { ExaminedNode } from '../examination.ts';
+import type { Rule } from '../rule.ts';
+import { nodeSubject } from '../subject.ts';
+
+/** What is to be said of a daemon that is there; one that is unloaded and disabled may stay, unless it is to be removed. */
+function codeFor(
+  { thunderbolt }: DesiredFleet,
+  { isLoaded, isDisabled }: ForeignDaemon,
+): Diagnostic['code'] | undefined {
+  const wish = thunderbolt.foreignDaemons;
+  if (wish === 'remove') {
+    return 'network/foreign-daemon-there';
+  }
+  if (!isLoaded && isDisabled) {
+    return undefined;
+  }
+  return wish === 'adopt'
+    ? 'network/foreign-daemon-adopted'
+    : wish === 'stop'
+      ? 'network/foreign-daemon-there'
+      : 'network/foreign-daemon';
+}
+
+function judge(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Diagnostic[] {
+  const found = facts['foreign-daemons'];
+  return (found.kind === 'known' ? found.value : []).flatMap((daemon) => {
+    const code = codeFor(desired, daemon);
+    const about = knownDaemons.find(({ label }) => label === daemon.label);
+    const state = daemon.isLoaded ? 'loaded' : 'not loaded';
+    return code === undefined
+      ? []
+      : [
+          diagnose(code, {
+            subject: nodeSubject(name),
+            detail: `${daemon.label} of ${about?.owner ?? 'somebody'} is ${state}; it ${about?.habit ?? 'sets the network'}.`,
+          }),
+        ];
+  });
+}
+
+/** Placements over several nodes that are to serve on a node whose cables are somebody else's. */
+function heldUp(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Diagnostic[] {
+  const label = adoptedDaemon(desired, facts);
+  const waiting = desired.placements.filter(
+    ({ nodes, state }) => state === 'serving' && nodes.length > 1 && nodes.includes(name),
+  );
+  return label === undefined || waiting.length === 0
+    ? []
+    : [
+        diagnose('network/cables-adopted', {
+          subject: nodeSubject(name),
+          detail: `${waiting.map((one) => one.name).join(', ')} would meet over cables that ${label} sets.`,
+        }),
+      ];
+}
+
+/** Network daemons of others, on a node whose cables are ours to set. */
+export const foreignDaemons: Rule = ({ desired, nodes }) => {
+  const { bridge, pool } = desired.thunderbolt;
+  return bridge === 'keep' && pool === undefined
+    ? []
+    : nodes.flatMap((node) => [...judge(desired, node), ...heldUp(desired, node)]);
+};
