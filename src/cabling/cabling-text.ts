@@ -32,19 +32,33 @@ function rotateText(ends: readonly LinkEnd[]): string {
   return `take out the cable ends in ${where}, then put ${listWords(steps)}`;
 }
 
-/** One act in plain words: `move the cable end in studio-4 receptacle 3 to receptacle 2`. */
+const outsideWords = (model: string): string => `a Mac that is not in the file (${model})`;
+
+/** One move in plain words: `move the cable end in studio-4 receptacle 3 to receptacle 2`. */
 export function moveText(move: Move): string {
   switch (move.kind) {
     case 'move-end': {
       const to = move.from.node === move.to.node ? `receptacle ${move.to.receptacle}` : endWords(move.to);
       return `move the cable end in ${endWords(move.from)} to ${to}`;
     }
+    case 'move-outside-end':
+      return `move the far end of the cable in ${endWords(move.at)}, which is in ${outsideWords(move.model)}, to ${endWords(move.to)}`;
     case 'rotate-ends':
       return rotateText(move.ends);
-    case 'add-cable':
-      return `put a Thunderbolt 5 cable between ${endWords(move.ends[0])} and ${endWords(move.ends[1])}`;
+    case 'add-cable': {
+      const cable =
+        move.spare === undefined ? 'a Thunderbolt 5 cable' : `the cable that came out of ${endsWords(move.spare)}`;
+      return `put ${cable} between ${listWords(move.ends.map(endWords))}`;
+    }
     case 'remove-cable':
-      return `take out the cable between ${endWords(move.ends[0])} and ${endWords(move.ends[1])}`;
+      return move.outside === undefined
+        ? `take out the cable between ${listWords(move.ends.map(endWords))}`
+        : `take out the cable from ${listWords(move.ends.map(endWords))} to ${outsideWords(move.outside)}`;
+    case 'replace-cable': {
+      const cable =
+        move.spare === undefined ? 'a Thunderbolt 5 one' : `the one that came out of ${endsWords(move.spare)}`;
+      return `replace the cable between ${listWords(move.ends.map(endWords))} by ${cable}`;
+    }
   }
 }
 
@@ -54,7 +68,7 @@ function peerText(peer: SeenPeer): string {
     case 'node':
       return `${linkEndText(peer.end)}${hub}`;
     case 'foreign':
-      return `a Mac that is not in the file (${peer.model})${hub}`;
+      return `${outsideWords(peer.model)}${hub}`;
     case 'unidentified':
       return `an unidentified Mac (${peer.model})${hub}`;
     case 'ambiguous':

@@ -45,6 +45,10 @@ function seenCables(rack: SeenRack): readonly SeenCable[] {
   );
 }
 
+/** Whether a Mac at one of these ends is known to have Thunderbolt 4 at most. */
+export const isLimited = ({ limitedNodes }: SeenRack, ends: readonly LinkEnd[]): boolean =>
+  ends.some(({ node }) => limitedNodes.includes(node));
+
 /**
  * Compares the declared links with what every receptacle shows. `names` are all nodes of the file, looked at or not:
  * a Mac is foreign only when none of them is left that it could be. The order of names and nodes has no influence.
@@ -53,7 +57,7 @@ export function judgeCabling(links: readonly Link[], names: readonly NodeName[],
   const rack = seeReceptacles(names, nodes);
   const judged = links.map((link): JudgedLink => {
     const views = [viewAt(rack, link.ends[0]), viewAt(rack, link.ends[1])] as const;
-    return { link, views, judgement: judgeLink(link, views) };
+    return { link, views, judgement: judgeLink(link, views, rack.limitedNodes) };
   });
   return { links: judged, rack, cables: seenCables(rack) };
 }

@@ -1,75 +1,61 @@
-import { type LinkEnd, linkEndText } from '../model/link.ts';
-import { type Cabling, undeclaredCables } from './judge-cabling.ts';
-import { compareEnds, isSameEnd, type ReceptacleView } from './receptacle-view.ts';
+import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
+import { type Cabling, isLimited } from './judge-cabling.ts';
+import { compareEnds, orderedPair, type ReceptacleView } from './receptacle-view.ts';
 import { viewAt } from './see-receptacles.ts';
+import { outsideModel, type WrongCable, wrongCables } from './wrong-cables.ts';
+
+/** A link that is still to be made, its ends in printing order, with whether it is to run at 80 Gb/s. */
+export interface WantedLink extends Pick<Link, 'ends'> {
+  /** False when a Mac at an end can do no more than 40. */
+  readonly isFast: boolean;
+}
 
 /**
  * Receptacles that hang together through links that are not met and cables that are not declared. A receptacle has
  * at most one of each, so this is a path or a ring in which wanted links and wrong cables alternate.
  */
 export interface Mismatch {
-  /** The receptacles along the path; for a ring the last meets the first again. */
+  /** Its receptacles, in printing order. */
   readonly ends: readonly LinkEnd[];
-  /** Whether the first two receptacles are joined by a wanted link (else by a wrong cable); from there they alternate. */
-  readonly startsWithLink: boolean;
-  readonly isRing: boolean;
+  readonly links: readonly WantedLink[];
+  readonly cables: readonly WrongCable[];
   /** Receptacles whose content cannot be judged; while there is one, no move is proposed. */
   readonly unclear: readonly LinkEnd[];
 }
 
-type Neighbours = ReadonlyMap<string, LinkEnd>;
-
-function neighboursOf(pairs: readonly (readonly [LinkEnd, LinkEnd])[]): Neighbours {
-  return new Map(
-    pairs.flatMap(([a, b]) => [
-      [linkEndText(a), b],
-      [linkEndText(b), a],
-    ]),
-  );
-}
-
-/** Only an empty receptacle, or one with one cable straight to one node, can be reasoned about. */
+/** Only an empty receptacle, or one with one cable straight to one Mac, can be reasoned about. */
 function isClear(view: ReceptacleView): boolean {
-  if (view.kind === 'empty') {
+  if (view.kind === 'empty' || outsideModel(view) !== undefined) {
     return true;
   }
   const [peer, ...others] = view.peers;
   return peer?.kind === 'node' && peer.isMutual && peer.hubsBetween === 0 && others.length === 0;
 }
 
-interface Walk {
-  readonly ends: readonly LinkEnd[];
-  readonly isRing: boolean;
+/** Links that hands can make: one that names a receptacle which does not exist is for the file. */
+function wantedLinks({ links, rack }: Cabling): readonly WantedLink[] {
+  return links
+    .filter(({ judgement: { kind } }) => kind !== 'as-declared' && kind !== 'slow' && kind !== 'no-receptacle')
+    .map(({ link }): WantedLink => ({ ends: orderedPair(...link.ends), isFast: !isLimited(rack, link.ends) }))
+    .toSorted((a, b) => compareEnds(a.ends[0], b.ends[0]) || compareEnds(a.ends[1], b.ends[1]));
 }
 
-function walk(start: LinkEnd, first: Neighbours, second: Neighbours): Walk {
-  const ends = [start];
-  const seen = new Set([linkEndText(start)]);
-  let here = start;
-  for (let isFirst = true; ; isFirst = !isFirst) {
-    const next = (isFirst ? first : second).get(linkEndText(here));
-    if (next === undefined) {
-      return { ends, isRing: false };
-    }
-    if (seen.has(linkEndText(next))) {
-      return { ends, isRing: isSameEnd(next, start) };
-    }
-    ends.push(next);
-    seen.add(linkEndText(next));
-    here = next;
-  }
-}
+type Edge = WantedLink | WrongCable;
 
-/** A path is found twice, once from each of its ends: the caller takes the first, in printing order. */
-function walkFrom(start: LinkEnd, links: Neighbours, cables: Neighbours): Omit<Mismatch, 'unclear'> | undefined {
-  const key = linkEndText(start);
-  const startsWithLink = links.has(key) && !cables.has(key);
-  if (startsWithLink || !links.has(key)) {
-    const [first, second] = startsWithLink ? [links, cables] : [cables, links];
-    return { ...walk(start, first, second), startsWithLink };
+/** Everything that shares receptacles with `start`, directly or through others. */
+function connected(start: Edge, all: readonly Edge[]): readonly Edge[] {
+  const keys = new Set(start.ends.map(linkEndText));
+  const found = new Set([start]);
+  for (let size = 0; size !== found.size; ) {
+    size = found.size;
+    for (const one of all) {
+      if (!found.has(one) && one.ends.some((end) => keys.has(linkEndText(end)))) {
+        found.add(one);
+        for (const end of one.ends) keys.add(linkEndText(end));
+      }
+    }
   }
-  const ring = walk(start, links, cables);
-  return ring.isRing ? { ...ring, startsWithLink: true } : undefined;
+  return all.filter((one) => found.has(one));
 }
 
 /**
@@ -77,20 +63,23 @@ function walkFrom(start: LinkEnd, links: Neighbours, cables: Neighbours): Omit<M
  * node takes part in is in a piece whose `unclear` names that end.
  */
 export function findMismatches(cabling: Cabling): readonly Mismatch[] {
-  const unmet = cabling.links.filter(({ judgement }) => judgement.kind !== 'as-declared' && judgement.kind !== 'slow');
-  const links = neighboursOf(unmet.map(({ link }) => link.ends));
-  const cables = neighboursOf(undeclaredCables(cabling).map((cable) => cable.ends));
-  const all = [...new Map([...links.values(), ...cables.values()].map((end) => [linkEndText(end), end])).values()];
-  const done = new Set<string>();
+  const links = wantedLinks(cabling);
+  const cables = wrongCables(cabling);
+  const all: readonly Edge[] = [...links, ...cables];
+  const done = new Set<Edge>();
   const found: Mismatch[] = [];
-  for (const start of all.toSorted(compareEnds)) {
-    const piece = done.has(linkEndText(start)) ? undefined : walkFrom(start, links, cables);
-    if (piece !== undefined) {
-      for (const end of piece.ends) {
-        done.add(linkEndText(end));
-      }
-      found.push({ ...piece, unclear: piece.ends.filter((end) => !isClear(viewAt(cabling.rack, end))) });
-    }
+  for (const start of all) {
+    if (done.has(start)) continue;
+    const piece = connected(start, all);
+    for (const one of piece) done.add(one);
+    const byText = new Map(piece.flatMap((one) => one.ends.map((end) => [linkEndText(end), end])));
+    const ends = [...byText.values()].toSorted(compareEnds);
+    found.push({
+      ends,
+      links: links.filter((link) => piece.includes(link)),
+      cables: cables.filter((cable) => piece.includes(cable)),
+      unclear: ends.filter((end) => !isClear(viewAt(cabling.rack, end))),
+    });
   }
-  return found;
+  return found.toSorted((a, b) => (a.ends[0] && b.ends[0] ? compareEnds(a.ends[0], b.ends[0]) : 0));
 }

@@ -4,6 +4,7 @@ import { linkEndText } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodeObservation } from '../model/observation.ts';
 import { compareEnds, isSameEnd, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';
+import { lacksThunderbolt5 } from './thunderbolt-limit.ts';
 
 /** Observations by node name; a node that was never asked is simply not there. */
 export type ObservedNodes = Readonly<Record<string, NodeObservation>>;
@@ -19,6 +20,11 @@ const receptaclesOf = (nodes: ObservedNodes, name: NodeName): readonly Thunderbo
   const fact = Object.hasOwn(nodes, name) ? nodes[name]?.facts.thunderbolt : undefined;
   return fact?.kind === 'known' ? fact.value : undefined;
 };
+
+function isLimited(nodes: ObservedNodes, name: NodeName): boolean {
+  const facts = Object.hasOwn(nodes, name) ? nodes[name]?.facts : undefined;
+  return facts !== undefined && lacksThunderbolt5(facts);
+}
 
 const domainKey = (uuid: string): string => uuid.toUpperCase();
 
@@ -82,6 +88,8 @@ export interface SeenRack {
   readonly views: readonly ReceptacleView[];
   /** The nodes whose Thunderbolt fact is known, sorted by name; nothing is claimed about any other. */
   readonly seenNodes: readonly NodeName[];
+  /** Those of which it is known that their Mac cannot do 80 Gb/s, sorted by name. */
+  readonly limitedNodes: readonly NodeName[];
 }
 
 /**
@@ -105,6 +113,7 @@ export function seeReceptacles(names: readonly NodeName[], nodes: ObservedNodes)
   return {
     views: views.toSorted((a, b) => compareEnds(a.at, b.at)),
     seenNodes: names.filter((name) => receptaclesOf(nodes, name) !== undefined).toSorted(),
+    limitedNodes: names.filter((name) => isLimited(nodes, name)).toSorted(),
   };
 }
 

@@ -1,5 +1,6 @@
+import { findMoves } from '../cabling/find-moves.ts';
 import { type Cabling, judgeCabling } from '../cabling/judge-cabling.ts';
-import { findMoves, type MoveGroup } from '../cabling/moves.ts';
+import type { MoveGroup } from '../cabling/moves.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import type { LinkEnd } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';

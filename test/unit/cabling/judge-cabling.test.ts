@@ -59,7 +59,7 @@ describe('judgement of a declared link', () => {
       names,
       observedFleet({ cables: ['studio-1:2 <-> studio-2:2'], values }).nodes,
     ).links;
-    expect(only?.judgement).toEqual({ kind: 'slow', bitsPerSecond: 40e9 });
+    expect(only?.judgement).toEqual({ kind: 'slow', bitsPerSecond: 40e9, limitedBy: [] });
   });
 
   it('is one-sided when only one end sees the other', () => {

@@ -1,0 +1,113 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { moveText } from '../../src/cabling/cabling-text.ts';
+import { actCount, type Move, moveEnds } from '../../src/cabling/moves.ts';
+import { type LinkEnd, linkEndText } from '../../src/model/link.ts';
+import type { Cable } from '../../src/sim/cables.ts';
+import { linkSpeed, macNamed, type SimulatedFleet } from '../../src/sim/fleet.ts';
+import { carryOut, look, movesOf, type RandomRack, randomRack } from './cabling-rack.ts';
+import { leastWork, type RackLink } from './cabling-search.ts';
+
+const pairText = (ends: readonly LinkEnd[]): string => ends.map(linkEndText).sort().join(' ');
+const texts = (cables: readonly Cable[]): readonly string[] => cables.map(({ ends }) => pairText(ends)).sort();
+
+/** Whether a link between these Macs can run at 80 Gb/s. */
+const isFast = (fleet: SimulatedFleet, ends: readonly LinkEnd[]): boolean =>
+  ends.every(({ node }) => macNamed(fleet, node)?.model.thunderbolt === 5);
+
+/** What the rack is to look like: every declared cable, and what nobody declared and is in no link's way. */
+function goalOf({ fleet, declared }: RandomRack): readonly string[] {
+  const wanted = new Set(declared.flatMap(({ ends }) => ends.map(linkEndText)));
+  const staying = fleet.cables.filter(({ ends }) => !ends.some((end) => wanted.has(linkEndText(end))));
+  return [...declared.map(({ ends }) => pairText(ends)), ...texts(staying)].sort();
+}
+
+const isSlowLink = (fleet: SimulatedFleet, { ends }: { readonly ends: readonly LinkEnd[] }): boolean =>
+  isFast(fleet, ends) &&
+  fleet.cables.some((cable) => pairText(cable.ends) === pairText(ends) && linkSpeed(fleet, cable) < 80);
+
+const fetched = (moves: readonly Move[]): number =>
+  moves.filter((move) => (move.kind === 'add-cable' || move.kind === 'replace-cable') && move.spare === undefined)
+    .length;
+
+/** The least that an independent search finds. */
+function leastFor({ fleet, declared }: RandomRack) {
+  const links = declared.map(({ ends }): RackLink => {
+    return { ends: [linkEndText(ends[0]), linkEndText(ends[1])], isFast: isFast(fleet, ends) };
+  });
+  const cables = fleet.cables.map(({ ends, gigabitsPerSecond }) => ({
+    ends: [linkEndText(ends[0]), linkEndText(ends[1])] as const,
+    isSlow: gigabitsPerSecond === 40,
+  }));
+  return leastWork(cables, links);
+}
+
+describe('the moves for random racks', () => {
+  it('lead to the declared cabling when simulated hands carry them out one after another', () => {
+    fc.assert(
+      fc.property(randomRack({ nodes: 7, links: 14, cables: 14 }), (rack) => {
+        const moves = movesOf(rack);
+        const { fleet } = carryOut(rack.fleet, moves);
+        expect(texts(fleet.cables)).toEqual(goalOf(rack));
+        expect([fleet.hanging, rack.declared.filter((link) => isSlowLink(fleet, link))]).toEqual([[], []]);
+        expect(movesOf({ ...rack, fleet })).toEqual([]);
+        const judged = look({ ...rack, fleet }).links.map(({ judgement }) => judgement.kind);
+        expect(judged).toEqual(rack.declared.map(({ ends }) => (isFast(fleet, ends) ? 'as-declared' : 'slow')));
+      }),
+      { numRuns: 300, seed: 4 },
+    );
+  });
+
+  it('lead there at the second look at the latest when a Thunderbolt 4 Mac hides that a cable is slow', () => {
+    fc.assert(
+      fc.property(randomRack({ nodes: 5, links: 9, cables: 9, hasHiddenSlow: true }), (rack) => {
+        const once = carryOut(rack.fleet, movesOf(rack)).fleet;
+        const twice = carryOut(once, movesOf({ ...rack, fleet: once })).fleet;
+        expect([texts(twice.cables), movesOf({ ...rack, fleet: twice })]).toEqual([goalOf(rack), []]);
+      }),
+      { numRuns: 200, seed: 4 },
+    );
+  });
+
+  it('are as few acts as any search finds for up to eight cables, and fetch as few cables', () => {
+    fc.assert(
+      fc.property(randomRack({ nodes: 5, links: 8, cables: 8 }), (rack) => {
+        const moves = movesOf(rack);
+        const acts = moves.reduce((sum, move) => sum + actCount(move), 0);
+        const { handlings } = carryOut(rack.fleet, moves);
+        expect(handlings).toBe(2 * acts);
+        expect({ handlings, fetched: fetched(moves) }).toEqual(leastFor(rack));
+      }),
+      { numRuns: 60, seed: 4 },
+    );
+  });
+
+  it('touch no cable that is as declared, and none that is in nobody’s way', () => {
+    fc.assert(
+      fc.property(randomRack({ nodes: 7, links: 12, cables: 12 }), (rack) => {
+        const touched = new Set(movesOf(rack).flatMap(moveEnds).map(linkEndText));
+        const goal = new Set(goalOf(rack));
+        const right = rack.fleet.cables.filter(
+          (cable) => goal.has(pairText(cable.ends)) && !isSlowLink(rack.fleet, cable),
+        );
+        expect(right.filter(({ ends }) => ends.some((end) => touched.has(linkEndText(end))))).toEqual([]);
+      }),
+      { numRuns: 200, seed: 4 },
+    );
+  });
+
+  it('name every receptacle that they touch', () => {
+    fc.assert(
+      fc.property(randomRack({ nodes: 4, links: 8, cables: 8 }), (rack) => {
+        for (const move of movesOf(rack)) {
+          const text = moveText(move);
+          for (const { node, receptacle } of moveEnds(move)) {
+            expect(text).toContain(node);
+            expect(text).toMatch(new RegExp(`\\b${receptacle}\\b`));
+          }
+        }
+      }),
+      { numRuns: 100, seed: 4 },
+    );
+  });
+});
