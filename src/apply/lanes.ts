@@ -9,6 +9,7 @@ type Lane = 'act' | 'bulk';
 
 const lanesByKind: Readonly<Record<Act['kind'], readonly Lane[]>> = {
   script: ['act'],
+  transaction: ['act'],
   put: ['act'],
   send: ['bulk'],
   job: ['bulk'],

@@ -64,11 +64,28 @@ async function planFor(goal: Goal, targets: readonly NodeName[], tools: WorkTool
   return { plan: makePlan({ goal, desired, observation, targets }), observation };
 }
 
-/** A plan that others have overtaken is made and shown again. By then its leases are held, so that this ends. */
+/**
+ * A plan that others have overtaken is made and shown again. By then its leases are held, so that this ends. One that
+ * has only taken a change of the network back is followed by the plan for what is there now.
+ */
 async function planAndRun(work: Extract<Work, { kind: 'plan' }>, tools: WorkTools): Promise<DoneWork> {
   let done = await planAndRunOnce(work, tools, tools.takeFirst());
   while (done.run?.isStale === true) done = await planAndRunOnce(work, tools, undefined);
-  return done;
+  return hasSettled(done) ? withSteps(done.run, await planAndRunOnce(work, tools, undefined)) : done;
+}
+
+/** Whether changes of the network were taken back, all that the plan had found. */
+function hasSettled(done: DoneWork): done is DoneWork & { readonly run: RunReport } {
+  const settling = (done.run?.steps ?? []).filter(({ step }) => step.resource === 'rollback');
+  const isSettled = settling.every(({ outcome }) => outcome === 'changed' || outcome === 'unchanged');
+  return settling.length > 0 && isSettled && done.isEnd !== true;
+}
+
+/** What was done before a task went on belongs to it, too. */
+function withSteps(earlier: RunReport, done: DoneWork): DoneWork {
+  const { run = { ...earlier, steps: [], diagnostics: [] } } = done;
+  const steps = [...earlier.steps, ...run.steps];
+  return { ...done, run: { ...run, steps, diagnostics: [...earlier.diagnostics, ...run.diagnostics] } };
 }
 
 async function planAndRunOnce(

@@ -58,9 +58,15 @@ export function createParts(options: RunOptions): Parts {
 export function sessionOf(parts: Parts, node: NodeName): Session {
   const known = parts.sessions.get(node);
   if (known) return known;
-  const { options } = parts;
-  const { deadlineMs, onCommand, onEvent, timing } = options;
-  const session = openSession(
+  const session = newSession(parts, node);
+  parts.sessions.set(node, session);
+  return session;
+}
+
+/** One that is not kept: over a connection of its own, made when it is first used. */
+export function newSession(parts: Parts, node: NodeName): Session {
+  const { deadlineMs, onCommand, onEvent, timing } = parts.options;
+  return openSession(
     { node, way: wayOf(parts, node) },
     {
       deadlineMs,
@@ -69,8 +75,6 @@ export function sessionOf(parts: Parts, node: NodeName): Session {
       onReconnect: (_node, attempt) => onEvent({ kind: 'reconnecting', node, attempt }),
     },
   );
-  parts.sessions.set(node, session);
-  return session;
 }
 
 /** @throws Error when the run was given no way to it, which is a bug of the caller */

@@ -8,7 +8,7 @@ import { planJson } from '../plan/plan-json.ts';
 import { executeSteps, type RunStep } from './execute.ts';
 import { leaseHeld } from './lease-ask.ts';
 import { observeSessions } from './observe.ts';
-import { isInterrupted, type Parts, record, sessionOf, wayOf } from './run-parts.ts';
+import { isInterrupted, newSession, type Parts, record, sessionOf, wayOf } from './run-parts.ts';
 import type { LeaseRefusal, RunReport, StepReport } from './run-report.ts';
 import type { StepContext, StepProgress } from './steps/context.ts';
 import { runStep } from './steps/run-step.ts';
@@ -113,6 +113,7 @@ function contextOf(step: Step, { plan, parts, signal }: About): StepContext {
     newToken: options.newToken,
     signal,
     session: (node) => sessionOf(parts, node),
+    newSession: (node) => newSession(parts, node),
     way: (node) => wayOf(parts, node),
     hold: keeper.hold,
     loseHold: keeper.lose,

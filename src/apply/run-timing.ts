@@ -4,6 +4,11 @@ export interface RunTiming {
   readonly beatMs: number;
   /** A lease whose beat did not change for so long, by the clock of the one who waits for it, is nobody's any more. */
   readonly leaseExpiryMs: number;
+  /**
+   * A change of the network that is not confirmed within so long is taken back by the node. Shorter than the life of a
+   * lease: who comes after a run that died finds the network as it was before.
+   */
+  readonly rollbackAfterMs: number;
   /** How long a script is waited for that still runs under a lease which nobody renews any more. */
   readonly busyMs: number;
   /** Between two looks at somebody else's lease. */
@@ -28,6 +33,7 @@ export interface RunTiming {
 export const realTiming: RunTiming = {
   beatMs: 5_000,
   leaseExpiryMs: 30_000,
+  rollbackAfterMs: 20_000,
   busyMs: 120_000,
   leaseLookMs: 2_000,
   gatePollMs: 1_000,
@@ -47,7 +53,8 @@ export function scaledTiming(factor: number): RunTiming {
   const scaled = (ms: number, atLeastMs = 1): number => Math.max(Math.min(ms, atLeastMs), Math.round(ms * factor));
   return {
     beatMs: scaled(realTiming.beatMs, 500),
-    leaseExpiryMs: scaled(realTiming.leaseExpiryMs, 5_000),
+    leaseExpiryMs: scaled(realTiming.leaseExpiryMs, 20_000),
+    rollbackAfterMs: scaled(realTiming.rollbackAfterMs, 15_000),
     busyMs: scaled(realTiming.busyMs, 20_000),
     leaseLookMs: scaled(realTiming.leaseLookMs, 100),
     gatePollMs: scaled(realTiming.gatePollMs, 200),

@@ -63,7 +63,10 @@ function stepsOf(records: readonly JournalRecord[]): readonly HistoryStep[] {
 function withEntry(known: HistoryRun | undefined, node: string, entry: HistoryEntry): HistoryRun {
   const { atEpochSeconds, step, result, run, verb, by } = entry;
   const base: HistoryRun = known ?? { run, atEpochSeconds, verb, by, steps: [], from: [] };
-  const isTold = base.from.includes('journal') && base.steps.some((one) => one.node === node && one.step === step);
+  // What the node did by itself afterwards, the journal cannot know.
+  const isAfter = result === 'rolled-back' || result === 'partly-rolled-back';
+  const isOfJournal = base.from.includes('journal') && base.steps.some((one) => one.node === node && one.step === step);
+  const isTold = isOfJournal && !isAfter;
   return {
     ...base,
     atEpochSeconds: base.from.includes('journal') ? base.atEpochSeconds : Math.min(base.atEpochSeconds, atEpochSeconds),

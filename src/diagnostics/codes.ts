@@ -10,6 +10,7 @@ import { playbookCodes } from './codes-playbook.ts';
 import { simCodes } from './codes-sim.ts';
 import { sshCodes } from './codes-ssh.ts';
 import { toolCodes } from './codes-tool.ts';
+import { transactionCodes } from './codes-transaction.ts';
 
 /** Every code there is, `area/slug`; never reused, each documented and provoked by a test. */
 export const codes = {
@@ -19,6 +20,7 @@ export const codes = {
   ...factCodes,
   ...doctorCodes,
   ...applyCodes,
+  ...transactionCodes,
   ...meshCodes,
   ...planCodes,
   ...playbookCodes,

@@ -4,6 +4,10 @@ export const keyOfJobHead = (head: string): string | undefined => /^job ([A-Za-z
 /** Whether a head line begins the record of the lease. */
 export const isLeaseHead = (head: string): boolean => head === 'lease';
 
+/** The state in the head line `rollback STATE` of a change of the network that nobody has confirmed. */
+export const stateOfRollbackHead = (head: string): 'pending' | 'rolling' | undefined =>
+  head === 'rollback pending' ? 'pending' : head === 'rollback rolling' ? 'rolling' : undefined;
+
 /** The exit in the head line `WORD EXIT` of a list of lines that a tool printed; `undefined` for another head. */
 export function exitOfListHead(head: string, word: string): number | undefined {
   const [, found, code = ''] = /^([a-z]+) (\d{1,3})$/.exec(head) ?? [];

@@ -1,6 +1,7 @@
+import type { NodeRollback } from '../model/fact-values.ts';
 import { type Known, known, unknown } from '../model/known.ts';
 import type { Answer } from '../model/probe.ts';
-import { exitOfListHead, isLeaseHead, keyOfJobHead } from './kept-heads.ts';
+import { exitOfListHead, isLeaseHead, keyOfJobHead, stateOfRollbackHead } from './kept-heads.ts';
 import { garbled } from './read-answer.ts';
 import { readFields, readRecords } from './records.ts';
 
@@ -14,6 +15,7 @@ export interface JobProcess {
 export interface Kept {
   readonly jobs: readonly { readonly key: string; readonly fields: Readonly<Record<string, string>> }[];
   readonly leases: readonly { readonly fields: Readonly<Record<string, string>> }[];
+  readonly rollbacks: readonly NodeRollback[];
   /** Of unfinished jobs; unknown when ps failed. */
   readonly processes: Known<readonly JobProcess[]>;
 }
@@ -24,6 +26,7 @@ export function readKept(answer: Answer | undefined): Known<Kept> {
   if (records.kind === 'unknown') return records;
   const jobs: Kept['jobs'][number][] = [];
   const leases: Kept['leases'][number][] = [];
+  const rollbacks: NodeRollback[] = [];
   let processes: Known<readonly JobProcess[]> | undefined;
   for (const { head, lines } of records.value) {
     const exit = exitOfListHead(head, 'processes');
@@ -33,16 +36,23 @@ export function readKept(answer: Answer | undefined): Known<Kept> {
     }
     const key = keyOfJobHead(head);
     const fields = readFields(lines);
-    if (key === undefined && !isLeaseHead(head))
-      return garbled(answer, 'printed a record that is neither job nor lease');
+    const state = stateOfRollbackHead(head);
+    if (key === undefined && state === undefined && !isLeaseHead(head))
+      return garbled(answer, 'printed a record that is neither job, lease nor rollback');
     if (fields === undefined) return garbled(answer, `printed fields of ${head} that cannot be read`);
-    if (key === undefined) leases.push({ fields });
-    else jobs.push({ key, fields });
+    if (key !== undefined) jobs.push({ key, fields });
+    else if (state !== undefined) rollbacks.push({ state, fields });
+    else leases.push({ fields });
   }
   if (leases.length > 1) return garbled(answer, 'printed more than one lease');
   const isUnambiguous = new Set(jobs.map(({ key }) => key)).size === jobs.length;
   if (!isUnambiguous) return garbled(answer, 'printed one job twice');
-  return known({ jobs, leases, processes: processes ?? unknown('failed', 'Nobody looked for the processes of jobs.') });
+  return known({
+    jobs,
+    leases,
+    rollbacks,
+    processes: processes ?? unknown('failed', 'Nobody looked for the processes of jobs.'),
+  });
 }
 
 /** ps ends with 1 when none of the numbers is a process; whatever it prints of others is not about jobs. */

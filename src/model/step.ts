@@ -3,7 +3,7 @@ import type { Json } from './json.ts';
 import type { Known } from './known.ts';
 import type { NodeName } from './node.ts';
 import type { NodePath } from './node-path.ts';
-import type { JobCall, ScriptCall } from './node-script.ts';
+import type { JobCall, NetworkCall, ScriptCall } from './node-script.ts';
 
 /** Names a step within its plan: readable, unique, and the same for the same plan. */
 export type StepId = string & { readonly brand: 'StepId' };
@@ -54,6 +54,11 @@ export type StepClass = 'probe' | 'converge' | 'job' | 'once' | 'manual';
 export type Act =
   /** A named script, as root under the fence of the lease. */
   | ({ readonly kind: 'script' } & ScriptCall)
+  /**
+   * A change of the network that the node takes back by itself unless it is confirmed over a new connection. What is
+   * saved follows from the script; how long the node waits belongs to the times of a run, as the life of its lease does.
+   */
+  | ({ readonly kind: 'transaction' } & NetworkCall)
   /** A file of ours, written by a temporary name and a rename, with a seal that later observations compare. */
   | { readonly kind: 'put'; readonly path: NodePath; readonly mode: number; readonly content: Text }
   /** A file of the controller into the staging folder of a tree, resumed after the prefix that agrees. */

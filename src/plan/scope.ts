@@ -17,7 +17,7 @@ export interface Scope {
   readonly isMeant: (kind: ResourceKind, property: Property) => boolean;
 }
 
-const always: readonly ResourceKind[] = ['identity', 'sudo'];
+const always: readonly ResourceKind[] = ['identity', 'sudo', 'rollback'];
 const allKinds = (): readonly ResourceKind[] => resources.map(({ kind }) => kind);
 
 function withState(
@@ -37,7 +37,12 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
   switch (goal.kind) {
     case 'converge': {
       const kinds = goal.only ?? allKinds();
-      return { desired, resources, barring: [...always, ...kinds], isMeant: (kind) => kinds.includes(kind) };
+      return {
+        desired,
+        resources,
+        barring: [...always, ...kinds],
+        isMeant: (kind) => kind === 'rollback' || kinds.includes(kind),
+      };
     }
     case 'stop':
     case 'start':
@@ -47,7 +52,8 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         ),
         resources,
         barring: goal.kind === 'stop' ? [...always, 'placement'] : allKinds(),
-        isMeant: (kind, property) => kind === 'placement' && goal.placements.includes(nameOf(property)),
+        isMeant: (kind, property) =>
+          kind === 'rollback' || (kind === 'placement' && goal.placements.includes(nameOf(property))),
       };
     case 'reboot':
     case 'shutdown':
@@ -57,7 +63,11 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         barring: [...always, 'placement', 'boot-session'],
         isMeant: (kind, property) => {
           const isNear = nodesOf(property).some((node) => goal.nodes.includes(node));
-          return kind === 'boot-session' || (kind === 'placement' && nameOf(property) !== '' && isNear);
+          return (
+            kind === 'boot-session' ||
+            kind === 'rollback' ||
+            (kind === 'placement' && nameOf(property) !== '' && isNear)
+          );
         },
       };
   }

@@ -58,6 +58,13 @@ const propertyBar = (kind: ResourceKind, property: Property, reason: Reason): Ba
   reason,
 });
 
+/** Everything else on a node waits in a plan that begins by taking a change of its network back. */
+const settledFirst = (property: Property): Bar =>
+  propertyBar('rollback', property, {
+    text: `the network change on ${property.node} that nobody has confirmed`,
+    isUnknown: false,
+  });
+
 function barsOf({ resource: { kind }, properties, blockers, gaps }: Assessed, isBarring: boolean): readonly Bar[] {
   const unseen = isBarring ? properties.filter((property) => judgeProperty(property) === 'unknown') : [];
   return [
@@ -90,6 +97,8 @@ function isInTheWay(bar: Bar, { kind }: Resource, property: Property, before: re
   if (bar.kind === kind) {
     return bar.isOwn && (bar.address === undefined || bar.address === property.address);
   }
+  // What is seen of a node holds no longer once a change of its network is taken back.
+  if (bar.kind === 'rollback' && !bar.reason.isUnknown) return kind !== 'identity' && kind !== 'sudo';
   // A hung placement cannot always be looked at, and a restart is the way out of that.
   const isWayOut = kind === 'boot-session' && bar.kind === 'placement' && bar.reason.isUnknown;
   return before.includes(bar.kind) && !isWayOut;
@@ -131,6 +140,7 @@ export function sift(assessed: readonly Assessed[], context: Context): Sifted {
       const reasons = reasonsFor(bars, { resource, property }, context);
       if (reasons.length === 0) {
         ready.push({ kind, property });
+        if (kind === 'rollback') bars.push(settledFirst(property));
       } else {
         held.push({ kind, property, reasons });
         bars.push(...reasons.map((reason) => propertyBar(kind, property, reason)));

@@ -1,5 +1,5 @@
 import type { NodeName } from '../model/node.ts';
-import type { ScriptCall } from '../model/node-script.ts';
+import type { NetworkCall, ScriptCall } from '../model/node-script.ts';
 import { type Effect, type Patch, type Step, stepId } from '../model/step.ts';
 import { patchesOf } from './change.ts';
 import { propertyKey } from './property-key.ts';
@@ -39,6 +39,14 @@ export function buildStep({ name, makes = [], towards = [], needs = [], effect, 
 export const scriptStep = (parts: Omit<StepParts, 'act' | 'class'> & { readonly call: ScriptCall }): Step => {
   const { call, ...rest } = parts;
   return buildStep({ ...rest, class: 'converge', act: { kind: 'script', ...call } });
+};
+
+/** A change of the network, which the node takes back unless it is confirmed. It may run again after a look. */
+export const transactionStep = (
+  parts: Omit<StepParts, 'act' | 'class' | 'effect'> & { readonly call: NetworkCall },
+): Step => {
+  const { call, ...rest } = parts;
+  return buildStep({ ...rest, class: 'converge', effect: { kind: 'network' }, act: { kind: 'transaction', ...call } });
 };
 
 /** What a gate waits for, and on which node it stands. */

@@ -1,6 +1,6 @@
 import type { DesiredFleet } from '../model/desired.ts';
 import type { Step } from '../model/step.ts';
-import { gateStep, scriptStep } from './build-step.ts';
+import { gateStep, transactionStep } from './build-step.ts';
 import { changedProperties, patchesOf } from './change.ts';
 import { connectionBlockers } from './connection.ts';
 import { findingBlockers } from './finding-blockers.ts';
@@ -42,14 +42,13 @@ function setStep({ target, receptacle, device, makes }: Place, wanted: WantedAdd
     );
   const { address, prefixLength } = wanted;
   const args = { service: name, hardwarePort, device, address, prefixLength, create: service === undefined };
-  return scriptStep({
+  return transactionStep({
     node: target.desired.name,
     resource: 'link-address',
     name: `link-address/${receptacle}/set`,
     call: { name: 'set-link-address', args },
     makes,
     needs,
-    effect: { kind: 'network' },
     deadlineMs: 60_000,
   });
 }
@@ -62,13 +61,12 @@ function clearStep({ target, receptacle, device, makes }: Place): readonly Step[
   return service === undefined
     ? []
     : [
-        scriptStep({
+        transactionStep({
           node: target.desired.name,
           resource: 'link-address',
           name: `link-address/${receptacle}/clear`,
           call: { name: 'clear-link-address', args: { service: service.name, device, addresses } },
           makes,
-          effect: { kind: 'network' },
           deadlineMs: 60_000,
         }),
       ];

@@ -8,6 +8,7 @@ import { placement } from './placement.ts';
 import { power } from './power.ts';
 import { rdma } from './rdma.ts';
 import type { Resource } from './resource.ts';
+import { rollback } from './rollback.ts';
 import { runtime } from './runtime.ts';
 import { serviceOrder } from './service-order.ts';
 import { staging } from './staging.ts';
@@ -22,6 +23,7 @@ export const resources: readonly Resource[] = [
   macos,
   filevault,
   sudo,
+  rollback,
   power,
   foreignDaemon,
   thunderboltBridge,

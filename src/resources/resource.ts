@@ -18,6 +18,7 @@ export type ResourceKind =
   | 'macos'
   | 'filevault'
   | 'sudo'
+  | 'rollback'
   | 'power'
   | 'foreign-daemon'
   | 'thunderbolt-bridge'

@@ -5,7 +5,7 @@ import type { NodeName } from '../model/node.ts';
 import type { ScriptArgs } from '../model/node-script.ts';
 import type { Facts } from '../model/observation.ts';
 import type { Step } from '../model/step.ts';
-import { gateStep, scriptStep } from './build-step.ts';
+import { gateStep, transactionStep } from './build-step.ts';
 import { changedProperties, patchesOf } from './change.ts';
 import { compareText } from './compare-text.ts';
 import { connectionBlockers } from './connection.ts';
@@ -75,13 +75,12 @@ function removalsOf(facts: Facts): readonly Removal[] {
 
 function removeSteps({ facts }: ObservedTarget, node: NodeName, makes: readonly Property[]): readonly Step[] {
   const steps = removalsOf(facts).map((args) =>
-    scriptStep({
+    transactionStep({
       node,
       resource: 'thunderbolt-bridge',
       name: `thunderbolt-bridge/remove-${args.bridge}`,
       call: { name: 'remove-bridge', args },
       makes,
-      effect: { kind: 'network' },
       deadlineMs: 60_000,
     }),
   );

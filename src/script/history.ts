@@ -11,13 +11,19 @@ export interface ScriptNote {
   readonly config: string;
 }
 
+const results = ['changed', 'unchanged', 'failed', 'rolled-back', 'partly-rolled-back'] as const;
+
+/** How a script ended, or what became of a change that was taken back. */
+export type HistoryResult = (typeof results)[number];
+
 /** One line of the history of a node. */
 export interface HistoryEntry extends ScriptNote {
   /** By the node's own clock. */
   readonly atEpochSeconds: number;
   readonly run: string;
   readonly token: number;
-  readonly result: 'changed' | 'unchanged' | 'failed';
+  /** The last two are of the node itself, for a change of its network that nobody confirmed. */
+  readonly result: HistoryResult;
 }
 
 /** One word: what is no plain character is written as `%XX`. */
@@ -49,9 +55,11 @@ export const parseHistory = (text: string): readonly HistoryEntry[] =>
   });
 
 function entryOf(line: string): HistoryEntry | undefined {
-  const form = /^at=(\d{1,12}) run=(\S+) token=(\d{1,15}) step=(\S*) verb=(\S*) by=(\S*) config=(\S*) result=(\w+)$/;
-  const [, at = '', run = '', token = '', step = '', verb = '', by = '', config = '', result] = form.exec(line) ?? [];
-  if (result !== 'changed' && result !== 'unchanged' && result !== 'failed') return undefined;
+  const form =
+    /^at=(\d{1,12}) run=(\S+) token=(\d{1,15}) step=(\S*) verb=(\S*) by=(\S*) config=(\S*) result=([a-z-]+)$/;
+  const [, at = '', run = '', token = '', step = '', verb = '', by = '', config = '', said] = form.exec(line) ?? [];
+  const result = results.find((one) => one === said);
+  if (result === undefined) return undefined;
   try {
     const texts = { run: plain(run), step: plain(step), verb: plain(verb), by: plain(by), config: plain(config) };
     return { atEpochSeconds: Number(at), token: Number(token), result, ...texts };

@@ -157,6 +157,12 @@ const leaseBusyExit = 73;
 const own = ({ run, token }: Fence, where: string): string =>
   `owned ${where} ${quote(run)} ${token} || exit ${leaseLostExit}`;
 
+/** Moves the beat on, in a script that stands in the folder of the lease and has seen that it holds it. */
+export const leaseBeat = `n=0
+IFS= read -r n <beat
+case $n in ('' | *[!0-9]*) n=0 ;; esac
+write beat "$((n + 1))$N"`;
+
 /**
  * Moves the beat on, and writes the phase of the run where one is given. Ends with exit 75 when the lease is not this
  * run's any more.
@@ -167,10 +173,7 @@ export const renewLeaseScript = (rootPrefix: string, fence: Fence, phase?: strin
     `${owned}
 cd "$b/lease" 2>/dev/null || exit ${leaseLostExit}
 ${own(fence, '.')}
-n=0
-IFS= read -r n <beat
-case $n in ('' | *[!0-9]*) n=0 ;; esac
-write beat "$((n + 1))$N"
+${leaseBeat}
 ${phase === undefined ? '' : newPhase(phase)}
 printf '@renewed\\n'`,
   );

@@ -1,5 +1,5 @@
 import { historyWords, type ScriptNote } from './history.ts';
-import { pathWord, tool } from './node-paths.ts';
+import { below, pathWord, place, tool } from './node-paths.ts';
 import { quote } from './quote.ts';
 import { busyMark, type Fence, leaseLostExit, rootScript } from './root-script.ts';
 
@@ -9,9 +9,31 @@ export interface MutatingRequest {
   readonly rootPrefix: string;
   readonly fence: Fence;
   readonly note: ScriptNote;
+  /** Whether it settles a change of the network that another run has left unconfirmed: no other script goes past one. */
+  readonly isSettling?: boolean;
   /** Lines of sh that end in `changed`, `unchanged` or `failed SLUG TEXT`; see registry.ts and its like. */
   readonly body: string;
 }
+
+/** The exit of a script that was turned away because a network change of another run is to be settled first. */
+export const rollbackPendingExit = 74;
+
+/** `unsettled FOLDER`: whether a change of the network of another run lies there. */
+const unsettled = ({ run, token }: Fence): string => `unsettled() {
+  [ -d "$1" ] || return 1
+  u='' q=''
+  [ ! -e "$1/about" ] || while IFS= read -r x; do
+    case $x in (run=*) u=\${x#*=} ;; (token=*) q=\${x#*=} ;; esac
+  done <"$1/about"
+  [ "$u" != ${quote(run)} ] || [ "$q" != ${token} ]
+}`;
+
+const settledFirst = `if unsettled ${pathWord(below(place.rollback, 'pending'))} || unsettled ${pathWord(below(place.rollback, 'rolling'))}; then
+  ${pathWord(tool.rm)} -f "$k"
+  printf '@failed rollback-pending run %s changed the network and has not confirmed it\\n' "$u" >&2
+  exit ${rollbackPendingExit}
+fi
+`;
 
 /**
  * The text for the standard input of `mutatingCommand`: it checks that the lease is held by exactly this run and
@@ -20,7 +42,7 @@ export interface MutatingRequest {
  * at the lease it leaves a mark in it, which keeps the lease from others until the script has ended: a controller that
  * dies does not end it.
  */
-export function mutatingScript({ rootPrefix, fence, note, body }: MutatingRequest): string {
+export function mutatingScript({ rootPrefix, fence, note, body, isSettling = false }: MutatingRequest): string {
   const words = historyWords(note, fence);
   return rootScript(
     rootPrefix,
@@ -32,7 +54,7 @@ export function mutatingScript({ rootPrefix, fence, note, body }: MutatingReques
   done <"$b/lease/owner"
   [ "$r" = ${quote(fence.run)} ] && [ "$t" = ${fence.token} ]
 }
-body() {
+${isSettling ? '' : `${unsettled(fence)}\n`}body() {
 ${body}
 }
 k="$b/${busyMark}$$"
@@ -41,7 +63,7 @@ fence || {
   ${pathWord(tool.rm)} -f "$k"
   exit ${leaseLostExit}
 }
-o=$(body)
+${isSettling ? '' : settledFirst}o=$(body)
 s=$?
 case $s:$o in (0:*@changed) v=changed ;; (0:*@unchanged) v=unchanged ;; (*) v=failed ;; esac
 ${pathWord(tool.mkdir)} -p "$b/log"

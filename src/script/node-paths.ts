@@ -67,6 +67,7 @@ export const place = {
   opt: nodePath('/opt/meshwright'),
   optParent: nodePath('/opt'),
   ours: nodePath('/Library/Application Support/meshwright'),
+  rollback: nodePath('/Library/Application Support/meshwright/rollback'),
   temporary: nodePath('/tmp'),
 } as const satisfies Record<string, NodePath>;
 

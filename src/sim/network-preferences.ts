@@ -112,6 +112,17 @@ export function withService(preferences: PlistDict, service: NetworkService): Pl
   return withOrder({ ...preferences, NetworkServices: added }, order);
 }
 
+/** The preferences without this service. */
+export function withoutService(preferences: PlistDict, { uuid }: NetworkService): PlistDict {
+  const { [uuid]: _, ...entries } = dictAt(preferences, 'NetworkServices');
+  const set = currentSet(preferences);
+  const sets = dictAt(preferences, 'Sets');
+  const old = dictAt(sets, set);
+  const order = servicesIn(preferences).flatMap((one) => (one.uuid === uuid ? [] : [one.uuid]));
+  const network = { ...dictAt(old, 'Network'), Global: { IPv4: { ServiceOrder: order } } };
+  return { ...preferences, NetworkServices: entries, Sets: { ...sets, [set]: { ...old, Network: network } } };
+}
+
 /** The preferences with the services in this order of their UUIDs. */
 export function withOrder(preferences: PlistDict, order: readonly string[]): PlistDict {
   const set = currentSet(preferences);

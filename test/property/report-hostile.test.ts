@@ -44,6 +44,7 @@ const values = hostile.map(
     services: [{ label: text, state: 'running', lastExit: text }],
     jobs: [{ key: text, fields: { [text]: text } }],
     leases: [{ fields: { owner: text } }],
+    rollbacks: [{ state: 'pending', fields: { [text]: text } }],
   }),
 );
 

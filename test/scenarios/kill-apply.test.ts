@@ -27,6 +27,16 @@ describe('the verbs that are killed', () => {
     const all = <T>(values: (one: (typeof killScenarios)[number]) => readonly T[]): readonly T[] =>
       [...new Set(killScenarios.flatMap(values))].sort();
     expect(all(({ classes }) => classes)).toEqual(['converge', 'job', 'manual', 'once', 'probe']);
-    expect(all(({ acts }) => acts)).toEqual(['ask', 'gate', 'hands', 'job', 'put', 'reboot', 'script', 'send']);
+    expect(all(({ acts }) => acts)).toEqual([
+      'ask',
+      'gate',
+      'hands',
+      'job',
+      'put',
+      'reboot',
+      'script',
+      'send',
+      'transaction',
+    ]);
   });
 });

@@ -36,6 +36,8 @@ export interface StepContext {
   /** Aborted when the step is to wait no more. */
   readonly signal: AbortSignal;
   readonly session: (node: NodeName) => Session;
+  /** A session of its own over a new connection, which whoever asks for it closes. */
+  readonly newSession: (node: NodeName) => Session;
   /** The way itself, for a fresh connection of its own. */
   readonly way: (node: NodeName) => Way;
   readonly hold: (node: NodeName) => Hold;
@@ -56,6 +58,7 @@ export type StepRunner<K extends Step['act']['kind']> = (step: StepOf<K>, contex
 /** As long as a step may take at least on this computer, whatever the clocks of simulated Macs do, in milliseconds. */
 const atLeastMs: Readonly<Record<Step['act']['kind'], number>> = {
   script: 30_000,
+  transaction: 30_000,
   put: 30_000,
   send: 30_000,
   job: 30_000,

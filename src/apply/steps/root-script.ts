@@ -18,10 +18,12 @@ export interface RootResult extends StepResult {
   readonly said?: readonly string[];
   /** How the script itself named its failure. */
   readonly slug?: string;
+  /** Set when nothing came to the node. */
+  readonly isUnreached?: true;
 }
 
 /** The lines of a script for a node: under this prefix, with this account as the one that has logged in there. */
-type RootBody = (rootPrefix: string, login: string) => string;
+export type RootBody = (rootPrefix: string, login: string) => string;
 
 /** Scripts print a few words; what is longer is no answer of ours. */
 const maxBytes = 262_144;
@@ -48,7 +50,8 @@ const mayRepeat = (step: Step, { outcome, diagnostics }: StepResult): boolean =>
   outcome === 'unknown' &&
   diagnostics.some(({ code }) => code === 'ssh/dropped');
 
-async function sendOnce(step: Step, context: StepContext, body: RootBody): Promise<RootResult> {
+/** Runs one body as {@link sendRootScript} does, and never again. */
+export async function sendOnce(step: Step, context: StepContext, body: RootBody): Promise<RootResult> {
   const hold = context.hold(step.node);
   if (hold.kind === 'none') return failed(...hold.diagnostics);
   const { runId, verb, by, config } = context;
@@ -60,11 +63,12 @@ async function sendOnce(step: Step, context: StepContext, body: RootBody): Promi
       fence,
       note: { step: step.id, verb, by, config },
       body: body(rootPrefix, session.user),
+      isSettling: step.act.kind === 'script' && step.act.name === 'settle-rollback',
     });
     const limits = { deadlineMs: deadlineOf(step, context), maxBytes, stdin: Buffer.from(script) };
     return { command: mutatingCommand(rootPrefix), script, ...limits };
   });
-  if (answer.kind === 'unreached') return failed(...answer.diagnostics);
+  if (answer.kind === 'unreached') return { ...failed(...answer.diagnostics), isUnreached: true };
   const { exit, stdout, stderr } = answer.result;
   const end = { exit, stdout: textOf(stdout), stderr: textOf(stderr) };
   return judge(step, context, { ...end, user: session.user });

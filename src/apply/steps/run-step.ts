@@ -10,12 +10,14 @@ import { runPut } from './put.ts';
 import { runReboot } from './reboot.ts';
 import { runScript } from './script.ts';
 import { runSend } from './send.ts';
+import { runTransaction } from './transaction.ts';
 
 /** Whether the step is of this kind. */
 const isOf = <K extends Step['act']['kind']>(step: Step, kind: K): step is StepOf<K> => step.act.kind === kind;
 
 function runByKind(step: Step, context: StepContext): Promise<StepResult> {
   if (isOf(step, 'script')) return runScript(step, context);
+  if (isOf(step, 'transaction')) return runTransaction(step, context);
   if (isOf(step, 'put')) return runPut(step, context);
   if (isOf(step, 'send')) return runSend(step, context);
   if (isOf(step, 'job')) return runJob(step, context);

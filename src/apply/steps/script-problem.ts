@@ -30,6 +30,11 @@ export function scriptProblem(step: Step, { slug, text }: ScriptFailure): Diagno
       return diagnose('step/no-full-disk-access', fields);
     case 'needs-reboot':
       return diagnose('step/needs-reboot', { ...fields, hint: `Restart the Mac: meshwright reboot ${step.node}` });
+    case 'rolled-back':
+    case 'rolling-back':
+      return diagnose('step/rolled-back', fields);
+    case 'rollback-pending':
+      return diagnose('step/rollback-pending', fields);
     case 'fetch-failed':
       return diagnose('step/fetch-failed', fields);
     default: {

@@ -2,7 +2,8 @@ import { pathWord, place, tool } from '../node-paths.ts';
 import { readRecordsFunctions } from './read-records.ts';
 
 /**
- * Prints the jobs and the lease that runs keep on a node: `job KEY` or `lease`, then the lines of its file and what
+ * Prints the jobs, the lease and the unconfirmed change of the network that runs keep on a node: `job KEY`, `lease` or
+ * `rollback STATE`, then the lines of its file and what
  * else is known of it. A folder that is not there counts as empty only where its parent could be read. Jobs without
  * an exit are looked up in the process table, all at once: `processes EXIT`, then the lines of ps that name a job.
  * Runs in the private folder of the observation, whose `job-processes` file it uses.
@@ -37,6 +38,13 @@ if s ${pathWord(place.applicationSupport)} && s "$b"; then
     printf "lease\\n"
     [ ! -e "$b/lease/owner" ] || r "$b/lease/owner"
     f beat "$b/lease/beat"
+  fi
+  if s "$b/rollback"; then
+    for j in pending rolling; do
+      s "$b/rollback/$j" || continue
+      printf "rollback %s\\n" "$j"
+      [ ! -e "$b/rollback/$j/about" ] || r "$b/rollback/$j/about"
+    done
   fi
 fi
 if [ -n "$P" ]; then

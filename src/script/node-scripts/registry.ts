@@ -13,6 +13,7 @@ import { removeRuntimeVersions } from './remove-runtime-versions.ts';
 import { setLinkAddress } from './set-link-address.ts';
 import { setPower } from './set-power.ts';
 import { setWiredLimit } from './set-wired-limit.ts';
+import { settleRollback } from './settle-rollback.ts';
 import { stopDaemon } from './stop-daemon.ts';
 import { stopRank } from './stop-rank.ts';
 import { switchRuntime } from './switch-runtime.ts';
@@ -27,6 +28,7 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'clear-link-address': clearLinkAddress,
   'stop-daemon': stopDaemon,
   'order-services': orderServices,
+  'settle-rollback': settleRollback,
   'prepare-staging': prepareStaging,
   'publish-tree': publishTree,
   'clear-staging': clearStaging,

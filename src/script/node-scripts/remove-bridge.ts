@@ -1,12 +1,14 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, place, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
+import { standsExit } from '../rollback.ts';
 import { networkSetupFunctions } from './network-setup.ts';
 
 /**
  * Removes the Thunderbolt Bridge in its three layers: the service is switched off, the bridge leaves the network
  * preferences (else configd makes it anew at the next boot or plug), and its interface is taken apart. Each layer is
- * looked at first and afterwards; what a refused service leaves undone is told only when the other two are gone.
+ * looked at first and afterwards; what a refused service leaves undone is told only when the other two are gone, which
+ * then stay so.
  *
  * @see knowledge of public recipes: switching the service off alone left the bridge up with all its members
  */
@@ -41,7 +43,7 @@ ${members.map((member) => `  ${ifconfig} deletem ${quote(member)} >/dev/null 2>&
 fi
 [ -z "$refused" ] || {
   printf '%s\\n' "$refused" >&2
-  exit 1
+  exit ${standsExit}
 }
 [ -n "$y" ] || unchanged
 changed`;

@@ -1,4 +1,4 @@
-import { apple } from '../commands/source.ts';
+import { apple, unconfirmed } from '../commands/source.ts';
 import { lines, type View, type WriteCall, type WriteForm, type WriteResult, type Writes } from '../commands/tool.ts';
 import { withMac } from '../fleet.ts';
 import { liveAddress } from '../interfaces.ts';
@@ -8,6 +8,17 @@ import type { InterfaceAddress, LiveNetwork, MacState } from '../mac.ts';
 const source = apple('ifconfig.c, ifbridge.c and ifclone.c of network_cmds: silent, or the failed request; exit 1');
 
 const forms: readonly WriteForm[] = [
+  {
+    form: 'bridge0 create',
+    match: "'2:bridge0 create'",
+    source: unconfirmed('ifconfig bridge0 create makes a bridge without members, and refuses one that is there'),
+  },
+  {
+    form: 'bridge0 addm INTERFACE',
+    match: "'3:bridge0 addm '*",
+    source: unconfirmed('ifconfig bridge0 addm takes a Thunderbolt interface, which then holds no address'),
+  },
+  { form: 'bridge0 up', match: "'2:bridge0 up'", source: apple('ifconfig(8) of macOS: up marks an interface up') },
   { form: 'bridge0 deletem INTERFACE', match: "'3:bridge0 deletem '*", source },
   { form: 'bridge0 destroy', match: "'2:bridge0 destroy'", source },
   { form: 'INTERFACE inet ADDRESS netmask MASK', match: "5:en*' inet '*' netmask '*", source },
@@ -16,6 +27,21 @@ const forms: readonly WriteForm[] = [
 
 /** The network after the change, or what ifconfig says. */
 type Change = LiveNetwork | { readonly wrong: string };
+
+function withNewBridge({ live }: MacState, isRoot: boolean): Change {
+  if (!isRoot) return { wrong: `SIOCIFCREATE2: ${forbidden.bridge}` };
+  return live.bridge === undefined ? { ...live, bridge: [] } : { wrong: 'SIOCIFCREATE2: File exists' };
+}
+
+function withMember({ live, receptacles }: MacState, device: string, isRoot: boolean): Change {
+  const members = live.bridge ?? [];
+  if (!isRoot) return { wrong: `BRDGADD ${device}: ${forbidden.bridge}` };
+  if (!receptacles.some((one) => one.device === device))
+    return { wrong: `BRDGADD ${device}: No such file or directory` };
+  return members.includes(device)
+    ? { wrong: `BRDGADD ${device}: File exists` }
+    : { ...live, bridge: [...members, device] };
+}
 
 /** The words of errno for requests of who is not root; `Perror` of ifconfig.c has its own. */
 const forbidden = { bridge: 'Operation not permitted', address: 'permission denied' } as const;
@@ -60,7 +86,10 @@ const interfacesOf = (mac: MacState): readonly string[] => [
 function changed(view: View, { args, isRoot }: WriteCall): Change | undefined {
   const { mac } = view;
   const [device = '', verb, word = '', option, mask = ''] = args;
+  if (verb === 'create') return withNewBridge(mac, isRoot);
   if (!interfacesOf(mac).includes(device)) return { wrong: `interface ${device} does not exist` };
+  if (verb === 'up') return isRoot ? mac.live : { wrong: `SIOCSIFFLAGS: ${forbidden.bridge}` };
+  if (verb === 'addm') return withMember(mac, word, isRoot);
   if (verb === 'deletem') return withoutMember(mac, word, isRoot);
   if (verb === 'destroy') return withoutBridge(mac, isRoot);
   const prefixLength = prefixOf(mask);

@@ -5,7 +5,14 @@ import { withMac } from '../fleet.ts';
 import { bridgePort, receptaclePort, serviceUuid } from '../interfaces.ts';
 import { ipv4Number, maskLength } from '../ip-text.ts';
 import type { MacState } from '../mac.ts';
-import { type NetworkService, type ServiceIpv4, servicesIn, withOrder, withService } from '../network-preferences.ts';
+import {
+  type NetworkService,
+  type ServiceIpv4,
+  servicesIn,
+  withOrder,
+  withoutService,
+  withService,
+} from '../network-preferences.ts';
 
 const manual = published(
   'networksetup(8); who is not root is told so on stdout with exit 14, as several public tools expect it',
@@ -20,6 +27,11 @@ const forms: readonly WriteForm[] = [
   },
   { form: '-setdhcp SERVICE', match: "2:'-setdhcp '*", source: manual },
   { form: '-setnetworkserviceenabled SERVICE on|off', match: "3:'-setnetworkserviceenabled '*", source: manual },
+  {
+    form: '-removenetworkservice SERVICE',
+    match: "2:'-removenetworkservice '*",
+    source: manual,
+  },
   {
     form: '-createnetworkservice SERVICE HARDWARE-PORT',
     match: "3:'-createnetworkservice '*",
@@ -38,7 +50,7 @@ const forms: readonly WriteForm[] = [
 
 /** What a form does: the service after it, or what is wrong with its words. */
 type Change =
-  | { readonly service: NetworkService }
+  | { readonly service: NetworkService; readonly isRemoved?: true }
   | { readonly order: readonly string[] }
   | { readonly wrong: string };
 
@@ -97,6 +109,8 @@ function changed(mac: MacState, [verb, name = '', ...rest]: readonly string[]): 
     case '-setnetworkserviceenabled':
       if (rest[0] !== 'on' && rest[0] !== 'off') return undefined;
       return changeOf(mac, name, (service) => ({ service: { ...service, isEnabled: rest[0] === 'on' } }));
+    case '-removenetworkservice':
+      return changeOf(mac, name, (service) => ({ service, isRemoved: true }));
     case '-ordernetworkservices':
       return ordered(mac, [name, ...rest]);
     default:
@@ -119,11 +133,11 @@ function write({ fleet, mac }: View, { args, isRoot }: WriteCall): WriteResult |
     const reordered = (one: MacState): MacState => ({ ...one, preferences: withOrder(one.preferences, change.order) });
     return { fleet: withMac(fleet, mac.name, (one) => configured(reordered(one), [])) };
   }
-  const { service } = change;
+  const { service, isRemoved } = change;
+  const preferencesOf = ({ preferences }: MacState): MacState['preferences'] =>
+    isRemoved === true ? withoutService(preferences, service) : withService(preferences, service);
   return {
-    fleet: withMac(fleet, mac.name, (one) =>
-      configured({ ...one, preferences: withService(one.preferences, service) }, [service.device]),
-    ),
+    fleet: withMac(fleet, mac.name, (one) => configured({ ...one, preferences: preferencesOf(one) }, [service.device])),
   };
 }
 

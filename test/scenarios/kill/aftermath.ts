@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlaybookReport } from '../../../src/apply/playbook-report.ts';
 import { canonicalJson } from '../../../src/model/digest.ts';
@@ -87,6 +88,18 @@ export async function quiet(fleet: Fleet): Promise<void> {
   const endMs = Date.now() + 20_000;
   while (!isQuiet(fleet)) {
     if (Date.now() > endMs) throw new Error(`it does not come to rest: ${JSON.stringify(fleet.power())}`);
+    await sleep(20);
+  }
+}
+
+/** Until no node has a change of its network that waits for its confirmation, or is taken back. */
+export async function unpending({ rack, at }: KillRack): Promise<void> {
+  const folders = Object.keys(rack.fleet().nodes).flatMap((node) =>
+    ['pending', 'rolling'].map((name) => at(node, `/Library/Application Support/meshwright/rollback/${name}`)),
+  );
+  const endMs = Date.now() + 30_000;
+  while (folders.some((folder) => existsSync(folder))) {
+    if (Date.now() > endMs) throw new Error('a change of the network was neither confirmed nor taken back');
     await sleep(20);
   }
 }

@@ -60,7 +60,8 @@ function keyOf(exec: ReceivedExec, records: readonly JournalRecord[]): ExecKey |
   if (lease !== undefined) return { key: `${lease} on ${exec.node}` };
   const [, step] = / step=(\S+) verb=/.exec(exec.input) ?? [];
   if (step === undefined) return commandKey(exec, records);
-  return { key: `script ${decodeURIComponent(step)}`, step: decodeURIComponent(step) };
+  const word = exec.input.includes('"$rb/confirmed"') ? 'confirmation of' : 'script';
+  return { key: `${word} ${decodeURIComponent(step)}`, step: decodeURIComponent(step) };
 }
 
 /** Steps whose commands differ from one time to the next; of all others the first one is taken. */

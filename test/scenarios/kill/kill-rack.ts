@@ -62,7 +62,13 @@ export type Verb = 'apply' | 'restart' | 'reboot';
 /** Longer than any test. */
 const never = 3_600_000;
 
-const killedTiming: RunTiming = { ...quickTiming, beatMs: 300, gatePollMs: 150, jobPollMs: 100 };
+const killedTiming: RunTiming = {
+  ...quickTiming,
+  rollbackAfterMs: 4_000,
+  beatMs: 300,
+  gatePollMs: 150,
+  jobPollMs: 100,
+};
 
 /** A dead process of this computer is seen at once; of another one only its silence can be seen. */
 const timings: Readonly<Record<Successor, RunTiming>> = {

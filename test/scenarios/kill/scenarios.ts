@@ -46,7 +46,7 @@ export const settings: KillScenario = {
   verb: 'apply',
   targets: [first, second],
   classes: ['converge', 'manual', 'probe'],
-  acts: ['gate', 'hands', 'script'],
+  acts: ['gate', 'hands', 'script', 'transaction'],
   file: stopped,
   faults: [['rdma-disabled', first]],
   begin: async (rack) => {

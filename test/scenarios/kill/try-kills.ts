@@ -1,4 +1,4 @@
-import { aftermath, type Expected, quiet } from './aftermath.ts';
+import { aftermath, type Expected, quiet, unpending } from './aftermath.ts';
 import { type KillPoint, killAt, type Rehearsal, rehearse } from './kill-points.ts';
 import { type KillRack, type Successor, startKillRack } from './kill-rack.ts';
 import type { KillScenario } from './scenarios.ts';
@@ -45,6 +45,8 @@ export async function openBench(seed: string): Promise<KillBench> {
   ): Promise<readonly string[]> => {
     const killed = await killAt(kill, scenario, point);
     if (scenario.verb === 'reboot') await quiet(kill.rack.fleet());
+    // The same computer comes when the time of a rollback is over, the other one before that.
+    if (successor === 'same') await unpending(kill);
     return aftermath(kill, { killed, successor }, expected);
   };
   const anew = async (scenario: KillScenario): Promise<void> => {

@@ -96,6 +96,7 @@ describe('a plan as JSON', () => {
       'reboot',
       'script',
       'send',
+      'transaction',
     ]);
     expect([...new Set(steps.map(({ effect }) => effect.kind))].sort()).toEqual(
       expect.arrayContaining(['interrupt', 'network', 'none', 'reboot', 'shutdown', 'start']),

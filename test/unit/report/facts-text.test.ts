@@ -83,6 +83,7 @@ const changes: RackChanges = {
       services: [{ label: 'dev.meshwright.keeper', state: 'running', pid: 211, runs: 1, lastExit: '(never exited)' }],
       jobs: [{ key: 'abc', fields: { state: 'running', model: 'kimi-k2' } }],
       leases: [{ fields: { owner: 'ana', verb: 'apply' } }],
+      rollbacks: [{ state: 'pending', fields: { run: 'r-1', step: 'studio-1/address' } }],
       'macos-version': { version: '26.3.1', extra: '(a)', build: '25D771280a' },
       clock: { offsetMs: -4_200, uncertaintyMs: 35 },
     },

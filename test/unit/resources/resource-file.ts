@@ -88,6 +88,8 @@ function actWords({ act }: Step): string {
   switch (act.kind) {
     case 'script':
       return `${act.name} ${JSON.stringify(act.args)}`;
+    case 'transaction':
+      return `transaction ${act.name} ${JSON.stringify(act.args)}`;
     case 'job':
       return `job ${act.name} ${JSON.stringify(act.args)}`;
     case 'send':

@@ -13,6 +13,7 @@ function ranksWords(patches: readonly Patch[]): string {
 function actWords({ act }: Step): string {
   switch (act.kind) {
     case 'script':
+    case 'transaction':
       return act.name;
     case 'gate':
       return `gate (${ranksWords(act.expect)}; aborts: ${ranksWords(act.aborts)})`;

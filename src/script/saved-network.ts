@@ -1,0 +1,160 @@
+/** What a network change touches, how it is saved before, and how it is put back. */
+import type { NetworkCall } from '../model/node-script.ts';
+import { pathWord, place, tool } from './node-paths.ts';
+import { quote } from './quote.ts';
+
+/** The part of the network that one change touches: nothing else is saved, and nothing else is put back. */
+export interface TouchedNetwork {
+  readonly services: readonly string[];
+  readonly bridge?: string;
+  /** Interfaces whose addresses it changes. */
+  readonly devices: readonly string[];
+}
+
+/** What a script touches, by its arguments alone. */
+export function touchedNetwork(call: NetworkCall): TouchedNetwork {
+  switch (call.name) {
+    case 'remove-bridge':
+      return { services: call.args.services, bridge: call.args.bridge, devices: [] };
+    case 'set-link-address':
+    case 'clear-link-address':
+      return { services: [call.args.service], devices: [call.args.device] };
+  }
+}
+
+/**
+ * `members NAME` prints the members of a bridge, `inets NAME` the addresses of an interface with their masks. Those that
+ * macOS gives itself (169.254) come and go by themselves.
+ */
+const lookFunctions = `members() {
+  ${pathWord(tool.ifconfig)} "$1" 2>/dev/null | ${pathWord(tool.awk)} '$1 == "member:" { print $2 }'
+}
+inets() {
+  ${pathWord(tool.ifconfig)} "$1" 2>/dev/null | ${pathWord(tool.awk)} '$1 == "inet" && $2 !~ /^169[.]254[.]/ { print $2, $4 }'
+}`;
+
+const preferences = pathWord(place.networkPreferences);
+
+/**
+ * Lines that save what is touched into the folder `$q`: a copy of the network preferences, whether each service is on,
+ * the members of the bridge and the addresses of the interfaces. What is not there leaves no file. Needs `net`.
+ */
+export const saveLines = ({ services, bridge, devices }: TouchedNetwork): string =>
+  [
+    lookFunctions,
+    `must cp ${pathWord(tool.cp)} -p ${preferences} "$q/preferences.plist"`,
+    ...services.map(
+      (name, at) => `if net -getnetworkserviceenabled ${quote(name)}; then write "$q/service.${at}" "$o$N"; fi`,
+    ),
+    ...(bridge === undefined
+      ? []
+      : [
+          `if ${pathWord(tool.ifconfig)} ${quote(bridge)} >/dev/null 2>&1; then write "$q/bridge" "$(members ${quote(bridge)})$N"; fi`,
+        ]),
+    ...devices.map((device) => `write "$q/inet.${device}" "$(inets ${quote(device)})$N"`),
+  ].join('\n');
+
+/**
+ * Services that were not there go by their own tool, then the file is as it was, and what is set again in it makes
+ * configd read it: a file that is only replaced is not noticed.
+ *
+ * @see networksetup(8): -removenetworkservice, -setnetworkserviceenabled
+ */
+function serviceLines({ services }: TouchedNetwork): readonly string[] {
+  const networksetup = pathWord(tool.networksetup);
+  const told = services.map(
+    (name, at) => `if [ -e "$w/service.${at}" ]; then
+    case $(${pathWord(tool.cat)} "$w/service.${at}") in
+      (Disabled*) ${networksetup} -setnetworkserviceenabled ${quote(name)} off ;;
+      (*) ${networksetup} -setnetworkserviceenabled ${quote(name)} on ;;
+    esac
+  fi`,
+  );
+  const removed = services.map(
+    (
+      name,
+      at,
+    ) => `if [ ! -e "$w/service.${at}" ] && ${networksetup} -listallnetworkservices | isline ${quote(name)}; then
+    ${networksetup} -removenetworkservice ${quote(name)}
+  fi`,
+  );
+  return [
+    ...removed,
+    `${pathWord(tool.cp)} -p "$w/preferences.plist" ${preferences}.meshwright && ${pathWord(tool.mv)} -f ${preferences}.meshwright ${preferences} || z=1`,
+    ...told,
+  ];
+}
+
+/** @see ifconfig(8) of macOS: create, addm, deletem, up, destroy */
+function bridgeLines(name: string): readonly string[] {
+  const ifconfig = `${pathWord(tool.ifconfig)} ${quote(name)}`;
+  return [
+    `if [ -e "$w/bridge" ]; then
+    ${ifconfig} >/dev/null || ${ifconfig} create
+    for m in $(${pathWord(tool.cat)} "$w/bridge"); do
+      members ${quote(name)} | isline "$m" || ${ifconfig} addm "$m"
+      members ${quote(name)} | isline "$m" || z=1
+    done
+    ${ifconfig} up
+  elif ${ifconfig} >/dev/null; then
+    for m in $(members ${quote(name)}); do ${ifconfig} deletem "$m"; done
+    ${ifconfig} destroy
+    ${ifconfig} >/dev/null && z=1
+  fi`,
+  ];
+}
+
+/** @see ifconfig(8) of macOS: inet ADDRESS netmask MASK, and -alias */
+function addressLines(device: string): string {
+  const ifconfig = `${pathWord(tool.ifconfig)} ${quote(device)}`;
+  const saved = `"$w/inet.${device}"`;
+  return `inets ${quote(device)} >"$w/now"
+  while read -r i m; do
+    [ -z "$i" ] || isline "$i $m" <${saved} || ${ifconfig} inet "$i" -alias
+  done <"$w/now"
+  while read -r i m; do
+    [ -z "$i" ] || isline "$i $m" <"$w/now" || ${ifconfig} inet "$i" netmask "$m"
+  done <${saved}
+  inets ${quote(device)} >"$w/now"
+  { hasall "$w/now" <${saved} && hasall ${saved} <"$w/now"; } || z=1`;
+}
+
+/** How often everything is tried: macOS may be starting, or still be busy with the change. */
+const rounds = 5;
+
+/**
+ * The script in the folder of a transaction that puts back what was saved there, with `R` in its environment. It may
+ * run again and again, and ends with 1 when not everything is as it was.
+ */
+export const restoreText = (touched: TouchedNetwork): string => `{
+w=\${0%/*}
+${lookFunctions}
+isline() {
+  while IFS= read -r x; do
+    if [ "$x" = "$1" ] || [ "$x" = "*$1" ]; then return 0; fi
+  done
+  return 1
+}
+hasall() {
+  while IFS= read -r y; do
+    [ -z "$y" ] || isline "$y" <"$1" || return 1
+  done
+}
+once() {
+  z=0
+  ${[
+    ...serviceLines(touched),
+    ...(touched.bridge === undefined ? [] : bridgeLines(touched.bridge)),
+    ...touched.devices.map(addressLines),
+  ].join('\n  ')}
+  return "$z"
+}
+n=0
+until once; do
+  n=$((n + 1))
+  [ "$n" -lt ${rounds} ] || exit 1
+  ${pathWord(tool.sleep)} 1
+done
+exit 0
+} </dev/null
+`;

@@ -1,0 +1,219 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runPlan } from '../../src/apply/run-plan.ts';
+import type { RunReport } from '../../src/apply/run-report.ts';
+import { realTiming } from '../../src/apply/run-timing.ts';
+import type { NetworkCall } from '../../src/model/node-script.ts';
+import { isFull } from '../is-full.ts';
+import { type ApplyRack, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
+import { codes, cuttingProxies, historyFile, outcomes } from './apply-steps.ts';
+import type { CuttingProxy } from './cutting-proxy.ts';
+import { connect, eventually, run } from './sim-fixture.ts';
+import {
+  addressChange,
+  clearing,
+  isSettled,
+  networkOf,
+  pendingFile,
+  removal,
+  shortRollback,
+  transaction,
+} from './transaction-steps.ts';
+
+const node = 'studio-1';
+const proxied = cuttingProxies();
+let rack: ApplyRack;
+beforeAll(async () => {
+  rack = await startApplyRack('transactions');
+});
+afterAll(() => rack.stop());
+
+const other = addressChange('10.77.0.9');
+
+const changes: readonly (readonly [string, NetworkCall])[] = [
+  ['the removal of the bridge', removal],
+  ['an address of a service', other],
+  ['an address of a service that is made for it', addressChange('10.77.0.13', 'Cable 2')],
+  ['the end of an address', clearing],
+];
+
+/** Every change has something to do again, whatever was done before. */
+async function begin(call: NetworkCall): Promise<string> {
+  await rack.fleet.clearFault([]);
+  const isOfNew = call.name === 'set-link-address' && call.args.service !== 'Thunderbolt 2';
+  const tidy = `n=$R/usr/sbin/networksetup
+"$n" -removenetworkservice 'Cable 2'
+"$n" ${isOfNew ? '-removenetworkservice' : "-createnetworkservice 'Thunderbolt 2'"} 'Thunderbolt 2'
+"$n" -setmanual 'Thunderbolt 2' 10.77.0.1 255.255.255.252
+"$n" -setmanual 'Thunderbolt 3' 10.77.0.5 255.255.255.252`;
+  await asRoot(tidy);
+  if (call.name === 'remove-bridge') await rack.fleet.setFault(['bridge-active', node]);
+  return networkOf(rack, node);
+}
+
+async function asRoot(script: string): Promise<void> {
+  const client = await connect(rack.fleet, node);
+  const root = rack.fleet.nodes[node]?.root ?? '';
+  await run(client, `exec ${root}/usr/bin/sudo -n ${root}/bin/sh -s`, `R='${root}'\n${script}\n`);
+  client.end();
+}
+
+/** Runs one change; told when its first half has ended and when a script of it has arrived. */
+async function runChange(
+  call: NetworkCall,
+  told: { readonly onMade?: () => void; readonly onScript?: (input: string) => unknown } = {},
+  more: Parameters<typeof runOptions>[1] = {},
+): Promise<RunReport> {
+  const end = rack.fleet.onExec(async ({ input }) => void (await told.onScript?.(input)));
+  const plan = planOf([transaction('change', node, call)]);
+  const onEvent = ({ kind }: { readonly kind: string }): void => {
+    if (kind === 'step-progress') told.onMade?.();
+  };
+  const report = await runPlan(plan, runOptions(rack, { timing: shortRollback, deadlineMs: 1_500, onEvent, ...more }));
+  end();
+  return report;
+}
+
+const isChange = (input: string): boolean => input.includes('arm "$q"');
+const isConfirmation = (input: string): boolean => input.includes('"$rb/confirmed"');
+
+describe('a network change', () => {
+  it.each(changes)('%s: is confirmed over a new connection, once', async (_, call) => {
+    const before = await begin(call);
+    const { proxy, ways } = await proxied(rack, node);
+    const report = await runChange(call, {}, { ways, timing: quickTiming });
+    expect([outcomes(report), report.diagnostics]).toEqual([{ change: 'changed' }, []]);
+    expect(proxy.counts.connections).toBe(2);
+    const after = await networkOf(rack, node);
+    expect(after).not.toBe(before);
+    expect(await isSettled(rack, node)).toBe(true);
+    const again = await runChange(call, {}, { ways: (await proxied(rack, node)).ways });
+    expect([outcomes(again), again.diagnostics]).toEqual([{ change: 'unchanged' }, []]);
+    expect([await networkOf(rack, node), await isSettled(rack, node)]).toEqual([after, true]);
+  });
+
+  it('is not begun where its rollback cannot be armed', async () => {
+    const before = await begin(other);
+    const plist = `${rack.fleet.nodes[node]?.root ?? ''}/Library/LaunchDaemons/dev.meshwright.rollback.plist`;
+    // In the place of the property list lies something that nobody can replace.
+    await mkdir(join(plist, 'odd'), { recursive: true });
+    const report = await runChange(other);
+    await rm(plist, { recursive: true });
+    expect(outcomes(report)).toEqual({ change: 'failed' });
+    expect([await networkOf(rack, node), await isSettled(rack, node)]).toEqual([before, true]);
+  });
+
+  it('that fails half way is put back at once', async () => {
+    const before = await begin(other);
+    const call: NetworkCall = { ...other, args: { ...other.args, service: 'Odd', hardwarePort: 'No such port' } };
+    const report = await runChange(call);
+    expect(outcomes(report)).toEqual({ change: 'failed' });
+    expect(report.diagnostics[0]?.detail).toMatch(/No such port is not a recognized hardware port/);
+    expect([await networkOf(rack, node), await isSettled(rack, node)]).toEqual([before, true]);
+  });
+});
+
+describe('a node that is cut off', () => {
+  /** What cuts, when, and whether the change can have come through. */
+  const cuts: readonly (readonly [
+    string,
+    (proxy: CuttingProxy) => Parameters<typeof runChange>[1],
+    'before' | 'after',
+  ])[] = [
+    [
+      'while the change is made',
+      (proxy) => ({ onScript: (input) => isChange(input) && void proxy.vanish() }),
+      'before',
+    ],
+    ['once the change is made', (proxy) => ({ onMade: () => void proxy.vanish() }), 'before'],
+    [
+      'while the confirmation is heard',
+      (proxy) => ({ onScript: (input) => isConfirmation(input) && void proxy.vanish() }),
+      'after',
+    ],
+  ];
+  const tried = changes.filter(([, call]) => call === removal || call.name === 'clear-link-address' || isFull);
+  const all = tried.flatMap(([what, call]) => cuts.map(([when, cut, end]) => [what, when, call, cut, end] as const));
+
+  it.each(all)('%s, %s: is whole and can be reached after the deadline', async (_what, _when, call, cut, end) => {
+    const before = await begin(call);
+    const { proxy, ways } = await proxied(rack, node);
+    const report = await runChange(call, cut(proxy), { ways });
+    expect([outcomes(report), codes(report)]).toEqual([{ change: 'unknown' }, ['step/unconfirmed']]);
+    expect(await isSettled(rack, node)).toBe(true);
+    const now = await networkOf(rack, node);
+    expect(now === before).toBe(end === 'before');
+    const again = await runChange(call, {}, { timing: quickTiming });
+    expect([outcomes(again), again.diagnostics]).toEqual([{ change: end === 'before' ? 'changed' : 'unchanged' }, []]);
+  });
+
+  it('for a moment is asked again, and a change that was confirmed stays so', async () => {
+    await begin(other);
+    const { proxy, ways } = await proxied(rack, node);
+    let isCut = false;
+    const onScript = (input: string): void => {
+      if (isConfirmation(input) && !isCut) proxy.cut();
+      isCut ||= isConfirmation(input);
+    };
+    const report = await runChange(other, { onScript }, { ways, timing: quickTiming });
+    expect([outcomes(report), isCut]).toEqual([{ change: 'changed' }, true]);
+    expect(await networkOf(rack, node)).toMatch(/inet 10\.77\.0\.9 /);
+  });
+
+  it('until it has put itself back says so, and writes it down', async () => {
+    const before = await begin(other);
+    const back = async (): Promise<void> => {
+      await isSettled(rack, node);
+      await rack.fleet.clearFault(['wrong-host-key', node]);
+    };
+    // Before the run hears that the change is made.
+    const onScript = async (input: string): Promise<void> => {
+      if (!isChange(input)) return;
+      await rack.fleet.setFault(['wrong-host-key', node]);
+      void eventually(() => rack.read(node, pendingFile) !== undefined).then(back);
+    };
+    const report = await runChange(other, { onScript }, { deadlineMs: 20_000 });
+    expect([outcomes(report), codes(report)]).toEqual([{ change: 'failed' }, ['step/rolled-back']]);
+    expect(await networkOf(rack, node)).toBe(before);
+    expect(rack.read(node, historyFile)?.trimEnd().split('\n').slice(-3)).toEqual([
+      expect.stringMatching(/ step=change .* result=changed$/),
+      expect.stringMatching(/ step=change .* result=rolled-back$/),
+      expect.stringMatching(/ step=change .* result=failed$/),
+    ]);
+  });
+
+  it('and starts anew puts back what it finds, long before the deadline', async () => {
+    const before = await begin(other);
+    const { proxy, ways } = await proxied(rack, node);
+    const report = await runChange(
+      other,
+      { onMade: () => void proxy.vanish() },
+      {
+        ways,
+        timing: { ...realTiming, rollbackAfterMs: 600_000, retryMs: 20 },
+        signal: AbortSignal.timeout(2_000),
+      },
+    );
+    expect(outcomes(report)).toEqual({ change: 'unknown' });
+    expect(rack.read(node, pendingFile)).toMatch(/^step=change$/m);
+    expect(await networkOf(rack, node)).not.toBe(before);
+    await asRoot('"$R/sbin/shutdown" -r now');
+    expect(await eventually(() => rack.fleet.power()[node] !== 'up')).toBe(true);
+    expect(await eventually(() => rack.fleet.power()[node] === 'up')).toBe(true);
+    expect(await isSettled(rack, node)).toBe(true);
+    expect(await networkOf(rack, node)).toBe(before);
+  });
+});
+
+describe('a rollback and a confirmation at once', () => {
+  it.each([1, 100, 200, 300, 400])('end with what the run says, after %i ms', async (rollbackAfterMs) => {
+    const before = await begin(clearing);
+    const report = await runChange(clearing, {}, { timing: { ...quickTiming, rollbackAfterMs } });
+    expect(await isSettled(rack, node)).toBe(true);
+    const isBefore = (await networkOf(rack, node)) === before;
+    const outcome = outcomes(report)['change'];
+    expect([outcome, isBefore]).toEqual(isBefore ? ['failed', true] : ['changed', false]);
+    expect(codes(report)).toEqual(isBefore ? ['step/rolled-back'] : []);
+  });
+});

@@ -1,0 +1,57 @@
+/** Changes of the network of one node, and how its network is. */
+import type { RunTiming } from '../../src/apply/run-timing.ts';
+import type { NetworkCall } from '../../src/model/node-script.ts';
+import type { Step } from '../../src/model/step.ts';
+import { aStep } from '../unit/apply/step-builder.ts';
+import { type ApplyRack, quickTiming } from './apply-rack.ts';
+import { ours } from './apply-steps.ts';
+import { connect, eventually, run } from './sim-fixture.ts';
+
+export const pendingFile = `${ours}/rollback/pending/about`;
+export const rollbackPlist = '/Library/LaunchDaemons/dev.meshwright.rollback.plist';
+
+/** A time in which a test can wait for a rollback, and in which a change can be confirmed. */
+export const shortRollback: RunTiming = { ...quickTiming, rollbackAfterMs: 1_500 };
+
+/** Of the receptacle 2 of a Studio, whose interface is en3. */
+export const addressChange = (
+  to: string,
+  service = 'Thunderbolt 2',
+): Extract<NetworkCall, { name: 'set-link-address' }> => ({
+  name: 'set-link-address',
+  args: { service, hardwarePort: 'Thunderbolt 2', device: 'en3', address: to, prefixLength: 30, create: true },
+});
+
+export const removal: NetworkCall = {
+  name: 'remove-bridge',
+  args: { bridge: 'bridge0', members: ['en2', 'en3', 'en4', 'en5', 'en6', 'en7'], services: ['Thunderbolt Bridge'] },
+};
+
+export const clearing: NetworkCall = {
+  name: 'clear-link-address',
+  args: { service: 'Thunderbolt 2', device: 'en3', addresses: ['10.77.0.1'] },
+};
+
+export const transaction = (id: string, node: string, call: NetworkCall): Step =>
+  aStep(id, { node, act: { kind: 'transaction', ...call } });
+
+/** Everything that network changes touch, as the tools of the node show it. */
+export async function networkOf(rack: ApplyRack, node: string): Promise<string> {
+  const client = await connect(rack.fleet, node);
+  const root = rack.fleet.nodes[node]?.root ?? '';
+  const tools = [
+    'sbin/ifconfig -a',
+    'usr/sbin/networksetup -listnetworkserviceorder',
+    'usr/sbin/networksetup -getinfo "Thunderbolt 2"',
+  ];
+  const seen = await run(client, tools.map((one) => `${root}/${one}`).join('; '));
+  client.end();
+  return `${seen.stdout}\n${rack.read(node, '/Library/Preferences/SystemConfiguration/preferences.plist') ?? ''}`;
+}
+
+/** Whether soon nothing waits for a confirmation any more, and launchd has forgotten the rollback. */
+export const isSettled = (rack: ApplyRack, node: string): Promise<boolean> =>
+  eventually(() => {
+    const isLoaded = rack.fleet.processes().some((one) => one.node === node && one.label === 'dev.meshwright.rollback');
+    return rack.read(node, pendingFile) === undefined && rack.read(node, rollbackPlist) === undefined && !isLoaded;
+  });
