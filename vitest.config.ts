@@ -16,6 +16,7 @@ const longRuns = [
   'test/scenarios/sim-{launchd,launchd-boots,launchd-mesh,network,reboot,supervisor,writes}.test.ts',
 ];
 
+
 /** What `npm test` tries a sample of, and all of it with MESHWRIGHT_FULL=1. */
 const samples = {
   parts: ['test/property/known-hosts-openssh.test.ts'],
