@@ -9,13 +9,12 @@ const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts', 'test
 
 /** Runs of many seconds each: `.ci/run` has the patience for them, whoever types `npm test` has not. */
 const longRuns = [
-  'test/cli/{act,apply,demo,faults,lease-held,logs-follow,playbook,status,surroundings}.test.ts',
+  'test/cli/{act,apply,cables-watch,demo,faults,lease-held,logs-follow,playbook,status,surroundings}.test.ts',
   'test/scenarios/apply-{files,lease,playbook,reboot}.test.ts',
   'test/scenarios/converge-{effects,failures,hindered,login,moves,traces}.test.ts',
   'test/scenarios/{demo-sshd,faults-found,hostile-contents,kill-apply,kill-reboot,observe-counts,observe-independence,observe-silence}.test.ts',
   'test/scenarios/sim-{launchd,launchd-boots,launchd-mesh,network,reboot,supervisor,writes}.test.ts',
 ];
-
 
 /** What `npm test` tries a sample of, and all of it with MESHWRIGHT_FULL=1. */
 const samples = {

@@ -3,10 +3,13 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { NonEmpty } from '../diagnostics/fleet-error.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { factsWithoutAnswer, parseFacts } from '../facts/parse-facts.ts';
+import { probesOf } from '../facts/probes-of.ts';
 import { allProbes, quietProbes } from '../facts/registry.ts';
 import { exitText } from '../model/exit.ts';
+import type { FactName } from '../model/fact-values.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodeObservation } from '../model/observation.ts';
+import type { Probe } from '../model/probe.ts';
 import { diagnoseExit } from '../remote/exit-reasons.ts';
 import type { ExecLimits, ExecResult, Remote } from '../remote/remote.ts';
 import { parseFrames } from '../script/frames.ts';
@@ -21,6 +24,8 @@ export interface ObserveOptions extends UseLimits {
   readonly parallel: number;
   /** 32 hexadecimal digits, new for every call. */
   readonly newToken: () => string;
+  /** Only these facts, without asking any endpoint for a token; every fact unless given. */
+  readonly facts?: readonly FactName[];
   /** Called when a node has been observed or given up. */
   readonly onNode?: (node: NodeName, isObserved: boolean) => void;
 }
@@ -49,7 +54,7 @@ export async function observeFleet(ways: readonly NodeWay[], options: ObserveOpt
 
 async function observeNode(way: NodeWay, options: ObserveOptions): Promise<Sight> {
   const reached = await withRemote(way, options, (remote, leftMs) =>
-    observeThrough(remote, way.node, { leftMs, token: options.newToken() }),
+    observeThrough(remote, way.node, { leftMs, token: options.newToken(), probes: probesFor(options) }),
   );
   return reached.kind === 'reached' ? reached.value : unreached(way.node, reached.diagnostics);
 }
@@ -65,16 +70,26 @@ const travelMs = 2_000;
 interface Look {
   readonly leftMs: number;
   readonly token: string;
+  readonly probes: readonly Probe[];
+}
+
+interface LookExtent {
+  readonly facts?: readonly FactName[];
   readonly isQuiet?: boolean;
+}
+
+function probesFor({ facts, isQuiet = false }: LookExtent): readonly Probe[] {
+  if (facts !== undefined) return probesOf(facts);
+  return isQuiet ? quietProbes() : allProbes();
 }
 
 async function observeThrough(remote: Remote, node: NodeName, look: Look): Promise<Sight> {
   const { command, ...limits } = observation(remote.rootPrefix, look);
-  return sightOf(node, await remote.exec(command, limits), look.token);
+  return sightOf(node, await remote.exec(command, limits), look);
 }
 
 /** How the sessions of a run are looked at. */
-export interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newToken'> {
+export interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newToken' | 'facts'> {
   /** Without asking any endpoint for a token. */
   readonly isQuiet?: boolean;
 }
@@ -85,17 +100,16 @@ export interface SessionLook extends Pick<ObserveOptions, 'deadlineMs' | 'newTok
  */
 export async function observeSessions(
   sessions: readonly Session[],
-  { deadlineMs, newToken, isQuiet = false }: SessionLook,
+  { deadlineMs, newToken, ...extent }: SessionLook,
 ): Promise<FleetObservation> {
   const nodes: Record<string, NodeObservation> = Object.create(null);
   const failures: Record<string, readonly Diagnostic[]> = Object.create(null);
   await Promise.all(
     sessions.map(async (session) => {
       const { node } = session;
-      const look = { leftMs: deadlineMs, token: newToken(), isQuiet };
+      const look = { leftMs: deadlineMs, token: newToken(), probes: probesFor(extent) };
       const answer = await session.ask((rootPrefix) => observation(rootPrefix, look));
-      const sight =
-        answer.kind === 'ended' ? sightOf(node, answer.result, look.token) : unreached(node, answer.diagnostics);
+      const sight = answer.kind === 'ended' ? sightOf(node, answer.result, look) : unreached(node, answer.diagnostics);
       nodes[node] = sight.observation;
       if (sight.failures.length > 0) failures[node] = sight.failures;
     }),
@@ -103,18 +117,13 @@ export async function observeSessions(
   return { nodes, failures };
 }
 
-function observation(
-  rootPrefix: string,
-  { leftMs, token, isQuiet = false }: Look,
-): { readonly command: string } & ExecLimits {
-  const probes = isQuiet ? quietProbes() : allProbes();
+function observation(rootPrefix: string, { leftMs, token, probes }: Look): { readonly command: string } & ExecLimits {
   const budgetMs = leftMs - Math.min(travelMs, leftMs / 3);
   const command = observeCommand({ probes, token, rootPrefix, budgetMs });
   return { command, deadlineMs: leftMs, maxBytes: observationMaxBytes(probes) };
 }
 
-function sightOf(node: NodeName, result: ExecResult, token: string): Sight {
-  const probes = allProbes();
+function sightOf(node: NodeName, result: ExecResult, { probes, token }: Look): Sight {
   const answers = parseFrames(result.stdout, { probes, token });
   const isSilent = answers.every((answer) => answer.missing !== undefined);
   return { observation: { node, facts: parseFacts(answers, result) }, failures: brokenOff(node, result, isSilent) };

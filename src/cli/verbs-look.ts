@@ -85,20 +85,27 @@ Examples:
   {
     name: 'cables',
     group,
-    summary: 'declared and seen cables, and what hands have to move',
+    summary: 'cables declared and seen, and what to move',
     words: '',
     uses: ['file', 'reach', 'json', 'parallel'],
     options: [
       { flags: '--watch', text: 'guide the hands live, until every link is as declared' },
       { flags: '--identify', text: 'say which receptacle was just plugged, until Ctrl-C' },
     ],
-    more: `Each cable with its two receptacles, its speed and how it is. Moves are the
-fewest that make the cabling as declared, in an order in which every receptacle
-is free when its cable comes. A cable over which a placement runs is moved only
-after that placement was stopped; no cable is plugged in before the Thunderbolt
-Bridges are gone.
+    more: `Each cable with its two receptacles, its speed and how it is. Moves are in an
+order in which every receptacle is free when its cable comes. A cable over which
+a placement runs has to wait until that is stopped; none is plugged in before
+the Thunderbolt Bridges are gone.
+--watch tells the next act, what was plugged in wrongly and what is right now,
+whatever hands do in whatever order; --json then tells the last look.
+--identify needs no links in the file.
 Exit 0: all links are as declared. 3: hands are needed. 4: some cables could not
-be judged, or the file names a receptacle that is not there. 1: no node was seen.`,
+be judged, or are beyond hands. 1: no node was seen. 130: it was interrupted.
+
+Examples:
+  meshwright cables
+  meshwright cables --watch
+  meshwright cables --identify`,
     load: async () => (await import('./commands/cables.ts')).cables,
   },
   {

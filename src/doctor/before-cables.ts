@@ -72,12 +72,12 @@ function removalWords(examination: Examination, bridged: readonly string[]): str
 }
 
 /**
- * What has to happen before the cables of these links may be plugged in, as the start of a sentence (`First remove the
- * Thunderbolt Bridge on studio-1; then `); empty when nothing has to. Frames circle in a ring of bridged Macs and take
+ * What has to happen before the cables of these links may be plugged in, in the imperative (`remove the Thunderbolt
+ * Bridge on studio-1`); empty when nothing has to. Frames circle in a ring of bridged Macs and take
  * the office network down, so no cable comes before the bridges are gone; where the file keeps them, none that closes
  * a ring. @see dnet issue 69, exo issue 1222
  */
-export function bridgesFirst(examination: Examination, links: readonly Link[]): string {
+export function bridgesBefore(examination: Examination, links: readonly Link[]): string {
   const isKept = examination.desired.thunderbolt.bridge === 'keep';
   const risky = isKept ? links.filter((link) => closesRing(examination, link)) : links;
   const names = [...new Set(risky.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
@@ -86,5 +86,11 @@ export function bridgesFirst(examination: Examination, links: readonly Link[]): 
     return '';
   }
   const why = isKept ? ', or leave this cable out: it closes a ring of bridged Macs, in which frames circle' : '';
-  return `First ${removalWords(examination, bridged)}${why}; then `;
+  return `${removalWords(examination, bridged)}${why}`;
+}
+
+/** The same as the start of a sentence: `First remove the Thunderbolt Bridge on studio-1; then `. */
+export function bridgesFirst(examination: Examination, links: readonly Link[]): string {
+  const before = bridgesBefore(examination, links);
+  return before === '' ? '' : `First ${before}; then `;
 }

@@ -1,0 +1,111 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { FactName } from '../model/fact-values.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Facts, NodeObservation } from '../model/observation.ts';
+import { limiter } from '../remote/limit-parallel.ts';
+import { observeSessions } from './observe.ts';
+import { pause } from './pause.ts';
+import { openSession, type Session } from './session.ts';
+import type { NodeWay, UseLimits } from './with-remote.ts';
+
+/** How a fleet is looked at again and again. */
+export interface WatchOptions extends UseLimits {
+  /** How many nodes at once. */
+  readonly parallel: number;
+  /** 32 hexadecimal digits, new for every call. */
+  readonly newToken: () => string;
+  /** Everything that a node is asked once it is there, and whenever a look is to be a whole one. */
+  readonly facts: readonly FactName[];
+  /** What every look asks. */
+  readonly often: readonly FactName[];
+  /** Before a node that was lost is tried again. */
+  readonly retryMs: number;
+}
+
+/** Nodes that are looked at again and again, over one connection each. */
+export interface FleetWatch {
+  /**
+   * One exec on each node that answers; resolves when all of them have answered or were given up. A node that was
+   * given up is tried again by itself, without holding up the others, and is in a later look again.
+   */
+  readonly look: (extent: 'whole' | 'often') => Promise<FleetObservation>;
+  readonly close: () => void;
+}
+
+interface WatchedNode {
+  readonly session: Session;
+  /** As last seen, with everything that an earlier whole look has told; undefined while the node is lost. */
+  seen: NodeObservation | undefined;
+  /** Why it is lost, and how it looks then. */
+  lost: { readonly observation: NodeObservation; readonly failures: readonly Diagnostic[] } | undefined;
+}
+
+/** Opens no connection before the first look; ends all of them when the signal comes. */
+export function watchFleet(ways: readonly NodeWay[], options: WatchOptions): FleetWatch {
+  const limit = limiter(options.parallel);
+  const nodes = ways.map(
+    (way): WatchedNode => ({ session: openSession(way, { ...options, retryMs: 0 }), seen: undefined, lost: undefined }),
+  );
+  const close = (): void => {
+    for (const { session } of nodes) session.close();
+  };
+  options.signal?.addEventListener('abort', close, { once: true });
+  return {
+    look: async (extent) => {
+      const there = nodes.filter(({ lost }) => lost === undefined);
+      await Promise.all(there.map((node) => limit(() => lookAt(node, extent, options))));
+      for (const node of there) if (node.lost !== undefined) void callBack(node, options, limit);
+      return observationOf(nodes);
+    },
+    close: () => {
+      options.signal?.removeEventListener('abort', close);
+      close();
+    },
+  };
+}
+
+async function lookAt(node: WatchedNode, extent: 'whole' | 'often', options: WatchOptions): Promise<void> {
+  const { session, seen } = node;
+  const facts = extent === 'whole' || seen === undefined ? options.facts : options.often;
+  const { deadlineMs, newToken } = options;
+  const looked = await observeSessions([session], { deadlineMs, newToken, facts });
+  const observation = looked.nodes[session.node];
+  const failures = looked.failures[session.node] ?? [];
+  if (observation === undefined) return;
+  node.lost = failures.length > 0 ? { observation, failures } : undefined;
+  node.seen = failures.length > 0 ? undefined : merged(seen, observation, facts);
+}
+
+/** What was asked now, and what was asked before of everything else. */
+function merged(
+  before: NodeObservation | undefined,
+  now: NodeObservation,
+  asked: readonly FactName[],
+): NodeObservation {
+  if (before === undefined) return now;
+  const fresh: Partial<Facts> = Object.fromEntries(asked.map((name) => [name, now.facts[name]]));
+  return { node: now.node, facts: { ...before.facts, ...fresh } };
+}
+
+/** Tries a lost node until it answers; then it takes part in the looks again. */
+async function callBack(node: WatchedNode, options: WatchOptions, limit: ReturnType<typeof limiter>): Promise<void> {
+  const { signal, retryMs } = options;
+  while (node.lost !== undefined) {
+    await pause(retryMs, signal);
+    if (signal?.aborted === true) return;
+    node.session.forget();
+    await limit(() => lookAt(node, 'whole', options));
+  }
+}
+
+function observationOf(nodes: readonly WatchedNode[]): FleetObservation {
+  const seen: Record<NodeName, NodeObservation> = Object.create(null);
+  const failures: Record<NodeName, readonly Diagnostic[]> = Object.create(null);
+  for (const { session, seen: known, lost } of nodes) {
+    const observation = known ?? lost?.observation;
+    if (observation !== undefined) seen[session.node] = observation;
+    if (lost !== undefined) failures[session.node] = lost.failures;
+  }
+  return { nodes: seen, failures };
+}

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { observeFleet } from '../../apply/observe.ts';
+import type { FleetObservation } from '../../doctor/fleet-observation.ts';
+import { cableFacts, cableWork } from '../../resources/cable-work.ts';
+import { codeForCables } from '../cable-verdicts.ts';
+import { guideHands } from '../guide-hands.ts';
+import { identifyPlugs } from '../identify-plugs.ts';
+import { type OpenedCluster, openCluster } from '../open-cluster.ts';
+import { usageError } from '../options.ts';
+import { showProgress } from '../progress.ts';
+import { showCables } from '../show-cables.ts';
+import { useLimits } from '../use-limits.ts';
+import type { Run, VerbBody } from '../verb.ts';
+import { openWays, type Ways } from '../ways.ts';
+
+/** `cables`: every cable that is declared or seen, and what hands have to do about them; live with its options. */
+export const cables: VerbBody = async (run) => {
+  const isWatch = run.own['watch'] === true;
+  const isIdentify = run.own['identify'] === true;
+  if (isWatch && isIdentify) throw usageError('--watch and --identify are two ways to look.', 'Leave one out.');
+  if (isIdentify && run.options.json === true) {
+    throw usageError('--identify has no end, and --json is one document.', 'Leave one of the two out.');
+  }
+  const cluster = openCluster(run);
+  const ways = openWays(run, cluster);
+  if (isWatch) return guideHands(run, cluster, ways);
+  if (isIdentify) return identifyPlugs(run, cluster, ways);
+  const observation = await lookAtCables(run, cluster, ways);
+  const work = cableWork(cluster.fleet, observation);
+  showCables(run, { cluster, observation, work, isSimulated: ways.isSimulated });
+  return codeForCables(cluster.fleet, observation, work);
+};
+
+async function lookAtCables(run: Run, { fleet }: OpenedCluster, ways: Ways): Promise<FleetObservation> {
+  const names = fleet.nodes.map((node) => node.name);
+  const progress = showProgress(run.console, 'observing', names);
+  try {
+    return await observeFleet(await ways.toAll(fleet.nodes), {
+      ...useLimits(run),
+      parallel: run.options.parallel,
+      newToken: () => randomBytes(16).toString('hex'),
+      facts: cableFacts,
+      onNode: (node) => progress.done(node),
+    });
+  } finally {
+    progress.stop();
+  }
+}

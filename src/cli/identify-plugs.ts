@@ -1,0 +1,37 @@
+import { identifyLines } from '../report/watch-text.ts';
+import { plugChanges } from '../resources/cable-events.ts';
+import { type ExitCode, exitCode } from './exit-codes.ts';
+import { lostLines } from './lost-lines.ts';
+import type { OpenedCluster } from './open-cluster.ts';
+import { paintFor } from './paint.ts';
+import { exitOfSignal } from './signals.ts';
+import type { Run } from './verb.ts';
+import { watchCables } from './watch-cables.ts';
+import type { Ways } from './ways.ts';
+
+/** Says which receptacle somebody has just plugged into or pulled out of, until the run is interrupted. */
+export async function identifyPlugs(run: Run, cluster: OpenedCluster, ways: Ways): Promise<ExitCode> {
+  const { columns, hasUnicode: unicode, hasColor } = run.console;
+  const page = { columns, unicode, paint: paintFor(hasColor) };
+  await watchCables(run, {
+    cluster,
+    ways,
+    onSight: (sight, before) => {
+      for (const line of lostLines(sight, before, page)) run.console.err(`${line}\n`);
+      if (before === undefined) {
+        run.console.err('Plug a cable in, or pull one out; the receptacle is told here, until Ctrl-C.\n');
+        return false;
+      }
+      const [was, is] = [before, sight].map(({ work }) => work.examination.cabling.rack);
+      if (was === undefined || is === undefined) return false;
+      const { plugged, unplugged } = plugChanges(was, is);
+      const lines = [
+        ...unplugged.flatMap((plug) => identifyLines(plug, false, page)),
+        ...plugged.flatMap((plug) => identifyLines(plug, true, page)),
+      ];
+      for (const line of lines) run.console.out(`${line}\n`);
+      return false;
+    },
+  });
+  return exitOfSignal(run.signal) ?? exitCode.done;
+}

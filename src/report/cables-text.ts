@@ -1,0 +1,163 @@
+import { escapeText } from '../diagnostics/escape.ts';
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { GraphCable, GraphCableState } from '../doctor/graph-cables.ts';
+import { type RackGraph, rackGraph } from '../doctor/rack-graph.ts';
+import { speedText } from '../doctor/units.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import { type LinkEnd, linkEndText } from '../model/link.ts';
+import type { CableAct, CableWork } from '../resources/cable-work.ts';
+import { counted } from './counted.ts';
+import { findingLines } from './finding-lines.ts';
+import { headLines } from './head-lines.ts';
+import { fitLines, hang, padEnd } from './layout.ts';
+import { mergeFindings } from './merge-findings.ts';
+import { type Page, type Paint, pageColumns, plainPaint, type Tone } from './page.ts';
+
+/** What `cables` shows, and on what. */
+export interface CablesTextInput {
+  readonly desired: DesiredFleet;
+  readonly observation: FleetObservation;
+  readonly work: CableWork;
+  readonly isSimulated: boolean;
+  readonly columns: number;
+  readonly unicode: boolean;
+  readonly paint?: Paint;
+}
+
+const margin = '  ';
+
+const states: Readonly<Record<GraphCableState, { readonly words: string; readonly tone: Tone }>> = {
+  declared: { words: 'not looked at', tone: 'warn' },
+  'as-declared': { words: 'as declared', tone: 'good' },
+  slow: { words: 'as declared, but slow', tone: 'warn' },
+  'through-hub': { words: 'through a hub', tone: 'warn' },
+  'one-sided': { words: 'seen from one end only', tone: 'warn' },
+  missing: { words: 'missing', tone: 'bad' },
+  wrong: { words: 'in the wrong place', tone: 'bad' },
+  undeclared: { words: 'not in the file', tone: 'warn' },
+  unknown: { words: 'unknown', tone: 'warn' },
+};
+
+/** Every cable that is declared or seen, then what hands have to do about them: rings of bridged Macs before all else. */
+export function cablesText(input: CablesTextInput): string {
+  const { desired, observation, work, isSimulated } = input;
+  const page: Page = {
+    columns: pageColumns(input.columns),
+    unicode: input.unicode,
+    paint: input.paint ?? plainPaint,
+  };
+  const graph = rackGraph(desired, observation);
+  const declared = graph.cables.filter((cable) => cable.isDeclared);
+  const met = declared.filter(({ state }) => state === 'as-declared');
+  const about = `${counted(declared.length, 'link')}, ${met.length} as declared`;
+  const blocks: readonly (readonly string[])[] = [
+    headLines({ name: desired.name, about, isSimulated }, page),
+    ...mergeFindings(work.loops).map((finding) => findingLines(finding, page)),
+    [...cableRows(graph.cables, page), ...strayLines(graph, page)],
+    placeLines(graph, page),
+    ...actBlocks(work.acts, { isSimulated, page }),
+    ...mergeFindings(work.findings).map((finding) => findingLines(finding, page)),
+    [verdictText(work, { declared: declared.length, met: met.length, isSimulated })].flatMap((text) =>
+      fitLines(text, page.columns),
+    ),
+  ];
+  const shown = blocks.filter((lines) => lines.length > 0);
+  return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function cableRows(cables: readonly GraphCable[], page: Page): readonly string[] {
+  const width = Math.max(0, ...cables.map(({ ends }) => pairText(ends).length));
+  const speeds = cables.map(({ bitsPerSecond }) => (bitsPerSecond === undefined ? '' : speedText(bitsPerSecond)));
+  const speedWidth = Math.max(0, ...speeds.map((speed) => speed.length));
+  return cables.flatMap(({ ends, state }, index) => {
+    const { words, tone } = states[state];
+    const first = `${margin}${padEnd(pairText(ends), width)}   ${padEnd(speeds[index] ?? '', speedWidth)}   `;
+    const isRoom = first.length + words.length <= page.columns;
+    return isRoom
+      ? [`${first}${page.paint(tone, words)}`]
+      : [
+          ...fitLines(pairText(ends), page.columns - 2).map((line) => `${margin}${line}`),
+          `${margin}${margin}${page.paint(tone, [speeds[index], words].filter(Boolean).join(', '))}`,
+        ];
+  });
+}
+
+const pairText = ([a, b]: GraphCable['ends']): string => `${linkEndText(a)} <-> ${linkEndText(b)}`;
+
+/** What is plugged in and is no cable between two nodes: docks, Macs that are no node, what does not answer. */
+function strayLines(graph: RackGraph, page: Page): readonly string[] {
+  const inCables = new Set(graph.cables.filter(({ isSeen }) => isSeen).flatMap(({ ends }) => ends.map(linkEndText)));
+  return graph.nodes.flatMap(({ name, isSeen, receptacles }) =>
+    receptacles.flatMap(({ receptacle, sight, sees = 'nothing' }): readonly string[] => {
+      const end = linkEndText({ node: name, receptacle });
+      const isPlain = sight === 'empty' || sight === 'nothing' || sees === 'nothing' || !isSeen;
+      return isPlain || inCables.has(end) ? [] : hang(`${margin}${end} `, `sees ${escapeText(sees)}`, page.columns);
+    }),
+  );
+}
+
+/** Where receptacles are that a line above names, as far as it is known. */
+function placeLines(graph: RackGraph, page: Page): readonly string[] {
+  const named = new Set(graph.cables.flatMap(({ ends }) => ends.map(linkEndText)));
+  const byPlace = new Map<string, LinkEnd[]>();
+  for (const { name, receptacles } of graph.nodes) {
+    for (const { receptacle, place } of receptacles) {
+      const end = { node: name, receptacle };
+      if (place !== undefined && named.has(linkEndText(end))) byPlace.set(place, [...(byPlace.get(place) ?? []), end]);
+    }
+  }
+  return [...byPlace].flatMap(([place, ends]) =>
+    hang(margin, `${ends.map(linkEndText).join(', ')}: ${place}`, page.columns).map((line) => page.paint('dim', line)),
+  );
+}
+
+interface ActLook {
+  readonly isSimulated: boolean;
+  readonly page: Page;
+}
+
+const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
+/** What has to be done before an act, as one clause: `stop kimi (meshwright stop kimi)`. */
+export function beforeText({ stopFirst, bridgesFirst }: CableAct, isSimulated: boolean): string {
+  const stop = stopFirst.length === 0 ? '' : `stop ${stopFirst.join(' and ')}`;
+  const command = `meshwright stop ${stopFirst.join(' ')}${isSimulated ? ' --sim' : ''}`;
+  return [stop === '' ? '' : `${stop} (${command})`, bridgesFirst].filter((text) => text !== '').join(' and ');
+}
+
+/** The acts with their numbers: those that can be done now, then those that something else comes before. */
+function actBlocks(acts: readonly CableAct[], { isSimulated, page }: ActLook): readonly (readonly string[])[] {
+  const numbered = acts.map((act, index) => ({ act, number: index + 1 }));
+  const width = String(acts.length).length;
+  const block = (title: string, isFree: boolean): readonly string[] => {
+    const own = numbered.filter(({ act }) => act.isFree === isFree);
+    if (own.length === 0) return [];
+    return [
+      page.paint('strong', `${title} (${own.length})`),
+      ...own.flatMap(({ act, number }) => {
+        const before = beforeText(act, isSimulated);
+        const text = before === '' ? act.text : `first ${before}; then ${act.text}`;
+        return hang(`${margin}${String(number).padStart(width)}  `, `${upperFirst(text)}.`, page.columns);
+      }),
+    ];
+  };
+  return [block('Hands needed at the rack', true), block('Hands have to wait with this', false)];
+}
+
+interface Counts {
+  readonly declared: number;
+  readonly met: number;
+  readonly isSimulated: boolean;
+}
+
+function verdictText({ acts, examination }: CableWork, { declared, met, isSimulated }: Counts): string {
+  const unknown = examination.cabling.links.filter(({ judgement }) => judgement.kind === 'unknown').length;
+  if (declared === 0) return 'The file declares no link.';
+  if (acts.length > 0) return `See it done, act by act: meshwright cables --watch${isSimulated ? ' --sim' : ''}`;
+  if (unknown > 0) return `${counted(unknown, 'link')} could not be judged.`;
+  return met === declared ? allMetText(met) : `${met} of ${counted(declared, 'link')} are as declared.`;
+}
+
+/** The sentence when nothing is left to do. */
+export const allMetText = (links: number): string =>
+  links === 1 ? 'The one link is as declared.' : `All ${links} links are as declared.`;

@@ -1,0 +1,133 @@
+import { viewText } from '../cabling/cabling-text.ts';
+import { casePlaces } from '../cabling/case-places.ts';
+import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
+import { type SeenRack, viewAt } from '../cabling/see-receptacles.ts';
+import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
+import { linkVerdict } from './cable-verdict.ts';
+import { type CableAct, type CableWork, modelAt } from './cable-work.ts';
+
+/** What one receptacle shows now, or showed until now. */
+export interface Plug {
+  readonly at: LinkEnd;
+  /** The receptacle at the far end, when both ends see each other. */
+  readonly far?: LinkEnd;
+  /** What is seen, in words (unescaped). */
+  readonly sees: string;
+  readonly bitsPerSecond?: number;
+}
+
+/** What changed at the receptacles between two looks; a cable that both its ends see is told once. */
+export interface PlugChanges {
+  readonly plugged: readonly Plug[];
+  readonly unplugged: readonly Plug[];
+}
+
+const isTaken = ({ kind }: ReceptacleView): boolean => kind === 'silent' || kind === 'device' || kind === 'peer';
+
+const sightOf = (view: ReceptacleView): string => `${view.kind} ${viewText(view)} ${view.linkBitsPerSecond ?? ''}`;
+
+function plugOf(view: ReceptacleView): Plug {
+  const [peer, ...others] = view.peers;
+  const isCable = peer?.kind === 'node' && peer.isMutual && others.length === 0;
+  return {
+    at: view.at,
+    ...(isCable ? { far: peer.end } : {}),
+    sees: viewText(view),
+    ...(view.linkBitsPerSecond === undefined ? {} : { bitsPerSecond: view.linkBitsPerSecond }),
+  };
+}
+
+/** Of two ends that see each other only the first. */
+const onceEach = (plugs: readonly Plug[]): readonly Plug[] =>
+  plugs.filter(({ at }, index) => !plugs.slice(0, index).some(({ far }) => far !== undefined && isSameEnd(far, at)));
+
+/** Compares two looks; of a node that one of them has not seen nothing is said. */
+export function plugChanges(before: SeenRack, after: SeenRack): PlugChanges {
+  const isFresh = ({ at }: ReceptacleView): boolean => viewAt(before, at).kind === 'empty';
+  const changed = after.views.filter((view) => {
+    const earlier = viewAt(before, view.at);
+    return earlier.kind !== 'unknown' && isTaken(view) && sightOf(view) !== sightOf(earlier);
+  });
+  // The end that somebody has just plugged in, not the one at which the cable ended all the time.
+  const plugged = [...changed.filter(isFresh), ...changed.filter((view) => !isFresh(view))];
+  const unplugged = before.views.filter((view) => isTaken(view) && viewAt(after, view.at).kind === 'empty');
+  return { plugged: onceEach(plugged.map(plugOf)), unplugged: onceEach(unplugged.map(plugOf)) };
+}
+
+/** Whether one end sees a node that does not see it: a moment ago somebody plugged, and one of both was asked before. */
+export const isHalfSeen = ({ views }: SeenRack): boolean =>
+  views.some(({ peers }) => peers.some((peer) => peer.kind === 'node' && !peer.isMutual));
+
+/** What happened to the cables between two looks, as far as it is worth a line. */
+export type CableEvent =
+  /** A declared link is met now. */
+  | { readonly kind: 'met'; readonly ends: Link['ends']; readonly bitsPerSecond?: number }
+  /** Something was plugged in that meets no link; `advice` says what to do with the plug at this place. */
+  | { readonly kind: 'plugged'; readonly at: LinkEnd; readonly advice: string }
+  | { readonly kind: 'unplugged'; readonly plug: Plug };
+
+/** What happened between two looks at a rack that is being cabled. */
+export function cableEvents(before: CableWork, after: CableWork): readonly CableEvent[] {
+  const changes = plugChanges(before.examination.cabling.rack, after.examination.cabling.rack);
+  const met = metLinks(after).filter((link) => !metLinks(before).some((one) => isSameEnd(one.ends[0], link.ends[0])));
+  const isMet = ({ at }: Plug): boolean => metLinks(after).some(({ ends }) => ends.some((end) => isSameEnd(end, at)));
+  return [
+    ...changes.unplugged.map((plug): CableEvent => ({ kind: 'unplugged', plug })),
+    ...met.map(
+      ({ ends, bitsPerSecond }): CableEvent => ({
+        kind: 'met',
+        ends,
+        ...(bitsPerSecond === undefined ? {} : { bitsPerSecond }),
+      }),
+    ),
+    ...changes.plugged
+      .filter((plug) => !isMet(plug))
+      .map((plug): CableEvent => ({ kind: 'plugged', ...adviceFor(after, plug) })),
+  ];
+}
+
+interface MetLink {
+  readonly ends: Link['ends'];
+  readonly bitsPerSecond?: number;
+}
+
+/** The declared links that are as the file wants them, in its order. */
+export function metLinks({ examination }: CableWork): readonly MetLink[] {
+  return examination.cabling.links
+    .filter((judged) => linkVerdict(examination.desired, judged) === 'fine')
+    .map(({ link: { ends }, judgement }) => ({
+      ends,
+      ...('bitsPerSecond' in judgement && judgement.bitsPerSecond !== undefined
+        ? { bitsPerSecond: judgement.bitsPerSecond }
+        : {}),
+    }));
+}
+
+interface Advice {
+  readonly at: LinkEnd;
+  readonly advice: string;
+}
+
+/** What to do about something that was plugged in and meets no link. */
+function adviceFor(work: CableWork, { at, far, sees }: Plug): Advice {
+  const ends = far === undefined ? [at] : [at, far];
+  const act = work.acts.find(({ takes }) => takes.some((end) => ends.some((one) => isSameEnd(one, end))));
+  if (act !== undefined) return aside(work, act) ?? { at, advice: act.text };
+  return { at, advice: far === undefined ? `sees ${sees}` : `the cable to ${linkEndText(far)} is not in the file` };
+}
+
+const counts = ['', 'one', 'two', 'three', 'four', 'five'];
+
+/** For an end that only has to go to another receptacle of the same Mac: to the side of this one, if that is known. */
+function aside(work: CableWork, { kind, ends }: CableAct): Advice | undefined {
+  const [from, to] = ends;
+  if (kind !== 'move-end' || from === undefined || to === undefined || from.node !== to.node) return undefined;
+  const places = casePlaces(modelAt(work.examination, from.node) ?? '') ?? [];
+  const [here, there] = [from, to].map((end) => places.find(({ receptacle }) => receptacle === end.receptacle));
+  const plain = { at: from, advice: `receptacle ${to.receptacle}, please` };
+  if (here?.column === undefined || there?.column === undefined || here.side !== there.side) return plain;
+  const steps = there.column - here.column;
+  const count = counts[Math.abs(steps)];
+  const side = steps > 0 ? 'right' : 'left';
+  return count === undefined || steps === 0 ? plain : { at: from, advice: `${count} to the ${side}, please` };
+}

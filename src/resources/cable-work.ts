@@ -1,0 +1,177 @@
+import { endWords, moveText } from '../cabling/cabling-text.ts';
+import { placeWords } from '../cabling/case-places.ts';
+import type { JudgedLink } from '../cabling/judge-link.ts';
+import { type Move, type MoveGroup, moveEnds, takenEnds } from '../cabling/moves.ts';
+import { isSameEnd } from '../cabling/receptacle-view.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { bridgesBefore } from '../doctor/before-cables.ts';
+import { diagnoseFleet } from '../doctor/diagnose-fleet.ts';
+import { type Examination, examine } from '../doctor/examination.ts';
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import { type RunningPlacement, runningPlacements } from '../mesh/running-members.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import type { FactName } from '../model/fact-values.ts';
+import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
+
+/** The facts that cables are judged by: who is who, what is plugged in, what is bridged, what runs over it. */
+export const cableFacts: readonly FactName[] = [
+  'identity',
+  'hardware',
+  'thunderbolt',
+  'hardware-ports',
+  'interfaces',
+  'bridge-preferences',
+  'network-services',
+  'placements',
+  'services',
+];
+
+/** One act of hands, with what has to be done before it. */
+export interface CableAct {
+  /** A move, or what puts a cable right that is where it should be. */
+  readonly kind: Move['kind'] | 'plug-straight' | 'plug-again';
+  /** Every receptacle that it names. */
+  readonly ends: readonly LinkEnd[];
+  /** Those of them out of which it takes a cable. */
+  readonly takes: readonly LinkEnd[];
+  /** In the imperative, with the places on the case as far as they are known. */
+  readonly text: string;
+  /** Placements that use a cable which this act takes out, or may use it as far as anybody can say. */
+  readonly stopFirst: readonly string[];
+  /** What must be done about bridges first, in the imperative; empty when nothing. */
+  readonly bridgesFirst: string;
+  /** Whether nothing stands before it, so that hands may go on. */
+  readonly isFree: boolean;
+}
+
+/** What hands have to do about the cables of a rack, and what they cannot mend. */
+export interface CableWork {
+  readonly examination: Examination;
+  /** Rings of bridged Macs: to be told before anything else. */
+  readonly loops: readonly Diagnostic[];
+  /** In the order in which they can be done. */
+  readonly acts: readonly CableAct[];
+  /** What is wrong and no act puts right: about cables, about who is who, and why nodes could not be looked at. */
+  readonly findings: readonly Diagnostic[];
+}
+
+/** What hands have to do, worked out from one look at the rack (its {@link cableFacts}). */
+export function cableWork(desired: DesiredFleet, observation: FleetObservation): CableWork {
+  const examination = examine(desired, observation);
+  const rack = { examination, running: runningPlacements(desired.placements, observation.nodes) };
+  const moved = examination.moves.flatMap((group) => groupActs(rack, group));
+  const isMoved = ({ link }: JudgedLink): boolean =>
+    moved.some(({ ends }) => ends.some((end) => link.ends.some((one) => isSameEnd(one, end))));
+  const others = examination.cabling.links.filter((judged) => !isMoved(judged));
+  const acts = [...moved, ...others.flatMap((judged) => cureActs(rack, judged))];
+  const found = diagnoseFleet(desired, observation);
+  const failures = new Set(Object.values(observation.failures).flatMap((all) => all.map(({ code }) => code)));
+  const isTold = (one: Diagnostic): boolean =>
+    one.code.startsWith('identity/') || (one.code.startsWith('cabling/') && !isCured(one, acts));
+  return {
+    examination,
+    acts,
+    loops: found.filter(({ code }) => code === 'bridge/loop'),
+    findings: found.filter((one) => isTold(one) || failures.has(one.code)),
+  };
+}
+
+/** Whether an act says what to do about it already. */
+function isCured({ subject = '' }: Diagnostic, acts: readonly CableAct[]): boolean {
+  const words = subject.split(/[\s,]+/);
+  return acts.some(({ ends }) => ends.some((end) => words.includes(linkEndText(end))));
+}
+
+interface Rack {
+  readonly examination: Examination;
+  readonly running: readonly RunningPlacement[];
+}
+
+/** An act before anybody asked what has to come first; `links` are those of which cables are plugged in. */
+interface Wish extends Pick<CableAct, 'kind' | 'ends' | 'takes' | 'text'> {
+  readonly links: readonly Link[];
+}
+
+function actOf({ examination, running }: Rack, { links, text, ...wish }: Wish): CableAct {
+  const stopFirst = usersOf(examination, wish.takes, running);
+  const bridgesFirst = bridgesBefore(examination, links);
+  return {
+    ...wish,
+    text: `${text}${placesText(examination, wish.ends)}`,
+    stopFirst,
+    bridgesFirst,
+    isFree: stopFirst.length === 0 && bridgesFirst === '',
+  };
+}
+
+/** Each act frees what the next one needs, so that one which has to wait lets all behind it wait. */
+function groupActs(rack: Rack, { mismatch, moves }: MoveGroup): readonly CableAct[] {
+  const links = rack.examination.cabling.links
+    .map(({ link }) => link)
+    .filter(({ ends }) => mismatch.ends.some((end) => isSameEnd(end, ends[0])));
+  let isFree = true;
+  return moves.map((move) => {
+    const act = actOf(rack, {
+      kind: move.kind,
+      ends: moveEnds(move),
+      takes: takenEnds(move),
+      text: moveText(move),
+      links: move.kind === 'remove-cable' ? [] : links,
+    });
+    isFree &&= act.isFree;
+    return { ...act, isFree };
+  });
+}
+
+/** What puts a cable right that ends where it should, and is not straight or does not answer. */
+function cureActs(rack: Rack, { link, views, judgement }: JudgedLink): readonly CableAct[] {
+  const [a, b] = link.ends;
+  const wish = { ends: link.ends, takes: link.ends, links: [link] };
+  const straight = `plug the cable straight from ${endWords(a)} into ${endWords(b)}`;
+  switch (judgement.kind) {
+    case 'through-hub':
+    case 'one-sided':
+      return [actOf(rack, { ...wish, kind: 'plug-straight', text: straight })];
+    case 'unknown': {
+      const text = `unplug the cable in ${endWords(a)}, wait ten seconds, plug it in again`;
+      const isSilent = views.every((view) => view.kind === 'silent');
+      return isSilent ? [actOf(rack, { ...wish, kind: 'plug-again', text })] : [];
+    }
+    default:
+      return [];
+  }
+}
+
+/** The placements that run at both ends of a cable which is taken out: pulling it would break them. */
+function usersOf(
+  { cabling: { cables } }: Examination,
+  takes: readonly LinkEnd[],
+  running: readonly RunningPlacement[],
+): readonly string[] {
+  const taken = cables.filter(({ ends }) => takes.some((end) => ends.some((one) => isSameEnd(one, end))));
+  return running
+    .filter(({ nodes }) => taken.some(({ ends }) => ends.every(({ node }) => nodes.includes(node))))
+    .map(({ name }) => name);
+}
+
+/** ` (receptacle 1 of studio-4: back, next to Ethernet)`, for those whose place on the case is known. */
+function placesText(examination: Examination, ends: readonly LinkEnd[]): string {
+  const places = ends.flatMap((end) => {
+    const words = placeOf(examination, end);
+    return words === undefined ? [] : [`receptacle ${end.receptacle} of ${end.node}: ${words}`];
+  });
+  return places.length === 0 ? '' : ` (${places.join('; ')})`;
+}
+
+/** Where a receptacle is on the case of its node; undefined when nobody knows. */
+function placeOf(examination: Examination, end: LinkEnd): string | undefined {
+  return placeWords(modelAt(examination, end.node), end.receptacle);
+}
+
+/** The model that a node shows, or else the one that the file gives it; undefined when neither says it. */
+export function modelAt({ desired, nodes }: Examination, node: string): string | undefined {
+  const hardware = nodes.find(({ name }) => name === node)?.facts.hardware;
+  return hardware?.kind === 'known'
+    ? hardware.value.model
+    : desired.nodes.find(({ name }) => name === node)?.hardware.model;
+}

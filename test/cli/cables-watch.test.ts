@@ -1,0 +1,184 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { endPlace, placeWithFleet } from './fleet.ts';
+import { codesOf, ended, json, meshwright, type Ran, start, widest } from './meshwright.ts';
+import type { Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+import { onTerminal } from './terminal.ts';
+
+let place: Place;
+const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
+
+/** The simulated hands do this, or all that is left to do. */
+async function hands(...words: string[]): Promise<void> {
+  const ran = await run('sim', 'hands', ...words);
+  expect([ran.code, ran.stderr]).toEqual([0, '']);
+}
+
+beforeAll(async () => {
+  place = await placeWithFleet();
+});
+afterAll(() => endPlace(place));
+afterEach(async () => {
+  await run('sim', 'fault', '--clear');
+  await hands();
+});
+
+interface Watching {
+  /** Waits until standard output, or the error stream, holds this. */
+  readonly until: (text: string) => Promise<void>;
+  readonly interrupt: () => void;
+  readonly end: Promise<Ran>;
+}
+
+function watch(...words: string[]): Watching {
+  const all = ['cables', '--sim', ...words];
+  const child = start(place, all);
+  const end = ended(child, all);
+  let seen = '';
+  const wake: (() => void)[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      seen += chunk.toString();
+      for (const one of wake.splice(0)) one();
+    });
+  }
+  return {
+    until: async (text) => {
+      while (!seen.includes(text)) {
+        const news = new Promise<'news'>((resolve) => wake.push(() => resolve('news')));
+        if ((await Promise.race([news, end])) !== 'news') throw new Error(`it ended without ${text}:\n${seen}`);
+      }
+    },
+    interrupt: () => child.kill('SIGINT'),
+    end,
+  };
+}
+
+describe('cables --watch', () => {
+  it('ends with 0 at once where all is as declared', async () => {
+    const ran = await run('cables', '--sim', '--watch');
+    expect(ran).toMatchObject({ code: 0, stdout: 'All 6 links are as declared.\n', stderr: '' });
+  });
+
+  it('guides hands that err, a line for each change, and ends by itself when all is as declared', async () => {
+    await hands('unplug', 'studio-2:4');
+    await hands('unplug', 'studio-1:2');
+    const watching = watch('--watch');
+    await watching.until('missing: 1-2  2-4\n');
+    await hands('plug', 'studio-2:5', 'studio-4:3');
+    await watching.until('just plugged: studio-2 receptacle 5: receptacle 4, please\n');
+    await hands('move', 'studio-2:5', 'studio-2:4');
+    await watching.until('studio-2:4 <-> studio-4:3 is as declared at 80 Gb/s\n');
+    await hands('plug', 'studio-1:2', 'studio-2:2');
+    const ran = await watching.end;
+    expect([ran.code, ran.stderr]).toEqual([0, '']);
+    expect(ran.stdout.split('\n')).toEqual([
+      '  next: put a Thunderbolt 5 cable between studio-1 receptacle 2 and studio-2',
+      '        receptacle 2',
+      '  done: 1-3  1-4  2-3  3-4     missing: 1-2  2-4',
+      'just plugged: studio-2 receptacle 5: receptacle 4, please',
+      '  done: 1-3  1-4  2-3  3-4     wrong: 2-4     missing: 1-2',
+      'unplugged: studio-2 receptacle 5, saw studio-4 receptacle 3',
+      'studio-2:4 <-> studio-4:3 is as declared at 80 Gb/s',
+      '  done: 1-3  1-4  2-3  2-4  3-4     missing: 1-2',
+      'studio-1:2 <-> studio-2:2 is as declared at 80 Gb/s',
+      'All 6 links are as declared.',
+      '',
+    ]);
+  });
+
+  it('asks each node once per look, for little unless something changed', async () => {
+    rmSync(join(place.folder, 'looks.ndjson'), { force: true });
+    await hands('unplug', 'studio-1:2');
+    const watching = watch('--watch', '--record', 'looks.ndjson');
+    await watching.until('missing: 1-2');
+    await hands('plug', 'studio-1:2', 'studio-2:2');
+    await watching.end;
+    const sent = readFileSync(join(place.folder, 'looks.ndjson'), 'utf8').trimEnd().split('\n');
+    const looks = sent.map((line) => JSON.parse(line) as { readonly node: string; readonly command: string });
+    const ofNode = (name: string): readonly string[] =>
+      looks
+        .filter(({ node }) => node === name)
+        .map(({ command }) => (command.includes('networksetup') ? 'whole' : 'often'));
+    expect(new Set(looks.map(({ node }) => node)).size).toBe(4);
+    // The first look and the one behind it, since a first look is news; and the last, which nothing is concluded without.
+    expect(ofNode('studio-3').slice(0, 2)).toEqual(['whole', 'whole']);
+    expect(ofNode('studio-3').at(-1)).toBe('whole');
+    for (const name of ['studio-1', 'studio-2', 'studio-4']) expect(ofNode(name)).toEqual(ofNode('studio-3'));
+    for (const { command } of looks) {
+      expect(command).toContain('SPThunderboltDataType');
+      expect(command).not.toMatch(/ibv_dev|rdma_ctl|curl/);
+    }
+  });
+
+  it('tells a node that does not answer, goes on with the others, and takes it back by itself', async () => {
+    await hands('unplug', 'studio-1:2');
+    await run('sim', 'fault', 'connection-drop', 'studio-4');
+    const watching = watch('--watch');
+    await watching.until('studio-4 cannot be seen: ');
+    await watching.until('  not seen: studio-4\n');
+    await hands('plug', 'studio-1:2', 'studio-2:2');
+    await watching.until('studio-1:2 <-> studio-2:2 is as declared at 80 Gb/s\n');
+    await run('sim', 'fault', '--clear', 'connection-drop', 'studio-4');
+    await watching.until('studio-4 answers again\n');
+    const ran = await watching.end;
+    expect([ran.code, ran.stderr]).toEqual([0, '']);
+    expect(ran.stdout.match(/cannot be seen/g)).toHaveLength(1);
+  });
+
+  it('writes its last lines over on a terminal, green when a cable is right', async () => {
+    await hands('unplug', 'studio-1:2');
+    const terminal = onTerminal(place, ['cables', '--sim', '--watch']);
+    const noticed = watch('--watch');
+    await noticed.until('missing: 1-2');
+    await hands('plug', 'studio-1:2', 'studio-2:2');
+    const ran = await terminal;
+    await noticed.end;
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toContain('\u001b[0J');
+    expect(ran.stdout).toContain('\u001b[32mAll 6 links are as declared.\u001b[39m');
+  });
+
+  it('ends with 130 at Ctrl-C, and with --json tells the last look as one document', async () => {
+    await hands('unplug', 'studio-1:2');
+    const watching = watch('--watch');
+    await watching.until('missing: 1-2');
+    watching.interrupt();
+    const ran = await watching.end;
+    expect([ran.code, ran.stderr]).toEqual([130, 'interrupted: stopping in order; press again to stop at once\n']);
+    expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
+    await hands();
+    const document = json(await run('cables', '--sim', '--watch', '--json'));
+    expect(schemaCheck('cables')(document)).toEqual([]);
+    expect(document).toMatchObject({ moves: [], diagnostics: [] });
+  });
+});
+
+describe('cables --identify', () => {
+  it('says which receptacle was just plugged or unplugged, until Ctrl-C', async () => {
+    const watching = watch('--identify');
+    await watching.until('until Ctrl-C.\n');
+    await hands('unplug', 'studio-2:4');
+    await watching.until('unplugged');
+    await hands('plug', 'studio-2:6', 'studio-4:3');
+    await watching.until('just plugged');
+    watching.interrupt();
+    const ran = await watching.end;
+    expect(ran.code).toBe(130);
+    expect(ran.stdout).toBe(
+      [
+        'studio-2 receptacle 4: unplugged, saw studio-4 receptacle 3',
+        'studio-2 receptacle 6: just plugged, sees studio-4 receptacle 3 at 80 Gb/s',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('has no end, so that it is no document, and is another way to look than --watch', async () => {
+    const rans = await Promise.all([run('cables', '--identify', '--json'), run('cables', '--identify', '--watch')]);
+    expect(rans.map(({ code }) => code)).toEqual([64, 64]);
+    expect(codesOf(json(rans[0]))).toEqual(['cli/usage']);
+  });
+});

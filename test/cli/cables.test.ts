@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { endPlace, placeWithFleet } from './fleet.ts';
+import { codesOf, expectGolden, json, meshwright, type Ran, widest } from './meshwright.ts';
+import type { Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+
+let place: Place;
+const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
+const sim = (...words: string[]): Promise<Ran> => run('sim', ...words);
+
+beforeAll(async () => {
+  place = await placeWithFleet();
+});
+afterAll(() => endPlace(place));
+beforeEach(async () => {
+  await sim('fault', '--clear');
+});
+
+describe('cables', () => {
+  it('shows a rack as declared, and ends with 0', async () => {
+    const ran = await run('cables', '--sim');
+    expect([ran.code, ran.stderr]).toEqual([0, '']);
+    await expectGolden('cables', place, [ran]);
+  });
+
+  it('shows what is wrong with what hands have to do, and ends with 3', async () => {
+    await sim('fault', 'cable-swapped', 'studio-4');
+    await sim('fault', 'cable-40g', 'studio-1:2');
+    const ran = await run('cables', '--sim');
+    expect(ran.code).toBe(3);
+    expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
+    await expectGolden('cables-wrong', place, [ran]);
+  });
+
+  it('claims nothing of cables to a node that was not seen, and ends with 4', async () => {
+    await sim('fault', 'filevault-locked', 'studio-3');
+    const ran = await run('cables', '--sim');
+    expect(ran.code).toBe(4);
+    expect(ran.stdout).not.toContain('Hands needed');
+    await expectGolden('cables-unseen', place, [ran]);
+  });
+
+  it('prints one JSON document that its schema allows, with the same moves', async () => {
+    const check = schemaCheck('cables');
+    await sim('fault', 'cable-swapped', 'studio-4');
+    const ran = await run('cables', '--sim', '--json');
+    const document = json(ran);
+    expect([ran.code, ran.stderr]).toEqual([3, '']);
+    expect(check(document)).toEqual([]);
+    expect(document).toMatchObject({ simulated: true, moves: [{ number: 1, free: true, stopFirst: [] }] });
+    expect(codesOf(document)).toEqual([]);
+  });
+
+  it('sends each node one command, which asks for no device of RDMA and for no token', async () => {
+    await run('cables', '--sim', '--record', 'sent.ndjson');
+    const lines = readFileSync(join(place.folder, 'sent.ndjson'), 'utf8').trimEnd().split('\n');
+    expect(lines).toHaveLength(4);
+    for (const line of lines) {
+      expect(line).toContain('SPThunderboltDataType');
+      expect(line).not.toMatch(/ibv_dev|rdma_ctl|curl/);
+    }
+  });
+
+  it('takes no words and chooses no nodes, since a cable has two ends', async () => {
+    const rans = await Promise.all([run('cables', 'studio-1'), run('cables', '--nodes', 'studio-1')]);
+    expect(rans.map(({ code }) => code)).toEqual([64, 64]);
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { plainPaint } from '../../../src/report/page.ts';
+import { doneLine, eventLines, identifyLines, watchParagraphs } from '../../../src/report/watch-text.ts';
+import { cableWork } from '../../../src/resources/cable-work.ts';
+import {
+  desiredFleet,
+  desiredNode,
+  end,
+  links,
+  meshOfFour,
+  observedFleet,
+  type RackChanges,
+} from '../doctor/fleet-builder.ts';
+
+const page = { columns: 80, unicode: false, paint: plainPaint };
+
+function shown(changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readonly string[] {
+  const work = cableWork(desiredFleet(wishes), observedFleet(changes));
+  return watchParagraphs({ work, lost: changes.unreachable ?? [], isSimulated: true }, page).flat();
+}
+
+describe('what the hands read while they are watched', () => {
+  it('is the next act, and how far they are by the numbers of the nodes', () => {
+    expect(shown({ cables: meshOfFour.slice(0, 5) })).toEqual([
+      '  next: put a Thunderbolt 5 cable between studio-3 receptacle 4 and studio-4',
+      '        receptacle 4',
+      '  done: 1-2  1-3  1-4  2-3  2-4     missing: 3-4',
+    ]);
+  });
+
+  it('has the full names of nodes that are not numbered alike', () => {
+    const wishes = {
+      nodes: ['ash', 'oak'].map((name) => desiredNode(name)),
+      thunderbolt: { ...desiredFleet().thunderbolt, links: links(['ash:2 <-> oak:2']) },
+    };
+    expect(shown({ names: ['ash', 'oak'], cables: [] }, wishes).at(-1)).toBe('  done: -     missing: ash-oak');
+  });
+
+  it('is silent about what nobody can know before a node answers', () => {
+    expect(shown({ unreachable: ['studio-4'] })).toEqual([
+      '  next: nothing can be told before studio-4 can be seen',
+      '  done: 1-2  1-3  2-3     missing: -     unknown: 1-4  2-4  3-4',
+      '  not seen: studio-4',
+    ]);
+  });
+
+  it('fits a phone', () => {
+    const work = cableWork(desiredFleet(), observedFleet({ cables: [] }));
+    const lines = watchParagraphs({ work, lost: [], isSimulated: true }, { ...page, columns: 40 }).flat();
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(40);
+  });
+
+  it('escapes what a Mac calls itself', () => {
+    const advice = 'sees a Mac that is not in the file (\u001b[2J)';
+    expect(eventLines({ kind: 'plugged', at: end('studio-1:5'), advice }, page).join('')).not.toContain('\u001b');
+    const plug = { at: end('studio-1:5'), sees: 'a dock \u001b[2J' };
+    expect(identifyLines(plug, true, page)).toEqual(['studio-1 receptacle 5: just plugged, sees a dock \\u{1b}[2J']);
+  });
+
+  it('names both receptacles of a cable that was plugged in or pulled', () => {
+    const plug = { at: end('studio-2:4'), far: end('studio-1:3'), sees: 'studio-1:3', bitsPerSecond: 80e9 };
+    expect(identifyLines(plug, true, page)).toEqual([
+      'studio-2 receptacle 4: just plugged, sees studio-1 receptacle 3 at 80 Gb/s',
+    ]);
+    expect(identifyLines(plug, false, page)).toEqual(['studio-2 receptacle 4: unplugged, saw studio-1 receptacle 3']);
+  });
+
+  it('ends with one line', () => {
+    expect([0, 1, 6].map((count) => doneLine(count, page))).toEqual([
+      'The file declares no link.',
+      'The one link is as declared.',
+      'All 6 links are as declared.',
+    ]);
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { factNames } from '../../../src/facts/registry.ts';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { type CableWork, cableFacts, cableWork } from '../../../src/resources/cable-work.ts';
+import {
+  desiredFleet,
+  end,
+  healthyFacts,
+  links,
+  meshOfFour,
+  observedFleet,
+  type RackChanges,
+  receptacles,
+} from '../doctor/fleet-builder.ts';
+import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+
+const work = (changes: RackChanges, wishes: Partial<DesiredFleet> = {}): CableWork =>
+  cableWork(desiredFleet(wishes), observedFleet(changes));
+
+const texts = ({ acts }: CableWork): readonly string[] => acts.map(({ text }) => text);
+
+const moved = meshOfFour.map((text) => text.replace('studio-4:4', 'studio-4:5'));
+const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
+
+/** A rack in which `kimi` is on three nodes, with these cables. */
+function placed(states: Parameters<typeof threeMembers>[0], cables: readonly string[]): CableWork {
+  const fleet = meshFleet();
+  const { nodes, failures } = observeMesh(fleet, { members: threeMembers(states) });
+  const seen = observedFleet({ cables }).nodes;
+  const cabled = Object.entries(nodes).map(([name, { node, facts }]) => {
+    const thunderbolt = seen[name]?.facts.thunderbolt ?? facts.thunderbolt;
+    return [name, { node, facts: { ...facts, thunderbolt } }];
+  });
+  return cableWork(fleet, { nodes: Object.fromEntries(cabled), failures });
+}
+
+describe('work with cables', () => {
+  it('is nothing where all links are met', () => {
+    expect(work({})).toMatchObject({ acts: [], loops: [], findings: [] });
+  });
+
+  it('is the moves, each with the receptacles that it names and takes a cable out of', () => {
+    const { acts, findings } = work({ cables: moved });
+    expect(acts).toMatchObject([
+      { kind: 'move-end', takes: [end('studio-4:5')], stopFirst: [], bridgesFirst: '', isFree: true },
+    ]);
+    expect(acts[0]?.text).toBe('move the cable end in studio-4 receptacle 5 to receptacle 4');
+    expect(acts[0]?.ends).toEqual(expect.arrayContaining([end('studio-4:4'), end('studio-4:5')]));
+    expect(findings).toEqual([]);
+  });
+
+  it('says where on the case a receptacle is, if anybody knows', () => {
+    const cables = meshOfFour.map((text) => text.replace('studio-4:4', 'studio-4:1'));
+    expect(texts(work({ cables }))).toEqual([
+      'move the cable end in studio-4 receptacle 1 to receptacle 4 (receptacle 1 of studio-4: back, next to Ethernet)',
+    ]);
+    const wishes = { thunderbolt: { ...desiredFleet().thunderbolt, links: links(['studio-1:1 <-> studio-2:2']) } };
+    const unknown = { 'studio-1': { hardware: 'timed-out' as const } };
+    const [text] = texts(work({ cables: [], unknown }, wishes));
+    expect(text).toBe('put a Thunderbolt 5 cable between studio-1 receptacle 1 and studio-2 receptacle 2');
+  });
+
+  it('plugs a cable straight that goes through a dock, or that one end does not see', () => {
+    const own = receptacles('studio-1', 6, meshOfFour).map((one) =>
+      one.receptacle === 2 ? { ...one, peers: one.peers.map((peer) => ({ ...peer, hubsBetween: 1 })) } : one,
+    );
+    const { acts, findings } = work({ values: { 'studio-1': { thunderbolt: own } } });
+    expect(acts).toMatchObject([{ kind: 'plug-straight', isFree: true }]);
+    expect(findings).toEqual([]);
+  });
+
+  it('plugs a cable in again where both ends are silent', () => {
+    const silent = (name: string, receptacle: number) =>
+      receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === receptacle ? { ...one, peers: [] } : one));
+    const values = {
+      'studio-1': { thunderbolt: silent('studio-1', 2) },
+      'studio-2': { thunderbolt: silent('studio-2', 2) },
+    };
+    expect(work({ values }).acts).toMatchObject([{ kind: 'plug-again' }]);
+  });
+
+  it('tells what no act puts right, and who answers under a wrong name', () => {
+    const stray = [...meshOfFour, 'studio-1:5 <-> studio-2:5'];
+    expect(work({ cables: stray }).findings.map(({ code }) => code)).toContain('cabling/undeclared');
+    const twin = { 'studio-2': { identity: { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' } } };
+    expect(work({ values: twin }).findings.map(({ code }) => code)).toContain('identity/same-mac');
+  });
+
+  it('lets a cable of a running placement wait until it is stopped', () => {
+    const swapped = meshOfFour.map((text) => text.replace('studio-2:2', 'studio-2:5'));
+    expect(placed(['joined', 'joined', 'joined'], swapped).acts).toMatchObject([
+      { stopFirst: ['kimi'], isFree: false },
+    ]);
+    expect(placed(['stopped', 'stopped', 'stopped'], swapped).acts).toMatchObject([{ stopFirst: [], isFree: true }]);
+  });
+
+  it('does not wait for a placement that runs at one end of the cable only', () => {
+    expect(placed(['joined', 'joined', 'joined'], moved).acts).toMatchObject([{ stopFirst: [], isFree: true }]);
+  });
+
+  it('plugs nothing in before the bridges are gone', () => {
+    const interfaces = healthyFacts('studio-4', receptacles('studio-4', 6, moved)).interfaces;
+    const values = { 'studio-4': { interfaces: [...interfaces, bridge] } };
+    expect(work({ cables: moved, values }).acts).toMatchObject([
+      { bridgesFirst: 'remove the Thunderbolt Bridge on studio-4', stopFirst: [], isFree: false },
+    ]);
+  });
+
+  it('tells rings of bridged Macs apart from everything else', () => {
+    const ring = ['studio-1:2 <-> studio-2:2', 'studio-2:3 <-> studio-3:3', 'studio-1:3 <-> studio-3:2'];
+    const values = Object.fromEntries(
+      ['studio-1', 'studio-2', 'studio-3'].map((name) => {
+        const { interfaces } = healthyFacts(name, receptacles(name, 6, ring));
+        return [name, { interfaces: [...interfaces.map((one) => ({ ...one, ipv4: [] })), bridge] }];
+      }),
+    );
+    const { loops, findings } = work({ cables: ring, values });
+    expect(loops.map(({ code }) => code)).toEqual(['bridge/loop']);
+    expect(findings.map(({ code }) => code)).not.toContain('bridge/loop');
+  });
+
+  it('is judged by facts that exist', () => {
+    for (const name of cableFacts) expect(factNames).toContain(name);
+  });
+});
