@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type WatchOptions, watchFleet } from '../../src/apply/watch-fleet.ts';
+import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
+import { cableFacts, cableWork } from '../../src/resources/cable-work.ts';
+import { type ExampleRack, startExampleRack } from './observe-rack.ts';
+import { eventually } from './sim-fixture.ts';
+
+let rack: ExampleRack;
+beforeAll(async () => {
+  rack = await startExampleRack();
+});
+afterAll(() => rack.stop());
+
+const watched = (changes: Partial<WatchOptions> = {}) =>
+  watchFleet(
+    rack.names.map((name) => rack.way(name)),
+    {
+      parallel: 4,
+      deadlineMs: 30_000,
+      newToken: () => randomBytes(16).toString('hex'),
+      facts: cableFacts,
+      often: ['thunderbolt'],
+      retryMs: 20,
+      ...changes,
+    },
+  );
+
+/** How many connections and commands each node has had since this was called first. */
+function counter(): () => readonly (readonly [number, number])[] {
+  const before = rack.fleet.counts();
+  return () =>
+    rack.names.map((name) => {
+      const [now, then] = [rack.fleet.counts()[name], before[name]];
+      return [(now?.connections ?? 0) - (then?.connections ?? 0), (now?.execs ?? 0) - (then?.execs ?? 0)];
+    });
+}
+
+const known = ({ nodes }: FleetObservation, node: string): readonly string[] =>
+  Object.entries(nodes[node]?.facts ?? {}).flatMap(([name, fact]) => (fact.kind === 'known' ? [name] : []));
+
+describe('a fleet that is watched', () => {
+  it('costs each node one connection, and one command for each look, whatever the hands do meanwhile', async () => {
+    const count = counter();
+    const fleet = watched();
+    const moves: string[] = [];
+    for (const act of [
+      [],
+      ['unplug', 'studio-2:2'],
+      ['plug', 'studio-2:5', 'studio-1:2'],
+      ['move', 'studio-2:5', 'studio-2:2'],
+    ]) {
+      if (act.length > 0) expect(await rack.fleet.act(act)).toMatchObject({ kind: 'done' });
+      const observation = await fleet.look(moves.length === 0 ? 'whole' : 'often');
+      moves.push(
+        cableWork(rack.desired, observation)
+          .acts.map(({ kind }) => kind)
+          .join(' '),
+      );
+    }
+    fleet.close();
+    expect(moves).toEqual(['', 'add-cable', 'move-end', '']);
+    expect(count()).toEqual(rack.names.map(() => [1, 4]));
+  });
+
+  it('keeps what a whole look has told when a later one asks for less', async () => {
+    const fleet = watched();
+    const whole = await fleet.look('whole');
+    const often = await fleet.look('often');
+    fleet.close();
+    expect(known(whole, 'studio-2')).toEqual(expect.arrayContaining([...cableFacts]));
+    expect(known(often, 'studio-2')).toEqual(known(whole, 'studio-2'));
+    expect(known(whole, 'studio-2')).not.toContain('rdma-devices');
+  });
+
+  it('asks a Mac for no device of RDMA and for nothing that it would not know', async () => {
+    const fleet = watched();
+    await fleet.look('whole');
+    await fleet.look('often');
+    fleet.close();
+    expect(rack.fleet.execs().flatMap(({ objections }) => objections)).toEqual([]);
+    expect(Object.values(await rack.fleet.unknown()).flat()).toEqual([]);
+  });
+
+  it('is not held up by a node that is lost, and has it back by itself when it answers', async () => {
+    const fleet = watched();
+    await fleet.look('whole');
+    await rack.fleet.cutPower('studio-4');
+    const without = await fleet.look('whole');
+    expect(Object.keys(without.failures)).toEqual(['studio-4']);
+    expect(known(without, 'studio-4')).toEqual([]);
+    const count = counter();
+    expect((await fleet.look('often')).failures['studio-4']).toBeDefined();
+    expect(count().slice(0, 3)).toEqual([
+      [0, 1],
+      [0, 1],
+      [0, 1],
+    ]);
+    await rack.fleet.powerOn('studio-4');
+    expect(await eventually(async () => Object.keys((await fleet.look('often')).failures).length === 0)).toBe(true);
+    expect(known(await fleet.look('often'), 'studio-4')).toEqual(expect.arrayContaining([...cableFacts]));
+    fleet.close();
+  });
+
+  it('ends every connection when it is interrupted', async () => {
+    const controller = new AbortController();
+    const fleet = watched({ signal: controller.signal });
+    await fleet.look('whole');
+    controller.abort();
+    const count = counter();
+    const { failures } = await fleet.look('often');
+    expect(Object.keys(failures)).toHaveLength(4);
+    expect(count()).toEqual(rack.names.map(() => [0, 0]));
+  });
+});
