@@ -1,13 +1,16 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { pairFile } from '../scenarios/converge-file.ts';
 import { endPlace, placeWithFleet } from './fleet.ts';
 import { codesOf, ended, json, meshwright, type Ran, start, widest } from './meshwright.ts';
+import { placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 import { onTerminal } from './terminal.ts';
 
 let place: Place;
+let pair: Place;
 const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
 
 /** The simulated hands do this, or all that is left to do. */
@@ -17,9 +20,9 @@ async function hands(...words: string[]): Promise<void> {
 }
 
 beforeAll(async () => {
-  place = await placeWithFleet();
+  [place, pair] = await Promise.all([placeWithFleet(), placeWithPair(pairFile())]);
 });
-afterAll(() => endPlace(place));
+afterAll(() => Promise.all([endPlace(place), endPlace(pair)]));
 afterEach(async () => {
   await run('sim', 'fault', '--clear');
   await hands();
@@ -33,8 +36,12 @@ interface Watching {
 }
 
 function watch(...words: string[]): Watching {
+  return watchIn(place, ...words);
+}
+
+function watchIn(where: Place, ...words: string[]): Watching {
   const all = ['cables', '--sim', ...words];
-  const child = start(place, all);
+  const child = start(where, all);
   const end = ended(child, all);
   let seen = '';
   const wake: (() => void)[] = [];
@@ -153,6 +160,28 @@ describe('cables --watch', () => {
     const document = json(await run('cables', '--sim', '--watch', '--json'));
     expect(schemaCheck('cables')(document)).toEqual([]);
     expect(document).toMatchObject({ moves: [], diagnostics: [] });
+  });
+});
+
+describe('a cable over which a placement runs', () => {
+  it('is no act of hands before that placement was stopped', async () => {
+    const inPair = (...words: string[]): Promise<Ran> => meshwright(pair, words);
+    expect((await inPair('apply', '--sim', '--yes')).code).toBe(0);
+    await inPair('sim', 'hands', 'move', 'studio-4:2', 'studio-4:5');
+    const once = await inPair('cables', '--sim');
+    expect(once.code).toBe(3);
+    expect(once.stdout).toContain(
+      'Hands have to wait with this (1)\n  1  First stop chat (meshwright stop chat --sim); then',
+    );
+    const watching = watchIn(pair, '--watch');
+    await watching.until('  next: no cable; see what has to come first\n');
+    await watching.until('  wait: first stop chat (meshwright stop chat --sim); then move the cable end in');
+    await inPair('stop', 'chat', '--sim', '--yes');
+    await watching.until('  next: move the cable end in studio-4 receptacle 5 to receptacle 2\n');
+    await inPair('sim', 'hands', 'move', 'studio-4:5', 'studio-4:2');
+    const ran = await watching.end;
+    expect([ran.code, ran.stderr]).toEqual([0, '']);
+    expect(ran.stdout.endsWith('The one link is as declared.\n')).toBe(true);
   });
 });
 

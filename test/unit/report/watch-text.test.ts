@@ -7,10 +7,12 @@ import {
   desiredFleet,
   desiredNode,
   end,
+  healthyFacts,
   links,
   meshOfFour,
   observedFleet,
   type RackChanges,
+  receptacles,
 } from '../doctor/fleet-builder.ts';
 
 const page = { columns: 80, unicode: false, paint: plainPaint };
@@ -42,6 +44,22 @@ describe('what the hands read while they are watched', () => {
       '  next: nothing can be told before studio-4 can be seen',
       '  done: 1-2  1-3  2-3     missing: -     unknown: 1-4  2-4  3-4',
       '  not seen: studio-4',
+    ]);
+  });
+
+  it('is nothing but the cable of a ring while bridged Macs form one', () => {
+    const ring = ['studio-1:2 <-> studio-2:2', 'studio-2:3 <-> studio-3:3', 'studio-1:3 <-> studio-3:2'];
+    const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
+    const values = Object.fromEntries(
+      ['studio-1', 'studio-2', 'studio-3'].map((name) => {
+        const { interfaces } = healthyFacts(name, receptacles(name, 6, ring));
+        return [name, { interfaces: [...interfaces.map((one) => ({ ...one, ipv4: [] })), bridge] }];
+      }),
+    );
+    expect(shown({ cables: ring, values }).slice(0, 3)).toEqual([
+      '  STOP: studio-2:3 <-> studio-3:3: Take this cable out now; put it back when the',
+      '        bridges are removed.',
+      '  next: nothing else before that cable is out',
     ]);
   });
 
