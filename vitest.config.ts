@@ -9,7 +9,7 @@ const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts', 'test
 
 /** Runs of many seconds each: `.ci/run` has the patience for them, whoever types `npm test` has not. */
 const longRuns = [
-  'test/cli/{act,apply,cables-watch,demo,faults,lease-held,logs-follow,playbook,status,surroundings}.test.ts',
+  'test/cli/{act,apply,cables-watch,demo,doctor-suspects,faults,lease-held,logs-follow,playbook,status,surroundings}.test.ts',
   'test/scenarios/apply-{files,lease,playbook,reboot,transaction}.test.ts',
   'test/scenarios/converge-{effects,failures,hindered,login,moves,traces}.test.ts',
   'test/scenarios/{demo-sshd,faults-found,graph-chromium,hostile-contents,kill-apply,kill-reboot,observe-counts,observe-independence,observe-silence}.test.ts',

@@ -3,6 +3,12 @@
 # (Debian or Ubuntu, as root or with a password-less sudo), and fails by naming what is still missing.
 set -u
 
+# The names are those that test/scenarios/browser/chromium.ts looks for.
+has_browser() {
+  [ -n "${MESHWRIGHT_CHROMIUM:-}" ] || command -v chromium >/dev/null || command -v chromium-browser >/dev/null ||
+    command -v google-chrome >/dev/null || command -v google-chrome-stable >/dev/null
+}
+
 missing() {
   command -v ssh >/dev/null || printf ' openssh-client'
   command -v ssh-keygen >/dev/null || printf ' openssh-client'
@@ -13,6 +19,14 @@ missing() {
   command -v curl >/dev/null || printf ' curl'
   command -v ps >/dev/null || printf ' procps'
   command -v xz >/dev/null || printf ' xz-utils'
+  has_browser || printf ' chromium'
+  command -v dot >/dev/null || printf ' graphviz'
+  # Only root on Linux runs simulated Macs in namespaces.
+  if [ "$(uname)" = Linux ] && [ "$(id -u)" = 0 ]; then
+    [ -x /usr/bin/sudo ] || printf ' sudo'
+    command -v ip >/dev/null && command -v tc >/dev/null || printf ' iproute2'
+    command -v nsenter >/dev/null && command -v setpriv >/dev/null || printf ' util-linux'
+  fi
 }
 
 as_root() {
@@ -31,4 +45,4 @@ fi
 
 packages=$(missing)
 [ -z "$packages" ] || { printf 'still missing:%s\n' "$packages" >&2; exit 1; }
-printf 'ssh, sshd, ssh-keygen, shellcheck, dash, perl, curl, ps and xz are there\n'
+printf 'ssh, sshd, ssh-keygen, shellcheck, dash, perl, curl, ps, xz, a Chromium and dot are there, and what namespaces need\n'

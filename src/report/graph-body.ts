@@ -13,9 +13,9 @@ const pointText = ({ x, y }: Point): string => `${Math.round(x * 10) / 10 + 0} $
 const pathOf = ({ from, fromControl, toControl, to }: Curve, by: Point): string =>
   `M${pointText(moved(from, by))}C${[fromControl, toControl, to].map((one) => pointText(moved(one, by))).join(' ')}`;
 
-/** A line with a gap of paper beside it, so that the eye can follow it over others. */
+/** A whole line has a gap of paper beside it, so that the eye can follow it over others; a dashed one hides nothing. */
 const lines = (d: string, dashes = ''): string =>
-  `${xmlElement('path', { class: 'halo', d })}${xmlElement('path', { class: `line${dashes}`, d })}`;
+  `${dashes === '' ? xmlElement('path', { class: 'halo', d }) : ''}${xmlElement('path', { class: `line${dashes}`, d })}`;
 
 function dashesOf({ cable }: PlacedCable): string {
   if (cable.state === 'unknown') {
@@ -94,11 +94,11 @@ const straySvg = (placed: PlacedStray, by: Point): string =>
 export const graphBody = (picture: GraphPicture, layout: GraphLayout, by: Point): string =>
   [
     ...layout.tails.map((tail) => tailSvg(tail, by)),
-    ...layout.cables.toSorted((a, b) => Number(isLoud(a)) - Number(isLoud(b))).map((one) => cableSvg(one, picture, by)),
+    ...layout.cables.toSorted((a, b) => height(a) - height(b)).map((one) => cableSvg(one, picture, by)),
     ...layout.ring.nodes.map((placed) => nodeSvg(placed, picture, by)),
     ...layout.ring.strays.map((placed) => straySvg(placed, by)),
     ...layout.labels.map((label) => labelSvg(label, by)),
   ].join('\n');
 
-/** What somebody has to look at lies above what is as it should be. */
-const isLoud = ({ tone }: PlacedCable): boolean => tone === 'bad';
+/** What somebody has to look at lies above what is as it should be, and dashes above whole lines. */
+const height = ({ cable, tone }: PlacedCable): number => (cable.isSeen ? 0 : 2) + (tone === 'bad' ? 1 : 0);

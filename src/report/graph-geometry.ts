@@ -43,10 +43,13 @@ function straightPart(a: Point, b: Point): number {
 const ahead = (of: Outlet, other: Point): number =>
   Math.max(0, (other.x - of.x) * of.out.x + (other.y - of.y) * of.out.y);
 
-/** The way of a cable: it leaves both sockets straight, and bends the more the farther they are apart. */
-export function cableCurve(from: Outlet, to: Outlet): Curve {
+/**
+ * The way of a cable: it leaves both sockets straight, and bends the more the farther they are apart. With another
+ * `bend` than 1 it takes another way than a cable between the same boxes.
+ */
+export function cableCurve(from: Outlet, to: Outlet, bend = 1): Curve {
   const distance = Math.hypot(to.x - from.x, to.y - from.y);
-  const reach = Math.min(240, Math.max(46, distance * straightPart(from.out, to.out)));
+  const reach = bend * Math.min(240, Math.max(46, distance * straightPart(from.out, to.out)));
   // Of two that look the same way, the one behind goes on until it is level, and so comes around the case of the other.
   const isBeside = from.out.x * to.out.x + from.out.y * to.out.y > 0.5;
   const [more, less] = isBeside ? [ahead(from, to), ahead(to, from)] : [0, 0];

@@ -29,13 +29,16 @@ export interface GraphLayout {
 const labelColumns = [26, 18];
 const longestLabel = 160;
 
+/** What is missing often goes from where a wrong cable goes, to nearly where it goes: it takes a way of its own. */
+const bendOf = ({ isSeen, state }: GraphCable): number => (isSeen || state !== 'missing' ? 1 : 1.7);
+
 function placedCables({ graph }: GraphPicture, outlets: ReadonlyMap<string, Outlet>): readonly PlacedCable[] {
   return graph.cables.flatMap((cable) => {
     const [from, to] = cable.ends.map((end) => outlets.get(linkEndText(end)));
     const key = cable.ends.map(linkEndText).join(' ');
     return from === undefined || to === undefined
       ? []
-      : [{ cable, key, tone: toneOf(cable.state), curve: cableCurve(from, to) }];
+      : [{ cable, key, tone: toneOf(cable.state), curve: cableCurve(from, to, bendOf(cable)) }];
   });
 }
 
