@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createLaunchd, type Launchd } from '../../src/sim/host/launchd.ts';
+import { createLaunchd, type Launchd, startBelow } from '../../src/sim/host/launchd.ts';
 import { type Lifeline, startLifeline } from '../../src/sim/host/lifeline.ts';
 import { createProcessGroups, type ProcessGroups } from '../../src/sim/host/process-groups.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
@@ -24,10 +24,8 @@ beforeEach(async () => {
   lifeline = startLifeline('launchd-boots');
   groups = createProcessGroups(lifeline);
   launchd = createLaunchd({
-    name: 'node',
     root,
-    mark: () => 'launchd-boots.node.0',
-    groups,
+    startJob: startBelow({ name: 'node', root, mark: () => 'launchd-boots.node.0', groups }),
     scaledMs: (macMs) => macMs / 20,
     objectTo: (line) => odd.push(line),
     beforeLoad: async (texts) => {

@@ -7,15 +7,26 @@ const nobodyCode = 70;
 /** A text of perl that means exactly this path. */
 const perlText = (text: string): string => `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`;
 
+/** Expressions of perl about the calling process. */
+export interface Caller {
+  /** The mark of its boot session. */
+  readonly mark: string;
+  /** Empty unless it is root. */
+  readonly isRoot: string;
+}
+
+/** Where one user runs every process of every node, each carries what it is. */
+const byEnvironment: Caller = { mark: "$ENV{MW_SIM} // ''", isRoot: "$ENV{MW_SIM_SUDO} // ''" };
+
 /**
  * The program by which the tools of a node reach the simulator, for the perl that macOS ships. It sends the length of
  * its words and the words, separated by NUL: the mark of the process and that of the simulated sudo, then its
  * arguments (folder, tool, words). The answer is one line `EXIT OUTPUT-BYTES ERROR-BYTES`, then both texts. Sockets
  * that nobody serves refuse at once, so a tool never waits for a simulator that is gone.
  */
-export const askClientText = (socketPath: string): string => `use strict;
+export const askClientText = (socketPath: string, caller: Caller = byEnvironment): string => `use strict;
 use Socket;
-my $words = join "\\0", map({ defined $ENV{$_} ? $ENV{$_} : '' } 'MW_SIM', 'MW_SIM_SUDO'), @ARGV;
+my $words = join "\\0", ${caller.mark}, ${caller.isRoot}, @ARGV;
 my $socket;
 socket($socket, PF_UNIX, SOCK_STREAM, 0) && connect($socket, pack_sockaddr_un(${perlText(socketPath)})) or gone();
 select((select($socket), $| = 1)[0]);

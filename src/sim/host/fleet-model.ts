@@ -3,6 +3,7 @@ import type { NonEmpty } from '../../diagnostics/fleet-error.ts';
 import type { Reach } from '../launchd/reach.ts';
 import type { Ailments, ConnectionState } from '../mac.ts';
 import type { NodeFile } from '../node-files.ts';
+import type { Wiring } from '../wiring.ts';
 import type { Write } from '../writes/apply-write.ts';
 
 /** A fault that is in force. */
@@ -25,6 +26,8 @@ export interface NodeView {
   readonly bootCount: number;
   /** Which addresses on cables it can use now; none when absent. */
   readonly reach?: Reach;
+  /** Its interfaces and cables; absent for a model without a network. */
+  readonly wiring?: Wiring;
 }
 
 /** What a tool says after a write. */

@@ -5,36 +5,30 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import { preferencesPath } from '../network-preferences.ts';
 import { type AskedFleet, answerAsk } from './answer-ask.ts';
-import { askClientText } from './ask-client.ts';
 import { type AskServer, serveAsks } from './ask-server.ts';
 import { chooseSocketPath } from './control.ts';
 import { createEffectLog, type EffectLog } from './effects.ts';
 import { createExecWatch, type ExecWatch } from './exec-watch.ts';
+import type { FleetHost, OpenHost } from './fleet-host.ts';
 import type { FleetModel } from './fleet-model.ts';
 import type { StartFleetOptions } from './fleet-options.ts';
 import { type KeyFile, loadOrCreateKey } from './host-keys.ts';
-import { type Lifeline, startLifeline, sweepMarked } from './lifeline.ts';
-import { createLinkTables, type LinkTables, nowhere } from './link-table.ts';
-import { createPipeSupply, type PipeSupply } from './pipes.ts';
-import { createProcessGroups, type ProcessGroups } from './process-groups.ts';
 import { saveState } from './saved-state.ts';
-import { createSimulatedNode, type SimulatedNode } from './simulated-node.ts';
+import type { SimulatedNode } from './simulated-node.ts';
 import { createTurns } from './turns.ts';
 
 /** Everything that a running fleet is made of. */
 export interface FleetParts {
   readonly runId: string;
-  readonly lifeline: Lifeline;
-  readonly groups: ProcessGroups;
-  readonly pipes: PipeSupply;
   readonly userKey: KeyFile;
-  readonly nodes: readonly SimulatedNode[];
+  /** In the order of the file, once all of them are there. */
+  readonly nodes: SimulatedNode[];
   readonly asks: AskServer;
   readonly askPath: string;
   readonly effects: EffectLog;
   readonly watch: ExecWatch;
   readonly asked: AskedFleet;
-  readonly links: LinkTables;
+  readonly host: OpenHost;
 }
 
 /** So that a reboot of a rehearsal is over before anybody gets impatient. */
@@ -68,45 +62,38 @@ async function startKeptMacs(model: FleetModel, folder: string): Promise<void> {
 }
 
 /** What all nodes share, made before any of them. */
-async function buildShared(options: StartFleetOptions, folder: string) {
+async function buildShared(options: StartFleetOptions, folder: string, carrier: FleetHost): Promise<FleetParts> {
   const runId = randomBytes(6).toString('hex');
-  const lifeline = startLifeline(runId);
   const nodes: SimulatedNode[] = [];
   const effects = createEffectLog();
-  const roots = options.model.nodes.map(({ name }) => [name, join(folder, 'roots', name)] as const);
-  const links = createLinkTables(new Map(roots));
   const userKey = await loadOrCreateKey(join(folder, 'user-key'), 'simulated');
-  const pipes = await createPipeSupply(join(folder, 'pipes'));
-  const groups = createProcessGroups(lifeline);
-  const asked = askedFleet({ model: options.model, folder, nodes, effects, links });
-  const askPath = await chooseSocketPath(folder, 'ask.sock');
-  const asks = await serveAsks(askPath, (request) => answerAsk(asked, request));
-  const askText = askClientText(askPath);
   const watch = createExecWatch();
-  return {
-    runId,
-    lifeline,
-    groups,
-    pipes,
-    userKey,
-    nodes,
-    asks,
-    askPath,
-    askText,
-    effects,
-    watch,
-    asked,
-    links,
-    folder,
-  };
+  const askPath = await chooseSocketPath(folder, 'ask.sock');
+  const opened: { host?: OpenHost } = {};
+  const update = async (): Promise<void> => opened.host?.update(nodes);
+  const asked = askedFleet({ model: options.model, folder, nodes, effects, update });
+  const asks = await serveAsks(askPath, (request) => answerAsk(asked, request));
+  try {
+    const names = options.model.nodes.map(({ name }) => name);
+    const host = await carrier.open({ runId, folder, nodes: names, userKey, askPath }, watch);
+    opened.host = host;
+    return { runId, userKey, nodes, asks, askPath, effects, watch, asked, host };
+  } catch (error) {
+    await asks.close();
+    throw error;
+  }
 }
 
-type Shared = Awaited<ReturnType<typeof buildShared>>;
+interface AskedParts {
+  readonly model: FleetModel;
+  readonly folder: string;
+  readonly nodes: readonly SimulatedNode[];
+  readonly effects: EffectLog;
+  /** Brings the network in line with the model. */
+  readonly update: () => Promise<void>;
+}
 
-function askedFleet(
-  parts: Pick<Shared, 'nodes' | 'effects' | 'links' | 'folder'> & { readonly model: FleetModel },
-): AskedFleet {
-  const { model, nodes, effects, links, folder } = parts;
+function askedFleet({ model, nodes, effects, update, folder }: AskedParts): AskedFleet {
   return {
     model,
     nodes,
@@ -116,14 +103,14 @@ function askedFleet(
       const state = model.save();
       if (state !== undefined) await saveState(folder, state);
       await Promise.all(nodes.map((node) => node.render()));
-      await links.update(new Map(nodes.map((node) => [node.name, node.reach() ?? nowhere])));
+      await update();
       await Promise.all(nodes.map((node) => node.wake()));
     },
   };
 }
 
 /** The Mac behind a node starts: its preferences are read as they lie there, and everything follows from that. */
-async function startModel({ asked }: Shared, node: SimulatedNode): Promise<void> {
+async function startModel({ asked }: FleetParts, node: SimulatedNode): Promise<void> {
   await asked.takeTurn(async () => {
     const edited = await node.edited(preferencesPath);
     if (edited !== undefined) asked.model.reread(node.name, edited);
@@ -135,17 +122,15 @@ async function startModel({ asked }: Shared, node: SimulatedNode): Promise<void>
 
 async function buildNode(
   { model, ports, clockFactor = usualClockFactor }: StartFleetOptions,
-  shared: Shared,
+  shared: FleetParts,
   { name, user }: FleetModel['nodes'][number],
 ): Promise<void> {
-  const { asked, links } = shared;
-  const node: SimulatedNode = await createSimulatedNode({
-    ...shared,
+  const { asked, host } = shared;
+  const node: SimulatedNode = await host.createNode({
     name,
     user,
     look: () => model.look(name),
     isKept: model.isKept(name),
-    beforeLoad: (texts) => links.announce(name, texts),
     startModel: () => startModel(shared, node),
     note: (act) => asked.note(node, act),
     scaledMs: (macMs) => macMs * clockFactor,
@@ -154,11 +139,11 @@ async function buildNode(
   shared.nodes.push(node);
 }
 
-/** Makes every part of a fleet and starts its Macs. @throws FleetError `sim/run-folder` */
-export async function buildFleet(options: StartFleetOptions): Promise<FleetParts> {
+/** Makes every part of a fleet on this host and starts its Macs. @throws FleetError `sim/run-folder` */
+export async function buildFleet(options: StartFleetOptions, carrier: FleetHost): Promise<FleetParts> {
   const folder = await prepareFolder(options.folder);
   await startKeptMacs(options.model, folder);
-  const shared = await buildShared(options, folder);
+  const shared = await buildShared(options, folder, carrier);
   const started = await Promise.allSettled(options.model.nodes.map((node) => buildNode(options, shared, node)));
   const failed = started.find((one) => one.status === 'rejected');
   if (failed !== undefined) {
@@ -172,12 +157,8 @@ export async function buildFleet(options: StartFleetOptions): Promise<FleetParts
 }
 
 /** Cuts every connection, ends every process and removes what only a running fleet needs. */
-export async function stopFleet({ runId, lifeline, groups, pipes, nodes, asks, links }: FleetParts): Promise<void> {
+export async function stopFleet({ nodes, asks, host }: FleetParts): Promise<void> {
   await Promise.all(nodes.map((node) => node.close()));
-  groups.killAll();
-  await sweepMarked(runId);
   await asks.close();
-  await links.close();
-  await pipes.close();
-  await lifeline.close();
+  await host.close();
 }

@@ -24,6 +24,9 @@ export interface JobProcess {
   readonly signal: (name: JobSignal) => void;
 }
 
+/** Starts a job and tells how it ended; undefined when its program, its folder or its output files are not there. */
+export type StartJob = (job: JobDefinition, onEnd: (exit: Exit, pid: number) => void) => JobProcess | undefined;
+
 /** Where every process of a simulated launchd finds the table of link addresses. */
 const linkTableVariable = 'MESHWRIGHT_LINK_TABLE';
 

@@ -1,11 +1,11 @@
 import type { Exit } from '../../model/exit.ts';
 import type { JobDefinition } from '../launchd/job-definition.ts';
 import type { JobSignal, LaunchdAct, LaunchdEvent } from '../launchd/launchd-state.ts';
-import { type JobPlace, type JobProcess, startJob } from './launchd-process.ts';
+import type { JobProcess, StartJob } from './launchd-process.ts';
 
 /** What launchd's acts are carried out with. */
 export interface RunnerOptions {
-  readonly place: JobPlace;
+  readonly startJob: StartJob;
   /** Real milliseconds for so many milliseconds of the Mac. */
   readonly scaledMs: (macMs: number) => number;
   /** Told what became of it; `started` and `not-started` while the act is still being carried out. */
@@ -47,7 +47,7 @@ function createTimers() {
 }
 
 /** Carries out what launchd decides, with real processes and a scaled clock. */
-export function createRunner({ place, scaledMs, tell }: RunnerOptions): Runner {
+export function createRunner({ startJob, scaledMs, tell }: RunnerOptions): Runner {
   const running = new Map<string, JobProcess>();
   const startedAtMs = new Map<string, number>();
   const timers = createTimers();
@@ -61,7 +61,7 @@ export function createRunner({ place, scaledMs, tell }: RunnerOptions): Runner {
       if (running.get(label)?.pid === pid) running.delete(label);
       if (born === life) tell({ kind: 'ended', label, exit });
     };
-    const child = startJob(place, job, onEnd);
+    const child = startJob(job, onEnd);
     startedAtMs.set(label, Date.now());
     if (child !== undefined) running.set(label, child);
     tell(child === undefined ? { kind: 'not-started', label } : { kind: 'started', label, pid: child.pid });

@@ -11,11 +11,15 @@ import {
 import { printText } from '../launchd/print-text.ts';
 import { answerLaunchctl, type LaunchctlRequest, type LaunchdCore } from './launchd-commands.ts';
 import { type LaunchdFiles, launchdFiles } from './launchd-files.ts';
-import type { JobPlace } from './launchd-process.ts';
+import { type JobPlace, type StartJob, startJob } from './launchd-process.ts';
 import { createRunner, type LaunchdProcess } from './launchd-runner.ts';
 
 /** What the launchd of one node is made from. */
-export interface LaunchdOptions extends JobPlace {
+export interface LaunchdOptions {
+  /** Absolute folder that stands for `/` of the node. */
+  readonly root: string;
+  /** How its processes come to be. */
+  readonly startJob: StartJob;
   /** Real milliseconds for so many milliseconds of the Mac. */
   readonly scaledMs: (macMs: number) => number;
   /** Writes one line into the node's `/.sim/unknown`. */
@@ -23,6 +27,12 @@ export interface LaunchdOptions extends JobPlace {
   /** Told every text of a job before it is loaded, so that its addresses are known when it starts. */
   readonly beforeLoad: (texts: readonly string[]) => Promise<void>;
 }
+
+/** Jobs as processes of this machine, below the root of the node. */
+export const startBelow =
+  (place: JobPlace): StartJob =>
+  (job, onEnd) =>
+    startJob(place, job, onEnd);
 
 /** The launchd of one node, with real processes. It knows nothing before its first boot. */
 export interface Launchd {
@@ -90,7 +100,7 @@ export function createLaunchd(options: LaunchdOptions): Launchd {
     shown.become(state);
     for (const act of acts) runner.perform(act);
   };
-  const runner = createRunner({ place: options, scaledMs: options.scaledMs, tell });
+  const runner = createRunner({ startJob: options.startJob, scaledMs: options.scaledMs, tell });
   const core: LaunchdCore = {
     ...shown,
     tell,

@@ -12,6 +12,7 @@ import { isDict } from '../plist.ts';
 import { createRenderer } from '../render-node.ts';
 import { adopted, historyText, savedHistory } from '../saved-history.ts';
 import { simulateFleet } from '../simulate-fleet.ts';
+import { wiringOf } from '../wiring.ts';
 import { type Book, faultVerbs } from './fault-verbs.ts';
 import type { ActsAnswer, FleetModel } from './fleet-model.ts';
 
@@ -74,7 +75,15 @@ function lookWith(book: Book): FleetModel['look'] {
     const { connection, ailments, bootSession } = macAt(book, node);
     const { fleet } = book.history;
     const files = render(fleet, node);
-    return { connection, ailments, files, bootCount: bootSession.count, reach: reachOf(fleet, node) };
+    const wiring = wiringOf(fleet, node);
+    return {
+      connection,
+      ailments,
+      files,
+      bootCount: bootSession.count,
+      reach: reachOf(fleet, node),
+      ...(wiring !== undefined && { wiring }),
+    };
   };
 }
 

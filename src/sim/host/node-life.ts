@@ -4,22 +4,33 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Ailments } from '../mac.ts';
 import type { EffectAct } from './effects.ts';
 import type { Launchd } from './launchd.ts';
-import { sweepMarked } from './lifeline.ts';
 import { clearVolatile } from './node-root.ts';
-import type { ProcessGroups } from './process-groups.ts';
-import type { NodeServer } from './ssh-server.ts';
 
 /** Whether a node can be reached: `down` until somebody presses its button. */
 export type Power = 'up' | 'going-down' | 'down' | 'starting';
+
+/** Whatever answers at the node's address. */
+export interface NodeDoor {
+  /** Listens again after {@link NodeDoor.refuse}. @throws the system's error when somebody else keeps the port */
+  readonly listen: () => Promise<void>;
+  /** Refuses new connections; living ones go on. */
+  readonly refuse: () => void;
+  /** Cuts every living connection. */
+  readonly cut: () => void;
+}
 
 /** What the starts and ends of one node are made of. */
 export interface NodeLifeParts {
   readonly name: string;
   readonly root: string;
-  readonly runId: string;
-  readonly server: NodeServer;
+  readonly server: NodeDoor;
   readonly launchd: Launchd;
-  readonly groups: ProcessGroups;
+  /** Ends every process of the node, at once. */
+  readonly endProcesses: () => Promise<void>;
+  /** Starts what a node needs before its services start; nothing when absent. */
+  readonly startProcesses?: () => Promise<void>;
+  /** The power is gone from one moment to the next: nobody hears of it, where the host can show that. */
+  readonly fallSilent?: () => Promise<void>;
   /** Real milliseconds for so many milliseconds of the Mac. */
   readonly scaledMs: (macMs: number) => number;
   readonly ailments: () => Ailments;
@@ -34,6 +45,8 @@ export interface NodeLife {
   readonly power: () => Power;
   /** Begins to go down, and comes back where asked; resolves when it listens again, or is off. */
   readonly restart: (to: 'up' | 'off', by: 'shutdown' | 'hands') => Promise<void>;
+  /** Ends everything in the middle of what it does, and leaves the Mac off. */
+  readonly cutPower: () => Promise<void>;
   /** Presses the button of a Mac that is off; resolves when it listens. */
   readonly powerOn: () => Promise<void>;
   /** The fleet ends: nothing starts any more. Resolves when nothing is under way. */
@@ -69,8 +82,19 @@ export function createNodeLife(parts: NodeLifeParts, mark: () => string): NodeLi
     await wait(shutdownMs + (parts.ailments().isSlowToStop ? slowMs : 0));
     server.cut();
     launchd.cut();
-    parts.groups.killOwned(parts.name);
-    await sweepMarked(`${parts.runId}.${parts.name}`);
+    await parts.endProcesses();
+    power = 'down';
+  };
+  const loseCurrent = async (): Promise<void> => {
+    power = 'going-down';
+    await parts.fallSilent?.();
+    if (parts.fallSilent === undefined) {
+      server.refuse();
+      server.cut();
+    }
+    await rm(join(root, bootFilePath), { force: true });
+    launchd.cut();
+    await parts.endProcesses();
     power = 'down';
   };
   const comeUp = async (): Promise<void> => {
@@ -78,6 +102,7 @@ export function createNodeLife(parts: NodeLifeParts, mark: () => string): NodeLi
     await wait(bootMs);
     if (ending.signal.aborted) return;
     await clearVolatile(root);
+    await parts.startProcesses?.();
     await parts.startModel();
     await writeBootFile(root, mark());
     parts.note({ kind: 'boot' });
@@ -99,6 +124,10 @@ export function createNodeLife(parts: NodeLifeParts, mark: () => string): NodeLi
         await goDown();
         if (!isStaying) await comeUp();
       });
+    },
+    cutPower: async () => {
+      await under;
+      if (power === 'up') await begin(loseCurrent);
     },
     powerOn: async () => {
       await under;

@@ -16,6 +16,8 @@ export interface NodeRootOptions {
   readonly platform: NodeJS.Platform;
   /** The program by which the tools reach the simulator. */
   readonly askText: string;
+  /** The tools of a Mac below those that are rendered; those of this machine behind their gates when absent. */
+  readonly baseFiles?: readonly NodeFile[];
   /** Whether what lies there is the disk of this Mac; otherwise, and when absent, it is removed first. */
   readonly isKept?: boolean;
 }
@@ -130,13 +132,13 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
   for (const name of privateLinks) await link(`private/${name}`, join(root, name));
   await clearVolatile(root);
   for (const folder of ['/private/tmp', '/private/var/tmp']) await chmod(join(root, folder), 0o1777);
-  for (const { path, name } of linkedTools) {
+  for (const { path, name } of options.baseFiles === undefined ? linkedTools : []) {
     const target = hostTool(name);
     if (target !== undefined) await link(target, join(root, path));
   }
   await createHome(options);
   await writeFile(join(root, '/.sim/unknown'), '');
-  const base = [...baseToolFiles(user, platform), dataFile(askClientPath, askText)];
+  const base = [...(options.baseFiles ?? baseToolFiles(user, platform)), dataFile(askClientPath, askText)];
   let present: ReadonlyMap<string, NodeFile> | undefined;
   let last: readonly NodeFile[] | undefined;
   return {

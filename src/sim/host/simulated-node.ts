@@ -5,11 +5,13 @@ import type { EffectAct } from './effects.ts';
 import type { ExecWatch } from './exec-watch.ts';
 import type { NodeView } from './fleet-model.ts';
 import { type KeyFile, loadOrCreateKey } from './host-keys.ts';
-import { createLaunchd, type Launchd } from './launchd.ts';
+import { createLaunchd, type Launchd, startBelow } from './launchd.ts';
+import { sweepMarked } from './lifeline.ts';
 import { createNodeLife, type NodeLife, writeBootFile } from './node-life.ts';
 import { createNodeRoot } from './node-root.ts';
 import type { PipeSupply } from './pipes.ts';
 import type { ProcessGroups } from './process-groups.ts';
+import type { ProcessStarter } from './process-starter.ts';
 import { createRecords, type ExecRecord, type NodeCounts } from './records.ts';
 import type { RunNode } from './run-file.ts';
 import { startNodeServer } from './ssh-server.ts';
@@ -28,6 +30,7 @@ export interface SimulatedNodeOptions {
   readonly userKey: KeyFile;
   readonly pipes: PipeSupply;
   readonly groups: ProcessGroups;
+  readonly starter: ProcessStarter;
   readonly look: () => NodeView;
   /** Whether the files of an earlier run are this Mac's disk. */
   readonly isKept: boolean;
@@ -46,6 +49,8 @@ export interface SimulatedNodeOptions {
 export interface SimulatedNode {
   readonly name: string;
   readonly run: RunNode;
+  /** Where this process finds its `/`. */
+  readonly disk: string;
   readonly counts: () => NodeCounts;
   readonly execs: () => readonly ExecRecord[];
   readonly unknown: () => Promise<readonly string[]>;
@@ -82,10 +87,8 @@ async function prepare(options: SimulatedNodeOptions) {
   const mark = (): string => `${runId}.${name}.${boot}`;
   const objectTo = (line: string): Promise<void> => appendFile(unknownFile, `${line}\n`);
   const launchd = createLaunchd({
-    name,
     root,
-    mark,
-    groups: options.groups,
+    startJob: startBelow({ name, root, mark, groups: options.groups }),
     scaledMs: options.scaledMs,
     objectTo: (line) => void objectTo(line).catch(() => undefined),
     beforeLoad: options.beforeLoad,
@@ -140,13 +143,18 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
   const server = await startServer(options, parts);
   let isAsleep = true;
   const ailments = () => view().ailments;
+  const endProcesses = async (): Promise<void> => {
+    groups.killOwned(name);
+    await sweepMarked(`${runId}.${name}`);
+  };
   const life = createNodeLife(
-    { name, root, runId, server, launchd, groups, scaledMs, note, objectTo, ailments, startModel },
+    { name, root, server, launchd, endProcesses, scaledMs, note, objectTo, ailments, startModel },
     mark,
   );
   return {
     name,
     run: { port: server.port, hostKey: keys.own.publicText, root, user: options.user },
+    disk: root,
     launchd,
     life,
     boot,

@@ -1,47 +1,21 @@
-import type { Effect } from './effects.ts';
 import type { ReceivedExec } from './exec-watch.ts';
-import type { FaultAnswer, FleetModel, HandsAnswer } from './fleet-model.ts';
+import type { FleetHost } from './fleet-host.ts';
+import type { ActsAnswer, FaultAnswer, FleetModel } from './fleet-model.ts';
 import type { StartFleetOptions } from './fleet-options.ts';
 import { buildFleet, type FleetParts, stopFleet } from './fleet-parts.ts';
-import type { KeyFile } from './host-keys.ts';
-import type { Power } from './node-life.ts';
-import type { ExecRecord, NodeCounts } from './records.ts';
-import type { RunNode } from './run-file.ts';
+import { portableHost } from './portable-host.ts';
+import type { RunningFleet } from './running-fleet.ts';
 import type { SimulatedNode } from './simulated-node.ts';
 
-/** A running simulated fleet in this process. */
-export interface Fleet {
-  readonly runId: string;
-  readonly userKey: KeyFile;
-  /** Where the tools of all nodes reach the simulator. */
-  readonly askSocket: string;
-  readonly nodes: Readonly<Record<string, RunNode>>;
-  readonly counts: () => Readonly<Record<string, NodeCounts>>;
-  /** Every kept command, by time. */
-  readonly execs: () => readonly ExecRecord[];
-  /** Every write, stop, deletion of model files and boot, in order. */
-  readonly effects: () => readonly Effect[];
+/** A running simulated fleet of the portable host, which sees every command as it arrives. */
+export interface Fleet extends RunningFleet {
   /**
    * Calls the listener for every command once it was received to the end of its input (or has ended), and holds back
    * what the client hears of it until the listener is content. The returned function ends that.
    */
   readonly onExec: (listener: (exec: ReceivedExec) => void | Promise<void>) => () => void;
-  /** Lines of `/.sim/unknown` by node: what a Mac would not have known. */
-  readonly unknown: () => Promise<Readonly<Record<string, readonly string[]>>>;
   /** How many process groups of node commands live. */
   readonly groupCount: () => number;
-  /** Every process that a launchd of the fleet has started and that has not ended. */
-  readonly processes: () => readonly { readonly node: string; readonly label: string; readonly pid: number }[];
-  readonly power: () => Readonly<Record<string, Power>>;
-  /** Both re-render every node before they answer. */
-  readonly setFault: (words: readonly string[]) => Promise<FaultAnswer>;
-  readonly clearFault: (words: readonly string[]) => Promise<FaultAnswer>;
-  /** The hands at the rack do what they can; resolves when every Mac that they restarted is up again. */
-  readonly hands: () => Promise<HandsAnswer>;
-  /** Presses the button of a Mac that is off; false when there is no such node. Resolves when it can be reached. */
-  readonly powerOn: (node: string) => Promise<boolean>;
-  /** Cuts every connection and ends every process; may be called twice. */
-  readonly stop: () => Promise<void>;
 }
 
 /**
@@ -52,14 +26,21 @@ export interface Fleet {
  * @throws FleetError `sim/run-folder`
  */
 export async function startFleet(options: StartFleetOptions): Promise<Fleet> {
-  return fleetOf(await buildFleet(options), options.model);
+  const parts = await buildFleet(options, portableHost);
+  return { ...fleetOf(parts, options.model), onExec: parts.watch.add, groupCount: parts.host.groupCount };
 }
 
-function fleetOf(parts: FleetParts, model: FleetModel): Fleet {
+/** The same on this host. @throws FleetError `sim/run-folder`, and what the host throws */
+export async function startFleetOn(host: FleetHost, options: StartFleetOptions): Promise<RunningFleet> {
+  return fleetOf(await buildFleet(options, host), options.model);
+}
+
+function fleetOf(parts: FleetParts, model: FleetModel): RunningFleet {
   const { nodes, asked } = parts;
+  const named = (name: string): SimulatedNode | undefined => nodes.find((one) => one.name === name);
   const byName = <T>(value: (node: SimulatedNode) => T): Readonly<Record<string, T>> =>
     Object.fromEntries(nodes.map((node) => [node.name, value(node)]));
-  const change = (act: () => FaultAnswer): Promise<FaultAnswer> =>
+  const change = <T extends FaultAnswer | ActsAnswer>(act: () => T): Promise<T> =>
     asked.takeTurn(async () => {
       const answer = act();
       if (answer.kind === 'done') await asked.settle();
@@ -71,13 +52,12 @@ function fleetOf(parts: FleetParts, model: FleetModel): Fleet {
     userKey: parts.userKey,
     askSocket: parts.askPath,
     nodes: byName((node) => node.run),
+    disk: (name) => named(name)?.disk,
     counts: () => byName((node) => node.counts()),
     execs: () => nodes.flatMap((node) => node.execs()).sort((a, b) => a.atEpochMs - b.atEpochMs),
     effects: parts.effects.all,
-    onExec: parts.watch.add,
     unknown: async () =>
       Object.fromEntries(await Promise.all(nodes.map(async (node) => [node.name, await node.unknown()] as const))),
-    groupCount: () => parts.groups.count(),
     processes: () => nodes.flatMap((node) => node.launchd.processes().map((one) => ({ node: node.name, ...one }))),
     power: () => byName((node) => node.life.power()),
     setFault: (words) => change(() => model.setFault(words)),
@@ -92,9 +72,15 @@ function fleetOf(parts: FleetParts, model: FleetModel): Fleet {
       await Promise.all(visited.map((node) => node.life.restart('up', 'hands').then(() => node.life.powerOn())));
       return answer;
     },
+    act: (words) => change(() => model.act(words)),
     powerOn: async (name) => {
-      const node = nodes.find((one) => one.name === name);
+      const node = named(name);
       await node?.life.powerOn();
+      return node !== undefined;
+    },
+    cutPower: async (name) => {
+      const node = named(name);
+      await node?.life.cutPower();
       return node !== undefined;
     },
     stop: () => {

@@ -58,7 +58,7 @@ export const archiveTools: readonly BaseTool[] = [
       text: 'Usage:\n  List:    tar -tf <archive-filename>\n  Extract: tar -xf <archive-filename>\n  Create:  tar -cf <archive-filename> [filenames...]\n  Help:    tar --help',
       code: 1,
     },
-    body: ({ host, isBsd }) => `m=\${1-}
+    body: ({ host, isBsd, programs }) => `m=\${1-}
 case $m in (-[ctx]*f) ;; (*) refused 'Must specify one of -c, -r, -t, -u, -x' ;; esac
 m=\${m#-?}
 case \${m%f} in (*[!jmvzJ]*) refused "Option $1 is not supported" ;; esac
@@ -66,7 +66,7 @@ for o; do case $o in ("$1" | -C) ;; (-?*) refused "Option $o is not supported" ;
 z=x
 for o; do case $z$o in (x* | -C) ;; (*) readable "$o" ;; esac; z=; done
 ${roomFunctions}${isBsd ? '' : zipForms}# GNU tar calls gzip by name; bsdtar has it inside.
-export PATH=/usr/bin:/bin
+export PATH=${programs ?? '/usr/bin:/bin'}
 limited ${shellQuote(host)} "$@"`,
   },
 ];

@@ -1,8 +1,8 @@
 import { apple } from '../../commands/source.ts';
 import { checkFiles, passFiles } from './inside.ts';
 import { passLimited } from './room.ts';
-import { rootMarkVariable } from './system.ts';
-import { type BaseTool, shellQuote } from './wrapper.ts';
+import { isRootTest } from './system.ts';
+import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);
 
@@ -26,17 +26,21 @@ for o; do
 done
 `;
 
-/** One uid owns every file of a simulated Mac; that the caller may do it and that the files are there is checked. */
-const chownBody = (): string => `[ "\${1-}" != -R ] || shift
+/**
+ * Where one uid owns every file of a simulated Mac it is only checked that the caller may do it and that the files are
+ * there; otherwise the owner changes as well.
+ */
+const chownBody = (context: WrapperContext): string => `r=
+[ "\${1-}" != -R ] || { r=-R; shift; }
 case \${1-} in ('' | *[!a-z0-9_:.-]* | -* | :*) refused 'an owner and files are needed here' ;; esac
 w=$1
 shift
 [ $# -gt 0 ] || refused 'an owner and files are needed here'
 inside "$@"
-z=0
+${context.programs === undefined ? '' : `exec ${context.programs}/chown $r "$w" "$@"\n`}z=0
 for o; do
   if [ ! -e "$o" ] && [ ! -L "$o" ]; then printf 'chown: %s: No such file or directory\n' "$o" >&2; z=1
-  elif [ -z "$${rootMarkVariable}" ]; then printf 'chown: %s: Operation not permitted\n' "$o" >&2; z=1
+  elif ! ${isRootTest(context)}; then printf 'chown: %s: Operation not permitted\n' "$o" >&2; z=1
   fi
 done
 exit "$z"`;

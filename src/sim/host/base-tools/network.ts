@@ -35,6 +35,18 @@ for my $id (grep /^[0-9]+$/, readdir $all) {
 }
 `;
 
+/** The same where every socket is the node's own; the one for remote login is told by itself. */
+const listenersAlone = `my ($root) = @ARGV;
+my (%name, %seen);
+open my $tcp, '<', '/proc/net/tcp' or exit 1;
+while (<$tcp>) {
+  my @f = split;
+  next unless $f[3] eq '0A';
+  my $number = hex((split /:/, $f[1])[1]);
+  $seen{join ' ', join('.', reverse map hex, $f[1] =~ /^(..)(..)(..)(..):/), $number} = 1 if $number != 22;
+}
+`;
+
 /** The same on a Mac, where lsof knows. */
 const listenersOnMac = `my ($root, $mark) = @ARGV;
 my (%name, %seen);
@@ -63,15 +75,23 @@ printf "%-5s %-6s %-6s  %-22s %-22s %-11s\\n", 'Proto', 'Recv-Q', 'Send-Q', 'Loc
 printf "%-5s %6d %6d  %-22s %-22s %-11s\\n", 'tcp4', 0, 0, $_, '*.*', 'LISTEN' for @local;
 `;
 
-const netstatBody = ({ host, isBsd }: WrapperContext): string => `case $#:$* in
+function listeners({ isBsd, programs }: WrapperContext): string {
+  if (programs !== undefined) return listenersAlone;
+  return isBsd ? listenersOnMac : listenersOnLinux;
+}
+
+const netstatBody = (context: WrapperContext): string => `case $#:$* in
 ('3:-rn -f inet') exec /bin/cat "$R"${shellQuote(routesPath)} ;;
 ('5:-an -f inet -p tcp') ;;
 (*) refused '' ;;
 esac
-exec ${shellQuote(host)} -e ${shellQuote((isBsd ? listenersOnMac : listenersOnLinux) + listenerLines)} "$R" "$${markVariable}"`;
+exec ${shellQuote(context.host)} -e ${shellQuote(listeners(context) + listenerLines)} "$R" "$${markVariable}"`;
+
+/** Whoever is not in these lists is nobody: the port of tcpmux is closed everywhere. */
+const nobodyElse = 'set -- "$@" --connect-to ::127.0.0.1:1\n';
 
 /** Options of curl that take a word, and what that word may be. */
-const curlBody = ({ host }: WrapperContext): string => `u= n=$#
+const curlBody = ({ host, programs }: WrapperContext): string => `u= n=$#
 while [ "$n" -gt 0 ]; do
   o=$1 v=\${2-}
   shift; n=$((n - 1))
@@ -93,16 +113,14 @@ while [ "$n" -gt 0 ]; do
 done
 [ -n "$u" ] || refused '(2) no URL specified'
 printf '%s\\n' "$u" >>"$R${urlsPath}"
-for f in "$R${linkTablePath}" "$R${webPath}"; do
+for f in ${programs === undefined ? `"$R${linkTablePath}" ` : ''}"$R${webPath}"; do
   [ -e "$f" ] || continue
   while read -r k v; do
     set -- "$@" --connect-to "$k:$v"
     case $k in (127.0.0.1:*) set -- "$@" --connect-to "localhost:\${k#*:}:$v" ;; esac
   done <"$f"
 done
-# Whoever is not in these lists is nobody: the port of tcpmux is closed everywhere.
-set -- "$@" --connect-to ::127.0.0.1:1
-${roomFunctions}limited ${shellQuote(host)} "$@"`;
+${programs === undefined ? nobodyElse : ''}${roomFunctions}limited ${shellQuote(host)} "$@"`;
 
 /** Tools that look at the network or use it. */
 export const networkTools: readonly BaseTool[] = [

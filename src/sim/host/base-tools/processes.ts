@@ -1,6 +1,6 @@
 import { apple } from '../../commands/source.ts';
 import { markVariable } from '../exec-environment.ts';
-import { type BaseTool, shellQuote } from './wrapper.ts';
+import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);
 const usageOf = (text: string, code: number) => ({ text, code });
@@ -21,8 +21,9 @@ done)`;
  * A function of sh: whether one process carries the mark. A Mac below hides the environment of its own programs, and
  * Linux that of a process which is just becoming another program: it is looked at again.
  */
-const ownFunction = (isBsd: boolean): string =>
-  isBsd
+const ownFunction = ({ isBsd, programs }: WrapperContext): string => {
+  if (programs !== undefined) return 'own() { [ -d "/proc/$1" ]; }';
+  return isBsd
     ? 'own() { :; }'
     : `own() {
   for t in 1 2 3 4 5; do
@@ -34,16 +35,19 @@ const ownFunction = (isBsd: boolean): string =>
   done
   return 1
 }`;
+};
 
 /** All processes of the node: those that carry its mark. Without /proc (a Mac below) ps itself shows the mark. */
-const psAll = (host: string, isBsd: boolean): string =>
-  isBsd
+function psAll({ host, isBsd, programs }: WrapperContext): string {
+  if (programs !== undefined) return `set -- $(cd /proc; for p in [0-9]*; do printf '%s,' "$p"; done)`;
+  return isBsd
     ? `set -- $(${shellQuote(host)} -axwwE -o pid=,command= | while read -r p c; do
   case $c in (*"${markVariable}=$${markVariable}"*) printf '%s,' "$p" ;; esac
 done)`
     : ofNode('/proc/[0-9]*/environ');
+}
 
-const psBody = (host: string, isBsd: boolean): string => `a= p= k=
+const psBody = (context: WrapperContext): string => `a= p= k=
 while getopts ':aAexwo:p:' o; do
   case $o in
     (a | A | e | x) a=1 ;;
@@ -59,20 +63,20 @@ shift $((OPTIND - 1))
   case \${o%=} in (${psKeywords.join(' | ')}) ;; (*) exit 1 ;; esac
 done) || refused "$k: keyword not found"
 if [ -n "$p" ]; then
-  ${ownFunction(isBsd)}
+  ${ownFunction(context)}
   q=$(IFS=,; for o in $p; do own "$o" && printf '%s,' "$o"; done)
   set -- "$q"
 else
-  ${psAll(host, isBsd)}
+  ${psAll(context)}
 fi
 p=\${1-} p=\${p%,}
 [ -n "$p" ] || exit 1
 set -f
 set --
 for o in $k; do set -- "$@" -o "$o"; done
-exec ${shellQuote(host)} -ww "$@" -p "$p"`;
+exec ${shellQuote(context.host)} -ww "$@" -p "$p"`;
 
-const killBody = (isBsd: boolean): string => `case \${1-} in
+const killBody = (context: WrapperContext): string => `case \${1-} in
   (-s) case \${2-} in (HUP | INT | QUIT | KILL | TERM | STOP | CONT | USR1 | USR2) ;; (*) refused "unknown signal $2" ;; esac
     s=$2; shift 2 ;;
   (-0 | -1 | -2 | -9 | -15 | -HUP | -INT | -QUIT | -KILL | -TERM | -STOP | -CONT | -USR1 | -USR2) s=\${1#-}; shift ;;
@@ -81,7 +85,7 @@ const killBody = (isBsd: boolean): string => `case \${1-} in
 esac
 [ "\${1-}" != -- ] || shift
 [ $# -gt 0 ] || refused ''
-${ownFunction(isBsd)}
+${ownFunction(context)}
 for o; do case \${o#-} in ('' | 0 | 1 | *[!0-9]*) refused "illegal process id: $o" ;; esac; done
 z=0
 for o; do
@@ -105,7 +109,7 @@ export const processTools: readonly BaseTool[] = [
       'usage: ps [-AaCcEefhjlMmrSTvwXx] [-O fmt | -o fmt] [-G gid[,gid...]]\n          [-g grp[,grp...]] [-u [uid,uid...]]\n          [-p pid[,pid...]] [-t tty[,tty...]] [-U user[,user...]]\n       ps [-L]',
       1,
     ),
-    body: ({ host, isBsd }) => psBody(host, isBsd),
+    body: psBody,
   },
   {
     path: '/bin/kill',
@@ -116,6 +120,6 @@ export const processTools: readonly BaseTool[] = [
       'usage: kill [-s signal_name] pid ...\n       kill -l [exit_status]\n       kill -signal_name pid ...',
       1,
     ),
-    body: ({ isBsd }) => killBody(isBsd),
+    body: killBody,
   },
 ];

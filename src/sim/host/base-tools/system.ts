@@ -1,6 +1,6 @@
 import { apple, published } from '../../commands/source.ts';
 import { markVariable } from '../exec-environment.ts';
-import { type BaseTool, shellQuote } from './wrapper.ts';
+import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);
 
@@ -40,8 +40,12 @@ starts "$@"
 exec /usr/bin/env -i ${keptBySudo.map((name) => `\${${name}+${name}="$${name}"}`).join(' ')} PATH="$PATH" HOME="$HOME" \\
   SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER=${user} ${markVariable}="$${markVariable}" ${rootMarkVariable}=1 "$@"`;
 
-const idBody = (user: string): string => `u=501 n=${user} g=20 m=staff
-[ -z "$${rootMarkVariable}" ] || { u=0 n=root g=0 m=wheel; }
+/** A condition of sh: the mark of the simulated sudo, or the truth where the machine knows it. */
+export const isRootTest = ({ programs }: WrapperContext): string =>
+  programs === undefined ? `[ -n "$${rootMarkVariable}" ]` : `[ "$(${programs}/id -u)" = 0 ]`;
+
+const idBody = (context: WrapperContext): string => `u=501 n=${context.user} g=20 m=staff
+! ${isRootTest(context)} || { u=0 n=root g=0 m=wheel; }
 case $* in
   ('') printf 'uid=%s(%s) gid=%s(%s) groups=%s(%s),12(everyone),61(localaccounts),80(admin)\\n' $u $n $g $m $g $m ;;
   (-u) echo $u ;; (-un | -nu | '-u -n') echo $n ;; (-g) echo $g ;; (-gn | -ng) echo $m ;;
@@ -90,7 +94,7 @@ export const systemTools: readonly BaseTool[] = [
       'usage: id [user]\n       id -G [-n] [user]\n       id -g [-nr] [user]\n       id -u [-nr] [user]',
       1,
     ),
-    body: ({ user }) => idBody(user),
+    body: idBody,
   },
   {
     path: '/usr/bin/whoami',
@@ -98,7 +102,7 @@ export const systemTools: readonly BaseTool[] = [
     forms: 'no argument',
     host: 'none',
     usage: usageOf('usage: whoami', 1),
-    body: ({ user }) => `[ $# -eq 0 ] || refused ''\n[ -z "$${rootMarkVariable}" ] && echo ${user} || echo root`,
+    body: (context) => `[ $# -eq 0 ] || refused ''\n${isRootTest(context)} && echo root || echo ${context.user}`,
   },
   {
     path: '/bin/date',

@@ -9,6 +9,11 @@ export interface WrapperContext {
   readonly isBsd: boolean;
   /** The ssh user of the node. */
   readonly user: string;
+  /**
+   * True where the node has a process table, users and a network of its own: then tools need not be told what belongs
+   * to it. They find the programs of the machine below in this folder alone.
+   */
+  readonly programs?: string;
 }
 
 /**
