@@ -65,6 +65,13 @@ export const simCodes = {
       'The base tools of a simulated Mac are those of this computer behind a gate; a tool that is missing answers nothing.',
     hint: 'Install them. On Debian and Ubuntu: apt-get install perl curl procps',
   },
+  'sim/no-namespaces': {
+    severity: 'error',
+    summary: 'This computer cannot run simulated Macs in namespaces.',
+    cause:
+      'Real networks, processes and users of their own need Linux, root, and the programs that make namespaces, together with an sshd and a sudo.',
+    hint: 'Use the portable host, or run it as root on Linux: apt-get install iproute2 openssh-server sudo util-linux',
+  },
   'sim/start-failed': {
     severity: 'error',
     summary: 'The simulated fleet did not start.',

@@ -18,6 +18,7 @@ import type { Plan, Rescue } from '../../src/plan/plan.ts';
 import { trustFor } from '../../src/remote/host-key-trust.ts';
 import type { Target } from '../../src/remote/remote.ts';
 import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
+import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
 import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
 import { desiredRack } from '../unit/sim/rack.ts';
 
@@ -55,7 +56,7 @@ export async function startApplyRack(seed: string, clockFactor = 1 / 20): Promis
   };
 }
 
-export function wayTo(fleet: Fleet, node: string, port?: number): NodeWay {
+export function wayTo(fleet: RunningFleet, node: string, port?: number): NodeWay {
   const straight = fleet.nodes[node];
   if (straight === undefined) throw new Error(`no simulated ${node}`);
   const target: Target = {

@@ -26,7 +26,9 @@ import { isEmptyPlan } from '../../src/plan/is-empty-plan.ts';
 import { makePlan } from '../../src/plan/make-plan.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import type { Effect } from '../../src/sim/host/effects.ts';
+import type { StartFleetOptions } from '../../src/sim/host/fleet-options.ts';
 import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
+import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
 import { readSavedState } from '../../src/sim/host/saved-state.ts';
 import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
 import { controller, keptJournal, quickTiming, wayTo } from './apply-rack.ts';
@@ -48,10 +50,10 @@ export interface Applied {
 export type ApplyWish = Partial<RunOptions> & { readonly goal?: Goal };
 
 /** A simulated rack in this process, with a cluster file whose wishes are resolved, and what is done with them. */
-export interface ConvergeRack {
+export interface ConvergeRack<F extends RunningFleet = Fleet> {
   /** Private to the test; the cluster file would lie here. */
   readonly folder: string;
-  readonly fleet: () => Fleet;
+  readonly fleet: () => F;
   readonly desired: () => DesiredFleet;
   readonly lock: () => ClusterLock;
   /** What another cluster file would be. */
@@ -71,7 +73,7 @@ export interface ConvergeRack {
   /** Runs a script as root on a node, outside of every plan; `$R` is its root. */
   readonly asRoot: (node: string, script: string) => Promise<Ran>;
   /** Whatever this disturbs needs no plan. */
-  readonly behindOurBack: <T>(act: (fleet: Fleet) => Promise<T>) => Promise<T>;
+  readonly behindOurBack: <T>(act: (fleet: F) => Promise<T>) => Promise<T>;
   /** Every Mac goes down and starts from its disk. */
   readonly restart: () => Promise<void>;
   /** Ends everything. No Mac may have been asked what it would not have known. */
@@ -122,10 +124,10 @@ export const planFor = (
 ): Plan => makePlan({ goal, desired, observation, targets: allTargets(desired) });
 
 /** What a rack is made of; the fleet and the file may be replaced by others. */
-interface Parts {
+interface Parts<F extends RunningFleet = RunningFleet> {
   readonly folder: string;
-  readonly start: (desired: DesiredFleet) => Promise<Fleet>;
-  fleet: Fleet;
+  readonly start: (desired: DesiredFleet) => Promise<F>;
+  fleet: F;
   settled: SettledFleet;
   /** How many effects somebody has answered for. */
   named: number;
@@ -192,22 +194,37 @@ async function converge(parts: Parts, wish?: ApplyWish): Promise<Applied> {
 /** Other Macs than every day, for `npm run nightly`. */
 const otherSeed = process.env['MESHWRIGHT_SEED'] ?? '';
 
-async function startParts(seed: string, file: FileValue): Promise<Parts> {
+/** How the fleet of a rack is started. */
+type StartRackFleet<F> = (options: StartFleetOptions) => Promise<F>;
+
+async function startParts<F extends RunningFleet>(
+  by: StartRackFleet<F>,
+  seed: string,
+  file: FileValue,
+): Promise<Parts<F>> {
   const folder = await mkdtemp(join(tmpdir(), 'mw-converge-'));
   await writeSources(folder);
   const read = await readFile(file, emptyLock('cluster.lock'), folder);
   if (read.kind === 'refused') throw new Error(read.codes.join(', '));
   const run = join(folder, 'run');
-  const start = async (desired: DesiredFleet): Promise<Fleet> => {
+  const start = async (desired: DesiredFleet): Promise<F> => {
     const model = modelledFleet(desired, `${seed}${otherSeed}`, await readSavedState(run));
-    return startFleet({ folder: run, model, clockFactor: 1 / 100 });
+    return by({ folder: run, model, clockFactor: 1 / 100 });
   };
   return { folder, start, fleet: await start(read.settled.fleet), settled: read.settled, named: 0 };
 }
 
 /** Brings a rack up for a cluster file: the example's, cut down to two nodes, unless another one is given. */
-export async function startConvergeRack(seed: string, file: FileValue = pairFile()): Promise<ConvergeRack> {
-  const parts = await startParts(seed, file);
+export const startConvergeRack = (seed: string, file?: FileValue): Promise<ConvergeRack> =>
+  startConvergeRackBy(startFleet, seed, file);
+
+/** The same on whichever host this starts fleets. */
+export async function startConvergeRackBy<F extends RunningFleet>(
+  by: StartRackFleet<F>,
+  seed: string,
+  file: FileValue = pairFile(),
+): Promise<ConvergeRack<F>> {
+  const parts = await startParts(by, seed, file);
   const { folder } = parts;
   const preview = (wanted: FileValue): Promise<Read> => readFile(wanted, parts.settled.lock, folder);
   return {
@@ -260,11 +277,11 @@ export async function startConvergeRack(seed: string, file: FileValue = pairFile
 }
 
 /** Nobody may have asked a Mac what it would not have known. */
-const expectKnown = async (fleet: Fleet): Promise<void> =>
+const expectKnown = async (fleet: RunningFleet): Promise<void> =>
   expect(Object.values(await fleet.unknown()).flat()).toEqual([]);
 
 /** One script as root, on standard input as the product sends it. */
-async function asRoot(fleet: Fleet, node: string, script: string): Promise<Ran> {
+async function asRoot(fleet: RunningFleet, node: string, script: string): Promise<Ran> {
   const client = await connect(fleet, node);
   const root = fleet.nodes[node]?.root ?? '';
   const ran = await run(client, `exec '${root}/usr/bin/sudo' -n '${root}/bin/sh' -s`, `R='${root}'\n${script}\n`);

@@ -11,15 +11,17 @@ import type { DesiredFleet } from '../../src/model/desired.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { trustFor } from '../../src/remote/host-key-trust.ts';
 import type { Target } from '../../src/remote/remote.ts';
+import type { StartFleetOptions } from '../../src/sim/host/fleet-options.ts';
 import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
+import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
 import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
 import { root, textOf } from '../architecture/sources.ts';
 
 /** The rack of `cluster.example.yaml`, simulated in this process. */
-export interface ExampleRack {
+export interface ExampleRack<F extends RunningFleet = Fleet> {
   /** Private to the test; removed at the end. */
   readonly folder: string;
-  readonly fleet: Fleet;
+  readonly fleet: F;
   readonly desired: DesiredFleet;
   readonly names: readonly string[];
   /** The way to a node, if wanted through another port (a proxy, an sshd) or with another key behind it. */
@@ -46,11 +48,16 @@ function exampleFleet(): DesiredFleet {
   return fleet;
 }
 
-/** Brings the rack up. The seed is fixed, so two racks hold the same Macs. */
-export async function startExampleRack(): Promise<ExampleRack> {
+/** Brings the rack up on the portable host. The seed is fixed, so two racks hold the same Macs. */
+export const startExampleRack = (): Promise<ExampleRack> => startExampleRackBy(startFleet);
+
+/** The same on whichever host this starts fleets. */
+export async function startExampleRackBy<F extends RunningFleet>(
+  start: (options: StartFleetOptions) => Promise<F>,
+): Promise<ExampleRack<F>> {
   const folder = await mkdtemp(join(tmpdir(), 'mw-observe-'));
   const desired = exampleFleet();
-  const fleet = await startFleet({ folder: join(folder, 'run'), model: modelledFleet(desired, 'observe') });
+  const fleet = await start({ folder: join(folder, 'run'), model: modelledFleet(desired, 'observe') });
   const names = desired.nodes.map((node) => node.name);
   return {
     folder,
@@ -65,7 +72,7 @@ export async function startExampleRack(): Promise<ExampleRack> {
   };
 }
 
-function wayTo(fleet: Fleet, node: string, change: WayChange): Way {
+function wayTo(fleet: RunningFleet, node: string, change: WayChange): Way {
   const straight = fleet.nodes[node];
   if (straight === undefined) throw new Error(`no simulated ${node}`);
   const target: Target = {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import ssh2, { type Client, type ConnectConfig } from 'ssh2';
 import type { FleetModel } from '../../src/sim/host/fleet-model.ts';
-import type { Fleet } from '../../src/sim/host/start-fleet.ts';
+import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
 import type { Ailments, ConnectionState } from '../../src/sim/mac.ts';
 import type { NodeFile } from '../../src/sim/node-files.ts';
 
@@ -18,6 +18,8 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
   ];
   const ailments: Ailments = {
     isRdmaHung: false,
+    deadReceptacles: [],
+    lacksDomains: false,
     isBridgeRebuilt: false,
     hasFullDiskAccess: true,
     isSharingInternet: false,
@@ -76,7 +78,7 @@ function collect(child: ChildProcess, input?: string): Promise<Ran> {
 }
 
 /** Arguments for the `ssh` command that use nothing of the person who runs the tests. */
-function sshArguments(fleet: Fleet, node: string, knownHosts: string): readonly string[] {
+function sshArguments(fleet: RunningFleet, node: string, knownHosts: string): readonly string[] {
   const { port, user } = fleet.nodes[node] ?? { port: 0, user: '' };
   const options = [
     'IdentitiesOnly=yes',
@@ -92,7 +94,7 @@ function sshArguments(fleet: Fleet, node: string, knownHosts: string): readonly 
 }
 
 /** One command through the `ssh` command. */
-export function openSsh(fleet: Fleet, node: string, words: readonly string[], input?: string): Promise<Ran> {
+export function openSsh(fleet: RunningFleet, node: string, words: readonly string[], input?: string): Promise<Ran> {
   const args = sshArguments(fleet, node, join(fleet.userKey.path, '..', 'test-known-hosts'));
   const before = words.filter((word) => word.startsWith('-'));
   const command = words.filter((word) => !word.startsWith('-'));
@@ -100,7 +102,7 @@ export function openSsh(fleet: Fleet, node: string, words: readonly string[], in
 }
 
 /** A logged-in ssh2 client. */
-export function connect(fleet: Fleet, node: string, more: Partial<ConnectConfig> = {}): Promise<Client> {
+export function connect(fleet: RunningFleet, node: string, more: Partial<ConnectConfig> = {}): Promise<Client> {
   const client = new ssh2.Client();
   const { port, user } = fleet.nodes[node] ?? { port: 0, user: '' };
   return new Promise((resolve, reject) => {

@@ -1,0 +1,219 @@
+import { appendFile, chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { HostedNode } from '../host/fleet-host.ts';
+import type { NodeView } from '../host/fleet-model.ts';
+import { type KeyFile, loadOrCreateKey } from '../host/host-keys.ts';
+import { createLaunchd } from '../host/launchd.ts';
+import { createNodeLife, writeBootFile } from '../host/node-life.ts';
+import { createNodeRoot } from '../host/node-root.ts';
+import { createRecords } from '../host/records.ts';
+import type { SimulatedNode } from '../host/simulated-node.ts';
+import type { JobDefinition } from '../launchd/job-definition.ts';
+import { type NodeFile, toolFile } from '../node-files.ts';
+import { agentProgram } from './agent-program.ts';
+import { askProgram } from './ask-program.ts';
+import { type AgentJob, type Boot, startBoot } from './boot.ts';
+import { type Door, openDoor } from './door.ts';
+import { readExecs } from './exec-files.ts';
+import type { Forwarder } from './forwarder.ts';
+import type { Ground } from './ground.ts';
+import type { NodeNetwork } from './network.ts';
+import { nodeTools } from './node-tools.ts';
+import { execsPath, hostKeyPath, sshdFiles } from './sshd-files.ts';
+import { accountFiles, groupId, userId } from './system-files.ts';
+
+/** What all nodes of a fleet stand on. */
+export interface NodeGround {
+  readonly runId: string;
+  /** Of the run. */
+  readonly folder: string;
+  readonly userKey: KeyFile;
+  readonly askPath: string;
+  readonly ground: Ground;
+  readonly forwarder: Forwarder;
+  readonly network: NodeNetwork;
+}
+
+/** Where the disk of a node is mounted, as its ground sees it. */
+const mountPath = (folder: string, name: string): string => join(folder, 'mounts', name);
+
+/** launchd writes what nobody wants into nothing. */
+const nowhere = '/dev/null';
+
+/** What launchd gives a daemon on a Mac, and nothing else. */
+function agentJob(job: JobDefinition, mark: string): AgentJob {
+  const user = job.userName === 'root' ? undefined : job.userName;
+  return {
+    program: job.program,
+    words: job.words,
+    environment: {
+      PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
+      XPC_FLAGS: '0x0',
+      XPC_SERVICE_NAME: job.label,
+      ...(user !== undefined && { USER: user, LOGNAME: user, HOME: `/Users/${user}`, SHELL: '/bin/sh' }),
+      ...job.environment,
+      MW_SIM: mark,
+    },
+    folder: job.workingDirectory ?? '/',
+    out: job.standardOutPath ?? nowhere,
+    err: job.standardErrorPath ?? nowhere,
+    ...(user !== undefined && { user }),
+    abandonsGroup: job.abandonsGroup,
+  };
+}
+
+/** Files that depend on the model and that only a node with a real sshd and a real sudo has. */
+function realFiles(view: NodeView, { name, user }: HostedNode, mark: string): readonly NodeFile[] {
+  const sudo = view.files.find(({ path }) => path === '/.sim/sudo')?.text.trim() ?? 'allowed';
+  return [...accountFiles(name, user, sudo), ...sshdFiles(view.connection, mark)];
+}
+
+/** The disk of a node as this process reaches it. */
+async function prepareDisk({ folder, ground, userKey }: NodeGround, { name, user }: HostedNode) {
+  const disk = `/proc/${ground.pid}/root${mountPath(folder, name)}`;
+  const base = [...nodeTools(user), toolFile('/.sim/agent', agentProgram)];
+  const files = await createNodeRoot({
+    root: disk,
+    user,
+    userKey: userKey.publicText,
+    platform: 'linux',
+    askText: askProgram,
+    baseFiles: base,
+    isKept: true,
+  });
+  for (const path of ['', '/.ssh', '/.ssh/authorized_keys'])
+    await chown(`${disk}/Users/${user}${path}`, userId, groupId);
+  for (const path of ['/.sim/unknown', '/.sim/urls', '/.sim/sshd.log', '/.sim/socket']) {
+    await appendFile(disk + path, '');
+    await chmod(disk + path, 0o666);
+  }
+  await mkdir(disk + execsPath, { recursive: true });
+  await chmod(disk + execsPath, 0o1777);
+  await mkdir(`${disk}/.sim/sshd`, { recursive: true });
+  const keys = {
+    own: await loadOrCreateKey(join(folder, 'host-keys', name), `simulated ${name}`),
+    other: await loadOrCreateKey(join(folder, 'host-keys', `${name}.other`), `simulated ${name}`),
+  };
+  for (const key of ['own', 'other'] as const) {
+    await writeFile(disk + hostKeyPath(key), keys[key].privateText, { mode: 0o600 });
+  }
+  return { disk, files, hostKey: keys.own.publicText };
+}
+
+/** What changes about a node while it is there. */
+interface Present {
+  view: NodeView;
+  boot: number;
+  processes: Boot | undefined;
+  isAsleep: boolean;
+}
+
+function launchdOf(
+  options: HostedNode,
+  disk: string,
+  present: Present,
+  objectTo: (line: string) => Promise<void>,
+  mark: () => string,
+) {
+  return createLaunchd({
+    root: disk,
+    startJob: (job, onEnd) => present.processes?.startJob(agentJob(job, mark()), onEnd),
+    scaledMs: options.scaledMs,
+    objectTo: (line) => void objectTo(line).catch(() => undefined),
+    // Addresses are real here: nobody has to know them before.
+    beforeLoad: () => Promise.resolve(),
+  });
+}
+
+/** Puts one node on its disk, into its network and behind its door; its first boot begins with that. */
+export async function createNamespaceNode(on: NodeGround, options: HostedNode): Promise<SimulatedNode> {
+  const { name, user } = options;
+  const { runId, folder, ground, forwarder, network } = on;
+  const { disk, files, hostKey } = await prepareDisk(on, options);
+  const view = options.look();
+  const present: Present = { view, boot: view.bootCount, processes: undefined, isAsleep: true };
+  const mark = (): string => `${runId}.${name}.${present.boot}`;
+  const unknownFile = `${disk}/.sim/unknown`;
+  const objectTo = (line: string): Promise<void> => appendFile(unknownFile, `${line}\n`);
+  const records = createRecords();
+  const render = async (): Promise<void> => {
+    present.view = options.look();
+    await files.update([...present.view.files, ...realFiles(present.view, options, mark())]);
+  };
+  const startProcesses = async (): Promise<void> => {
+    const own = join(folder, 'pipes', name);
+    await mkdir(own, { recursive: true, mode: 0o700 });
+    const root = mountPath(folder, name);
+    present.processes = await startBoot({ ground, name, root, askPath: on.askPath, folder: own, mark: mark() });
+    await network.setPower(name, true);
+  };
+  const endProcesses = async (): Promise<void> => {
+    await present.processes?.end();
+    present.processes = undefined;
+    await network.setPower(name, false);
+  };
+  await render();
+  await writeBootFile(disk, mark());
+  await startProcesses();
+  const door: Door = await openDoor({
+    dial: () => forwarder.dial(network.addressOf(name), 22),
+    records,
+    dropAfterBytes: () => present.view.connection.dropAfterBytes,
+    ...(options.preferredPort !== undefined && { preferredPort: options.preferredPort }),
+  });
+  const launchd = launchdOf(options, disk, present, objectTo, mark);
+  const life = createNodeLife(
+    {
+      name,
+      root: disk,
+      server: door,
+      launchd,
+      endProcesses,
+      startProcesses,
+      // The link goes first, or the kernel of this machine would tell everybody that the connections are over.
+      fallSilent: async () => {
+        door.fallSilent();
+        await network.setPower(name, false);
+      },
+      scaledMs: options.scaledMs,
+      ailments: () => present.view.ailments,
+      startModel: options.startModel,
+      note: options.note,
+      objectTo,
+    },
+    mark,
+  );
+  const execs = () => readExecs(disk + execsPath, name);
+  return {
+    name,
+    run: { port: door.port, hostKey, root: '', user },
+    disk,
+    counts: () => ({ ...records.counts(), execs: execs().length, channels: execs().length }),
+    execs,
+    unknown: async () => (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
+    launchd,
+    life,
+    reach: () => present.view.reach,
+    boot: () => present.boot,
+    mark,
+    objectTo,
+    edited: files.edited,
+    render,
+    begin: () => {
+      present.boot = options.look().bootCount;
+      present.isAsleep = true;
+    },
+    wake: async () => {
+      const isLocked = present.view.connection.filevault === 'preboot';
+      if (!present.isAsleep || life.power() === 'down' || isLocked) return;
+      present.isAsleep = false;
+      await launchd.boot();
+    },
+    close: async () => {
+      launchd.cut();
+      await life.close();
+      await present.processes?.end();
+      await door.close();
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { baseTools, hostTool } from '../host/base-tools/all-base-tools.ts';
+import { wrapperText } from '../host/base-tools/wrapper.ts';
+import { type NodeFile, toolFile } from '../node-files.ts';
+import { programsPath } from './lower-root.ts';
+
+/** Real here, so not wrapped. */
+const realTools = ['/usr/bin/sudo'];
+
+const wrapped = baseTools.filter(({ path }) => !realTools.includes(path));
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** Programs of this machine that the tools of a node call. */
+export const programNames: readonly string[] = [
+  ...new Set(wrapped.map(({ host, path }) => host ?? nameOf(path)).filter((name) => name !== 'none')),
+];
+
+/**
+ * The tools of a node below those that are rendered. They are those of the portable host; what only a place without
+ * namespaces has to be told (users, processes, addresses) is true here.
+ */
+export function nodeTools(user: string): readonly NodeFile[] {
+  return wrapped.flatMap((tool) => {
+    const name = tool.host === 'none' ? 'sh' : (tool.host ?? nameOf(tool.path));
+    if (hostTool(name) === undefined) return [];
+    const host = tool.host === 'none' ? '' : `${programsPath}/${name}`;
+    const text = wrapperText(tool, { host, isBsd: false, user, programs: programsPath });
+    // The folders of PATH hold wrappers alone.
+    return [toolFile(tool.path, text.replaceAll('command -p ', `${programsPath}/`))];
+  });
+}

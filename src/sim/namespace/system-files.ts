@@ -1,0 +1,47 @@
+import { dataFile, type NodeFile } from '../node-files.ts';
+
+/** The account of the ssh user as macOS numbers the first one that is made on a Mac; its group is `staff`. */
+export const userId = 501;
+export const groupId = 20;
+
+const privilegeUser = 'sshd:*:75:75:sshd Privilege separation:/var/empty:/usr/bin/false';
+
+/** The rule by which the ssh user needs no password: the drop-in that a Mac of a fleet has. */
+const dropIn = (user: string): string => `${user} ALL=(root) NOPASSWD: ALL\n`;
+
+/** sudo on a Mac keeps these of what the caller exported; everything else is gone. */
+const kept = 'HOME LANG LC_ALL LC_CTYPE TZ TERM';
+
+const sudoers = `Defaults env_reset, env_keep += "${kept}", !requiretty, !use_pty
+Defaults secure_path = "/usr/bin:/bin:/usr/sbin:/sbin"
+root ALL=(ALL) ALL
+%admin ALL=(ALL) ALL
+#includedir /private/etc/sudoers.d
+`;
+
+/** PAM has no password of anybody: what needs one is refused. */
+const pam = 'auth required pam_deny.so\naccount required pam_permit.so\nsession required pam_permit.so\n';
+
+/** Files that are the same on every node. */
+export const systemFiles: readonly NodeFile[] = [
+  dataFile('/private/etc/shells', '/bin/sh\n'),
+  dataFile('/private/etc/nsswitch.conf', 'passwd: files\ngroup: files\nshadow: files\nsudoers: files\nhosts: files\n'),
+  dataFile('/private/etc/pam.d/sudo', pam),
+  dataFile('/private/etc/pam.d/other', pam),
+];
+
+/** Accounts of one node, its own name, and what sudo does there: the word of the model. */
+export function accountFiles(name: string, user: string, sudo: string): readonly NodeFile[] {
+  const admins = sudo === 'denied' ? '' : user;
+  return [
+    dataFile('/private/etc/hosts', `127.0.0.1 localhost ${name}\n`),
+    dataFile(
+      '/private/etc/passwd',
+      `root:*:0:0:System Administrator:/var/root:/bin/sh\n${privilegeUser}\n${user}:*:${userId}:${groupId}:${user}:/Users/${user}:/bin/sh\n`,
+    ),
+    dataFile('/private/etc/shadow', `root:*:1:0:99999:7:::\nsshd:*:1:0:99999:7:::\n${user}:*:1:0:99999:7:::\n`),
+    dataFile('/private/etc/group', `wheel:*:0:root\nstaff:*:${groupId}:root\nsshd:*:75:\nadmin:*:80:${admins}\n`),
+    dataFile('/private/etc/sudoers', sudoers),
+    ...(sudo === 'allowed' ? [dataFile('/private/etc/sudoers.d/meshwright', dropIn(user))] : []),
+  ];
+}

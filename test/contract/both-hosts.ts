@@ -1,0 +1,40 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { faultNames } from '../../src/sim/faults.ts';
+import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
+import { type ExampleRack, startExampleRackBy } from '../scenarios/observe-rack.ts';
+import { behaviours } from './behaviours.ts';
+import { type ContractRack, contractRack } from './contract-rack.ts';
+import { faultRows } from './fault-rows.ts';
+import { type SimHost, startSimFleet } from './sim-host.ts';
+
+/** A second of a Mac takes a two-hundredth of one. */
+const clockFactor = 1 / 200;
+
+/** The contract of a host: what every simulated rack does, and every fault as the product finds it. */
+export function describeContract(host: SimHost, isWithFaults: boolean): void {
+  let started: ExampleRack<RunningFleet>;
+  let rack: ContractRack;
+  beforeAll(async () => {
+    started = await startExampleRackBy((options) => startSimFleet({ ...options, clockFactor }, host));
+    rack = contractRack(host, started);
+  });
+  afterEach(() => rack?.fleet.clearFault([]));
+  afterAll(() => started?.stop());
+
+  describe(`a fault on the ${host} host`, () => {
+    it.each(isWithFaults ? faultNames : [])(
+      '%s is found by what it breaks, and heals without a trace',
+      async (fault) => {
+        const { target, findings } = faultRows[fault];
+        expect((await rack.fleet.setFault([fault, target])).kind).toBe('done');
+        expect(await rack.find()).toEqual(findings);
+        await rack.fleet.clearFault([fault]);
+        expect(await rack.find()).toEqual([]);
+      },
+    );
+  });
+
+  describe(`a simulated rack on the ${host} host`, () => {
+    it.each(behaviours)('$title', ({ check }) => check(rack));
+  });
+}

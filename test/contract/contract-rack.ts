@@ -1,0 +1,63 @@
+import { expect } from 'vitest';
+import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
+import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
+import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
+import { type ExampleRack, observe } from '../scenarios/observe-rack.ts';
+import { connect, eventually, type Ran, run } from '../scenarios/sim-fixture.ts';
+import type { SimHost } from './sim-host.ts';
+
+/** A rack on one of the hosts, as the contract uses it. */
+export interface ContractRack {
+  readonly host: SimHost;
+  readonly fleet: RunningFleet;
+  readonly names: readonly string[];
+  readonly look: () => Promise<FleetObservation>;
+  /** What the product finds over SSH: `severity code subject`. */
+  readonly find: () => Promise<readonly string[]>;
+  /** One command line of the ssh user; `$R` is the root of the node. */
+  readonly user: (node: string, script: string) => Promise<Ran>;
+  /** One script as root, on standard input. */
+  readonly root: (node: string, script: string) => Promise<Ran>;
+  /** Restarts a Mac and waits until it is there again. */
+  readonly reboot: (node: string) => Promise<void>;
+  readonly bootSession: (node: string) => Promise<string>;
+}
+
+async function once(fleet: RunningFleet, node: string, command: string, input?: string): Promise<Ran> {
+  const client = await connect(fleet, node);
+  try {
+    return await run(client, command, input);
+  } finally {
+    client.end();
+  }
+}
+
+/** Puts what the contract needs around a rack. */
+export function contractRack(host: SimHost, rack: ExampleRack<RunningFleet>): ContractRack {
+  const { fleet, names, desired } = rack;
+  const rootOf = (node: string): string => fleet.nodes[node]?.root ?? '';
+  const look = (): Promise<FleetObservation> => observe(names.map((name) => rack.way(name)));
+  const user = (node: string, script: string): Promise<Ran> => once(fleet, node, `R='${rootOf(node)}'\n${script}`);
+  const root = (node: string, script: string): Promise<Ran> => {
+    const shell = `exec '${rootOf(node)}/usr/bin/sudo' -n '${rootOf(node)}/bin/sh' -s`;
+    return once(fleet, node, shell, `R='${rootOf(node)}'\n${script}\n`);
+  };
+  const boots = (node: string): number =>
+    fleet.effects().filter((one) => one.kind === 'boot' && one.node === node).length;
+  return {
+    host,
+    fleet,
+    names,
+    look,
+    user,
+    root,
+    find: async () =>
+      diagnoseFleet(desired, await look()).map((one) => `${one.severity} ${one.code} ${one.subject ?? ''}`),
+    reboot: async (node) => {
+      const before = boots(node);
+      await root(node, '"$R/sbin/shutdown" -r now >/dev/null 2>&1 </dev/null &');
+      expect(await eventually(() => boots(node) === before + 1 && fleet.power()[node] === 'up')).toBe(true);
+    },
+    bootSession: async (node) => (await user(node, '"$R/usr/sbin/sysctl" -n kern.bootsessionuuid')).stdout.trim(),
+  };
+}

@@ -1,0 +1,22 @@
+import type { StartFleetOptions } from '../../src/sim/host/fleet-options.ts';
+import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
+import { startFleet } from '../../src/sim/host/start-fleet.ts';
+import { startNamespaceFleet } from '../../src/sim/namespace/start-namespace-fleet.ts';
+
+/** The two places where simulated Macs run. */
+export const simHosts = ['portable', 'namespace'] as const;
+
+/** One of them. */
+export type SimHost = (typeof simHosts)[number];
+
+const isSimHost = (word: string): word is SimHost => simHosts.some((one) => one === word);
+
+/** On which host a test runs: `MESHWRIGHT_SIM_HOST`, or the portable one. @throws Error for any other word */
+function chosenHost(word = process.env['MESHWRIGHT_SIM_HOST'] ?? 'portable'): SimHost {
+  if (!isSimHost(word)) throw new Error(`MESHWRIGHT_SIM_HOST is one of ${simHosts.join(', ')}, not ${word}`);
+  return word;
+}
+
+/** Starts a simulated fleet on a host: the chosen one when none is named. */
+export const startSimFleet = (options: StartFleetOptions, host: SimHost = chosenHost()): Promise<RunningFleet> =>
+  host === 'namespace' ? startNamespaceFleet(options) : startFleet(options);

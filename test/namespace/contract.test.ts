@@ -1,0 +1,3 @@
+import { describeContract } from '../contract/both-hosts.ts';
+
+describeContract('namespace', true);

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
+import { startSimFleet } from '../contract/sim-host.ts';
+import { first, second } from '../scenarios/converge-file.ts';
+import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRackBy } from '../scenarios/converge-rack.ts';
+
+let rack: ConvergeRack<RunningFleet>;
+beforeAll(async () => {
+  rack = await startConvergeRackBy((options) => startSimFleet(options, 'namespace'), 'namespace');
+  await rack.behindOurBack(async (fleet) => {
+    for (const node of [first, second]) {
+      for (const fault of ['power-wrong', 'bridge-active']) await fleet.setFault([fault, node]);
+      await rack.asRoot(node, '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=0');
+    }
+  });
+});
+afterAll(() => rack?.stop());
+
+describe('apply to Macs in namespaces', { timeout: patience }, () => {
+  it('brings two Macs that have everything wrong to their file, up to a token over the cable', async () => {
+    const { plan, report } = await rack.converge();
+    expect(changesIn(plan)).toEqual(
+      expect.arrayContaining([`${first} link-address/4/live`, `${second} model/tiny`, `${first} placement/chat`]),
+    );
+    expect([report?.diagnostics, report?.refusals]).toEqual([[], []]);
+    expect(rack.fleet().processes()).toHaveLength(2);
+  });
+
+  it('has no step a second time, takes no lease, and looks once at each Mac', async () => {
+    const before = rack.fleet().counts();
+    const { plan, report } = await rack.apply();
+    expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
+    for (const node of [first, second]) {
+      const [was, is] = [before[node], rack.fleet().counts()[node]];
+      expect((is?.connections ?? 0) - (was?.connections ?? 0)).toBe(1);
+      expect((is?.execs ?? 0) - (was?.execs ?? 0)).toBe(1);
+    }
+  });
+
+  it('brings back what a start of every Mac undoes, from the disks of the run before', async () => {
+    await rack.restart();
+    expect(rack.fleet().processes()).toEqual([]);
+    const { plan } = await rack.converge();
+    expect(changesIn(plan)).toEqual(expect.arrayContaining([`${first} wired-limit`, `${first} placement/chat`]));
+    expect(rack.fleet().processes()).toHaveLength(2);
+    expect(leftIn(await rack.plan())).toEqual([]);
+  });
+});

@@ -1,0 +1,17 @@
+import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
+import { startNamespaceFleet } from '../../src/sim/namespace/start-namespace-fleet.ts';
+import { connect, run } from '../scenarios/sim-fixture.ts';
+import { desiredRack } from '../unit/sim/rack.ts';
+
+/** Brings a fleet up in the folder, leaves a process that hides from its parents, tells the run, and stays. */
+const fleet = await startNamespaceFleet({
+  folder: process.argv[2] ?? '',
+  model: modelledFleet(desiredRack, 'leftovers'),
+});
+const client = await connect(fleet, 'studio-1');
+await run(
+  client,
+  `/usr/bin/perl -MPOSIX -e 'fork and exit; POSIX::setsid(); exec "/bin/sleep", "300"' >/dev/null 2>&1 </dev/null`,
+);
+process.stdout.write(`${fleet.runId}\n`);
+setInterval(() => undefined, 60_000);

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
+import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
+import { startSimFleet } from '../contract/sim-host.ts';
+import {
+  type ExampleRack,
+  observe,
+  startExampleRackBy,
+  timelessFacts,
+  unknownFacts,
+} from '../scenarios/observe-rack.ts';
+
+let real: ExampleRack<RunningFleet>;
+let modelled: ExampleRack<RunningFleet>;
+beforeAll(async () => {
+  real = await startExampleRackBy((options) => startSimFleet(options, 'namespace'));
+  modelled = await startExampleRackBy((options) => startSimFleet(options, 'portable'));
+});
+afterAll(async () => {
+  await real?.stop();
+  await modelled?.stop();
+});
+
+const look = (rack: ExampleRack<RunningFleet>): Promise<FleetObservation> =>
+  observe(rack.names.map((name) => rack.way(name)));
+
+/** On the portable host every connection comes over the loopback interface, which is no interface of the Mac. */
+const withoutWay = (key: string, value: unknown): unknown => (key === 'carriesConnection' ? undefined : value);
+
+const factsOf = (rack: ExampleRack<RunningFleet>, seen: FleetObservation): unknown =>
+  JSON.parse(
+    JSON.stringify(
+      rack.names.map((name) => [timelessFacts(seen, name), unknownFacts(seen, name)]),
+      withoutWay,
+    ),
+  );
+
+describe('an observation of Macs in namespaces', () => {
+  it('gives the very facts that the portable host gives, in one exec per node', async () => {
+    const seen = await look(real);
+    expect(factsOf(real, seen)).toEqual(factsOf(modelled, await look(modelled)));
+    const counts = Object.values(real.fleet.counts());
+    expect(counts.map(({ connections, execs }) => [connections, execs])).toEqual(counts.map(() => [1, 1]));
+    expect(Object.values(await real.fleet.unknown()).flat()).toEqual([]);
+    const interfaces = seen.nodes['studio-2']?.facts.interfaces;
+    const carrying = interfaces?.kind === 'known' ? interfaces.value.filter((one) => one.carriesConnection) : [];
+    expect(carrying.map(({ name }) => name)).toEqual(['en0']);
+  });
+});
