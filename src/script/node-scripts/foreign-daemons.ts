@@ -3,7 +3,8 @@ import { pathWord, place, tool } from '../node-paths.ts';
 /**
  * Prints what launchd says of each of these labels whose plist lies in its folder: a line `daemon LABEL EXIT` and the
  * tool's lines each behind `|`, then `override LABEL EXIT` and the lines of `print-disabled` about it, and `end` at the
- * end. Where no such plist is, launchd is not asked at all. Runs in the private folder of the observation.
+ * end. Where no such plist is, launchd is not asked at all. Runs in the private folder of the observation, in which the
+ * file `foreign` is its own.
  *
  * @see launchctl(1): print, print-disabled
  */
@@ -17,17 +18,17 @@ if [ ! -d "$f" ] || [ ! -r "$f" ] || [ ! -x "$f" ]; then
 fi
 for l in ${labels.join(' ')}; do
   [ -e "$f/$l.plist" ] || [ -h "$f/$l.plist" ] || continue
-  ${pathWord(tool.launchctl)} print "system/$l" >print 2>&1 &
+  ${pathWord(tool.launchctl)} print "system/$l" >foreign 2>&1 &
   wait "$!"
   printf "daemon %s %s\\n" "$l" "$?"
   while IFS= read -r x || [ -n "$x" ]; do
     printf "|%s\\n" "$x"
-  done <print
-  ${pathWord(tool.launchctl)} print-disabled system >print 2>&1 &
+  done <foreign
+  ${pathWord(tool.launchctl)} print-disabled system >foreign 2>&1 &
   wait "$!"
   printf "override %s %s\\n" "$l" "$?"
   while IFS= read -r x || [ -n "$x" ]; do
     case $x in (*"\\"$l\\""*) printf "|%s\\n" "$x" ;; esac
-  done <print
+  done <foreign
 done
 printf "end\\n"`;
