@@ -130,7 +130,7 @@ export type ScriptCall = { readonly [K in ScriptName]: { readonly name: K; reado
 /** Scripts that change the network of a node, and do so as a transaction. */
 export type NetworkCall = Extract<
   ScriptCall,
-  { readonly name: 'remove-bridge' | 'set-link-address' | 'clear-link-address' }
+  { readonly name: 'remove-bridge' | 'set-link-address' | 'clear-link-address' | 'order-services' }
 >;
 
 /** The arguments of every job: long work, kept on the node by its key. All run as root. */

@@ -1,7 +1,7 @@
 import { adoptedDaemon } from '../doctor/adopted-daemon.ts';
 import { misplacedServices, orderWords, thunderboltDevices } from '../doctor/service-order.ts';
 import type { DesiredFleet } from '../model/desired.ts';
-import { scriptStep } from './build-step.ts';
+import { transactionStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
 import { connectionBlockers } from './connection.ts';
 import type { ObservedTarget, Property, Resource, View } from './resource.ts';
@@ -50,13 +50,12 @@ export const serviceOrder: Resource = {
   steps: (changes, { desired, targets }) => ({
     steps: targets.flatMap((target) =>
       changedProperties(changes, propertyOf(desired, target)).map((made) =>
-        scriptStep({
+        transactionStep({
           node: made.node,
           resource: 'service-order',
           name: 'service-order/set',
           call: { name: 'order-services', args: { last: devicesOf(target) } },
           makes: [made],
-          effect: { kind: 'network' },
           deadlineMs: 30_000,
         }),
       ),

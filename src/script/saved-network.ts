@@ -7,6 +7,8 @@ import { quote } from './quote.ts';
 export interface TouchedNetwork {
   readonly services: readonly string[];
   readonly bridge?: string;
+  /** Whether it changes the order in which services are tried. */
+  readonly isOrder?: true;
   /** Interfaces whose addresses it changes. */
   readonly devices: readonly string[];
 }
@@ -16,6 +18,8 @@ export function touchedNetwork(call: NetworkCall): TouchedNetwork {
   switch (call.name) {
     case 'remove-bridge':
       return { services: call.args.services, bridge: call.args.bridge, devices: [] };
+    case 'order-services':
+      return { services: [], isOrder: true, devices: [] };
     case 'set-link-address':
     case 'clear-link-address':
       return { services: [call.args.service], devices: [call.args.device] };
@@ -24,13 +28,16 @@ export function touchedNetwork(call: NetworkCall): TouchedNetwork {
 
 /**
  * `members NAME` prints the members of a bridge, `inets NAME` the addresses of an interface with their masks. Those that
- * macOS gives itself (169.254) come and go by themselves.
+ * macOS gives itself (169.254) come and go by themselves. `order` prints the names of all services, one per line.
  */
 const lookFunctions = `members() {
   ${pathWord(tool.ifconfig)} "$1" 2>/dev/null | ${pathWord(tool.awk)} '$1 == "member:" { print $2 }'
 }
 inets() {
   ${pathWord(tool.ifconfig)} "$1" 2>/dev/null | ${pathWord(tool.awk)} '$1 == "inet" && $2 !~ /^169[.]254[.]/ { print $2, $4 }'
+}
+order() {
+  ${pathWord(tool.networksetup)} -listnetworkserviceorder | ${pathWord(tool.awk)} 'sub(/^\\([*0-9]+\\) /, "")'
 }`;
 
 const preferences = pathWord(place.networkPreferences);
@@ -39,7 +46,7 @@ const preferences = pathWord(place.networkPreferences);
  * Lines that save what is touched into the folder `$q`: a copy of the network preferences, whether each service is on,
  * the members of the bridge and the addresses of the interfaces. What is not there leaves no file. Needs `net`.
  */
-export const saveLines = ({ services, bridge, devices }: TouchedNetwork): string =>
+export const saveLines = ({ services, bridge, devices, isOrder = false }: TouchedNetwork): string =>
   [
     lookFunctions,
     `must cp ${pathWord(tool.cp)} -p ${preferences} "$q/preferences.plist"`,
@@ -51,6 +58,7 @@ export const saveLines = ({ services, bridge, devices }: TouchedNetwork): string
       : [
           `if ${pathWord(tool.ifconfig)} ${quote(bridge)} >/dev/null 2>&1; then write "$q/bridge" "$(members ${quote(bridge)})$N"; fi`,
         ]),
+    ...(isOrder ? ['write "$q/order" "$(order)$N"'] : []),
     ...devices.map((device) => `write "$q/inet.${device}" "$(inets ${quote(device)})$N"`),
   ].join('\n');
 
@@ -84,6 +92,12 @@ function serviceLines({ services }: TouchedNetwork): readonly string[] {
     ...told,
   ];
 }
+
+/** @see networksetup(8): -ordernetworkservices wants every name */
+const orderLines = `set --
+  while IFS= read -r x; do set -- "$@" "$x"; done <"$w/order"
+  ${pathWord(tool.networksetup)} -ordernetworkservices "$@"
+  [ "$(order)" = "$(${pathWord(tool.cat)} "$w/order")" ] || z=1`;
 
 /** @see ifconfig(8) of macOS: create, addm, deletem, up, destroy */
 function bridgeLines(name: string): readonly string[] {
@@ -144,6 +158,7 @@ once() {
   z=0
   ${[
     ...serviceLines(touched),
+    ...(touched.isOrder === true ? [orderLines] : []),
     ...(touched.bridge === undefined ? [] : bridgeLines(touched.bridge)),
     ...touched.devices.map(addressLines),
   ].join('\n  ')}

@@ -5,9 +5,11 @@ import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import { realTiming } from '../../src/apply/run-timing.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
+import type { Step } from '../../src/model/step.ts';
 import { isFull } from '../is-full.ts';
-import { type ApplyRack, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
-import { codes, cuttingProxies, historyFile, outcomes } from './apply-steps.ts';
+import { aStep } from '../unit/apply/step-builder.ts';
+import { type ApplyRack, keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
+import { codes, cuttingProxies, historyFile, outcomes, sleepAfter } from './apply-steps.ts';
 import type { CuttingProxy } from './cutting-proxy.ts';
 import { connect, eventually, run } from './sim-fixture.ts';
 import {
@@ -15,6 +17,7 @@ import {
   clearing,
   isSettled,
   networkOf,
+  order,
   pendingFile,
   removal,
   shortRollback,
@@ -31,11 +34,14 @@ afterAll(() => rack.stop());
 
 const other = addressChange('10.77.0.9');
 
+const otherOrder: NetworkCall = { name: 'order-services', args: { last: ['en5', 'en6'] } };
+
 const changes: readonly (readonly [string, NetworkCall])[] = [
   ['the removal of the bridge', removal],
   ['an address of a service', other],
   ['an address of a service that is made for it', addressChange('10.77.0.13', 'Cable 2')],
   ['the end of an address', clearing],
+  ['the order of services', order],
 ];
 
 /** Every change has something to do again, whatever was done before. */
@@ -48,6 +54,7 @@ async function begin(call: NetworkCall): Promise<string> {
 "$n" -setmanual 'Thunderbolt 2' 10.77.0.1 255.255.255.252
 "$n" -setmanual 'Thunderbolt 3' 10.77.0.5 255.255.255.252`;
   await asRoot(tidy);
+  if (call.name === 'order-services') await runPlan(planOf([transaction('begin', node, otherOrder)]), runOptions(rack));
   if (call.name === 'remove-bridge') await rack.fleet.setFault(['bridge-active', node]);
   return networkOf(rack, node);
 }
@@ -133,7 +140,7 @@ describe('a node that is cut off', () => {
       'after',
     ],
   ];
-  const tried = changes.filter(([, call]) => call === removal || call.name === 'clear-link-address' || isFull);
+  const tried = changes.filter(([, call]) => ['remove-bridge', 'clear-link-address'].includes(call.name) || isFull);
   const all = tried.flatMap(([what, call]) => cuts.map(([when, cut, end]) => [what, when, call, cut, end] as const));
 
   it.each(all)('%s, %s: is whole and can be reached after the deadline', async (_what, _when, call, cut, end) => {
@@ -181,6 +188,36 @@ describe('a node that is cut off', () => {
       expect.stringMatching(/ step=change .* result=rolled-back$/),
       expect.stringMatching(/ step=change .* result=failed$/),
     ]);
+  });
+
+  it('while nobody comes back takes no change of another run before that is settled', async () => {
+    const before = await begin(other);
+    const { proxy, ways } = await proxied(rack, node);
+    await runChange(
+      other,
+      { onMade: () => void proxy.vanish() },
+      {
+        ways,
+        journal: keptJournal('run-left'),
+        timing: { ...quickTiming, rollbackAfterMs: 600_000 },
+        signal: AbortSignal.timeout(1_500),
+      },
+    );
+    const refused = await runPlan(planOf([sleepAfter('power', node)]), runOptions(rack));
+    expect([outcomes(refused), codes(refused)]).toEqual([{ power: 'failed' }, ['step/rollback-pending']]);
+    expect(refused.diagnostics[0]?.detail).toMatch(/run run-left changed the network and has not confirmed it/);
+    const another = await runChange(clearing);
+    expect([outcomes(another), codes(another)]).toEqual([{ change: 'failed' }, ['step/rollback-pending']]);
+    const settle = (run: string): Step =>
+      aStep('settle', { node, act: { kind: 'script', name: 'settle-rollback', args: { run } } });
+    const [wrong, right] = [settle('run-other'), settle('run-left')];
+    expect(outcomes(await runPlan(planOf([wrong]), runOptions(rack)))).toEqual({ settle: 'unchanged' });
+    expect(outcomes(await runPlan(planOf([right]), runOptions(rack)))).toEqual({ settle: 'changed' });
+    expect([await networkOf(rack, node), await isSettled(rack, node)]).toEqual([before, true]);
+    expect(outcomes(await runPlan(planOf([right]), runOptions(rack)))).toEqual({ settle: 'unchanged' });
+    expect(outcomes(await runPlan(planOf([sleepAfter('power', node)]), runOptions(rack)))).toEqual({
+      power: 'changed',
+    });
   });
 
   it('and starts anew puts back what it finds, long before the deadline', async () => {

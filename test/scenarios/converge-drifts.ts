@@ -101,8 +101,17 @@ async function leftover({ at }: Hand): Promise<void> {
   );
 }
 
+/** As a run leaves it that changed the network and died before it could confirm it. */
+async function unconfirmed({ at }: Hand): Promise<void> {
+  const pending = at(`${ours}/rollback/pending`);
+  await mkdir(pending, { recursive: true });
+  await writeFile(join(pending, 'about'), 'run=r-0\ntoken=1\nstep=an/address\nby=ana@desk\n');
+  await writeFile(join(pending, 'restore'), 'exit 0\n');
+}
+
 /** Every change that a node may undergo behind our back, at least one per property. */
 export const drifts: readonly Drift[] = [
+  { of: 'rollback', what: 'a run has left a change of the network unconfirmed', make: unconfirmed },
   {
     of: 'power/sleep',
     what: 'the Mac may sleep',

@@ -27,6 +27,9 @@ export const removal: NetworkCall = {
   args: { bridge: 'bridge0', members: ['en2', 'en3', 'en4', 'en5', 'en6', 'en7'], services: ['Thunderbolt Bridge'] },
 };
 
+/** The Ethernet behind all others, which nobody would want. */
+export const order: NetworkCall = { name: 'order-services', args: { last: ['en3', 'en4', 'en0'] } };
+
 export const clearing: NetworkCall = {
   name: 'clear-link-address',
   args: { service: 'Thunderbolt 2', device: 'en3', addresses: ['10.77.0.1'] },

@@ -18,9 +18,9 @@ ${armFunctions}
 ismeant() {
   about "$1" && [ "$ar" = ${quote(run)} ]
 }
-v=unchanged n=0 dead=0
+verdict=unchanged n=0 dead=0
 while ismeant "$rb/pending" || ismeant "$rb/rolling"; do
-  v=changed
+  verdict=changed
   if ismeant "$rb/pending" && ! ischanging && claim "$rb/pending" "$rb/rolling"; then
     putback
     disarm
@@ -37,4 +37,4 @@ while ismeant "$rb/pending" || ismeant "$rb/rolling"; do
   [ "$n" -lt ${looks} ] || failed still-changing "process $ap still works on it"
   if [ -d "$rb/pending" ] || [ -d "$rb/rolling" ]; then ${pathWord(tool.sleep)} 0.25; fi
 done
-"$v"`;
+"$verdict"`;

@@ -92,8 +92,9 @@ export async function quiet(fleet: Fleet): Promise<void> {
   }
 }
 
-/** Until no node has a change of its network that waits for its confirmation, or is taken back. */
+/** Until no script runs any more, and no node has a change of its network that waits or is being taken back. */
 export async function unpending({ rack, at }: KillRack): Promise<void> {
+  await quiet(rack.fleet());
   const folders = Object.keys(rack.fleet().nodes).flatMap((node) =>
     ['pending', 'rolling'].map((name) => at(node, `/Library/Application Support/meshwright/rollback/${name}`)),
   );

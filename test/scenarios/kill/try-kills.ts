@@ -46,7 +46,7 @@ export async function openBench(seed: string): Promise<KillBench> {
     const killed = await killAt(kill, scenario, point);
     if (scenario.verb === 'reboot') await quiet(kill.rack.fleet());
     // The same computer comes when the time of a rollback is over, the other one before that.
-    if (successor === 'same') await unpending(kill);
+    if (successor === 'same' && scenario.acts.includes('transaction')) await unpending(kill);
     return aftermath(kill, { killed, successor }, expected);
   };
   const anew = async (scenario: KillScenario): Promise<void> => {

@@ -17,6 +17,14 @@ describe('the times of a run', () => {
     }
   });
 
+  it("let a node take a change back before its lease is nobody's, and not before it can be confirmed", () => {
+    for (const factor of [1, 0.5, 0.05, 0.001]) {
+      const { leaseExpiryMs, rollbackAfterMs } = scaledTiming(factor);
+      expect(rollbackAfterMs).toBeLessThan(leaseExpiryMs);
+      expect(rollbackAfterMs).toBeGreaterThanOrEqual(15_000);
+    }
+  });
+
   it('become shorter where a Mac is waited for, and not below what this computer needs', () => {
     const timing = scaledTiming(0.05);
     const script = aStep('a', { deadlineMs: 60_000 });

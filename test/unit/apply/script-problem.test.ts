@@ -11,6 +11,9 @@ describe('the problem that a script names', () => {
     ['no-full-disk-access', 'step/no-full-disk-access'],
     ['needs-reboot', 'step/needs-reboot'],
     ['fetch-failed', 'step/fetch-failed'],
+    ['rolled-back', 'step/rolled-back'],
+    ['rolling-back', 'step/rolled-back'],
+    ['rollback-pending', 'step/rollback-pending'],
     ['pmset', 'step/failed'],
     ['constructor', 'step/failed'],
   ])('%s is %s', (slug, code) => {
