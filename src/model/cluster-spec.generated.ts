@@ -99,9 +99,9 @@ export interface ClusterSpec {
    */
   thunderbolt?: {
     /**
-     * What should become of macOS's Thunderbolt Bridge. A bridged port can do no RDMA, and three bridged Macs in a ring take the office network down.
+     * What should become of macOS's Thunderbolt Bridge. A bridged port can do no RDMA, and three bridged Macs in a ring take the office network down. verify: a bridge is told and keeps what needs the cables waiting, and nobody but you takes it away.
      */
-    bridge?: 'remove' | 'keep';
+    bridge?: 'remove' | 'keep' | 'verify';
     /**
      * auto: as placements need it. required: every node with a link must have RDMA enabled.
      */

@@ -102,7 +102,7 @@ export interface DesiredFleet {
   };
   readonly thunderbolt: {
     /** `remove` unless the file says otherwise or has no `thunderbolt` section at all. */
-    readonly bridge: 'remove' | 'keep';
+    readonly bridge: 'remove' | 'keep' | 'verify';
     /** What becomes of network daemons of others; absent where the file does not say. */
     readonly foreignDaemons?: 'adopt' | 'remove' | 'stop';
     readonly rdma: 'auto' | 'required';

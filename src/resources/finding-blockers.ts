@@ -32,8 +32,8 @@ function meaningOf(view: View, finding: Diagnostic): Meaning {
   }
   const isNeeded = nodes.some((node) => needsRdma(view.desired, node));
   switch (role.when) {
-    case 'bridge-kept':
-      return view.desired.thunderbolt.bridge === 'keep' ? role : 'converged';
+    case 'bridge-stays':
+      return view.desired.thunderbolt.bridge === 'remove' ? 'converged' : role;
     case 'rdma-needed':
       return isNeeded ? role : 'told';
     case 'rdma-needed-and-addressed':

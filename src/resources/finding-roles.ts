@@ -11,8 +11,8 @@ export type RoleCondition =
   | 'rdma-needed'
   /** The same, and the addresses of its receptacles are as they should be; else apply may mend it by setting them. */
   | 'rdma-needed-and-addressed'
-  /** The file keeps the bridge; else apply takes it away, and the trouble with it. */
-  | 'bridge-kept';
+  /** The file does not let apply take the bridge away; else the trouble goes with it. */
+  | 'bridge-stays';
 
 /**
  * What a finding of the doctor means to a plan: `told` is only worth knowing, `converged` is what apply mends by
@@ -34,11 +34,11 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'macos/builds-differ': 'told',
   'identity/wrong-mac': { blocks: 'identity' },
   'identity/same-mac': { blocks: 'identity' },
-  'bridge/active': 'converged',
-  'bridge/comes-back': 'converged',
+  'bridge/active': { blocks: 'thunderbolt-bridge', when: 'bridge-stays' },
+  'bridge/comes-back': { blocks: 'thunderbolt-bridge', when: 'bridge-stays' },
   'bridge/perhaps-active': 'told',
   'bridge/receptacle-bridged': { blocks: 'thunderbolt-bridge' },
-  'bridge/loop': { blocks: 'thunderbolt-link', when: 'bridge-kept' },
+  'bridge/loop': { blocks: 'thunderbolt-link', when: 'bridge-stays' },
   'power/settings': 'converged',
   'power/no-autorestart': 'told',
   'memory/wired-limit': 'converged',
@@ -68,6 +68,7 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'cabling/no-answer': { blocks: 'thunderbolt-link' },
   'cabling/no-receptacle': { blocks: 'thunderbolt-link' },
   'cabling/undeclared': 'told',
+  'cabling/doubled': 'told',
   'cabling/foreign-mac': 'told',
   'cabling/unidentified-mac': 'told',
   'rdma/no-thunderbolt-5': { blocks: 'rdma', when: 'rdma-needed' },

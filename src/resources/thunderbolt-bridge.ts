@@ -10,7 +10,7 @@ import { changedProperties, patchesOf } from './change.ts';
 import { compareText } from './compare-text.ts';
 import { connectionBlockers } from './connection.ts';
 import { findingBlockers } from './finding-blockers.ts';
-import type { ObservedTarget, Property, Resource, View } from './resource.ts';
+import type { Gap, ObservedTarget, Property, Resource, View } from './resource.ts';
 import { knownWords } from './seen-fact.ts';
 
 /** Each survives the removal of the others, so each is a property of its own. */
@@ -104,6 +104,16 @@ const properties = ({ desired, targets }: View): readonly Property[] =>
 const touchedBridges = ({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] =>
   changed.length === 0 ? [] : ownBridges(bridgeLayers(facts)).flatMap(({ name, members }) => [name, ...members]);
 
+/** Where a bridge is only looked for, what nobody could see keeps waiting what needs the cables. */
+const gaps = ({ desired, targets }: View): readonly Gap[] =>
+  targets
+    .filter(({ facts }) => desired.thunderbolt.bridge === 'verify' && bridgeLayers(facts).unknown.length > 0)
+    .map(({ desired: { name: node } }) => ({
+      node,
+      resource: 'thunderbolt-bridge',
+      text: 'whether the Thunderbolt Bridge is there',
+    }));
+
 /** macOS's own Thunderbolt Bridge in its three layers; a bridge that a person made is never touched. */
 export const thunderboltBridge: Resource = {
   kind: 'thunderbolt-bridge',
@@ -119,4 +129,5 @@ export const thunderboltBridge: Resource = {
     ...findingBlockers(view, 'thunderbolt-bridge'),
     ...connectionBlockers(view, { kind: 'thunderbolt-bridge', properties: properties(view), touched: touchedBridges }),
   ],
+  gaps,
 };

@@ -53,7 +53,7 @@ export function newMac(from: NewMac): MacState {
     isRdmaEnabled: true,
     preferences: newPreferences(from, ports),
     live: {
-      ...(desired.thunderbolt.bridge === 'remove' ? {} : { bridge: model.receptacleDevices }),
+      ...(desired.thunderbolt.bridge === 'keep' ? { bridge: model.receptacleDevices } : {}),
       addresses: {},
     },
     isFileVaultOn: desired.system.fileVault === 'enabled',

@@ -137,7 +137,7 @@ export const keys: Readonly<Record<string, { readonly edit: Entry; readonly remo
       changes: [...linkAddresses, ...both('placement')],
     },
   },
-  'thunderbolt.bridge': { edit: { to: 'keep' }, remove: nothing },
+  'thunderbolt.bridge': { edit: { to: 'verify' }, remove: nothing },
   'thunderbolt.foreignDaemons': { edit: { to: 'remove' }, remove: nothing },
   'thunderbolt.rdma': { edit: { to: 'auto' }, remove: nothing },
   'thunderbolt.addressing': {

@@ -1,6 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import { adoptedDaemon } from '../adopted-daemon.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers } from '../bridge-layers.ts';
 import type { ExaminedNode } from '../examination.ts';
@@ -53,12 +54,13 @@ function removal({ preferred, services }: BridgeLayers): Removal {
 }
 
 /** What nobody could see comes first: a restart, or half of the removal, brings the bridge back. */
-function cure(node: string, layers: BridgeLayers): string {
+function cure(node: string, layers: BridgeLayers, isRemoved: boolean): string {
   const { commands, isBySettings } = removal(layers);
   const isLookedAt = layers.unknown.length === 0;
   const looks = layers.unknown.map((layer) => lookUps[layer]);
   const isUp = layers.present.includes('interface');
-  const remove = isLookedAt ? `Remove it with meshwright apply, or on ${node}:` : 'Then remove what is known of it:';
+  const byHand = isRemoved ? `Remove it with meshwright apply, or on ${node}:` : `On ${node}:`;
+  const remove = isLookedAt ? byHand : 'Then remove what is known of it:';
   const isAlone = commands.length === 0 && !isBySettings && isLookedAt;
   const restart = isAlone ? `Restart ${node}.` : 'Then restart it.';
   const perhaps = layers.unknown.includes('interface') ? ['Then restart it if the bridge was up.'] : [];
@@ -71,6 +73,7 @@ function cure(node: string, layers: BridgeLayers): string {
       ? [`On ${node}, remove the Thunderbolt Bridge in System Settings > Network > Manage Virtual Interfaces.`]
       : []),
     ...last,
+    ...(isRemoved ? [] : ['Or let apply remove it: bridge: remove, in the file.']),
   ].join('\n');
 }
 
@@ -90,17 +93,18 @@ function tell(layers: BridgeLayers): { readonly code: Diagnostic['code']; readon
       };
 }
 
-function judge({ name, facts }: ExaminedNode): readonly Diagnostic[] {
+function judge({ thunderbolt }: DesiredFleet, { name, facts }: ExaminedNode): readonly Diagnostic[] {
   const layers = bridgeLayers(facts);
   if (layers.present.length === 0) {
     return [];
   }
   const { code, detail } = tell(layers);
-  return [diagnose(code, { subject: nodeSubject(name), detail: escapeText(detail), hint: cure(name, layers) })];
+  const hint = cure(name, layers, thunderbolt.bridge === 'remove');
+  return [diagnose(code, { subject: nodeSubject(name), detail: escapeText(detail), hint })];
 }
 
-/** The Thunderbolt Bridge, when the file wants it removed: in each of the three layers where it still is. */
+/** The Thunderbolt Bridge, unless the file keeps it: in each of the three layers where it still is. */
 export const bridge: Rule = ({ desired, nodes }) =>
-  desired.thunderbolt.bridge === 'remove'
-    ? nodes.filter(({ facts }) => adoptedDaemon(desired, facts) === undefined).flatMap(judge)
-    : [];
+  desired.thunderbolt.bridge === 'keep'
+    ? []
+    : nodes.filter(({ facts }) => adoptedDaemon(desired, facts) === undefined).flatMap((node) => judge(desired, node));

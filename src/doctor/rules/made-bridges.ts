@@ -9,7 +9,7 @@ import { nodeSubject } from '../subject.ts';
  * no command deletes it: the receptacle is taken out, and the bridge stays.
  */
 export const madeBridgesRule: Rule = ({ desired, nodes }) =>
-  desired.thunderbolt.bridge !== 'remove'
+  desired.thunderbolt.bridge === 'keep'
     ? []
     : nodes.flatMap(({ name, facts }) =>
         madeBridges(bridgeLayers(facts)).map(({ name: bridge, members, receptacles, addresses }) => {

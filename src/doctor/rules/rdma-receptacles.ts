@@ -26,7 +26,7 @@ function troublesOf(examination: Examination, node: ExaminedNode): readonly Trou
     }
     // A far Mac that has a cause of its own is told; a bridge that is to go is told by its own rule.
     const isFarCause = rdma.kind === 'port-down' && rdma.farRdma !== 'ready' && rdma.farRdma !== 'unknown';
-    const isBridgeCause = rdma.kind === 'bridged' && examination.desired.thunderbolt.bridge === 'remove';
+    const isBridgeCause = rdma.kind === 'bridged' && examination.desired.thunderbolt.bridge !== 'keep';
     return isFarCause || isBridgeCause ? [] : [{ end, rdma }];
   });
 }
