@@ -1,7 +1,9 @@
 import type { CodeEntry } from './code-entry.ts';
+import { suspicionCodes } from './codes-rdma.ts';
 
 /** Codes about placements: how they are, and starting and stopping them. */
 export const meshCodes = {
+  ...suspicionCodes,
   'mesh/launch-budget': {
     severity: 'error',
     summary: 'A placement over RDMA was started too often since a Mac booted.',

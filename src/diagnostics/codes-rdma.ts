@@ -72,3 +72,21 @@ export const rdmaCodes = {
     hint: 'Look again in a minute; if it stays so, restart this node.',
   },
 } as const satisfies Record<string, CodeEntry>;
+
+/** What only traffic can show: told of placements over RDMA that failed, and never of a look alone. */
+export const suspicionCodes = {
+  'rdma/suspected-idle-dead': {
+    severity: 'error',
+    summary: 'A cable is suspected to carry nothing, though its RDMA ports say that they are active.',
+    cause:
+      'A start or a token over RDMA failed in this boot session, and everything that can be looked at is fine on all links of the placement. Ports that idled for long, or whose cable was plugged in anew, stop working until both Macs restart (exo issue 1973); only traffic shows it.',
+    hint: 'Start the placement anew; if that does not help, restart the Macs at both ends of the cable.',
+  },
+  'rdma/suspected-exhausted': {
+    severity: 'error',
+    summary: 'A Mac is suspected to have no protection domain or queue pair left.',
+    cause:
+      'The last start over RDMA in this boot session failed with the words of a device that has nothing left (a protection domain that could not be allocated, errno 12 or 16), and everything that can be looked at is fine. Failed starts leak them, no tool shows how many are used, and only a restart frees them.',
+    hint: 'Start the placement anew; if that does not help, restart the Mac.',
+  },
+} as const satisfies Record<string, CodeEntry>;

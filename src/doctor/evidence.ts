@@ -48,6 +48,8 @@ const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'rdma/bridged': ['interfaces', 'rdma-ports'],
   'rdma/no-address': ['interfaces', 'rdma-ports'],
   'rdma/no-gid': ['interfaces', 'rdma-ports'],
+  'rdma/suspected-idle-dead': ['rdma-state', 'thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
+  'rdma/suspected-exhausted': ['rdma-state', 'rdma-ports', 'rdma-starts'],
 };
 
 const factsOf = (code: string): readonly FactName[] =>

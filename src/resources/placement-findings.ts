@@ -7,6 +7,7 @@ import { nodesSubject } from '../doctor/subject.ts';
 import type { NodeName } from '../model/node.ts';
 import { orphans, placementCases } from './placement-cases.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
+import { rdmaSuspicions } from './rdma-suspicions.ts';
 import type { View } from './resource.ts';
 
 /**
@@ -15,6 +16,7 @@ import type { View } from './resource.ts';
  */
 export const placementFindings = (view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] => [
   ...surveys.flatMap((one) => findingOf(one, view)),
+  ...rdmaSuspicions(view, surveys),
   ...leftOver(view),
 ];
 

@@ -21,7 +21,7 @@ function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
       bootedAtEpochSeconds: atEpochSeconds,
     },
     wiredLimitMegabytes: 0,
-    ailments: { ...mac.ailments, isRdmaHung: false },
+    ailments: { ...mac.ailments, isRdmaHung: false, deadReceptacles: [], lacksDomains: false },
     // FileVault asks for a password before macOS starts.
     connection: mac.isFileVaultOn ? { ...mac.connection, filevault: 'preboot' } : mac.connection,
   };

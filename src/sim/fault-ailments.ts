@@ -1,5 +1,6 @@
-import { type Fault, macFault } from './fault.ts';
-import { aimAtNode } from './fault-targets.ts';
+import { type Fault, fault, macFault } from './fault.ts';
+import { aimAtCable, aimAtNode } from './fault-targets.ts';
+import { macNamed, peerAt, type SimulatedFleet, withMac } from './fleet.ts';
 import { withBridgeInterface } from './interfaces.ts';
 import type { Ailments, MacState } from './mac.ts';
 
@@ -13,6 +14,32 @@ export const rdmaHang: Fault = macFault(
   'its cables carry nothing though every port says active, until a reboot',
   aimAtNode,
   (mac) => (mac.ailments.isRdmaHung ? 'its RDMA hangs already' : ailing(mac, { isRdmaHung: true })),
+);
+
+const withDeadPort = (fleet: SimulatedFleet, node: string, receptacle: number): SimulatedFleet =>
+  withMac(fleet, node, (mac) =>
+    ailing(mac, { deadReceptacles: [...new Set([...mac.ailments.deadReceptacles, receptacle])].sort() }),
+  );
+
+/** A link that nobody used for long: both ends have to start anew before anything comes through (exo issue 1973). */
+export const idleDeadPort: Fault = fault({
+  summary: 'a cable carries nothing though both ports say active, until both Macs reboot',
+  targets: 'NODE:RECEPTACLE',
+  aim: aimAtCable,
+  change: (fleet, end) => {
+    const peer = peerAt(fleet, end);
+    if (peer === undefined) return 'nobody is at the other end of its cable';
+    const isDead = macNamed(fleet, end.node)?.ailments.deadReceptacles.includes(end.receptacle) === true;
+    if (isDead) return 'its port is dead already';
+    return withDeadPort(withDeadPort(fleet, end.node, end.receptacle), peer.mac.name, peer.receptacle.number);
+  },
+});
+
+/** What many failed starts leave behind: `ibv_devinfo` says what it always says, and no program gets a domain. */
+export const pdLeak: Fault = macFault(
+  'no protection domain is left, so no program can open an RDMA device, until a reboot',
+  aimAtNode,
+  (mac) => (mac.ailments.lacksDomains ? 'it has none left already' : ailing(mac, { lacksDomains: true })),
 );
 
 /** macOS makes the bridge anew, at once and whenever the Mac starts. */

@@ -2,7 +2,16 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Fault } from './fault.ts';
 import { clockSkew, connectionDrop, filevaultLocked, sudoDenied, wrongHostKey, wrongMac } from './fault-access.ts';
-import { bridgeRebuilt, diskFull, noFullDiskAccess, noReturn, rdmaHang, slowShutdown } from './fault-ailments.ts';
+import {
+  bridgeRebuilt,
+  diskFull,
+  idleDeadPort,
+  noFullDiskAccess,
+  noReturn,
+  pdLeak,
+  rdmaHang,
+  slowShutdown,
+} from './fault-ailments.ts';
 import { cable40g, cableMissing, cableSwapped, gidMissing } from './fault-cables.ts';
 import { dhcpReset, internetSharing } from './fault-network.ts';
 import { bridgeActive, macosOld, powerWrong, rdmaDisabled } from './fault-settings.ts';
@@ -28,10 +37,12 @@ export const faults = {
   'gid-missing': gidMissing,
   'hub-between': hubBetween,
   'hub-hides-peer': hubHidesPeer,
+  'idle-dead-port': idleDeadPort,
   'internet-sharing': internetSharing,
   'macos-old': macosOld,
   'no-full-disk-access': noFullDiskAccess,
   'no-return': noReturn,
+  'pd-leak': pdLeak,
   'power-wrong': powerWrong,
   'rdma-disabled': rdmaDisabled,
   'rdma-hang': rdmaHang,

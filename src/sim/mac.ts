@@ -55,6 +55,10 @@ export interface ConnectionState {
 export interface Ailments {
   /** Nothing comes through its cables, though every port says active; until the next start. */
   readonly isRdmaHung: boolean;
+  /** Receptacles that idled too long: nothing comes through them, whatever they say, until the next start. */
+  readonly deadReceptacles: readonly number[];
+  /** Whether failed starts have leaked every protection domain, so that no program gets one; until the next start. */
+  readonly lacksDomains: boolean;
   /** Every start puts the Thunderbolt Bridge together again. */
   readonly isBridgeRebuilt: boolean;
   /** Whether an SSH session may change the network preferences. */

@@ -72,6 +72,8 @@ export function newMac(from: NewMac): MacState {
     connection: { hostKey: 'own', filevault: 'unlocked' },
     ailments: {
       isRdmaHung: false,
+      deadReceptacles: [],
+      lacksDomains: false,
       isBridgeRebuilt: false,
       hasFullDiskAccess: true,
       isSharingInternet: false,

@@ -40,3 +40,7 @@ export function gidsOf(fleet: SimulatedFleet, mac: MacState, receptacle: Recepta
   const own = receptacle.linkLocal;
   return receptacle.isMappedGidFirst ? [first, ...mapped, own] : [first, own, ...mapped];
 }
+
+/** Whether nothing comes through this receptacle though everything about it looks well. */
+export const isPortDead = ({ ailments }: MacState, { number }: ReceptacleState): boolean =>
+  ailments.isRdmaHung || ailments.deadReceptacles.includes(number);

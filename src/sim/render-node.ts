@@ -20,6 +20,9 @@ function seenFrom(fleet: SimulatedFleet, node: string): readonly unknown[] {
   ];
 }
 
+/** ENOMEM: what a program that opens a device gets where no protection domain is left. */
+const noDomains = 'alloc_pd 12\n';
+
 /** Renders nodes, and gives the very same list again while nothing has changed that a node can see. */
 export function createRenderer(): (fleet: SimulatedFleet, node: string) => readonly NodeFile[] {
   const rendered = new Map<string, { readonly seen: readonly unknown[]; readonly files: readonly NodeFile[] }>();
@@ -47,6 +50,7 @@ export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFil
     dataFile(preferencesPath, networkPreferences(mac)),
     dataFile(seenCopy({ kind: 'node-path', path: preferencesPath }), networkPreferences(mac)),
     ...(room === undefined ? [] : [dataFile('/.sim/room', `${room}\n`)]),
+    ...(mac.ailments.lacksDomains ? [dataFile('/.sim/verbs', noDomains)] : []),
     dataFile(routesPath, routesText({ fleet, mac })),
     ...tools.flatMap((tool) => toolFiles(tool, { fleet, mac })),
   ];

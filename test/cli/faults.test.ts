@@ -36,6 +36,8 @@ const shows: Readonly<Record<FaultName, { readonly target: string; readonly exit
   'no-return': { target: 'studio-1', exit: 0 },
   'power-wrong': { target: 'studio-1', exit: 4 },
   'rdma-disabled': { target: 'studio-3', exit: 3 },
+  'idle-dead-port': { target: 'studio-1:2', exit: 0 },
+  'pd-leak': { target: 'studio-1', exit: 0 },
   'rdma-hang': { target: 'studio-1', exit: 0 },
   'slow-shutdown': { target: 'studio-1', exit: 0 },
   'sudo-denied': { target: 'studio-2', exit: 0 },

@@ -103,8 +103,8 @@ if s ${pathWord(place.applicationSupport)} && s "$b" && s "$b/placements"; then
     printf 'placement %s\\n' "$n"
     k='' q='' t='' m=''
     r "$j/record"
-    a
     h
+    a
   done
 fi
 if s "$b" && [ -e ${pathWord(rdmaStartsFile)} ]; then

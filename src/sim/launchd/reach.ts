@@ -1,6 +1,7 @@
 import { macNamed, peerAt, type SimulatedFleet } from '../fleet.ts';
 import { type LiveAddress, liveAddress } from '../interfaces.ts';
 import { ipv4Number } from '../ip-text.ts';
+import { isPortDead } from '../rdma.ts';
 
 /** Which addresses on cables a Mac can use at this moment. */
 export interface Reach {
@@ -19,22 +20,24 @@ const isSameNetwork = (one: LiveAddress, other: LiveAddress): boolean =>
 
 /**
  * What follows from cables, addresses and bridge alone: a pulled cable takes both ends away, a swapped one brings two
- * networks together that do not fit, a bridged or lost address is none, and a hung Mac lets nothing through.
+ * networks together that do not fit, a bridged or lost address is none, and a hung Mac or a dead port lets nothing through.
  */
 export function reachOf(fleet: SimulatedFleet, node: string): Reach {
   const mac = macNamed(fleet, node);
   if (mac === undefined) return { own: [], far: [] };
   const ends = mac.receptacles.flatMap((receptacle) => {
     const own = liveAddress(fleet, mac, receptacle);
-    return own === undefined ? [] : [{ own, peer: peerAt(fleet, { node: mac.name, receptacle: receptacle.number }) }];
+    return own === undefined
+      ? []
+      : [{ receptacle, own, peer: peerAt(fleet, { node: mac.name, receptacle: receptacle.number }) }];
   });
   return {
     own: ends.map(({ own }) => own.address),
-    far: ends.flatMap(({ own, peer }) => {
+    far: ends.flatMap(({ receptacle, own, peer }) => {
       const far = peer === undefined ? undefined : liveAddress(fleet, peer.mac, peer.receptacle);
       if (peer === undefined || far === undefined || !isSameNetwork(own, far)) return [];
       // Ports, addresses and devices all look well at both ends; only nothing comes through.
-      if (mac.ailments.isRdmaHung || peer.mac.ailments.isRdmaHung) return [];
+      if (isPortDead(mac, receptacle) || isPortDead(peer.mac, peer.receptacle)) return [];
       return [{ node: peer.mac.name, address: far.address }];
     }),
   };

@@ -3,7 +3,7 @@
 # same model. It runs on the perl that macOS ships (5.34) with core modules only.
 #
 #   rank --rank R --size N --listen ADDR:PORT --peers ADDR:PORT,... --model FOLDER --endpoint PORT --generation G
-#        [--deadline SECONDS]
+#        [--deadline SECONDS] [--transport tcp|rdma]
 #
 # Rank 0 answers the OpenAI chat API on 127.0.0.1:PORT. A question becomes a digest that travels from rank to rank over
 # the link sockets; each mixes in the SHA-256 of its own model files and the generation, the last one brings it home to
@@ -12,7 +12,9 @@
 # USR1 makes it hang: it goes on taking connections and answers none. TERM ends it.
 #
 # On a machine without cables MESHWRIGHT_LINK_TABLE names a file of lines `10.77.0.1:51000 127.0.0.1:23211`: what can be
-# reached now, and where. It is read again for every request.
+# reached now, and where. It is read again for every request. With --transport rdma a rank opens its device first, as the
+# verbs library would: a file `verbs` beside that table, or /.sim/verbs, says which call fails there (`alloc_pd 12`), and
+# what does not come through is an error of its queue pair.
 use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
@@ -21,10 +23,10 @@ use IO::Socket::INET;
 use JSON::PP ();
 use Time::HiRes ();
 
-my %option = (deadline => 5);
+my %option = (deadline => 5, transport => 'tcp');
 while (@ARGV) {
     my ($name, $value) = splice @ARGV, 0, 2;
-    $name =~ /^--(rank|size|listen|peers|model|endpoint|generation|deadline)$/ or fail(64, "unknown option $name");
+    $name =~ /^--(rank|size|listen|peers|model|endpoint|generation|deadline|transport)$/ or fail(64, "unknown option $name");
     defined $value or fail(64, "$name needs a value");
     $option{$1} = $value;
 }
@@ -36,6 +38,8 @@ my @peers = split /,/, $option{peers} // '';
 /^[0-9]+$/ or fail(64, "$_ is no number") for $rank, $size, $generation, $option{endpoint};
 $rank < $size or fail(64, "rank $rank of $size does not exist");
 $size == 1 || @peers == $size or fail(64, "--peers names " . @peers . " ranks instead of $size");
+$option{transport} =~ /^(?:tcp|rdma)$/ or fail(64, "there is no transport $option{transport}");
+my $is_rdma = $option{transport} eq 'rdma';
 -d $option{model} or fail(66, "there is no model folder $option{model}");
 
 my $json = JSON::PP->new->utf8->canonical;
@@ -51,6 +55,7 @@ $SIG{TERM} = $SIG{INT} = sub {
     exit 0;
 };
 
+open_device() if $is_rdma;
 my $link = listener($option{listen});
 my $endpoint = $rank == 0 ? listener("127.0.0.1:$option{endpoint}") : undef;
 print "rank $rank of $size listens on $option{listen}, generation $generation\n";
@@ -81,6 +86,15 @@ sub fail {
     my ($code, $text) = @_;
     print STDERR "rank: $text\n";
     exit $code;
+}
+
+# Fails as programs do that get no protection domain.
+sub open_device {
+    my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
+    open my $verbs, '<', ($folder // '') . 'verbs' or return;
+    while (my $line = <$verbs>) {
+        fail(1, "[jaccl] Couldn't allocate protection domain (errno $1)") if $line =~ /^alloc_pd ([0-9]+)$/;
+    }
 }
 
 # Where an address is to be found on this machine: itself, or what the table says. Undefined when it is out of reach.
@@ -138,7 +152,9 @@ sub mixed {
 sub ask_rank {
     my ($to, $digest, $hop) = @_;
     my $address = $peers[$to];
-    my $place = place_of($address) // die "rank $rank has no way to $address\n";
+    my $place = place_of($address) // die $is_rdma
+        ? "[jaccl] Changing queue pair to RTR failed with errno 60 (rank $rank to $address)\n"
+        : "rank $rank has no way to $address\n";
     my $socket = IO::Socket::INET->new(PeerAddr => $place, Proto => 'tcp', Timeout => $option{deadline})
         // die "rank $to at $address does not answer: $!\n";
     $socket->autoflush(1);

@@ -28,6 +28,7 @@ const nodes = healthy.macs.map(({ name }) => name);
 const disagreeing: readonly string[] = ['wrong-mac', 'cable-foreign', 'hub-between', 'hub-hides-peer'];
 const counts: Readonly<Record<string, number>> = { 'cable-missing': 10, 'cable-doubled': 14, 'cable-extra': 14 };
 const targets: Readonly<Record<string, string>> = {
+  'idle-dead-port': 'studio-2:3',
   'cable-40g': 'studio-2:3',
   'cable-doubled': 'studio-2:3',
   'cable-missing': 'studio-2:3',

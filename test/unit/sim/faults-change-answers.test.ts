@@ -153,6 +153,8 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
       ...neighbours,
     },
   ],
+  'idle-dead-port': ['studio-1:2', {}],
+  'pd-leak': ['studio-1', { 'studio-1': ['+ /.sim/verbs'] }],
   'rdma-hang': ['studio-1', {}],
   'slow-shutdown': ['studio-1', {}],
   'sudo-denied': ['studio-1', { 'studio-1': ['/.sim/sudo'] }],

@@ -50,6 +50,14 @@ describe('the history of a rack', () => {
     expect(names(historyOf(fault('gid-missing'), boot('studio-1')))).toEqual([]);
     expect(names(historyOf(fault('rdma-hang'), boot('studio-2')))).toEqual(['rdma-hang']);
     expect(names(historyOf(fault('rdma-hang'), boot('studio-1')))).toEqual([]);
+    expect(names(historyOf(fault('pd-leak'), boot('studio-1')))).toEqual([]);
+  });
+
+  it('mends a port that idled for too long only when both Macs of its cable have started anew', () => {
+    const dead: SimEvent = { kind: 'fault', fault: 'idle-dead-port', target: 'studio-1:2' };
+    expect(names(historyOf(dead, boot('studio-1')))).toEqual(['idle-dead-port']);
+    expect(names(historyOf(dead, boot('studio-2')))).toEqual(['idle-dead-port']);
+    expect(names(historyOf(dead, boot('studio-1'), boot('studio-2')))).toEqual([]);
   });
 
   it('counts a fault as mended when nothing shows it any more, and can still take all of it out', () => {

@@ -50,6 +50,13 @@ describe('what a simulated Mac reaches over its cables', () => {
       ['10.77.0.14', '10.77.0.18'],
     ],
     [
+      'a cable that idled for too long',
+      'idle-dead-port',
+      'studio-1:2',
+      ['10.77.0.2', '10.77.0.13', '10.77.0.17'],
+      ['10.77.0.14', '10.77.0.18'],
+    ],
+    [
       'an older cable',
       'cable-40g',
       'studio-1:2',

@@ -1,0 +1,136 @@
+import { linkAt } from '../cabling/judge-cabling.ts';
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { escapeText } from '../diagnostics/escape.ts';
+import type { Examination, ExaminedNode } from '../doctor/examination.ts';
+import { withCommands } from '../doctor/hint-lines.ts';
+import { nodeRdma } from '../doctor/rdma-node.ts';
+import { receptacleRdma } from '../doctor/rdma-receptacle.ts';
+import { linkSubject, nodesSubject } from '../doctor/subject.ts';
+import type { DesiredPlacement } from '../model/desired.ts';
+import type { Link } from '../model/link.ts';
+import type { NodeName } from '../model/node.ts';
+import type { PlacementSurvey } from './placement-survey.ts';
+import type { View } from './resource.ts';
+
+/** The links between the members of a placement. */
+function linksOf({ desired }: View, { nodes }: Pick<DesiredPlacement, 'nodes'>): readonly Link[] {
+  const isMember = (name: string): boolean => nodes.some((node) => node === name);
+  return desired.thunderbolt.links.filter(({ ends }) => ends.every((end) => isMember(end.node)));
+}
+
+/** Whether every rung that can be seen is there at both ends of a link; unknown is never fine. */
+function isFine(examination: Examination, { ends }: Link): boolean {
+  const isCabled = linkAt(examination.cabling.links, ends[0])?.judgement.kind === 'as-declared';
+  return (
+    isCabled &&
+    ends.every((end) => {
+      const node = examination.nodes.find(({ name }) => name === end.node);
+      return (
+        node !== undefined && nodeRdma(node) === 'ready' && receptacleRdma(examination, node, end).kind === 'ready'
+      );
+    })
+  );
+}
+
+/** What the last start on a node has complained about, in the boot session that is still going on. */
+function complaintOn({ facts }: ExaminedNode, placement: string): string | undefined {
+  const { 'rdma-starts': starts, 'boot-session': session } = facts;
+  if (starts.kind === 'unknown' || session.kind === 'unknown') return undefined;
+  const last = starts.value.last.find((one) => one.placement === placement);
+  return last?.startedIn === session.value.uuid ? last.complaint : undefined;
+}
+
+interface Complaint {
+  readonly node: NodeName;
+  readonly text: string;
+}
+
+/**
+ * What the verbs library says when a device has nothing left: ENOMEM or no domain, EBUSY for a queue pair too many.
+ *
+ * @see runtimes: errors of jaccl
+ */
+const exhausted = /protection domain|create_qp|errno ?[=:]? ?(?:12|16)\b/i;
+
+const causeWords = 'every rung that can be seen is fine at both ends';
+
+const cure = (sentence: string, placement: string, nodes: readonly NodeName[]): string =>
+  withCommands(sentence, [`meshwright restart ${placement}`, `meshwright reboot ${nodes.join(' ')}`]);
+
+const tried = 'Try a start first; if that does not help, restart';
+
+function exhaustedFinding({ name }: PlacementSurvey, complaints: readonly Complaint[]): Diagnostic {
+  const nodes = complaints.map(({ node }) => node);
+  const said = complaints.map(({ node, text }) => `${node} said "${text}"`).join('; ');
+  return diagnose('rdma/suspected-exhausted', {
+    subject: nodesSubject(nodes),
+    detail: `Suspected: no protection domain or queue pair is left. The last start of ${name} failed: ${escapeText(said)}.`,
+    hint: cure(`${tried} what has nothing left:`, name, nodes),
+  });
+}
+
+/** The links whose address a complaint names; all of them where none does. */
+function namedLinks({ desired }: View, links: readonly Link[], texts: readonly string[]): readonly Link[] {
+  const named = links.filter((link) => {
+    const network = desired.thunderbolt.networks[link.index];
+    return network !== undefined && texts.some((text) => namesNetwork(text, network.address));
+  });
+  return named.length === 0 ? links : named;
+}
+
+/** Whether a text names one of the two addresses of a /30. */
+function namesNetwork(text: string, network: string): boolean {
+  const at = network.lastIndexOf('.') + 1;
+  const first = Number(network.slice(at));
+  return [1, 2].some((offset) => {
+    const address = `${network.slice(0, at)}${first + offset}`.replaceAll('.', '\\.');
+    return new RegExp(`(?<![\\d.])${address}(?![\\d])`).test(text);
+  });
+}
+
+function deadFinding(
+  view: View,
+  survey: PlacementSurvey,
+  links: readonly Link[],
+  complaints: readonly Complaint[],
+): Diagnostic {
+  const texts = [survey.evidence, ...complaints.map(({ text }) => text)];
+  const meant = namedLinks(view, links, texts);
+  const nodes = [...new Set(meant.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
+  const [only] = meant;
+  const said = complaints.map(({ node, text }) => `; ${node} said "${text}"`).join('');
+  const what = meant.length === 1 ? 'this cable' : `one of ${meant.length} cables`;
+  const why = `${survey.name} is ${survey.state.replace('-', ' ')} (${survey.evidence})${said}`;
+  return diagnose('rdma/suspected-idle-dead', {
+    subject: meant.length === 1 && only !== undefined ? linkSubject(only.ends) : nodesSubject(nodes),
+    detail: `Suspected: ${what} carries nothing, though ${causeWords}. ${escapeText(why)}.`,
+    hint: cure(`${tried} the Macs at both ends:`, survey.name, nodes),
+  });
+}
+
+/** Whether a start or a token failed: what nobody started, or what somebody stopped on purpose, tells nothing. */
+const hasFailed = ({ standing, wanted, state }: PlacementSurvey): boolean =>
+  standing === 'differs' && wanted === 'serving' && state !== 'not-placed' && state !== 'changed';
+
+function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[] {
+  const { examination } = view;
+  const links = linksOf(view, survey);
+  if (!hasFailed(survey) || links.length === 0 || !links.every((link) => isFine(examination, link))) return [];
+  const members = examination.nodes.filter(({ name }) => survey.nodes.includes(name));
+  const complaints = members.flatMap((node): readonly Complaint[] => {
+    const text = complaintOn(node, survey.name);
+    return text === undefined ? [] : [{ node: node.name, text }];
+  });
+  const spent = complaints.filter(({ text }) => exhausted.test(text));
+  if (spent.length > 0) return [exhaustedFinding(survey, spent)];
+  const hasSymptom = survey.state === 'hung' || complaints.length > 0;
+  return hasSymptom ? [deadFinding(view, survey, links, complaints)] : [];
+}
+
+/**
+ * What only traffic can show, where it failed: a placement over RDMA whose start or token came to nothing in this boot
+ * session, although everything that can be looked at is fine on all of its links. A suspicion, never a certainty.
+ */
+export const rdmaSuspicions = (view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] =>
+  surveys.filter(({ transport }) => transport === 'rdma').flatMap((survey) => suspicionsOf(view, survey));

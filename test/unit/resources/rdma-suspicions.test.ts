@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
+import type { FactValues } from '../../../src/model/fact-values.ts';
+import { placementFindings } from '../../../src/resources/placement-findings.ts';
+import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
+import { viewOf } from '../../../src/resources/view.ts';
+import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+
+const overRdma: MeshChanges = { placement: { transport: 'rdma' } };
+const hung = threeMembers(['joined', 'joined', 'joined']);
+const silent = { kind: 'silent', reason: 'no token before the deadline of 4 s' } as const;
+const [leader, ...followers] = ['studio-1', 'studio-2', 'studio-3'];
+const withoutToken: MeshRack['members'] = Object.fromEntries(
+  Object.entries(hung).map(([node, all]) => [
+    node,
+    node === leader ? all.map((one) => ({ ...one, token: silent })) : all,
+  ]),
+);
+
+/** What the last start on this node has complained about. */
+const said = (node: string, complaint: string, startedIn = `BOOT-${node}`): Partial<FactValues> => ({
+  'rdma-starts': { startedIn, starts: 1, last: [{ placement: 'kimi', startedIn, complaint }] },
+});
+
+function suspicions(rack: MeshRack, changes: MeshChanges = overRdma): readonly Diagnostic[] {
+  const desired = meshFleet(changes);
+  const observation = observeMesh(desired, rack);
+  const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
+  return placementFindings(view, surveyPlacements(view)).filter(({ code }) => code.startsWith('rdma/'));
+}
+
+const short = (rack: MeshRack, changes?: MeshChanges): readonly string[] =>
+  suspicions(rack, changes).map(({ code, subject }) => `${code} ${subject}`);
+
+describe('a placement over RDMA that gives no token', () => {
+  it('brings all its links under suspicion where nothing says which', () => {
+    const [found, ...others] = suspicions({ members: withoutToken });
+    expect(others).toEqual([]);
+    expect([found?.code, found?.subject]).toEqual(['rdma/suspected-idle-dead', 'nodes studio-1, studio-2, studio-3']);
+    expect(found?.detail).toContain('one of 3 cables');
+    expect(found?.hint.split('\n').slice(1)).toEqual([
+      '  meshwright restart kimi',
+      '  meshwright reboot studio-1 studio-2 studio-3',
+    ]);
+  });
+
+  it('brings the one link under suspicion whose address a rank names', () => {
+    const values = { 'studio-2': said('studio-2', 'RTR failed with errno 60 (rank 1 to 10.77.0.14:50004)') };
+    expect(short({ members: withoutToken, values })).toEqual([
+      'rdma/suspected-idle-dead link studio-2:3 <-> studio-3:3',
+    ]);
+  });
+
+  it('brings nothing under suspicion over TCP, nor where it serves', () => {
+    expect(short({ members: withoutToken }, {})).toEqual([]);
+    expect(short({ members: hung })).toEqual([]);
+  });
+
+  it.each([
+    ['a port is not active', { 'rdma-ports': [] }],
+    ['RDMA is disabled', { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] }],
+    ['an address is missing', { interfaces: [] }],
+  ] as const)('brings nothing under suspicion while %s: that is the cause', (_what, values) => {
+    expect(short({ members: withoutToken, values: { 'studio-3': values } })).toEqual([]);
+  });
+
+  it('brings nothing under suspicion while a rung is unknown', () => {
+    expect(short({ members: withoutToken, unknown: { 'studio-3': { 'rdma-ports': 'busy' } } })).toEqual([]);
+  });
+});
+
+describe('a start over RDMA that failed', () => {
+  const dead = threeMembers(['exited', 'exited', 'exited']);
+
+  it.each(["Couldn't allocate protection domain", 'ibv_create_qp failed: errno 16', 'alloc failed with errno=12'])(
+    'for want of what a device has is told of the Mac that said "%s"',
+    (text) => {
+      const [found] = suspicions({ members: dead, values: { 'studio-2': said('studio-2', text) } });
+      expect([found?.code, found?.subject]).toEqual(['rdma/suspected-exhausted', 'node studio-2']);
+      expect(found?.hint).toContain('meshwright reboot studio-2');
+    },
+  );
+
+  it('without a word of the verbs library is another trouble', () => {
+    expect(short({ members: dead })).toEqual([]);
+  });
+
+  it('tells nothing in another boot session', () => {
+    const values = { 'studio-2': said('studio-2', 'errno 12', 'BOOT-of-before') };
+    expect(short({ members: dead, values })).toEqual([]);
+  });
+
+  it('tells nothing when somebody wants the placement stopped', () => {
+    const values = { 'studio-2': said('studio-2', 'errno 12') };
+    const stopped = { placement: { transport: 'rdma', state: 'stopped' } } as const;
+    expect(short({ members: dead, values }, stopped)).toEqual([]);
+  });
+
+  it('shows what a rank printed harmless', () => {
+    const values = { 'studio-2': said('studio-2', 'errno 12 \u001b[2J') };
+    expect(suspicions({ members: dead, values })[0]?.detail).not.toContain('\u001b');
+  });
+
+  it('is followed up on every member', () => {
+    const values = Object.fromEntries(followers.map((node) => [node, said(node, 'errno 12')]));
+    expect(short({ members: dead, values })).toEqual(['rdma/suspected-exhausted nodes studio-2, studio-3']);
+  });
+});
