@@ -1,3 +1,4 @@
+import { escapeText } from '../diagnostics/escape.ts';
 import { type LinkEnd, linkEndText } from '../model/link.ts';
 import type { Move } from './moves.ts';
 import { compareEnds, type ReceptacleView, type SeenPeer } from './receptacle-view.ts';
@@ -32,7 +33,7 @@ function rotateText(ends: readonly LinkEnd[]): string {
   return `take out the cable ends in ${where}, then put ${listWords(steps)}`;
 }
 
-const outsideWords = (model: string): string => `a Mac that is not in the file (${model})`;
+const outsideWords = (model: string): string => `a Mac that is not in the file (${escapeText(model)})`;
 
 /** One move in plain words: `move the cable end in studio-4 receptacle 3 to receptacle 2`. */
 export function moveText(move: Move): string {

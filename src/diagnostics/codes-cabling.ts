@@ -21,8 +21,8 @@ export const cablingCodes = {
     severity: 'warning',
     summary: 'A cable is slower than 80 Gb/s.',
     cause:
-      'A Thunderbolt 4 cable or receptacle gives 40 Gb/s: it carries IP, but no RDMA (exo issue 1881: changing the cable was the cure).',
-    hint: 'Replace it by a Thunderbolt 5 cable.',
+      'A Thunderbolt 4 cable gives 40 Gb/s: it carries IP, but no RDMA (exo issue 1881: changing the cable was the cure). A Thunderbolt 4 Mac would too, and is told as rdma/no-thunderbolt-5 instead.',
+    hint: 'Replace the cable by a Thunderbolt 5 one.',
     hands: true,
   },
   'cabling/speed-unknown': {
@@ -66,6 +66,14 @@ export const cablingCodes = {
     summary: 'There is a cable that the file does not declare.',
     cause: 'Both ends see each other, and no link of the file joins them.',
     hint: 'Take it out, or declare it.',
+    hands: true,
+  },
+  'cabling/doubled': {
+    severity: 'warning',
+    summary: 'There is a second cable between two Macs that the file does not declare.',
+    cause:
+      'The file declares one cable between the two nodes, and they see each other over another one too. Two cables between bridged Macs are a ring, and tools that pick a device by its network mix them up.',
+    hint: 'Take the second one out, or declare it.',
     hands: true,
   },
   'cabling/foreign-mac': {

@@ -1,9 +1,9 @@
-import { diagnoseFleet } from '../doctor/diagnose-fleet.ts';
 import { examine } from '../doctor/examination.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
 import type { View } from './resource.ts';
+import { fleetFindings } from './stop-first.ts';
 
 /** What a view is made from. */
 export interface ViewParts {
@@ -23,6 +23,6 @@ export function viewOf({ desired, observation, targets }: ViewParts): View {
     asked: desired.nodes.map(({ name }) => name).filter((name) => targets.includes(name)),
     targets: examination.nodes.filter(({ name }) => targets.includes(name)),
     examination,
-    findings: diagnoseFleet(desired, observation),
+    findings: fleetFindings(desired, observation),
   };
 }

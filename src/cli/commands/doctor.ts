@@ -1,4 +1,3 @@
-import { diagnoseFleet } from '../../doctor/diagnose-fleet.ts';
 import { type Recovery, recoveryOf } from '../../doctor/recovery.ts';
 import { troublesOf } from '../../doctor/troubles.ts';
 import { doctorJson } from '../../report/doctor-json.ts';
@@ -6,6 +5,7 @@ import { doctorText } from '../../report/doctor-text.ts';
 import { launchBudgets } from '../../resources/launch-budgets.ts';
 import { placementFindings } from '../../resources/placement-findings.ts';
 import { surveyPlacements } from '../../resources/placement-survey.ts';
+import { fleetFindings } from '../../resources/stop-first.ts';
 import { viewOf } from '../../resources/view.ts';
 import { showJson } from '../diagnostics-output.ts';
 import { codeForNodes } from '../exit-codes.ts';
@@ -28,7 +28,7 @@ export const doctor: VerbBody = async (run) => {
   const { isSimulated } = ways;
   const view = viewOf({ desired: lockedFleet(run, cluster), observation, targets: nodes.map(({ name }) => name) });
   const placements = surveyPlacements(view);
-  const found = [...diagnoseFleet(desired, observation), ...placementFindings(view, placements)];
+  const found = [...fleetFindings(desired, observation), ...placementFindings(view, placements)];
   const findings = isSimulated ? simulatedHints(found) : found;
   const troubles = troublesOf({ desired, observation, findings, placements });
   const list = recoveryOf(troubles);

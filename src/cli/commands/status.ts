@@ -1,9 +1,9 @@
-import { diagnoseFleet } from '../../doctor/diagnose-fleet.ts';
 import { statusJson } from '../../report/status-json.ts';
 import { statusText } from '../../report/status-text.ts';
 import { launchBudgets } from '../../resources/launch-budgets.ts';
 import { placementFindings } from '../../resources/placement-findings.ts';
 import { surveyPlacements } from '../../resources/placement-survey.ts';
+import { fleetFindings } from '../../resources/stop-first.ts';
 import { viewOf } from '../../resources/view.ts';
 import { showJson } from '../diagnostics-output.ts';
 import { codeForNodes } from '../exit-codes.ts';
@@ -29,7 +29,7 @@ export const status: VerbBody = async (run) => {
   const { isSimulated } = ways;
   const view = viewOf({ desired: lockedFleet(run, cluster), observation, targets: nodes.map(({ name }) => name) });
   const placements = surveyPlacements(view);
-  const broken = diagnoseFleet(desired, observation);
+  const broken = fleetFindings(desired, observation);
   const found = [...broken, ...placementFindings(view, placements)];
   const findings = isSimulated ? simulatedHints(found) : found;
   const shown = { desired, observation, findings, placements, budgets: launchBudgets(view), isSimulated };

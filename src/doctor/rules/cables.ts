@@ -1,7 +1,7 @@
 import { endWords, moveText, viewText } from '../../cabling/cabling-text.ts';
 import type { JudgedLink } from '../../cabling/judge-link.ts';
 import type { MoveGroup } from '../../cabling/moves.ts';
-import { isSameEnd } from '../../cabling/receptacle-view.ts';
+import { isSameEnd, type ReceptacleView } from '../../cabling/receptacle-view.ts';
 import { viewAt } from '../../cabling/see-receptacles.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -37,7 +37,20 @@ function cure(examination: Examination, judged: JudgedLink): string {
   const view = unclear === undefined ? undefined : viewAt(examination.cabling.rack, unclear);
   return view === undefined || view.kind === 'unknown'
     ? 'Which cable to move cannot be told until all nodes on the way are reachable.'
-    : escapeText(`First clear up ${endWords(view.at)}, which sees ${viewText(view)}; then look again.`);
+    : escapeText(`First ${clearing(view)}; then look again.`);
+}
+
+/** What has to be done at a receptacle before anybody can tell where its cable goes. */
+function clearing(view: ReceptacleView): string {
+  const at = endWords(view.at);
+  switch (view.kind) {
+    case 'device':
+      return `unplug what is in ${at}: ${viewText(view)}`;
+    case 'silent':
+      return `unplug the cable in ${at}, which nothing answers, wait ten seconds, plug it in again`;
+    default:
+      return `clear up ${at}, which sees ${viewText(view)}`;
+  }
 }
 
 function seenAt({ link, views }: JudgedLink): string {
@@ -88,21 +101,23 @@ function tell(examination: Examination, judged: JudgedLink): readonly Diagnostic
     case 'elsewhere':
       return [diagnose('cabling/elsewhere', { subject, detail: seenAt(judged), hint: cure(examination, judged) })];
     case 'slow':
-      return [
-        diagnose('cabling/slow', {
-          subject,
-          severity: rdmaSeverity(examination, nodes) === 'error' ? 'error' : 'warning',
-          detail: `It runs at ${speedText(judgement.bitsPerSecond)}: no RDMA below 80 Gb/s.`,
-        }),
-      ];
-    case 'one-sided':
-      return [
-        diagnose('cabling/one-sided', {
-          subject,
-          detail: oneSided(judged),
-          hint: `Look again; if it stays: ${straight}`,
-        }),
-      ];
+      // A Mac that can do no more is told as such; no cable would help.
+      return judgement.limitedBy.length > 0
+        ? []
+        : [
+            diagnose('cabling/slow', {
+              subject,
+              severity: rdmaSeverity(examination, nodes) === 'error' ? 'error' : 'warning',
+              detail: `It runs at ${speedText(judgement.bitsPerSecond)}: no RDMA below 80 Gb/s.`,
+              hint: cure(examination, judged),
+            }),
+          ];
+    case 'one-sided': {
+      // Who sees a dock and nothing behind it will not see more later.
+      const isDock = judged.views.some((view) => view.kind === 'device');
+      const hint = isDock ? straight : `Look again; if it stays: ${straight}`;
+      return [diagnose('cabling/one-sided', { subject, detail: oneSided(judged), hint })];
+    }
     case 'through-hub':
       return [
         diagnose('cabling/through-hub', {

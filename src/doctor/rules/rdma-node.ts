@@ -17,7 +17,10 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
         diagnose('rdma/no-thunderbolt-5', {
           ...about,
           detail: `${model} cannot do RDMA: its receptacles are Thunderbolt 4 or older, whatever rdma_ctl says.`,
-          hint: `Take ${node.name} out of the links, or put a Mac with Thunderbolt 5 in its place.`,
+          hint:
+            about.severity === 'error'
+              ? `Take ${node.name} out of the links, or put a Mac with Thunderbolt 5 in its place.`
+              : 'Nothing to do while nothing in the file needs RDMA: TCP runs at 40 Gb/s, and no cable makes it faster.',
         }),
       ];
     case 'macos-too-old': {

@@ -1,7 +1,8 @@
-import { viewText } from '../../cabling/cabling-text.ts';
-import { linkAt, undeclaredCables } from '../../cabling/judge-cabling.ts';
+import { endWords, viewText } from '../../cabling/cabling-text.ts';
+import { linkAt, type SeenCable, undeclaredCables } from '../../cabling/judge-cabling.ts';
 import type { LinkJudgement } from '../../cabling/judge-link.ts';
-import type { ReceptacleView } from '../../cabling/receptacle-view.ts';
+import { isSameEnd, type ReceptacleView } from '../../cabling/receptacle-view.ts';
+import { avoidReason, macModel } from '../../desired/mac-models.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type LinkEnd, linkEndText } from '../../model/link.ts';
@@ -18,17 +19,50 @@ function isTold({ cabling }: Examination, end: LinkEnd): boolean {
   return judged !== undefined && !quiet.includes(judged.judgement.kind);
 }
 
+/** Why a receptacle is better left free: by the file, or by what is known about its Mac. */
+function avoidance({ desired, nodes }: Examination, { node, receptacle }: LinkEnd): string | undefined {
+  const isOwn = desired.thunderbolt.avoid.some((one) => isSameEnd(one, { node, receptacle }));
+  if (isOwn) return 'The file wants it left free.';
+  const hardware = nodes.find(({ name }) => name === node)?.facts.hardware;
+  const model = hardware?.kind === 'known' ? macModel(hardware.value.model) : undefined;
+  return model?.avoid.includes(receptacle) ? avoidReason(model.name, receptacle) : undefined;
+}
+
+/** A cable in a receptacle to avoid is not worth declaring as it is. */
+function keepOrNot(examination: Examination, ends: SeenCable['ends']): string {
+  const [bad] = ends.filter((end) => avoidance(examination, end) !== undefined);
+  if (bad === undefined) {
+    return withCommands('Take it out, or declare it:', [`- ${linkEndText(ends[0])} <-> ${linkEndText(ends[1])}`]);
+  }
+  const why = avoidance(examination, bad) ?? '';
+  return `Take it out; or move its end in ${endWords(bad)} to a free receptacle, and declare it so. ${why}`;
+}
+
 function undeclared(examination: Examination): readonly Diagnostic[] {
+  const { links } = examination.cabling;
   return undeclaredCables(examination.cabling)
     .filter(({ ends }) => !ends.some((end) => isTold(examination, end)))
-    .map(({ ends }) =>
-      diagnose('cabling/undeclared', {
-        subject: linkSubject(ends),
-        detail: 'There is a cable that the file does not declare.',
-        hint: withCommands('Take it out, or declare it:', [`- ${linkEndText(ends[0])} <-> ${linkEndText(ends[1])}`]),
-      }),
-    );
+    .map(({ ends }) => {
+      const twin = links.find(({ link }) => isSamePair(link.ends, ends))?.link;
+      const detail =
+        twin === undefined
+          ? 'There is a cable that the file does not declare.'
+          : `The file declares ${linkEndText(twin.ends[0])} <-> ${linkEndText(twin.ends[1])} between these nodes, and not this cable.`;
+      const code = twin === undefined ? 'cabling/undeclared' : 'cabling/doubled';
+      return diagnose(code, { subject: linkSubject(ends), detail, hint: keepOrNot(examination, ends) });
+    });
 }
+
+/** Whether two cables join the same two Macs, in whichever receptacles. */
+const isSamePair = (one: SeenCable['ends'], other: SeenCable['ends']): boolean =>
+  one
+    .map(({ node }) => node)
+    .toSorted()
+    .join(' ') ===
+  other
+    .map(({ node }) => node)
+    .toSorted()
+    .join(' ');
 
 /** A stranger at a link that cannot be judged is most likely just the node that could not be looked at. */
 const isExpected = ({ cabling }: Examination, view: ReceptacleView): boolean =>
@@ -41,7 +75,8 @@ function stranger(examination: Examination, view: ReceptacleView): readonly Diag
     return [];
   }
   if (view.peers.some((peer) => peer.kind === 'foreign')) {
-    return [diagnose('cabling/foreign-mac', { subject, detail })];
+    const hint = `Take the cable out of ${endWords(view.at)}, or add the Mac and the link to the file.`;
+    return [diagnose('cabling/foreign-mac', { subject, detail, hint })];
   }
   const isUnidentified = view.peers.some((peer) => peer.kind === 'unidentified');
   return isUnidentified && !isExpected(examination, view)

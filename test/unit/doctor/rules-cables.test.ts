@@ -6,6 +6,7 @@ import {
   desiredFleet,
   end,
   freeReceptacle,
+  links,
   meshOfFour,
   type RackChanges,
   receptacles,
@@ -53,7 +54,7 @@ describe('cables', () => {
       devices: [{ name: 'Envoy Ultra', vendor: 'OWC', mode: 'usb_four_v2' }],
     };
     expect(hintsOf('cabling/elsewhere', withReceptacle('studio-1', dock, meshOfFour.slice(1)))).toEqual([
-      'First clear up studio-1 receptacle 2, which sees Envoy Ultra; then look again.',
+      'First unplug what is in studio-1 receptacle 2: Envoy Ultra; then look again.',
     ]);
   });
 
@@ -63,6 +64,22 @@ describe('cables', () => {
     expect(told(withReceptacle('studio-1', slow), auto)).toEqual([
       'warning cabling/slow link studio-1:2 <-> studio-2:2',
     ]);
+  });
+
+  it('below 80 Gb/s say which cable to replace, and nothing where a Mac can do no more', () => {
+    const slow = withReceptacle('studio-1', {
+      ...cabledReceptacle('studio-1', 2, end('studio-2:2')),
+      linkBitsPerSecond: 40e9,
+    });
+    expect(hintsOf('cabling/slow', slow)).toEqual([
+      'Replace the cable between studio-1 receptacle 2 and studio-2 receptacle 2 by a Thunderbolt 5 one.',
+    ]);
+    const mini = { hardware: { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 34 } };
+    const limited = { ...slow, values: { ...slow.values, 'studio-2': mini } };
+    const found = findingsOf(limited, auto);
+    expect(found.filter(({ code }) => code.startsWith('cabling/'))).toEqual([]);
+    const [cause] = found.filter(({ code }) => code === 'rdma/no-thunderbolt-5');
+    expect(cause?.hint).toMatch(/^Nothing to do while nothing in the file needs RDMA/);
   });
 
   it('through a hub say to plug them straight in', () => {
@@ -80,6 +97,19 @@ describe('cables', () => {
     ]);
   });
 
+  it('that end in a dock which hides the far Mac are to be plugged straight in, without a second look', () => {
+    const dock = {
+      ...freeReceptacle('studio-2', 2),
+      state: 'connected' as const,
+      devices: [{ name: 'Studio Display', vendor: 'Apple Inc.', mode: 'usb_four' }],
+    };
+    const found = findingsOf(withReceptacle('studio-2', dock));
+    expect(found.map((one) => `${one.code} ${one.detail} ${one.hint}`)).toEqual([
+      'cabling/one-sided studio-1:2 sees studio-2:2, but studio-2:2 sees Studio Display. ' +
+        'Plug the cable straight from studio-1 receptacle 2 into studio-2 receptacle 2.',
+    ]);
+  });
+
   it('in a receptacle that the Mac does not have name those it has', () => {
     const found = findingsOf({ receptacleCount: { 'studio-4': 3 } });
     expect(found.filter((one) => one.code === 'cabling/no-receptacle').map((one) => one.detail)).toEqual([
@@ -88,9 +118,30 @@ describe('cables', () => {
   });
 
   it('that nobody declared are a warning with the line to add', () => {
-    const cables = [...meshOfFour, 'studio-1:5 <-> studio-3:6'];
-    expect(told({ cables })).toEqual(['warning cabling/undeclared link studio-1:5 <-> studio-3:6']);
-    expect(hintsOf('cabling/undeclared', { cables })[0]).toContain('\n  - studio-1:5 <-> studio-3:6');
+    const declared = meshOfFour.filter((text) => !text.startsWith('studio-1:3'));
+    const changes = { cables: [...declared, 'studio-1:5 <-> studio-3:6'] };
+    const wishes = { thunderbolt: { ...desiredFleet().thunderbolt, links: links(declared) } };
+    expect(told(changes, wishes)).toEqual(['warning cabling/undeclared link studio-1:5 <-> studio-3:6']);
+    expect(findingsOf(changes, wishes)[0]?.hint).toContain('\n  - studio-1:5 <-> studio-3:6');
+  });
+
+  it('that join two Macs a second time are told as such', () => {
+    const cables = [...meshOfFour, 'studio-1:5 <-> studio-2:6'];
+    const [found] = findingsOf({ cables });
+    expect(found?.code).toBe('cabling/doubled');
+    expect(found?.detail).toContain('declares studio-1:2 <-> studio-2:2 between these nodes');
+  });
+
+  it('in a receptacle to avoid are not to be declared as they are', () => {
+    const hintOf = (cable: string, changes: Partial<DesiredFleet> = {}): string =>
+      findingsOf({ cables: [...meshOfFour, cable] }, changes)[0]?.hint ?? '';
+    expect(hintOf('studio-1:1 <-> studio-3:6')).toMatch(
+      /^Take it out; or move its end in studio-1 receptacle 1 to a free receptacle, and declare it so. On a Mac Studio/,
+    );
+    const avoid = { thunderbolt: { ...desiredFleet().thunderbolt, avoid: [end('studio-3:6')] } };
+    expect(hintOf('studio-1:5 <-> studio-3:6', avoid)).toMatch(
+      /studio-3 receptacle 6 .* The file wants it left free\.$/,
+    );
   });
 
   it('are nobody’s business in a file without links', () => {
@@ -101,6 +152,16 @@ describe('cables', () => {
   it('to a Mac outside the file are told as such', () => {
     const stranger = cabledReceptacle('studio-1', 5, end('other:1'));
     expect(told(withReceptacle('studio-1', stranger))).toEqual(['warning cabling/foreign-mac receptacle studio-1:5']);
+  });
+
+  it('to a Mac outside the file come to the node that the link wants', () => {
+    const stranger = cabledReceptacle('studio-1', 2, end('other:1'));
+    const changes = withReceptacle('studio-1', stranger, meshOfFour.slice(1));
+    expect(told(changes)).toEqual(['error cabling/elsewhere link studio-1:2 <-> studio-2:2']);
+    expect(hintsOf('cabling/elsewhere', changes)).toEqual([
+      'Move the far end of the cable in studio-1 receptacle 2, which is in a Mac that is not in the file (Mac15,14), ' +
+        'to studio-2 receptacle 2.',
+    ]);
   });
 
   it('to some Mac are not called foreign while a node did not answer', () => {

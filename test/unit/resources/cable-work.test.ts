@@ -81,7 +81,7 @@ describe('work with cables', () => {
 
   it('tells what no act puts right, and who answers under a wrong name', () => {
     const stray = [...meshOfFour, 'studio-1:5 <-> studio-2:5'];
-    expect(work({ cables: stray }).findings.map(({ code }) => code)).toContain('cabling/undeclared');
+    expect(work({ cables: stray }).findings.map(({ code }) => code)).toContain('cabling/doubled');
     const twin = { 'studio-2': { identity: { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' } } };
     expect(work({ values: twin }).findings.map(({ code }) => code)).toContain('identity/same-mac');
   });

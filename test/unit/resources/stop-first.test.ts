@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { Known } from '../../../src/model/known.ts';
+import { unknown } from '../../../src/model/known.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { makePlan } from '../../../src/plan/make-plan.ts';
+import { fleetFindings } from '../../../src/resources/stop-first.ts';
+import { meshOfFour, receptacles } from '../doctor/fleet-builder.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+
+const fleet = meshFleet();
+const serving = threeMembers(['joined', 'running', 'running']);
+const stopped = threeMembers(['stopped', 'stopped', 'stopped']);
+const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+
+/** What is seen of the cables, besides what runs. */
+const cabled = (cables: readonly string[]): NonNullable<MeshRack['values']> =>
+  Object.fromEntries(four.map((name) => [name, { thunderbolt: receptacles(name, 6, cables) }]));
+
+const hintsOf = (members: MeshRack['members'], cables: readonly string[]): readonly string[] =>
+  fleetFindings(fleet, observeMesh(fleet, { members, values: cabled(cables) }))
+    .filter(({ code }) => code.startsWith('cabling/'))
+    .map(({ hint }) => hint);
+
+/** The ends of two cables of studio-3, both to members of kimi, are in each other's receptacle. */
+const swapped = meshOfFour.map((text) =>
+  text.includes('studio-3:2') ? text.replace('studio-3:2', 'studio-3:3') : text.replace('studio-3:3', 'studio-3:2'),
+);
+const moved = meshOfFour.map((text) => text.replace('studio-4:4', 'studio-4:5'));
+
+describe('work at cables under load', () => {
+  it('begins with the stop of what runs over the cable', () => {
+    expect(hintsOf(serving, swapped)).toEqual(
+      Array.from(
+        { length: 2 },
+        () =>
+          'First stop what runs over this cable, since pulling it under load can crash Macs:\n' +
+          '  meshwright stop kimi\n' +
+          'Then: Exchange the cable ends in studio-3 receptacles 2 and 3.',
+      ),
+    );
+  });
+
+  it('is free where the placement is stopped, or the cable joins no two of its members', () => {
+    expect(hintsOf(stopped, swapped)[0]).toMatch(/^Exchange the cable ends/);
+    expect(hintsOf(serving, moved)).toEqual(['Move the cable end in studio-4 receptacle 5 to receptacle 4.']);
+  });
+
+  it('does not wait for a placement where a cable is only put in', () => {
+    const missing = meshOfFour.filter((text) => !text.startsWith('studio-1:2'));
+    expect(hintsOf(serving, missing)[0]).toMatch(/^Put a Thunderbolt 5 cable/);
+  });
+
+  it('asks to stop what may run where nobody could see it', () => {
+    const observation = observeMesh(fleet, { members: stopped, values: cabled(swapped) });
+    const blind: Known<never> = unknown('timed-out', 'launchctl did not answer');
+    const nodes = Object.fromEntries(
+      Object.entries(observation.nodes).map(([name, one]) => [
+        name,
+        { ...one, facts: { ...one.facts, services: blind } },
+      ]),
+    );
+    const [found] = fleetFindings(fleet, { ...observation, nodes }).filter(({ code }) => code.startsWith('cabling/'));
+    expect(found?.hint).toMatch(/^First stop what may run over this cable/);
+  });
+
+  it('stands on the work list of a plan behind the stop, once for both links', () => {
+    const observation = observeMesh(fleet, { members: serving, values: cabled(swapped) });
+    const plan = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets: four.map(nodeName) });
+    const cables = plan.blockers.filter(({ code }) => code.startsWith('cabling/'));
+    expect(cables.map(({ node, action, isHands }) => [node, action.split('\n')[1], isHands])).toEqual([
+      ['studio-3', '  meshwright stop kimi', true],
+    ]);
+  });
+
+  it('is told of a second cable too', () => {
+    expect(hintsOf(serving, [...meshOfFour, 'studio-1:6 <-> studio-2:6'])[0]).toMatch(
+      /^First stop what runs[\s\S]*Then: Take it out/,
+    );
+  });
+});
