@@ -49,6 +49,20 @@ describe('apply', { timeout: patience }, () => {
     }
   });
 
+  it('gives cables their addresses back that DHCP and the Internet Sharing of a peer took', async () => {
+    await rack.behindOurBack(async (fleet) => {
+      await fleet.setFault(['dhcp-reset', first]);
+      await fleet.setFault(['internet-sharing', `${second}:2`]);
+    });
+    const { plan } = await rack.converge();
+    const lost = ['kept', 'live'].flatMap((part) => [
+      `${first} link-address/4/${part}`,
+      `${second} link-address/2/${part}`,
+    ]);
+    expect(sorted(changesIn(plan).filter((one) => !one.includes('placement/')))).toEqual(sorted(lost));
+    expect(leftIn(await rack.plan())).toEqual([]);
+  });
+
   it('brings back what a start of every Mac undoes, and nothing else', async () => {
     await rack.restart();
     expect(rack.fleet().processes()).toEqual([]);
