@@ -1,5 +1,5 @@
-import type { NodeJob } from '../model/fact-values.ts';
 import { type Known, known } from '../model/known.ts';
+import type { NodeJob } from '../model/node-records.ts';
 import type { Answer } from '../model/probe.ts';
 import type { Fact } from './fact.ts';
 import { isUuid } from './grammar.ts';

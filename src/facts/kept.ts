@@ -1,5 +1,5 @@
-import type { NodeRollback } from '../model/fact-values.ts';
 import { type Known, known, unknown } from '../model/known.ts';
+import type { NodeRollback } from '../model/node-records.ts';
 import type { Answer } from '../model/probe.ts';
 import { exitOfListHead, isLeaseHead, keyOfJobHead, stateOfRollbackHead } from './kept-heads.ts';
 import { garbled } from './read-answer.ts';

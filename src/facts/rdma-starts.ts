@@ -1,5 +1,5 @@
-import type { RdmaStart } from '../model/fact-values.ts';
 import { known } from '../model/known.ts';
+import type { RdmaStart } from '../model/node-records.ts';
 import type { Fact } from './fact.ts';
 import { isUuid, wholeNumber } from './grammar.ts';
 import { readPlacements } from './placement-records.ts';

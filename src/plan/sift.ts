@@ -59,11 +59,10 @@ const propertyBar = (kind: ResourceKind, property: Property, reason: Reason): Ba
 });
 
 /** Everything else on a node waits in a plan that begins by taking a change of its network back. */
-const settledFirst = (property: Property): Bar =>
-  propertyBar('rollback', property, {
-    text: `the network change on ${property.node} that nobody has confirmed`,
-    isUnknown: false,
-  });
+function settledFirst(kind: ResourceKind, property: Property): readonly Bar[] {
+  const text = `the network change on ${property.node} that nobody has confirmed`;
+  return kind === 'rollback' ? [propertyBar(kind, property, { text, isUnknown: false })] : [];
+}
 
 function barsOf({ resource: { kind }, properties, blockers, gaps }: Assessed, isBarring: boolean): readonly Bar[] {
   const unseen = isBarring ? properties.filter((property) => judgeProperty(property) === 'unknown') : [];
@@ -140,7 +139,7 @@ export function sift(assessed: readonly Assessed[], context: Context): Sifted {
       const reasons = reasonsFor(bars, { resource, property }, context);
       if (reasons.length === 0) {
         ready.push({ kind, property });
-        if (kind === 'rollback') bars.push(settledFirst(property));
+        bars.push(...settledFirst(kind, property));
       } else {
         held.push({ kind, property, reasons });
         bars.push(...reasons.map((reason) => propertyBar(kind, property, reason)));

@@ -1,4 +1,5 @@
-import type { KeptFile, KeptTree, PlacementMember, RdmaStarts, TokenSight } from '../model/fact-values.ts';
+import type { KeptFile, KeptTree, PlacementMember, TokenSight } from '../model/fact-values.ts';
+import type { RdmaStarts } from '../model/node-records.ts';
 
 /** A file that was put, and whether it is still as it was. */
 export const fileLine = ({ path, digest, state }: KeptFile): string => `${path} ${state}, ${digest.slice(0, 16)}`;

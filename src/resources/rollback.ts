@@ -1,5 +1,5 @@
-import type { NodeRollback } from '../model/fact-values.ts';
 import { type Known, known } from '../model/known.ts';
+import type { NodeRollback } from '../model/node-records.ts';
 import { scriptStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
 import type { ObservedTarget, Property, Resource } from './resource.ts';

@@ -1,6 +1,7 @@
 import type { DesiredFleet } from '../model/desired.ts';
-import type { KeptTree, NodeJob } from '../model/fact-values.ts';
+import type { KeptTree } from '../model/fact-values.ts';
 import { type Known, known } from '../model/known.ts';
+import type { NodeJob } from '../model/node-records.ts';
 import type { TreeId } from '../model/node-script.ts';
 import { scriptStep } from './build-step.ts';
 import { changedProperties } from './change.ts';

@@ -8,7 +8,7 @@ export interface TouchedNetwork {
   readonly services: readonly string[];
   readonly bridge?: string;
   /** Whether it changes the order in which services are tried. */
-  readonly isOrder?: true;
+  readonly isOrder?: boolean;
   /** Interfaces whose addresses it changes. */
   readonly devices: readonly string[];
 }
@@ -158,7 +158,7 @@ once() {
   z=0
   ${[
     ...serviceLines(touched),
-    ...(touched.isOrder === true ? [orderLines] : []),
+    ...(touched.isOrder ? [orderLines] : []),
     ...(touched.bridge === undefined ? [] : bridgeLines(touched.bridge)),
     ...touched.devices.map(addressLines),
   ].join('\n  ')}

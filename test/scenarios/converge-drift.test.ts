@@ -4,8 +4,9 @@ import { resources } from '../../src/resources/registry.ts';
 import { viewOf } from '../../src/resources/view.ts';
 import { isFull } from '../is-full.ts';
 import { type DriftingRack, patternOf, startDriftingRack } from './converge-drifting.ts';
-import { type Drift, drifts } from './converge-drifts.ts';
+import { drifts } from './converge-drifts.ts';
 import { first, second } from './converge-file.ts';
+import type { Drift } from './converge-hand.ts';
 import { hindrances } from './converge-hindrances.ts';
 import { changesIn, leftIn, patience } from './converge-rack.ts';
 

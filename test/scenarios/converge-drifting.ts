@@ -1,4 +1,5 @@
-import { type Drift, handOn } from './converge-drifts.ts';
+import { handOn } from './converge-drifts.ts';
+import type { Drift } from './converge-hand.ts';
 import { type ConvergeRack, startConvergeRack } from './converge-rack.ts';
 
 /** A converged rack that somebody changes by hand, and that is made anew after a change that was not healed. */

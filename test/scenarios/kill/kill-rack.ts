@@ -64,7 +64,7 @@ const never = 3_600_000;
 
 const killedTiming: RunTiming = {
   ...quickTiming,
-  rollbackAfterMs: 4_000,
+  rollbackAfterMs: 3_000,
   beatMs: 300,
   gatePollMs: 150,
   jobPollMs: 100,
