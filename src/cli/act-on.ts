@@ -47,7 +47,7 @@ export async function actOn(
   const { lockPlace } = cluster;
   const lock = { shown: lockPlace.shown, additions: [] };
   const { isSimulated } = ways;
-  const show = (plan: Plan): void => showPlan(run, plan, { isSimulated, lock, next: [] });
+  const show = (plan: Plan): void => showPlan(run, plan, { isSimulated, lock, budgets: undefined, next: [] });
   const apart = (): void => {
     if (!run.options.json) run.console.out('\n');
   };

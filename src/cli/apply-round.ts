@@ -141,7 +141,7 @@ export async function waitForHands(run: Run, context: ApplyContext, first: Round
     const looked = await lookAndPlan(run, { fleet: cluster.fleet, ways, goal: { kind: 'converge' }, targets });
     const isNew = looked.plan.blockers.map(({ action }) => action).join('\n') !== told;
     if (isNew || hasMachineSteps(looked.plan))
-      showPlan(run, looked.plan, { isSimulated: ways.isSimulated, lock, next: [] });
+      showPlan(run, looked.plan, { isSimulated: ways.isSimulated, lock, budgets: looked.budgets, next: [] });
     round = joinRounds(round, await applyRound(run, context, looked));
   }
   return round;

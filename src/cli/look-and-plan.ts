@@ -5,6 +5,8 @@ import type { NodeName } from '../model/node.ts';
 import type { Goal } from '../plan/goal.ts';
 import { makePlan } from '../plan/make-plan.ts';
 import type { Plan } from '../plan/plan.ts';
+import { launchBudgets, type NodeBudget } from '../resources/launch-budgets.ts';
+import { viewOf } from '../resources/view.ts';
 import { observeNodes } from './observe-fleet.ts';
 import { simulatedPlan } from './simulated-hints.ts';
 import type { Run } from './verb.ts';
@@ -23,11 +25,14 @@ export interface PlanWish {
 export interface LookedPlan {
   readonly plan: Plan;
   readonly observation: FleetObservation;
+  /** Of launches over RDMA, where any can come. */
+  readonly budgets?: readonly NodeBudget[];
 }
 
 /** Observes the targets, and what else must be seen to judge them, and plans. */
 export async function lookAndPlan(run: Run, { fleet, ways, goal, targets }: PlanWish): Promise<LookedPlan> {
   const observation = await observeNodes(run, nodesToSee(fleet, targets), ways);
   const plan = makePlan({ goal, desired: fleet, observation, targets });
-  return { plan: ways.isSimulated ? simulatedPlan(plan) : plan, observation };
+  const budgets = launchBudgets(viewOf({ desired: fleet, observation, targets }));
+  return { plan: ways.isSimulated ? simulatedPlan(plan) : plan, observation, budgets };
 }

@@ -1,5 +1,6 @@
 import type { Plan } from '../plan/plan.ts';
 import { planText } from '../report/plan-text.ts';
+import type { NodeBudget } from '../resources/launch-budgets.ts';
 import { paintFor } from './paint.ts';
 import { simulatedPlan } from './simulated-hints.ts';
 import type { Run } from './verb.ts';
@@ -8,14 +9,16 @@ import type { Run } from './verb.ts';
 export interface ShownPlanParts {
   readonly isSimulated: boolean;
   readonly lock: { readonly shown: string; readonly additions: readonly string[] };
+  /** Of launches over RDMA, where any can come. */
+  readonly budgets: readonly NodeBudget[] | undefined;
   /** What to type now. */
   readonly next: readonly string[];
 }
 
 /** Shows a plan as text; with `--json` nothing. */
-export function showPlan(run: Run, plan: Plan, { isSimulated, lock, next }: ShownPlanParts): void {
+export function showPlan(run: Run, plan: Plan, { isSimulated, ...parts }: ShownPlanParts): void {
   if (run.options.json) return;
   const { columns, hasUnicode: unicode, hasColor } = run.console;
   const shown = isSimulated ? simulatedPlan(plan) : plan;
-  run.console.out(planText({ plan: shown, isSimulated, lock, next, columns, unicode, paint: paintFor(hasColor) }));
+  run.console.out(planText({ plan: shown, isSimulated, ...parts, columns, unicode, paint: paintFor(hasColor) }));
 }

@@ -71,6 +71,16 @@ function darkenedBy(examination: Examination, finding: Diagnostic): readonly str
   return ends.length === 0 ? [] : [`${ends.length === 1 ? 'RDMA port' : 'RDMA ports'} at ${ends.join(', ')}`];
 }
 
+/** The links that nobody can judge while a node of theirs is not seen. */
+function unjudgedBy({ cabling }: Examination, { code, subject }: Diagnostic): readonly string[] {
+  if (!code.startsWith('ssh/')) return [];
+  const own = subjectNodes(subject ?? '');
+  const links = cabling.links.filter(
+    ({ judgement, link }) => judgement.kind === 'unknown' && link.ends.some(({ node }) => own.includes(node)),
+  );
+  return links.length === 0 ? [] : [`the judgement of ${links.length === 1 ? 'a link' : `${links.length} links`}`];
+}
+
 /** The placements that cannot serve as long as this stays. */
 function heldBy(finding: Diagnostic, placements: readonly HeldPlacement[]): readonly HeldPlacement[] {
   const own = subjectNodes(finding.subject ?? '');
@@ -103,6 +113,7 @@ export function troublesOf({ desired, observation, findings, placements }: Troub
       evidence: evidenceFor(examination, finding),
       hanging: [
         ...darkenedBy(examination, finding),
+        ...unjudgedBy(examination, finding),
         ...heldBy(finding, placements).map(({ name }) => `placement ${name}`),
       ],
     }))

@@ -1,7 +1,9 @@
 import { escapeText } from '../diagnostics/escape.ts';
 import { isEmptyPlan } from '../plan/is-empty-plan.ts';
 import type { Plan, Waiting } from '../plan/plan.ts';
+import type { NodeBudget } from '../resources/launch-budgets.ts';
 import { blockerBlocks, numberedBlockers } from './blocker-lines.ts';
+import { budgetLines } from './budget-lines.ts';
 import { changeLines } from './change-lines.ts';
 import { counted } from './counted.ts';
 import { denialText, effectTexts, transferTexts } from './effect-lines.ts';
@@ -18,6 +20,8 @@ export interface PlanTextInput {
   readonly isSimulated: boolean;
   /** What the lock file gains or changes, in words, and what it is called. */
   readonly lock: { readonly shown: string; readonly additions: readonly string[] };
+  /** Of launches over RDMA; shown where something is to be started. */
+  readonly budgets?: readonly NodeBudget[] | undefined;
   /** What to type now, a line each; shown only when there is something to do. */
   readonly next: readonly string[];
   /** Width of the page; 80 when it is 0, NaN or endless. */
@@ -30,6 +34,11 @@ export interface PlanTextInput {
 /** Whether a plan has a step that a machine can take. */
 export const hasMachineSteps = ({ steps }: Pick<Plan, 'steps'>): boolean =>
   steps.some(({ act }) => act.kind !== 'hands');
+
+/** Whether anything of it takes of a budget, or waits for want of one. */
+const isStarting = ({ steps, blockers }: Plan): boolean =>
+  steps.some(({ act }) => act.kind === 'script' && act.name === 'kick-rank') ||
+  blockers.some(({ code }) => code === 'mesh/launch-budget');
 
 /**
  * A plan on one page: the work list, the changes node by node, what waits, what it disturbs, and what to type. Nothing
@@ -47,6 +56,7 @@ export function planText(input: PlanTextInput): string {
     waitingLines(plan, page),
     lockLines(lock, page),
     ...mergeFindings(plan.diagnostics).map((finding) => findingLines(finding, page)),
+    isStarting(plan) ? budgetLines(input.budgets ?? [], page) : [],
     verdictLines(plan, page),
     hasMachineSteps(plan) || lock.additions.length > 0 ? input.next : [],
   ];

@@ -19,6 +19,7 @@ beforeAll(async () => {
   place = await placeWithPair(pairFile(overRdma));
   const ran = await run('apply', '--sim', '--yes');
   expect([ran.code, ran.stderr]).toEqual([0, '']);
+  expect(ran.stdout).toContain('Starts over RDMA since boot: 0 of 10 on studio-1, 0 of 10 on studio-4\n');
 });
 afterAll(() => endPlace(place));
 

@@ -30,7 +30,8 @@ export const apply: VerbBody = async (run) => {
   const looked = await lookAndPlan(run, { fleet, ways, goal: { kind: 'converge' }, targets });
   const chosen = saved === undefined ? narrowed(run, targets) : narrowedBy(saved.targets);
   if (saved !== undefined) requireSame(saved, planDocument(looked.plan, { isSimulated, additions, ...chosen }));
-  showPlan(run, looked.plan, { isSimulated, lock: { shown: lockPlace.shown, additions }, next: [] });
+  const { plan, budgets } = looked;
+  showPlan(run, plan, { isSimulated, lock: { shown: lockPlace.shown, additions }, budgets, next: [] });
   const first = await applyRound(run, context, looked);
   const last = run.own['waitForHands'] === true ? await waitForHands(run, context, first) : first;
   const interruptedBy = exitOfSignal(run.signal);

@@ -24,7 +24,8 @@ export const plan: VerbBody = async (run) => {
   const saved = savedAt(run);
   if (saved !== undefined) replaceFile(saved, document, 0o600);
   if (run.options.json) showJsonText(run.console, document);
-  showPlan(run, looked.plan, { isSimulated, lock: { shown: lockPlace.shown, additions }, next: nextLines(run, saved) });
+  const lock = { shown: lockPlace.shown, additions };
+  showPlan(run, looked.plan, { isSimulated, lock, budgets: looked.budgets, next: nextLines(run, saved) });
   if (!run.options.json && isSimulated && looked.plan.blockers.length > 0) run.console.out(mendingText);
   const judged = { goal: 'converge' as const, ...looked, fleet, targets };
   return run.own['detailedExitcode'] === true ? codeForPending(judged, additions) : codeForLook(judged);

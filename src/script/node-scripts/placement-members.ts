@@ -47,6 +47,18 @@ const lastStart = `[ -e "$j/start" ] || return 0
   ${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${pathWord(tool.awk)} '/${verbsWords}/ { x = $0 }
 END { if (x != "") { gsub(/[^ -~]/, "?", x); printf "|complaint=%s\\n", substr(x, 1, 200) } }'`;
 
+/** Waits for the endpoints that were asked, and prints what each of them answered. */
+const printTokens = `for p in $C; do
+  wait "\${p#*:}"
+  y=$? z=''
+  n=\${p%%:*}
+  IFS= read -r z <"token-status.$n"
+  printf 'token %s %s %s\\n' "$n" "$y" "$z"
+  [ -e "token-body.$n" ] || continue
+  x=$(${pathWord(tool.head)} -c ${tokenBodyMaxBytes} "token-body.$n" | ${pathWord(tool.base64)})
+  printf '|%s\\n' "$x"
+done`;
+
 /**
  * Prints the record of each member of a placement, the TCP ports on which somebody listens, and what the endpoints of
  * leaders answered to the request of one token: `token NAME EXIT STATUS`, then the body in base64. Nothing connects to a port of
@@ -112,16 +124,7 @@ if s "$b" && [ -e ${pathWord(rdmaStartsFile)} ]; then
   r ${pathWord(rdmaStartsFile)}
 fi
 l() { :; }
-for p in $C; do
-  wait "\${p#*:}"
-  y=$? z=''
-  n=\${p%%:*}
-  IFS= read -r z <"token-status.$n"
-  printf 'token %s %s %s\\n' "$n" "$y" "$z"
-  [ -e "token-body.$n" ] || continue
-  x=$(${pathWord(tool.head)} -c ${tokenBodyMaxBytes} "token-body.$n" | ${pathWord(tool.base64)})
-  printf '|%s\\n' "$x"
-done
+${printTokens}
 printf 'end\\n'`;
 
 /** Every member, every listener, and one token from each endpoint. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
 import { recoveryOf } from '../../../src/doctor/recovery.ts';
 import { type Trouble, troublesOf } from '../../../src/doctor/troubles.ts';
@@ -55,6 +56,14 @@ describe('troubles', () => {
     const others = { ...chat, nodes: [nodeName('studio-1'), nodeName('studio-2')] };
     const found = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, standing: 'met' }, others]);
     expect(found[0]?.hanging).toEqual([]);
+  });
+
+  it('of a node that was not seen keep its links from being judged', () => {
+    const failures = { 'studio-2': [diagnose('ssh/unreachable', { detail: 'No answer.' })] };
+    const found = troubles({ unreachable: ['studio-2'], failures });
+    expect(found.map(({ finding, hanging }) => [finding.code, ...hanging])).toEqual([
+      ['ssh/unreachable', 'the judgement of 3 links'],
+    ]);
   });
 
   it('of a cable hold up a placement that is on both of its Macs, and no other', () => {

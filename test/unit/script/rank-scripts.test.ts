@@ -1,113 +1,28 @@
-import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import type { RankRecord, ScriptCall } from '../../../src/model/node-script.ts';
+import { describe, expect, it } from 'vitest';
 import { nodePath } from '../../../src/script/node-paths.ts';
 import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { fileSeal, putBody } from '../../../src/script/put-file.ts';
-import {
-  placementFolder,
-  rankLog,
-  rdmaStartsFile,
-  requestFile,
-  serviceFile,
-  startFile,
-} from '../../../src/script/rank-paths.ts';
-import { bootSession, changed, type MacRoot, makeMacRoot, run, unchanged } from './mac-root.ts';
+import { placementFolder, rankLog, requestFile, serviceFile } from '../../../src/script/rank-paths.ts';
+import { bootSession, changed, run, unchanged } from './mac-root.ts';
 import { until } from './node-root.ts';
+import {
+  isAlive,
+  isRunning,
+  kick,
+  processesOf,
+  rankRoots,
+  record,
+  recordOf,
+  remove,
+  stop,
+  writes,
+} from './rank-root.ts';
 import { exampleRecord } from './script-examples.ts';
-import { type Shell, scriptShells } from './shells.ts';
+import { scriptShells } from './shells.ts';
 
-const roots: MacRoot[] = [];
-afterAll(() => {
-  for (const root of roots) {
-    for (const pid of processesOf(root)) if (isAlive(pid)) process.kill(pid, 'SIGKILL');
-    root.remove();
-  }
-});
-
-/** Whether a process is there and has not ended: nobody waits for some of them here. */
-const isAlive = (pid: number): boolean =>
-  /^[^Z]/.test(spawnSync('/bin/ps', ['-o', 'stat=', '-p', String(pid)]).stdout.toString());
-
-/** Everything that ever ran as the rank, or was started by it. */
-const processesOf = (root: MacRoot): readonly number[] =>
-  root.has('../ran') ? root.read('../ran').split('\n').filter(Boolean).map(Number) : [];
-
-/** launchd for one service: a job is the leader of its own group, as on a Mac. */
-const launchctl = `s="$R/../launchd"
-case $1 in
-(print)
-  [ -e "$s/loaded" ] || { printf 'Bad request.\\nCould not find service "%s" in domain for system\\n' "$2" >&2; exit 113; }
-  pid=$(/bin/cat "$s/pid" 2>/dev/null)
-  printf '%s = {\\n\\tactive count = 0\\n' "$2"
-  case $([ -z "$pid" ] || /bin/ps -o stat= -p "$pid") in ('' | Z*) pid= ;; esac
-  if [ -e "$s/scheduled" ] && [ -n "$pid" ]; then
-    printf x >>"$s/scheduled"
-    [ "$(/bin/cat "$s/scheduled")" = xxxxxxxxxxxx ] && /bin/rm "$s/scheduled"
-    printf '\\tstate = spawn scheduled\\n'
-  elif [ -n "$pid" ]; then printf '\\tstate = running\\n\\n\\tprogram = x\\n\\truns = 1\\n\\tpid = %s\\n' "$pid"
-  else printf '\\tstate = not running\\n\\targuments = {\\n\\t\\tpid = 1\\n\\t}\\n\\truns = 0\\n'; fi
-  printf '}\\n' ;;
-(bootstrap)
-  [ -e "$s/broken" ] && { printf 'Bootstrap failed: 5: Input/output error\\n' >&2; exit 5; }
-  [ -e "$s/loaded" ] && { printf 'Bootstrap failed: 5: Input/output error\\n' >&2; exit 5; }
-  : >"$s/loaded" ;;
-(bootout)
-  [ -e "$s/loaded" ] || { printf 'Boot-out failed: 3: No such process\\n' >&2; exit 3; }
-  /bin/rm -f "$s/loaded" "$s/pid" ;;
-(kickstart)
-  [ -e "$s/loaded" ] || exit 113
-  /usr/bin/perl -e 'use POSIX; POSIX::setsid(); exec @ARGV' /bin/sh "$R/../program" "$R/../ran" </dev/null >/dev/null 2>&1 &
-  printf '%s' "$!" >"$s/pid"
-  [ ! -e "$s/slow" ] || wait "$!" || : ;;
-(kill) p=$(/bin/cat "$s/pid") && kill -s "\${2#SIG}" "$p" ;;
-esac`;
-
-/** What a rank does; it writes the numbers of its processes into its first argument. */
-const programs = {
-  obeys: 'printf "%s\\n" "$$" >>"$1"\nexec /bin/sleep 600',
-  ignores: 'printf "%s\\n" "$$" >>"$1"\ntrap "" TERM\nexec /bin/sleep 600',
-  'leaves a child': `printf "%s\\n" "$$" >>"$1"
-(trap "" TERM; exec /bin/sleep 600) &
-printf "%s\\n" "$!" >>"$1"
-trap 'exit 0' TERM
-wait`,
-  'ends at once': 'exit 3',
-};
-
-function newRoot(shell: Shell, program: keyof typeof programs = 'obeys'): MacRoot {
-  const root = makeMacRoot(shell);
-  root.file('../launchd/x', '');
-  root.file('../program', programs[program]);
-  root.recorded('bin/launchctl', launchctl);
-  root.file(serviceFile('kimi').path, '<plist/>');
-  roots.push(root);
-  return root;
-}
-
-const record = (more: Partial<RankRecord> = {}, user = 'mesh'): ScriptCall => ({
-  name: 'bootstrap-rank',
-  args: { record: { ...exampleRecord, ...more }, request: '{"prompt":"it\'s \\n"}', user },
-});
-const kick = (generation = 3, transport: 'rdma' | 'tcp' = 'tcp'): ScriptCall => ({
-  name: 'kick-rank',
-  args: { placement: 'kimi', generation, transport, startMs: 30_000 },
-});
-const stop = (graceMs = 250): ScriptCall => ({ name: 'stop-rank', args: { placement: 'kimi', graceMs } });
-const remove: ScriptCall = { name: 'remove-rank', args: { placement: 'kimi' } };
-const recordOf = (root: MacRoot): readonly string[] => root.read(`${placementFolder('kimi').path}/record`).split('\n');
-const writes = (root: MacRoot): readonly string[] => root.calls().filter((call) => !call.startsWith('launchctl print'));
-const isRunning = (root: MacRoot): Promise<void> => until(() => processesOf(root).some(isAlive));
-
-async function started(shell: Shell, program: keyof typeof programs): Promise<MacRoot> {
-  const root = newRoot(shell, program);
-  await run(root, record());
-  expect(await run(root, kick())).toEqual(changed);
-  await isRunning(root);
-  return root;
-}
+const { newRoot, started } = rankRoots();
 
 describe.concurrent.each(scriptShells)('a member that is made ready under $name', (shell) => {
   it('leaves its record and its request, and starts nothing', async () => {
@@ -213,61 +128,6 @@ describe.concurrent.each(scriptShells)('a member that is started under $name', (
     await run(root, record());
     expect(await run(root, kick())).toMatchObject({ kind: 'failed', slug: 'ended-at-once' });
     expect(recordOf(root).at(-2)).toBe('starts=1');
-  });
-});
-
-describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) => {
-  const linesOf = (root: MacRoot, path: string): readonly string[] => root.read(path).trim().split('\n');
-  const counted = (root: MacRoot): readonly string[] => linesOf(root, rdmaStartsFile.path);
-  const marked = (root: MacRoot): readonly string[] => linesOf(root, startFile('kimi').path);
-
-  it('is counted on the node, and no removal of the placement takes the count away', async () => {
-    const root = newRoot(shell);
-    await run(root, record());
-    expect(await run(root, kick(3, 'rdma'))).toEqual(changed);
-    await isRunning(root);
-    expect(counted(root)).toEqual([`boot=${bootSession}`, 'starts=1']);
-    expect(await run(root, kick(3, 'rdma'))).toEqual(unchanged);
-    await run(root, stop());
-    await run(root, remove);
-    root.file(serviceFile('kimi').path, '<plist/>');
-    await run(root, record({ generation: 4 }));
-    await run(root, kick(4, 'rdma'));
-    expect(counted(root)).toEqual([`boot=${bootSession}`, 'starts=2']);
-    await run(root, stop());
-    const next = 'F2B1C3D4-0000-4000-8000-000000000002';
-    root.file('../boot', `${next}\n`);
-    await run(root, record({ generation: 5 }));
-    await run(root, kick(5, 'rdma'));
-    expect(counted(root)).toEqual([`boot=${next}`, 'starts=1']);
-    await run(root, stop());
-  });
-
-  it('leaves a mark with its process, the end of its time, and where its log begins', async () => {
-    const root = newRoot(shell);
-    await run(root, record());
-    root.file(rankLog('kimi').path, 'of before\n');
-    await run(root, kick(3, 'rdma'));
-    await isRunning(root);
-    const [boot, until, log, pid] = marked(root);
-    expect([boot, log]).toEqual([`boot=${bootSession}`, 'log=10']);
-    expect(until).toMatch(/^until=\d{10}$/);
-    expect(pid).toBe(`pid=${processesOf(root)[0]}`);
-    await run(root, stop());
-  });
-
-  it('that ends at once has no process any more', async () => {
-    const root = newRoot(shell, 'ends at once');
-    root.file('../launchd/slow', '');
-    await run(root, record());
-    expect(await run(root, kick(3, 'rdma'))).toMatchObject({ slug: 'ended-at-once' });
-    expect([counted(root)[1], marked(root)[3]]).toEqual(['starts=1', 'pid=0']);
-  });
-
-  it('alone is counted: TCP takes nothing of a device', async () => {
-    const root = await started(shell, 'obeys');
-    expect([rdmaStartsFile, startFile('kimi')].map(({ path }) => root.has(path))).toEqual([false, false]);
-    await run(root, stop());
   });
 });
 

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { rankLog, rdmaStartsFile, serviceFile, startFile } from '../../../src/script/rank-paths.ts';
+import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
+import { isRunning, kick, processesOf, rankRoots, record, remove, stop } from './rank-root.ts';
+import { scriptShells } from './shells.ts';
+
+const { newRoot, started } = rankRoots();
+
+describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) => {
+  const linesOf = (root: MacRoot, path: string): readonly string[] => root.read(path).trim().split('\n');
+  const counted = (root: MacRoot): readonly string[] => linesOf(root, rdmaStartsFile.path);
+  const marked = (root: MacRoot): readonly string[] => linesOf(root, startFile('kimi').path);
+
+  it('is counted on the node, and no removal of the placement takes the count away', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    expect(await run(root, kick(3, 'rdma'))).toEqual(changed);
+    await isRunning(root);
+    expect(counted(root)).toEqual([`boot=${bootSession}`, 'starts=1']);
+    expect(await run(root, kick(3, 'rdma'))).toEqual(unchanged);
+    await run(root, stop());
+    await run(root, remove);
+    root.file(serviceFile('kimi').path, '<plist/>');
+    await run(root, record({ generation: 4 }));
+    await run(root, kick(4, 'rdma'));
+    expect(counted(root)).toEqual([`boot=${bootSession}`, 'starts=2']);
+    await run(root, stop());
+    const next = 'F2B1C3D4-0000-4000-8000-000000000002';
+    root.file('../boot', `${next}\n`);
+    await run(root, record({ generation: 5 }));
+    await run(root, kick(5, 'rdma'));
+    expect(counted(root)).toEqual([`boot=${next}`, 'starts=1']);
+    await run(root, stop());
+  });
+
+  it('leaves a mark with its process, the end of its time, and where its log begins', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    root.file(rankLog('kimi').path, 'of before\n');
+    await run(root, kick(3, 'rdma'));
+    await isRunning(root);
+    const [boot, until, log, pid] = marked(root);
+    expect([boot, log]).toEqual([`boot=${bootSession}`, 'log=10']);
+    expect(until).toMatch(/^until=\d{10}$/);
+    expect(pid).toBe(`pid=${processesOf(root)[0]}`);
+    await run(root, stop());
+  });
+
+  it('that ends at once has no process any more', async () => {
+    const root = newRoot(shell, 'ends at once');
+    root.file('../launchd/slow', '');
+    await run(root, record());
+    expect(await run(root, kick(3, 'rdma'))).toMatchObject({ slug: 'ended-at-once' });
+    expect([counted(root)[1], marked(root)[3]]).toEqual(['starts=1', 'pid=0']);
+  });
+
+  it('alone is counted: TCP takes nothing of a device', async () => {
+    const root = await started(shell, 'obeys');
+    expect([rdmaStartsFile, startFile('kimi')].map(({ path }) => root.has(path))).toEqual([false, false]);
+    await run(root, stop());
+  });
+});
