@@ -31,13 +31,19 @@ const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
   identity: ['identity'],
   macos: ['macos-version'],
   memory: ['wired-limit', 'hardware'],
+  network: ['foreign-daemons'],
   mesh: ['placements', 'services'],
   power: ['power'],
   sudo: ['sudo'],
 };
 
-/** What shows that a rung of the ladder is missing: the fact of the rung, and those right below that are fine. */
+/** Where a code rests on other facts than its area; of the ladder the fact of the rung, and those right below that are fine. */
 const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
+  'address/pool-overlap': ['interfaces', 'routes'],
+  'address/by-dhcp': ['service-addresses', 'interfaces'],
+  'network/default-route-over-cable': ['routes'],
+  'network/lease-over-cable': ['service-addresses', 'interfaces'],
+  'network/service-order': ['network-services'],
   'rdma/no-thunderbolt-5': ['hardware', 'rdma-state', 'rdma-devices'],
   'rdma/macos-too-old': ['macos-version'],
   'rdma/disabled': ['rdma-state'],

@@ -8,35 +8,33 @@ import type { ExaminedNode } from '../examination.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
+interface Told {
+  readonly code: Diagnostic['code'];
+}
+
 /** What is to be said of a daemon that is there; one that is unloaded and disabled may stay, unless it is to be removed. */
-function codeFor(
-  { thunderbolt }: DesiredFleet,
-  { isLoaded, isDisabled }: ForeignDaemon,
-): Diagnostic['code'] | undefined {
+function toldOf({ thunderbolt }: DesiredFleet, { isLoaded, isDisabled }: ForeignDaemon): Told | undefined {
   const wish = thunderbolt.foreignDaemons;
-  if (wish === 'remove') {
-    return 'network/foreign-daemon-there';
+  const isOver = !isLoaded && isDisabled;
+  if (wish === 'remove' || (wish === 'stop' && !isOver)) {
+    return { code: 'network/foreign-daemon-there' };
   }
-  if (!isLoaded && isDisabled) {
+  if (isOver) {
     return undefined;
   }
-  return wish === 'adopt'
-    ? 'network/foreign-daemon-adopted'
-    : wish === 'stop'
-      ? 'network/foreign-daemon-there'
-      : 'network/foreign-daemon';
+  return wish === 'adopt' ? { code: 'network/foreign-daemon-adopted' } : { code: 'network/foreign-daemon' };
 }
 
 function judge(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Diagnostic[] {
   const found = facts['foreign-daemons'];
   return (found.kind === 'known' ? found.value : []).flatMap((daemon) => {
-    const code = codeFor(desired, daemon);
+    const told = toldOf(desired, daemon);
     const about = knownDaemons.find(({ label }) => label === daemon.label);
     const state = daemon.isLoaded ? 'loaded' : 'not loaded';
-    return code === undefined
+    return told === undefined
       ? []
       : [
-          diagnose(code, {
+          diagnose(told.code, {
             subject: nodeSubject(name),
             detail: `${daemon.label} of ${about?.owner ?? 'somebody'} is ${state}; it ${about?.habit ?? 'sets the network'}.`,
           }),
