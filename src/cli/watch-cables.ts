@@ -56,22 +56,21 @@ export async function watchCables(run: Run, watch: CableWatch): Promise<Sight | 
   });
   let before: Sight | undefined;
   let told: Sight | undefined;
+  let isDone = false;
   try {
-    for (;;) {
+    while (!isDone && !signal.aborted) {
       const sight = await lookOnce(run, watch, { fleet, before });
-      if (signal.aborted) return told;
-      if (isTrusted(sight, before)) {
-        const isDone = onSight(sight, told);
-        told = sight;
-        if (isDone) return told;
-      }
+      if (signal.aborted) break;
+      const isTold = isTrusted(sight, before);
+      isDone = isTold && onSight(sight, told);
+      told = isTold ? sight : told;
       before = sight;
-      await pause(gatePollMs, signal);
-      if (signal.aborted) return told;
+      if (!isDone) await pause(gatePollMs, signal);
     }
   } finally {
     fleet.close();
   }
+  return told;
 }
 
 interface Looking {
