@@ -37,7 +37,7 @@ const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
   sudo: ['sudo'],
 };
 
-/** Where a code rests on other facts than its area; of the ladder the fact of the rung, and those right below that are fine. */
+/** Where a code rests on other facts than its area; of the ladder the missing rung, and those right below it. */
 const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'address/pool-overlap': ['interfaces', 'routes'],
   'address/by-dhcp': ['service-addresses', 'interfaces'],
@@ -73,7 +73,7 @@ const ownSources: Partial<Readonly<Record<FactName, string>>> = {
 };
 
 /** The command line that a fact is read from; of a script of ours the verb that shows what it said. */
-export function sourceOf(fact: FactName): string {
+function sourceOf(fact: FactName): string {
   const own = ownSources[fact];
   if (own !== undefined) return own;
   const [probe] = registry[fact].from;
