@@ -1,6 +1,5 @@
 import { type Cabling, linkAt, undeclaredCables } from '../cabling/judge-cabling.ts';
 import type { JudgedLink } from '../cabling/judge-link.ts';
-import { type Move, takenEnds } from '../cabling/moves.ts';
 import { compareEnds, isSameEnd, orderedPair } from '../cabling/receptacle-view.ts';
 import { type LinkEnd, linkEndText } from '../model/link.ts';
 
@@ -21,6 +20,21 @@ export type GraphCableState =
   | 'undeclared'
   | 'unknown';
 
+/** One act of hands, as far as a drawing needs it. */
+export interface GraphAct {
+  readonly kind: string;
+  /** Every receptacle that it names. */
+  readonly ends: readonly LinkEnd[];
+  /** Those of them out of which it takes a cable. */
+  readonly takes: readonly LinkEnd[];
+  /** In the imperative. */
+  readonly text: string;
+  /** Placements that use a cable which it takes out. */
+  readonly stopFirst: readonly string[];
+  /** What must be done about bridges first, in the imperative; empty when nothing. */
+  readonly bridgesFirst: string;
+}
+
 /** One line of the drawing: a declared link, a cable that is seen, or both. */
 export interface GraphCable {
   /** In printing order. */
@@ -30,7 +44,7 @@ export interface GraphCable {
   /** Whether anything is seen of it: by both its ends, or by one that the other does not see. */
   readonly isSeen: boolean;
   readonly bitsPerSecond?: number;
-  /** The numbers of the moves that touch it. */
+  /** The numbers of the acts that touch it. */
   readonly moves: readonly number[];
 }
 
@@ -88,16 +102,22 @@ function halfSeenLines({ rack }: Cabling): readonly Line[] {
   );
 }
 
-const isPair = (line: Line, ends: GraphCable['ends']): boolean => pairKey(line.ends) === pairKey(orderedPair(...ends));
+/** Acts whose receptacles are the two ends of one cable, whether or not anything is seen of it. */
+const pairActs: readonly string[] = ['add-cable', 'plug-again'];
 
-/** Whether hands touch this cable in this move, or bring it about. */
-function isTouched(line: Line, move: Move): boolean {
+/** Whether hands touch this cable in this act, or bring it about. */
+function isTouched(line: Line, { kind, ends, takes }: GraphAct): boolean {
+  const isAmong = (end: LinkEnd): boolean => ends.some((one) => isSameEnd(one, end));
   const holds = (end: LinkEnd): boolean => line.isSeen && line.ends.some((one) => isSameEnd(one, end));
-  return takenEnds(move).some(holds) || (move.kind === 'add-cable' && isPair(line, move.ends));
+  return takes.some(holds) || (pairActs.includes(kind) && line.ends.every(isAmong));
 }
 
 /** Every declared link and every cable that is seen, each pair of receptacles once, sorted by their ends. */
-export function graphCables(cabling: Cabling, moves: readonly Move[], isDeclaredOnly: boolean): readonly GraphCable[] {
+export function graphCables(
+  cabling: Cabling,
+  acts: readonly GraphAct[],
+  isDeclaredOnly: boolean,
+): readonly GraphCable[] {
   const lines = [
     ...cabling.links.map((judged) => lineOfLink(judged, isDeclaredOnly)),
     ...strangeLines(cabling),
@@ -112,6 +132,6 @@ export function graphCables(cabling: Cabling, moves: readonly Move[], isDeclared
     .toSorted((a, b) => compareEnds(a.ends[0], b.ends[0]) || compareEnds(a.ends[1], b.ends[1]))
     .map((line) => ({
       ...line,
-      moves: moves.flatMap((move, index) => (isTouched(line, move) ? [index + 1] : [])),
+      moves: acts.flatMap((act, index) => (isTouched(line, act) ? [index + 1] : [])),
     }));
 }

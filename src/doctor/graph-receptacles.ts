@@ -1,10 +1,10 @@
 import { viewText } from '../cabling/cabling-text.ts';
 import { type Cabling, linkAt } from '../cabling/judge-cabling.ts';
-import { type Move, takenEnds } from '../cabling/moves.ts';
 import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
 import { viewAt } from '../cabling/see-receptacles.ts';
 import type { LinkEnd } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
+import type { GraphAct } from './graph-cables.ts';
 import { type ReceptacleSight, sightOf } from './receptacle-sight.ts';
 
 /** One receptacle of the drawing. */
@@ -29,7 +29,7 @@ export interface GraphStray {
   readonly hubsBetween: number;
   /** Whether the file declares another cable in that receptacle. */
   readonly isInTheWay: boolean;
-  /** The numbers of the moves that touch its cable. */
+  /** The numbers of the acts that touch its cable. */
   readonly moves: readonly number[];
 }
 
@@ -76,7 +76,7 @@ export function graphReceptacles(question: ReceptacleQuestion): readonly GraphRe
 const isExpected = ({ links }: Cabling, at: LinkEnd): boolean => linkAt(links, at)?.judgement.kind === 'unknown';
 
 /** The Macs that are seen and are no node, by the receptacle that sees them. */
-export const graphStrays = (cabling: Cabling, moves: readonly Move[]): readonly GraphStray[] =>
+export const graphStrays = (cabling: Cabling, acts: readonly GraphAct[]): readonly GraphStray[] =>
   cabling.rack.views.flatMap((view) =>
     view.peers.flatMap((peer): readonly GraphStray[] =>
       peer.kind === 'node' || (peer.kind !== 'foreign' && isExpected(cabling, view.at))
@@ -88,8 +88,8 @@ export const graphStrays = (cabling: Cabling, moves: readonly Move[]): readonly 
               model: peer.model,
               hubsBetween: peer.hubsBetween,
               isInTheWay: linkAt(cabling.links, view.at) !== undefined,
-              moves: moves.flatMap((move, index) =>
-                takenEnds(move).some((end) => isSameEnd(end, view.at)) ? [index + 1] : [],
+              moves: acts.flatMap((act, index) =>
+                act.takes.some((end) => isSameEnd(end, view.at)) ? [index + 1] : [],
               ),
             },
           ],

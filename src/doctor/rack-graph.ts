@@ -1,12 +1,11 @@
-import { moveText } from '../cabling/cabling-text.ts';
+import { listWords } from '../cabling/cabling-text.ts';
 import { caseFaces, facesWords, placeWords } from '../cabling/case-places.ts';
 import { macModel } from '../desired/mac-models.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { LinkEnd } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
 import { type Examination, type ExaminedNode, examine } from './examination.ts';
-import type { FleetObservation } from './fleet-observation.ts';
-import { type GraphCable, graphCables } from './graph-cables.ts';
+import { type GraphAct, type GraphCable, graphCables } from './graph-cables.ts';
 import { type GraphReceptacle, type GraphStray, graphReceptacles, graphStrays } from './graph-receptacles.ts';
 
 /** One Mac of the drawing, with its receptacles in the order of their numbers. */
@@ -27,8 +26,10 @@ export interface GraphNode {
 export interface GraphMove {
   /** From 1. */
   readonly number: number;
-  /** Names that come from nodes are not escaped in it. */
+  /** In the imperative. Names that come from nodes are not escaped in it. */
   readonly text: string;
+  /** What has to be done before it, in the imperative; absent when nothing. */
+  readonly first?: string;
 }
 
 /** The rack as it is drawn: declared and seen at once. */
@@ -84,23 +85,35 @@ function graphNode(examination: Examination, name: NodeName, isDeclaredOnly: boo
   };
 }
 
-function drawn(examination: Examination, isDeclaredOnly: boolean): RackGraph {
+/** `stop chat and remove the Thunderbolt Bridge on studio-1`; undefined when nothing stands before it. */
+function firstOf({ stopFirst, bridgesFirst }: GraphAct): string | undefined {
+  const words = [...(stopFirst.length === 0 ? [] : [`stop ${listWords(stopFirst)}`]), bridgesFirst];
+  const told = words.filter((one) => one !== '');
+  return told.length === 0 ? undefined : listWords(told);
+}
+
+function drawn(examination: Examination, acts: readonly GraphAct[], isDeclaredOnly: boolean): RackGraph {
   const { cabling, desired } = examination;
-  const moves = examination.moves.flatMap((group) => group.moves);
   return {
     cluster: desired.name,
     isDeclaredOnly,
     nodes: namesOf(desired).map((name) => graphNode(examination, name, isDeclaredOnly)),
-    cables: graphCables(cabling, moves, isDeclaredOnly),
-    strays: graphStrays(cabling, moves),
-    moves: moves.map((move, index) => ({ number: index + 1, text: moveText(move) })),
+    cables: graphCables(cabling, acts, isDeclaredOnly),
+    strays: graphStrays(cabling, acts),
+    moves: acts.map((act, index) => {
+      const first = firstOf(act);
+      return { number: index + 1, text: act.text, ...(first === undefined ? {} : { first }) };
+    }),
   };
 }
 
-/** What is to be drawn of a rack that was looked at. Texts that come from nodes are not escaped. */
-export const rackGraph = (desired: DesiredFleet, observation: FleetObservation): RackGraph =>
-  drawn(examine(desired, observation), false);
+/**
+ * What is to be drawn of a rack that was looked at; `acts` are what hands have to do, in their order. Texts that come
+ * from nodes are not escaped.
+ */
+export const rackGraph = (examination: Examination, acts: readonly GraphAct[]): RackGraph =>
+  drawn(examination, acts, false);
 
 /** The same of the file alone: links as they should be, and nothing of how they are. */
 export const declaredGraph = (desired: DesiredFleet): RackGraph =>
-  drawn(examine(desired, { nodes: {}, failures: {} }), true);
+  drawn(examine(desired, { nodes: {}, failures: {} }), [], true);

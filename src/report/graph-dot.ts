@@ -5,12 +5,12 @@ import type { GraphNode } from '../doctor/rack-graph.ts';
 import type { LinkEnd } from '../model/link.ts';
 import { socketSign } from './graph-socket.ts';
 import {
-  allMoveLines,
   cableLabels,
   type GraphPicture,
   type GraphTone,
   graphNotes,
   graphSummary,
+  moveLabels,
   moveLines,
   nodeLines,
   strayLines,
@@ -86,7 +86,7 @@ function strayText(stray: GraphStray, index: number, { graph }: GraphPicture): r
   const colour = quoted([colours[strayTone(stray)]]);
   return [
     `  ${name} ${attributes({ shape: 'box', style: '"rounded,dashed"', color: colour, label: quoted(strayLines(stray)) })};`,
-    `  ${endText(stray.at)} -- ${name} ${attributes({ color: colour, ...labelOf(moveLines(graph, stray.moves), colour) })};`,
+    `  ${endText(stray.at)} -- ${name} ${attributes({ color: colour, ...labelOf(moveLabels(graph, stray.moves), colour) })};`,
   ];
 }
 
@@ -94,7 +94,7 @@ function strayText(stray: GraphStray, index: number, { graph }: GraphPicture): r
 function caption(picture: GraphPicture): string {
   const { graph, isSimulated } = picture;
   const title = `${graph.cluster}${isSimulated ? ' (simulated)' : ''}: ${graphSummary(picture)}`;
-  const lines = [title, ...allMoveLines(graph), ...graphNotes(picture)];
+  const lines = [title, ...picture.warnings, ...moveLines(graph), ...graphNotes(picture)];
   return `"${lines.map((line) => `${inQuotes(line)}\\l`).join('')}"`;
 }
 

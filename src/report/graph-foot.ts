@@ -1,7 +1,8 @@
 import { columnsOf } from '../diagnostics/cells.ts';
+import { escapeText } from '../diagnostics/escape.ts';
 import type { Point } from './graph-geometry.ts';
 import { socketLegends, socketShape } from './graph-socket.ts';
-import { allMoveLines, type GraphPicture, graphNotes, graphStates, legendOf, toneOf } from './graph-words.ts';
+import { type GraphPicture, graphNotes, graphStates, legendOf, moveLines, toneOf } from './graph-words.ts';
 import { fitLines } from './layout.ts';
 import { xmlElement, xmlText } from './xml-text.ts';
 
@@ -82,14 +83,16 @@ function legend(picture: GraphPicture, { x, y, width }: Room): SetText {
 
 /** What stands below the drawing: the work of hands, what else is plugged in, the legend. */
 export function graphFoot(picture: GraphPicture, room: Room): SetText {
-  const todo = allMoveLines(picture.graph);
-  const work = textBlock(todo.length === 0 ? [] : ['For the hands at the rack, in this order:', ...todo], ' bad', room);
+  const todo = moveLines(picture.graph);
+  const alarm = textBlock(picture.warnings.map(escapeText), ' bad number', room);
+  const list = todo.length === 0 ? [] : ['For the hands at the rack, in this order:', ...todo];
+  const work = textBlock(list, ' bad', { ...room, y: alarm.bottom });
   const notes = textBlock(graphNotes(picture), ' small', { ...room, y: work.bottom });
   const last = legend(picture, { ...room, y: notes.bottom });
   const numbers = textBlock(['Receptacles have the numbers that macOS prints.'], ' small', {
     ...room,
     y: last.bottom + 2,
   });
-  const parts = [work.text, notes.text, last.text, numbers.text].filter((part) => part !== '');
+  const parts = [alarm.text, work.text, notes.text, last.text, numbers.text].filter((part) => part !== '');
   return { text: parts.join('\n'), bottom: numbers.bottom };
 }

@@ -36,7 +36,7 @@ export interface GraphJson {
     readonly inTheWay: boolean;
     readonly moves: readonly number[];
   }[];
-  readonly moves: readonly { readonly number: number; readonly text: string }[];
+  readonly moves: readonly { readonly number: number; readonly text: string; readonly first?: string }[];
   readonly placements: readonly PlacementLabel[];
 }
 

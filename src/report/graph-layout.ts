@@ -3,7 +3,7 @@ import { linkEndText } from '../model/link.ts';
 import { type Box, boxAround, cableCurve, hull, type Outlet, pointsOf } from './graph-geometry.ts';
 import { type LabelWish, type PlacedLabel, placeLabels, type Wire } from './graph-labels.ts';
 import { graphSizes, outletsOf, type PlacedStray, type Ring, ringOf } from './graph-ring.ts';
-import { cableLabels, type GraphPicture, moveLines, strayTone, toneOf } from './graph-words.ts';
+import { cableLabels, type GraphPicture, moveLabels, strayTone, toneOf } from './graph-words.ts';
 import { clip, fitLines } from './layout.ts';
 
 /** A cable in its place. */
@@ -27,7 +27,7 @@ export interface GraphLayout {
 }
 
 const labelColumns = [26, 18];
-const longestLabel = 160;
+const longestLabel = 220;
 
 /** What is missing often goes from where a wrong cable goes, to nearly where it goes: it takes a way of its own. */
 const bendOf = ({ isSeen, state }: GraphCable): number => (isSeen || state !== 'missing' ? 1 : 1.7);
@@ -71,7 +71,7 @@ function wishes(
   }));
   const ofTails = tails.map((one) => {
     const { moves } = one.placed.stray;
-    return { moves, wish: wish(one, moveLines(graph, moves), moves) };
+    return { moves, wish: wish(one, moveLabels(graph, moves), moves) };
   });
   return [...ofCables, ...ofTails].toSorted((a, b) => Number(moved(b)) - Number(moved(a))).flatMap((one) => one.wish);
 }

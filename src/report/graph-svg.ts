@@ -46,7 +46,7 @@ function head(picture: GraphPicture, width: number): { readonly text: string; re
 function description(picture: GraphPicture): string {
   const { graph } = picture;
   const cables = graph.cables.map((cable) => cableTitle(cable, graph));
-  return [graphSummary(picture), ...cables, ...graphNotes(picture)].join('. ');
+  return [...picture.warnings, graphSummary(picture), ...cables, ...graphNotes(picture)].join('. ');
 }
 
 /**

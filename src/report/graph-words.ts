@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { GraphCable, GraphCableState } from '../doctor/graph-cables.ts';
 import type { GraphStray } from '../doctor/graph-receptacles.ts';
@@ -20,7 +21,13 @@ export interface GraphPicture {
   readonly graph: RackGraph;
   readonly placements: readonly PlacementLabel[];
   readonly isSimulated: boolean;
+  /** What is to be told before anything else, a sentence or two each; not escaped. */
+  readonly warnings: readonly string[];
 }
+
+/** A finding that is to be told before anything else, on one line. */
+export const alarmText = ({ summary, subject, hint }: Diagnostic): string =>
+  `${summary}${subject === undefined ? '' : ` ${subject}:`} ${hint}`;
 
 /** How a line is drawn: `bad` needs hands, `extra` is not in the file and harms nobody. */
 export type GraphTone = 'good' | 'plan' | 'bad' | 'extra' | 'open';
@@ -56,22 +63,23 @@ export const strayTone = ({ isInTheWay }: GraphStray): GraphTone => (isInTheWay 
 /** What a line in this state means. */
 export const legendOf = (state: GraphCableState): string => states[state].legend;
 
-/** `1. move the cable end in studio-4 receptacle 3 to receptacle 4`: the moves of these numbers, in their order. */
-export const moveLines = (graph: RackGraph, numbers: readonly number[]): readonly string[] =>
-  graph.moves
+/** `1. move the cable end in studio-4 receptacle 3 to receptacle 4`, as it is written on a cable, for these numbers. */
+export const moveLabels = ({ moves }: RackGraph, numbers: readonly number[]): readonly string[] =>
+  moves
     .filter(({ number }) => numbers.includes(number))
-    .map(({ number, text }) => `${number}. ${escapeText(text)}`);
+    .map(({ number, text, first }) =>
+      escapeText(`${number}. ${text}${first === undefined ? '' : '; not yet, see below'}`),
+    );
 
-/** Every move, in the order in which they are made. */
-export const allMoveLines = (graph: RackGraph): readonly string[] =>
-  moveLines(
-    graph,
-    graph.moves.map(({ number }) => number),
+/** Every move, in the order in which they are made, with what has to be done before each. */
+export const moveLines = ({ moves }: RackGraph): readonly string[] =>
+  moves.map(({ number, text, first }) =>
+    escapeText(`${number}. ${first === undefined ? '' : `first ${first}; then `}${text}`),
   );
 
 /** What is written on a cable, a text each: what is wrong with it, and the moves that touch it; often nothing. */
 export function cableLabels({ state, moves, bitsPerSecond }: GraphCable, graph: RackGraph): readonly string[] {
-  const acts = moveLines(graph, moves);
+  const acts = moveLabels(graph, moves);
   // A move says by itself that a cable is missing, or in a wrong place.
   if (acts.length > 0 && (state === 'missing' || state === 'wrong' || state === 'undeclared')) {
     return acts;
@@ -85,7 +93,7 @@ export function cableLabels({ state, moves, bitsPerSecond }: GraphCable, graph: 
 export function cableTitle(cable: GraphCable, graph: RackGraph): string {
   const [a, b] = cable.ends;
   const speed = cable.bitsPerSecond === undefined ? '' : ` (${speedText(cable.bitsPerSecond)})`;
-  const todo = moveLines(graph, cable.moves)
+  const todo = moveLabels(graph, cable.moves)
     .map((line) => `; ${line}`)
     .join('');
   return `${linkEndText(a)} <-> ${linkEndText(b)}: ${states[cable.state].legend}${speed}${todo}`;

@@ -8,6 +8,7 @@ import { graphSvg } from '../../src/report/graph-svg.ts';
 import type { GraphPicture } from '../../src/report/graph-words.ts';
 import { end, peer, receptacles } from '../unit/doctor/fleet-builder.ts';
 import {
+  bridgedRack,
   brokenSeven,
   declaredPicture,
   fullMesh,
@@ -63,6 +64,7 @@ const pictures: readonly (readonly [string, () => GraphPicture])[] = [
   ['four Macs', () => meshOf(4)],
   ['four Macs with exchanged ends', () => seenPicture(swappedRack)],
   ['four Macs with strange things', () => seenPicture(strangeRack)],
+  ['four bridged Macs', () => seenPicture(bridgedRack)],
   ['the file alone', () => declaredPicture({ count: 4, declared: fullMesh(4) })],
   ['seven Macs', () => meshOf(7)],
   ['seven Macs with faults', () => seenPicture(brokenSeven)],

@@ -5,7 +5,8 @@ import type { NodeName } from '../../model/node.ts';
 import { graphDot } from '../../report/graph-dot.ts';
 import { graphJson } from '../../report/graph-json.ts';
 import { graphSvg } from '../../report/graph-svg.ts';
-import { allMoveLines, type GraphPicture, graphSummary } from '../../report/graph-words.ts';
+import { alarmText, type GraphPicture, graphSummary, moveLines } from '../../report/graph-words.ts';
+import { cableWork } from '../../resources/cable-work.ts';
 import { surveyPlacements } from '../../resources/placement-survey.ts';
 import { viewOf } from '../../resources/view.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
@@ -91,7 +92,7 @@ function formatOfFile(out: string | undefined): Format {
 
 function declaredOnly({ fleet, warnings }: OpenedCluster): Seen {
   const placements = fleet.placements.map(({ name, nodes }) => ({ name, nodes }));
-  const picture = { graph: declaredGraph(fleet), placements, isSimulated: false };
+  const picture = { graph: declaredGraph(fleet), placements, isSimulated: false, warnings: [] };
   return { picture, failures: [], warnings, code: exitCode.done };
 }
 
@@ -103,10 +104,17 @@ async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
   const targets: readonly NodeName[] = nodes.map(({ name }) => name);
   const view = viewOf({ desired: lockedFleet(run, cluster), observation, targets });
   const placements = surveyPlacements(view).map(({ name, nodes: members, state }) => ({ name, nodes: members, state }));
-  const said = targets.flatMap((name) => observation.failures[name] ?? []);
+  const work = cableWork(cluster.fleet, observation);
+  // A ring of bridged Macs takes the network down: whoever goes to the rack has to hear of it first.
+  const told = [...work.loops, ...targets.flatMap((name) => observation.failures[name] ?? [])];
   return {
-    picture: { graph: rackGraph(cluster.fleet, observation), placements, isSimulated },
-    failures: isSimulated ? simulatedHints(said) : said,
+    picture: {
+      graph: rackGraph(work.examination, work.acts),
+      placements,
+      isSimulated,
+      warnings: work.loops.map(alarmText),
+    },
+    failures: isSimulated ? simulatedHints(told) : told,
     warnings: cluster.warnings,
     code: codeForNodes(targets.map((name) => verdictOf(observation.failures[name] ?? []))),
   };
@@ -122,7 +130,7 @@ function show({ console, folder, options }: Run, { format, path }: Target, seen:
   }
   if (path === undefined) console.out(drawing);
   else {
-    const todo = allMoveLines(picture.graph)
+    const todo = moveLines(picture.graph)
       .map((line) => `  ${line}\n`)
       .join('');
     console.out(`Drawn in ${shownPath(folder, path)}: ${graphSummary(picture)}.\n${todo}`);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { examine } from '../../../src/doctor/examination.ts';
 import type { GraphCable } from '../../../src/doctor/graph-cables.ts';
 import { rackGraph } from '../../../src/doctor/rack-graph.ts';
 import { linkEndText } from '../../../src/model/link.ts';
@@ -101,7 +102,7 @@ describe('what is drawn of a rack', () => {
       receptacleCount: { 'studio-1': 3 },
       values: { 'studio-1': { hardware: { model: 'Mac16,11', chip: 'Apple M4 Pro', memoryBytes: 2 ** 36 } } },
     });
-    const { nodes } = rackGraph(desiredFleet({ names }), observation);
+    const { nodes } = rackGraph(examine(desiredFleet({ names }), observation), []);
     expect(nodes[0]).toMatchObject({ model: 'Mac16,11', faces: '3 on the back' });
     expect(nodes[0]?.receptacles.map(({ place }) => place)).toContain('back');
   });

@@ -1,9 +1,11 @@
 import { declaredGraph, rackGraph } from '../../../src/doctor/rack-graph.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import type { GraphPicture } from '../../../src/report/graph-words.ts';
+import { alarmText, type GraphPicture } from '../../../src/report/graph-words.ts';
+import { cableWork } from '../../../src/resources/cable-work.ts';
 import {
   desiredFleet,
   end,
+  healthyFacts,
   links,
   observedFleet,
   peer,
@@ -49,14 +51,16 @@ const fleetOf = ({ count, declared }: DrawnRack) =>
 /** The picture of a rack that was looked at. */
 export function seenPicture(rack: DrawnRack): GraphPicture {
   const observation = observedFleet({ cables: rack.declared, ...rack, names: studios(rack.count) });
-  return { graph: rackGraph(fleetOf(rack), observation), placements: serving(rack.count), isSimulated: true };
+  const { examination, acts, loops } = cableWork(fleetOf(rack), observation);
+  const warnings = loops.map(alarmText);
+  return { graph: rackGraph(examination, acts), placements: serving(rack.count), isSimulated: true, warnings };
 }
 
 /** The picture of its file alone. */
 export function declaredPicture(rack: DrawnRack): GraphPicture {
   const fleet = fleetOf(rack);
   const nodes = fleet.nodes.map((node) => ({ ...node, hardware: { model: 'Mac15,14' } }));
-  return { graph: declaredGraph({ ...fleet, nodes }), placements: [], isSimulated: false };
+  return { graph: declaredGraph({ ...fleet, nodes }), placements: [], isSimulated: false, warnings: [] };
 }
 
 const four = { count: 4, declared: fullMesh(4) };
@@ -111,4 +115,24 @@ export const brokenSeven: DrawnRack = {
     .map((cable) => (cable === 'studio-2:3 <-> studio-4:2' ? 'studio-2:3 <-> studio-3:3' : cable))
     .filter((cable) => cable !== 'studio-3:3 <-> studio-4:3' && cable !== 'studio-5:5 <-> studio-6:5'),
   unreachable: ['studio-7'],
+};
+
+/** What a Mac shows whose Thunderbolt Bridge has these receptacles. */
+function bridgedFacts(name: string, numbers: readonly number[]) {
+  const own = receptacles(name, 6, four.declared);
+  const members = numbers.map((number) => `en${number + 1}`);
+  const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members };
+  const service = { name: 'Thunderbolt Bridge', port: 'Thunderbolt Bridge', device: 'bridge0', isEnabled: true };
+  return {
+    interfaces: [...healthyFacts(name, own).interfaces, bridge],
+    'bridge-preferences': [{ name: 'bridge0', interfaces: members, auto: 'thunderbolt-bridge' }],
+    'network-services': [service],
+  };
+}
+
+/** Every Mac is bridged, three of them in a ring, and one cable is still missing. */
+export const bridgedRack: DrawnRack = {
+  ...four,
+  cables: four.declared.filter((cable) => cable !== 'studio-3:3 <-> studio-4:3'),
+  values: Object.fromEntries(studios(4).map((name) => [name, bridgedFacts(name, [1, 2, 3])])),
 };

@@ -2,16 +2,26 @@ import { describe, expect, it } from 'vitest';
 import { graphDot } from '../../../src/report/graph-dot.ts';
 import { graphSvg } from '../../../src/report/graph-svg.ts';
 import type { GraphPicture } from '../../../src/report/graph-words.ts';
-import { brokenSeven, declaredPicture, fullMesh, seenPicture, strangeRack, swappedRack } from './graph-racks.ts';
+import {
+  bridgedRack,
+  brokenSeven,
+  declaredPicture,
+  fullMesh,
+  seenPicture,
+  strangeRack,
+  swappedRack,
+} from './graph-racks.ts';
 import { elementsOf, statementsOf } from './well-formed.ts';
 
 const healthy = seenPicture({ count: 4, declared: fullMesh(4) });
 const swapped = seenPicture(swappedRack);
 const strange = seenPicture(strangeRack);
+const bridged = seenPicture(bridgedRack);
 const pictures: readonly (readonly [string, GraphPicture])[] = [
   ['as declared', healthy],
   ['exchanged ends', swapped],
   ['strange things', strange],
+  ['bridged Macs', bridged],
   ['seven Macs with faults', seenPicture(brokenSeven)],
   ['the file alone', declaredPicture({ count: 4, declared: fullMesh(4) })],
   ['no cable at all', seenPicture({ count: 1, declared: [] })],
@@ -63,6 +73,19 @@ describe('the drawing as SVG', () => {
       expect(text).toContain(told);
     }
     expect(words(graphSvg(seenPicture(brokenSeven)))).toContain('could not be looked at');
+  });
+
+  it('tells of a ring of bridged Macs before the work, and what comes before a cable on the cable and in the list', () => {
+    const text = words(graphSvg(bridged));
+    const order = [
+      'Bridged Macs are cabled in a ring. link studio-',
+      'For the hands at the rack',
+      '1. first remove the Thunderbolt Bridge',
+    ];
+    const places = order.map((part) => text.indexOf(part));
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(places[0]).toBeGreaterThan(0);
+    expect(text).toContain('receptacle 3; not yet, see below');
   });
 
   it('says that it is simulated, and nothing of the kind where only the file was read', () => {
