@@ -41,7 +41,7 @@ export async function guideHands(run: Run, cluster: OpenedCluster, ways: Ways): 
   });
   if (last === undefined) return exitOfSignal(run.signal) ?? exitCode.failed;
   const { observation, work } = last;
-  if (run.options.json === true) showCables(run, { cluster, observation, work, isSimulated });
+  if (run.options.json === true) showCables(run, { cluster, work, isSimulated });
   return exitOfSignal(run.signal) ?? codeForCables(cluster.fleet, observation, work);
 }
 

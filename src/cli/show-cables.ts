@@ -1,4 +1,3 @@
-import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { cablesJson } from '../report/cables-json.ts';
 import { cablesText } from '../report/cables-text.ts';
 import type { CableWork } from '../resources/cable-work.ts';
@@ -11,15 +10,14 @@ import type { Run } from './verb.ts';
 /** One look at the cables of a rack. */
 export interface ShownCables {
   readonly cluster: OpenedCluster;
-  readonly observation: FleetObservation;
   readonly work: CableWork;
   readonly isSimulated: boolean;
 }
 
 /** Writes the answer of `cables`: a page, or one JSON document. */
-export function showCables(run: Run, { cluster, observation, work, isSimulated }: ShownCables): void {
+export function showCables(run: Run, { cluster, work, isSimulated }: ShownCables): void {
   const told = (isSimulated ? simulatedHints : <T>(all: T) => all)(work.findings);
-  const shown = { desired: cluster.fleet, observation, work: { ...work, findings: told }, isSimulated };
+  const shown = { desired: cluster.fleet, work: { ...work, findings: told }, isSimulated };
   if (run.options.json) {
     const diagnostics = [...cluster.warnings, ...work.loops, ...told];
     showJson(run.console, cablesJson({ ...shown, diagnostics }));

@@ -1,6 +1,5 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { type DiagnosticJson, diagnosticJson } from '../diagnostics/json.ts';
-import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { rackGraph } from '../doctor/rack-graph.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { linkEndText } from '../model/link.ts';
@@ -55,7 +54,6 @@ export interface CablesJson {
 /** What `cables --json` is made from. */
 export interface CablesJsonInput {
   readonly desired: DesiredFleet;
-  readonly observation: FleetObservation;
   readonly work: CableWork;
   /** Rings of bridged Macs first, then the rest. */
   readonly diagnostics: readonly Diagnostic[];
@@ -63,8 +61,8 @@ export interface CablesJsonInput {
 }
 
 /** The machine form of `cables`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
-export function cablesJson({ desired, observation, work, diagnostics, isSimulated }: CablesJsonInput): CablesJson {
-  const { cables, nodes } = rackGraph(desired, observation);
+export function cablesJson({ desired, work, diagnostics, isSimulated }: CablesJsonInput): CablesJson {
+  const { cables, nodes } = rackGraph(work.examination, work.acts);
   return {
     formatVersion: 1,
     cluster: desired.name,

@@ -1,10 +1,10 @@
 import { escapeText } from '../diagnostics/escape.ts';
-import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { GraphCable, GraphCableState } from '../doctor/graph-cables.ts';
 import { type RackGraph, rackGraph } from '../doctor/rack-graph.ts';
 import { speedText } from '../doctor/units.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { type LinkEnd, linkEndText } from '../model/link.ts';
+import { metLinks } from '../resources/cable-events.ts';
 import type { CableAct, CableWork } from '../resources/cable-work.ts';
 import { counted } from './counted.ts';
 import { findingLines } from './finding-lines.ts';
@@ -16,7 +16,6 @@ import { type Page, type Paint, pageColumns, plainPaint, type Tone } from './pag
 /** What `cables` shows, and on what. */
 export interface CablesTextInput {
   readonly desired: DesiredFleet;
-  readonly observation: FleetObservation;
   readonly work: CableWork;
   readonly isSimulated: boolean;
   readonly columns: number;
@@ -40,16 +39,15 @@ const states: Readonly<Record<GraphCableState, { readonly words: string; readonl
 
 /** Every cable that is declared or seen, then what hands have to do about them: rings of bridged Macs before all else. */
 export function cablesText(input: CablesTextInput): string {
-  const { desired, observation, work, isSimulated } = input;
+  const { desired, work, isSimulated } = input;
   const page: Page = {
     columns: pageColumns(input.columns),
     unicode: input.unicode,
     paint: input.paint ?? plainPaint,
   };
-  const graph = rackGraph(desired, observation);
-  const declared = graph.cables.filter((cable) => cable.isDeclared);
-  const met = declared.filter(({ state }) => state === 'as-declared');
-  const about = `${counted(declared.length, 'link')}, ${met.length} as declared`;
+  const graph = rackGraph(work.examination, work.acts);
+  const counts = { declared: work.examination.cabling.links.length, met: metLinks(work).length, isSimulated };
+  const about = `${counted(counts.declared, 'link')}, ${counts.met} as declared`;
   const blocks: readonly (readonly string[])[] = [
     headLines({ name: desired.name, about, isSimulated }, page),
     ...mergeFindings(work.loops).map((finding) => findingLines(finding, page)),
@@ -57,9 +55,7 @@ export function cablesText(input: CablesTextInput): string {
     placeLines(graph, page),
     ...actBlocks(work.acts, { isSimulated, page }),
     ...mergeFindings(work.findings).map((finding) => findingLines(finding, page)),
-    [verdictText(work, { declared: declared.length, met: met.length, isSimulated })].flatMap((text) =>
-      fitLines(text, page.columns),
-    ),
+    verdictLines(work, counts, page),
   ];
   const shown = blocks.filter((lines) => lines.length > 0);
   return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
@@ -150,12 +146,21 @@ interface Counts {
   readonly isSimulated: boolean;
 }
 
-function verdictText({ acts, examination }: CableWork, { declared, met, isSimulated }: Counts): string {
+/** A command stays in one piece, for copying. */
+function verdictLines(
+  { acts, examination }: CableWork,
+  { declared, met, isSimulated }: Counts,
+  page: Page,
+): readonly string[] {
+  if (declared > 0 && acts.length > 0) {
+    const command = `meshwright cables --watch${isSimulated ? ' --sim' : ''}`;
+    const line = `See it done, act by act: ${command}`;
+    return line.length <= page.columns ? [line] : ['See it done, act by act:', `${margin}${command}`];
+  }
   const unknown = examination.cabling.links.filter(({ judgement }) => judgement.kind === 'unknown').length;
-  if (declared === 0) return 'The file declares no link.';
-  if (acts.length > 0) return `See it done, act by act: meshwright cables --watch${isSimulated ? ' --sim' : ''}`;
-  if (unknown > 0) return `${counted(unknown, 'link')} could not be judged.`;
-  return met === declared ? allMetText(met) : `${met} of ${counted(declared, 'link')} are as declared.`;
+  if (declared === 0) return ['The file declares no link.'];
+  if (unknown > 0) return [`${counted(unknown, 'link')} could not be judged.`];
+  return [met === declared ? allMetText(met) : `${met} of ${counted(declared, 'link')} are as declared.`];
 }
 
 /** The sentence when nothing is left to do. */

@@ -27,7 +27,7 @@ export const cables: VerbBody = async (run) => {
   if (isIdentify) return identifyPlugs(run, cluster, ways);
   const observation = await lookAtCables(run, cluster, ways);
   const work = cableWork(cluster.fleet, observation);
-  showCables(run, { cluster, observation, work, isSimulated: ways.isSimulated });
+  showCables(run, { cluster, work, isSimulated: ways.isSimulated });
   return codeForCables(cluster.fleet, observation, work);
 };
 
