@@ -12,7 +12,7 @@ export type SimHost = (typeof simHosts)[number];
 const isSimHost = (word: string): word is SimHost => simHosts.some((one) => one === word);
 
 /** On which host a test runs: `MESHWRIGHT_SIM_HOST`, or the portable one. @throws Error for any other word */
-function chosenHost(word = process.env['MESHWRIGHT_SIM_HOST'] ?? 'portable'): SimHost {
+export function chosenHost(word = process.env['MESHWRIGHT_SIM_HOST'] ?? 'portable'): SimHost {
   if (!isSimHost(word)) throw new Error(`MESHWRIGHT_SIM_HOST is one of ${simHosts.join(', ')}, not ${word}`);
   return word;
 }

@@ -16,6 +16,22 @@ beforeAll(async () => {
 });
 afterAll(() => rack?.stop());
 
+/** Asks the placement for an answer: the code of HTTP. */
+async function askForToken(): Promise<string> {
+  const body = JSON.stringify({ messages: [{ role: 'user', content: 'hello' }], max_tokens: 1 });
+  const ran = await rack.asRoot(
+    first,
+    `printf %s '${body}' | /usr/bin/curl -q -s -m 20 -o /dev/null -H 'Content-Type: application/json' --data-binary @- -w '%{http_code}' http://127.0.0.1:8080/v1/chat/completions`,
+  );
+  return ran.stdout;
+}
+
+/** Bytes that the interface of a cable has taken in. */
+async function takenIn(node: string, device: string): Promise<number> {
+  const { stdout } = await rack.asRoot(node, '/bin/cat /proc/net/dev');
+  return Number(new RegExp(`${device}: *(\\d+)`).exec(stdout)?.[1] ?? '');
+}
+
 describe('apply to Macs in namespaces', { timeout: patience }, () => {
   it('brings two Macs that have everything wrong to their file, up to a token over the cable', async () => {
     const { plan, report } = await rack.converge();
@@ -24,6 +40,18 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
     );
     expect([report?.diagnostics, report?.refusals]).toEqual([[], []]);
     expect(rack.fleet().processes()).toHaveLength(2);
+  });
+
+  it('has ranks that meet over the cable alone: an answer passes it, and there is none while it is out', async () => {
+    const before = await takenIn(second, 'en3');
+    expect(await askForToken()).toBe('200');
+    expect(await takenIn(second, 'en3')).toBeGreaterThan(before);
+    await rack.behindOurBack(async (fleet) => {
+      await fleet.setFault(['cable-missing', `${first}:4`]);
+      expect(await askForToken()).toBe('503');
+      await fleet.clearFault([]);
+      expect(await askForToken()).toBe('200');
+    });
   });
 
   it('has no step a second time, takes no lease, and looks once at each Mac', async () => {

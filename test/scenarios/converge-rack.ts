@@ -194,14 +194,9 @@ async function converge(parts: Parts, wish?: ApplyWish): Promise<Applied> {
 /** Other Macs than every day, for `npm run nightly`. */
 const otherSeed = process.env['MESHWRIGHT_SEED'] ?? '';
 
-/** How the fleet of a rack is started. */
-type StartRackFleet<F> = (options: StartFleetOptions) => Promise<F>;
+type Starter<F> = (options: StartFleetOptions) => Promise<F>;
 
-async function startParts<F extends RunningFleet>(
-  by: StartRackFleet<F>,
-  seed: string,
-  file: FileValue,
-): Promise<Parts<F>> {
+async function startParts<F extends RunningFleet>(by: Starter<F>, seed: string, file: FileValue): Promise<Parts<F>> {
   const folder = await mkdtemp(join(tmpdir(), 'mw-converge-'));
   await writeSources(folder);
   const read = await readFile(file, emptyLock('cluster.lock'), folder);
@@ -220,7 +215,7 @@ export const startConvergeRack = (seed: string, file?: FileValue): Promise<Conve
 
 /** The same on whichever host this starts fleets. */
 export async function startConvergeRackBy<F extends RunningFleet>(
-  by: StartRackFleet<F>,
+  by: Starter<F>,
   seed: string,
   file: FileValue = pairFile(),
 ): Promise<ConvergeRack<F>> {

@@ -1,4 +1,5 @@
 import { describeContract } from '../contract/both-hosts.ts';
+import { chosenHost } from '../contract/sim-host.ts';
 
-// The faults have a test of their own on this host: faults-found.test.ts.
-describeContract('portable', false);
+// The faults have a test of their own on the portable host: faults-found.test.ts.
+describeContract(chosenHost(), false);

@@ -26,7 +26,10 @@ async function sweepEarlier(folder: string): Promise<void> {
   await sweepMarked(runId);
 }
 
-/** Puts every disk together: what all nodes share below, what is the node's own above. */
+/**
+ * Puts every disk together: what all nodes share below, what is the node's own above. A folder that is itself on an
+ * overlay, as in a container, cannot be the upper half of another one: there each disk is a whole copy.
+ */
 async function mountDisks(
   ground: Ground,
   { folder, nodes }: HostRun,
@@ -40,7 +43,8 @@ async function mountDisks(
   }
   const mounts = nodes.map((name) => {
     const options = `lowerdir=lower,upperdir=roots/${name},workdir=work/${name}`;
-    return `mount -t overlay overlay -o ${options} mounts/${name}`;
+    const copy = `cp -a lower/. roots/${name} && mount --bind roots/${name} mounts/${name}`;
+    return `mount -t overlay overlay -o ${options} mounts/${name} 2>/dev/null || { ${copy}; }`;
   });
   await ground.run([`cd '${folder.replaceAll("'", "'\\''")}'`, ...mounts].join('\n'));
 }

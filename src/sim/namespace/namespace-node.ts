@@ -4,9 +4,9 @@ import type { HostedNode } from '../host/fleet-host.ts';
 import type { NodeView } from '../host/fleet-model.ts';
 import { type KeyFile, loadOrCreateKey } from '../host/host-keys.ts';
 import { createLaunchd } from '../host/launchd.ts';
-import { createNodeLife, writeBootFile } from '../host/node-life.ts';
+import { createNodeLife, type NodeLife, writeBootFile } from '../host/node-life.ts';
 import { createNodeRoot } from '../host/node-root.ts';
-import { createRecords } from '../host/records.ts';
+import { createRecords, type NodeRecords } from '../host/records.ts';
 import type { SimulatedNode } from '../host/simulated-node.ts';
 import type { JobDefinition } from '../launchd/job-definition.ts';
 import { type NodeFile, toolFile } from '../node-files.ts';
@@ -108,14 +108,16 @@ interface Present {
   isAsleep: boolean;
 }
 
-function launchdOf(
-  options: HostedNode,
-  disk: string,
-  present: Present,
-  objectTo: (line: string) => Promise<void>,
-  mark: () => string,
-) {
-  return createLaunchd({
+/** A node on its disk, before anything of it runs. */
+async function placeNode(on: NodeGround, options: HostedNode) {
+  const { name } = options;
+  const { disk, files, hostKey } = await prepareDisk(on, options);
+  const view = options.look();
+  const present: Present = { view, boot: view.bootCount, processes: undefined, isAsleep: true };
+  const mark = (): string => `${on.runId}.${name}.${present.boot}`;
+  const unknownFile = `${disk}/.sim/unknown`;
+  const objectTo = (line: string): Promise<void> => appendFile(unknownFile, `${line}\n`);
+  const launchd = createLaunchd({
     root: disk,
     startJob: (job, onEnd) => present.processes?.startJob(agentJob(job, mark()), onEnd),
     scaledMs: options.scaledMs,
@@ -123,82 +125,83 @@ function launchdOf(
     // Addresses are real here: nobody has to know them before.
     beforeLoad: () => Promise.resolve(),
   });
+  const render = async (): Promise<void> => {
+    present.view = options.look();
+    await files.update([...present.view.files, ...realFiles(present.view, options, mark())]);
+  };
+  const unknown = async (): Promise<readonly string[]> =>
+    (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== '');
+  return { disk, hostKey, present, mark, objectTo, launchd, render, unknown, edited: files.edited };
+}
+
+type Placed = Awaited<ReturnType<typeof placeNode>>;
+
+/** How the processes of a node come and go, its current with them. */
+function bootsOf({ ground, folder, askPath, network }: NodeGround, name: string, { present, mark }: Placed) {
+  return {
+    startProcesses: async (): Promise<void> => {
+      const own = join(folder, 'pipes', name);
+      await mkdir(own, { recursive: true, mode: 0o700 });
+      const root = mountPath(folder, name);
+      present.processes = await startBoot({ ground, name, root, askPath, folder: own, mark: mark() });
+      await network.setPower(name, true);
+    },
+    endProcesses: async (): Promise<void> => {
+      await present.processes?.end();
+      present.processes = undefined;
+      await network.setPower(name, false);
+    },
+  };
+}
+
+function doorOf({ forwarder, network }: NodeGround, options: HostedNode, placed: Placed, records: NodeRecords) {
+  const { name, preferredPort } = options;
+  return openDoor({
+    dial: () => forwarder.dial(network.addressOf(name), 22),
+    records,
+    dropAfterBytes: () => placed.present.view.connection.dropAfterBytes,
+    ...(preferredPort !== undefined && { preferredPort }),
+  });
+}
+
+function lifeOf(on: NodeGround, options: HostedNode, placed: Placed, door: Door): NodeLife {
+  const { name, scaledMs, startModel, note } = options;
+  const { disk, launchd, objectTo, present, mark } = placed;
+  return createNodeLife(
+    {
+      ...{ name, scaledMs, startModel, note, launchd, objectTo },
+      ...bootsOf(on, name, placed),
+      root: disk,
+      server: door,
+      // The link goes first, or the kernel of this machine would tell everybody that the connections are over.
+      fallSilent: async () => {
+        door.fallSilent();
+        await on.network.setPower(name, false);
+      },
+      ailments: () => present.view.ailments,
+    },
+    mark,
+  );
 }
 
 /** Puts one node on its disk, into its network and behind its door; its first boot begins with that. */
 export async function createNamespaceNode(on: NodeGround, options: HostedNode): Promise<SimulatedNode> {
   const { name, user } = options;
-  const { runId, folder, ground, forwarder, network } = on;
-  const { disk, files, hostKey } = await prepareDisk(on, options);
-  const view = options.look();
-  const present: Present = { view, boot: view.bootCount, processes: undefined, isAsleep: true };
-  const mark = (): string => `${runId}.${name}.${present.boot}`;
-  const unknownFile = `${disk}/.sim/unknown`;
-  const objectTo = (line: string): Promise<void> => appendFile(unknownFile, `${line}\n`);
+  const placed = await placeNode(on, options);
+  const { disk, hostKey, present, mark, objectTo, launchd, render, unknown, edited } = placed;
   const records = createRecords();
-  const render = async (): Promise<void> => {
-    present.view = options.look();
-    await files.update([...present.view.files, ...realFiles(present.view, options, mark())]);
-  };
-  const startProcesses = async (): Promise<void> => {
-    const own = join(folder, 'pipes', name);
-    await mkdir(own, { recursive: true, mode: 0o700 });
-    const root = mountPath(folder, name);
-    present.processes = await startBoot({ ground, name, root, askPath: on.askPath, folder: own, mark: mark() });
-    await network.setPower(name, true);
-  };
-  const endProcesses = async (): Promise<void> => {
-    await present.processes?.end();
-    present.processes = undefined;
-    await network.setPower(name, false);
-  };
   await render();
   await writeBootFile(disk, mark());
-  await startProcesses();
-  const door: Door = await openDoor({
-    dial: () => forwarder.dial(network.addressOf(name), 22),
-    records,
-    dropAfterBytes: () => present.view.connection.dropAfterBytes,
-    ...(options.preferredPort !== undefined && { preferredPort: options.preferredPort }),
-  });
-  const launchd = launchdOf(options, disk, present, objectTo, mark);
-  const life = createNodeLife(
-    {
-      name,
-      root: disk,
-      server: door,
-      launchd,
-      endProcesses,
-      startProcesses,
-      // The link goes first, or the kernel of this machine would tell everybody that the connections are over.
-      fallSilent: async () => {
-        door.fallSilent();
-        await network.setPower(name, false);
-      },
-      scaledMs: options.scaledMs,
-      ailments: () => present.view.ailments,
-      startModel: options.startModel,
-      note: options.note,
-      objectTo,
-    },
-    mark,
-  );
+  await bootsOf(on, name, placed).startProcesses();
+  const door = await doorOf(on, options, placed, records);
+  const life = lifeOf(on, options, placed, door);
   const execs = () => readExecs(disk + execsPath, name);
   return {
-    name,
+    ...{ name, disk, execs, unknown, launchd, life, mark, objectTo, edited, render },
     run: { port: door.port, hostKey, root: '', user },
-    disk,
     counts: () => ({ ...records.counts(), execs: execs().length, channels: execs().length }),
-    execs,
-    unknown: async () => (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== ''),
-    launchd,
-    life,
     reach: () => present.view.reach,
     boot: () => present.boot,
-    mark,
-    objectTo,
-    edited: files.edited,
-    render,
     begin: () => {
       present.boot = options.look().bootCount;
       present.isAsleep = true;

@@ -125,16 +125,12 @@ export function networkSettings(nodes: readonly NetworkNode[]): readonly Setting
     const port = officePort(at);
     const power = isPowered ? 'up' : 'down';
     const office0: Setting = { about: `office ${port}`, value: power, commands: `ip link set ${port} ${power}` };
-    return [
-      office0,
-      ...wiring.receptacles.flatMap((one) => receptacleSettings(name, at, one, { nodes, wiring, isPowered })),
-    ];
+    return [office0, ...wiring.receptacles.flatMap((one) => receptacleSettings(name, at, one, { nodes, isPowered }))];
   });
 }
 
 interface Surroundings {
   readonly nodes: readonly NetworkNode[];
-  readonly wiring: Wiring;
   readonly isPowered: boolean;
 }
 

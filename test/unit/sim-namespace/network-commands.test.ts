@@ -42,6 +42,10 @@ describe('the network of nodes in namespaces', () => {
     expect(changed(['cable-40g studio-1:2'])).toEqual({ 'pace c0en3': '40', 'pace c1en3': '40' });
   });
 
+  it('lets nothing through a link that has idled too long', () => {
+    expect(changed(['idle-dead-port studio-1:2'])).toEqual({ 'pace c0en3': 'nothing', 'pace c1en3': 'nothing' });
+  });
+
   it('lets a Mac whose RDMA hangs pass nothing on, while every plug stays where it is', () => {
     const values = changed(['rdma-hang studio-1']);
     expect(Object.keys(values).every((about) => about.startsWith('pace c0'))).toBe(true);
