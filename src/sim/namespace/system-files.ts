@@ -1,7 +1,8 @@
 import { dataFile, type NodeFile } from '../node-files.ts';
 
-/** The account of the ssh user as macOS numbers the first one that is made on a Mac; its group is `staff`. */
+/** The account of the ssh user, as macOS numbers the first one that is made on a Mac. */
 export const userId = 501;
+/** Its group: `staff`. */
 export const groupId = 20;
 
 const privilegeUser = 'sshd:*:75:75:sshd Privilege separation:/var/empty:/usr/bin/false';
