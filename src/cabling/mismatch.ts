@@ -1,6 +1,6 @@
 import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
 import { type Cabling, isLimited } from './judge-cabling.ts';
-import { compareEnds, orderedPair, type ReceptacleView } from './receptacle-view.ts';
+import { compareEnds, isSameEnd, orderedPair, type ReceptacleView } from './receptacle-view.ts';
 import { viewAt } from './see-receptacles.ts';
 import { outsideModel, type WrongCable, wrongCables } from './wrong-cables.ts';
 
@@ -42,20 +42,17 @@ function wantedLinks({ links, rack }: Cabling): readonly WantedLink[] {
 
 type Edge = WantedLink | WrongCable;
 
+const touches = (one: Edge, others: readonly Edge[]): boolean =>
+  others.some((other) => other.ends.some((end) => one.ends.some((own) => isSameEnd(own, end))));
+
 /** Everything that shares receptacles with `start`, directly or through others. */
 function connected(start: Edge, all: readonly Edge[]): readonly Edge[] {
-  const keys = new Set(start.ends.map(linkEndText));
-  const found = new Set([start]);
-  for (let size = 0; size !== found.size; ) {
-    size = found.size;
-    for (const one of all) {
-      if (!found.has(one) && one.ends.some((end) => keys.has(linkEndText(end)))) {
-        found.add(one);
-        for (const end of one.ends) keys.add(linkEndText(end));
-      }
-    }
+  let found: readonly Edge[] = [start];
+  for (;;) {
+    const more = all.filter((one) => found.includes(one) || touches(one, found));
+    if (more.length === found.length) return more;
+    found = more;
   }
-  return all.filter((one) => found.has(one));
 }
 
 /**

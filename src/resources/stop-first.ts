@@ -1,5 +1,7 @@
 import { takenEnds } from '../cabling/moves.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';
+import { viewAt } from '../cabling/see-receptacles.ts';
+import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { diagnoseFleet } from '../doctor/diagnose-fleet.ts';
 import { type Examination, examine } from '../doctor/examination.ts';
@@ -11,29 +13,49 @@ import type { DesiredFleet } from '../model/desired.ts';
 import type { LinkEnd } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
 
-/** The receptacles at which a finding about cables has hands pull a plug. */
-function pulledEnds({ cabling, moves }: Examination, { subject = '' }: Diagnostic): readonly LinkEnd[] {
-  const seen = [...cabling.links.map(({ link }) => link), ...cabling.cables].find(
-    ({ ends }) => linkSubject(ends) === subject,
-  );
-  const view = cabling.rack.views.find(({ at }) => receptacleSubject(at) === subject);
-  const ends = seen?.ends ?? (view === undefined ? [] : [view.at]);
-  const group = moves.find(({ mismatch }) => mismatch.ends.some((end) => ends.some((one) => isSameEnd(one, end))));
-  return group === undefined || group.moves.length === 0 ? ends : group.moves.flatMap(takenEnds);
-}
+type Pair = readonly NodeName[];
+
+/** Findings whose action may have hands pull a plug. */
+const pulling: readonly DiagnosticCode[] = [
+  'cabling/missing',
+  'cabling/elsewhere',
+  'cabling/slow',
+  'cabling/one-sided',
+  'cabling/through-hub',
+  'cabling/no-answer',
+  'cabling/undeclared',
+  'cabling/doubled',
+];
 
 /** The two nodes of every cable that is plugged in at one of these receptacles, as far as it is seen. */
-function joinedNodes({ cabling }: Examination, ends: readonly LinkEnd[]): readonly (readonly NodeName[])[] {
+function joinedNodes({ cabling }: Examination, ends: readonly LinkEnd[]): readonly Pair[] {
   const views = cabling.rack.views.filter(({ at }) => ends.some((end) => isSameEnd(end, at)));
   return views.flatMap(({ at, peers }) =>
-    peers.flatMap((peer) => (peer.kind === 'node' ? [[at.node, peer.end.node]] : [])),
+    peers.flatMap((peer): readonly Pair[] => (peer.kind === 'node' ? [[at.node, peer.end.node]] : [])),
   );
+}
+
+/** The nodes that are joined by the cables of which a finding has hands pull a plug, two by two. */
+function pulledPairs(examination: Examination, { subject = '' }: Diagnostic): readonly Pair[] {
+  const { cabling, moves } = examination;
+  const { links, cables, rack } = cabling;
+  const pair = [...links.map(({ link }) => link), ...cables].find(({ ends }) => linkSubject(ends) === subject);
+  const view = rack.views.find(({ at }) => receptacleSubject(at) === subject);
+  const ends = pair?.ends ?? (view === undefined ? [] : [view.at]);
+  const group = moves.find(({ mismatch }) => mismatch.ends.some((end) => ends.some((one) => isSameEnd(one, end))));
+  if (group !== undefined && group.moves.length > 0) {
+    return joinedNodes(examination, group.moves.flatMap(takenEnds));
+  }
+  // Nothing is to be pulled while nobody could look.
+  const isOpen = group?.mismatch.unclear.some((end) => viewAt(rack, end).kind === 'unknown') === true;
+  const own = pair === undefined ? [] : [pair.ends.map(({ node }) => node)];
+  return isOpen ? [] : [...own, ...joinedNodes(examination, ends)];
 }
 
 /** The same, with what has to be stopped before anybody pulls a plug: re-plugging under load panics Macs. */
 function behindStops(examination: Examination, running: readonly RunningPlacement[], finding: Diagnostic): Diagnostic {
-  if (!finding.code.startsWith('cabling/')) return finding;
-  const pairs = joinedNodes(examination, pulledEnds(examination, finding));
+  if (!pulling.includes(finding.code)) return finding;
+  const pairs = pulledPairs(examination, finding);
   const users = running.filter(({ nodes }) => pairs.some((pair) => pair.every((node) => nodes.includes(node))));
   if (users.length === 0) return finding;
   const isSure = users.some(({ isGuess }) => !isGuess);

@@ -155,7 +155,7 @@ function round(fleet: SimulatedFleet, ends: readonly LinkEnd[]): readonly HandsA
 }
 
 /** A move as the hands of the simulator do it, plug by plug. */
-export function actsOf(fleet: SimulatedFleet, move: Move): readonly HandsAct[] {
+function actsOf(fleet: SimulatedFleet, move: Move): readonly HandsAct[] {
   const out = (end: LinkEnd): readonly HandsAct[] => {
     const far = farEnd(fleet.cables, end);
     return [end, ...(far === undefined ? [] : [far])].map((one) => ({ kind: 'unplug', end: one }));

@@ -63,6 +63,27 @@ describe('work at cables under load', () => {
     expect(found?.hint).toMatch(/^First stop what may run over this cable/);
   });
 
+  it('begins with the stop as well where the cable does not answer', () => {
+    const silent = (name: string) =>
+      receptacles(name, 6, meshOfFour).map((one) =>
+        one.receptacle === 2 ? { ...one, state: 'silent' as const, peers: [] } : one,
+      );
+    const values = {
+      ...cabled(meshOfFour),
+      'studio-1': { thunderbolt: silent('studio-1') },
+      'studio-2': { thunderbolt: silent('studio-2') },
+    };
+    const found = fleetFindings(fleet, observeMesh(fleet, { members: serving, values }));
+    const [one] = found.filter(({ code }) => code === 'cabling/no-answer');
+    expect(one?.hint).toMatch(/^First stop what runs[\s\S]*Then: Unplug the cable at one end/);
+  });
+
+  it('asks for no stop while nobody can say which cable to move', () => {
+    const observation = observeMesh(fleet, { members: serving, values: cabled(swapped), unreachable: ['studio-2'] });
+    const hints = fleetFindings(fleet, observation).filter(({ code }) => code.startsWith('cabling/'));
+    expect(hints.filter(({ hint }) => hint.includes('meshwright stop'))).toEqual([]);
+  });
+
   it('stands on the work list of a plan behind the stop, once for both links', () => {
     const observation = observeMesh(fleet, { members: serving, values: cabled(swapped) });
     const plan = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets: four.map(nodeName) });
