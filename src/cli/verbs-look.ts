@@ -129,7 +129,7 @@ are locked at FileVault.
 
 Examples:
   meshwright graph --out rack.svg
-  meshwright graph --declared | your-viewer
+  meshwright graph --declared >wish.svg
   meshwright graph --format dot | dot -Tpng >rack.png`,
     load: async () => (await import('./commands/graph.ts')).graph,
   },
