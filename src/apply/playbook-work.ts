@@ -71,21 +71,34 @@ async function planFor(goal: Goal, targets: readonly NodeName[], tools: WorkTool
 async function planAndRun(work: Extract<Work, { kind: 'plan' }>, tools: WorkTools): Promise<DoneWork> {
   let done = await planAndRunOnce(work, tools, tools.takeFirst());
   while (done.run?.isStale === true) done = await planAndRunOnce(work, tools, undefined);
-  return hasSettled(done) ? withSteps(done.run, await planAndRunOnce(work, tools, undefined)) : done;
+  return hasSettled(done) ? joined(done, await planAndRunOnce(work, tools, undefined)) : done;
 }
 
 /** Whether changes of the network were taken back, all that the plan had found. */
-function hasSettled(done: DoneWork): done is DoneWork & { readonly run: RunReport } {
+function hasSettled(done: DoneWork): done is SettledWork {
   const settling = (done.run?.steps ?? []).filter(({ step }) => step.resource === 'rollback');
   const isSettled = settling.every(({ outcome }) => outcome === 'changed' || outcome === 'unchanged');
   return settling.length > 0 && isSettled && done.isEnd !== true;
 }
 
+type SettledWork = DoneWork & { readonly plan: Plan; readonly run: RunReport };
+
 /** What was done before a task went on belongs to it, too. */
-function withSteps(earlier: RunReport, done: DoneWork): DoneWork {
-  const { run = { ...earlier, steps: [], diagnostics: [] } } = done;
-  const steps = [...earlier.steps, ...run.steps];
-  return { ...done, run: { ...run, steps, diagnostics: [...earlier.diagnostics, ...run.diagnostics] } };
+function joined({ plan: earlier, run: before }: SettledWork, done: DoneWork): DoneWork {
+  const { plan = earlier, run = { ...before, steps: [], diagnostics: [] } } = done;
+  return {
+    ...done,
+    plan: {
+      ...plan,
+      changes: [...earlier.changes, ...plan.changes],
+      steps: [...earlier.steps, ...plan.steps],
+    },
+    run: {
+      ...run,
+      steps: [...before.steps, ...run.steps],
+      diagnostics: [...before.diagnostics, ...run.diagnostics],
+    },
+  };
 }
 
 async function planAndRunOnce(

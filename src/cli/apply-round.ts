@@ -72,8 +72,14 @@ export async function applyRound(run: Run, context: ApplyContext, looked: Looked
     scope: { desired: fleet, targets },
     ways,
     consent,
-    show: () => undefined,
-    apart: () => undefined,
+    // The first plan was shown and agreed to: this is one that others have overtaken, or that a settled change left.
+    show: (next) => {
+      const about = { lock: { shown: cluster.lockPlace.shown, additions: [] }, budgets: undefined, next: [] };
+      showPlan(run, next, { isSimulated: ways.isSimulated, ...about });
+    },
+    apart: () => {
+      if (!run.options.json) run.console.out('\n');
+    },
     question: (next) => question(next, context),
     first: looked,
   });
