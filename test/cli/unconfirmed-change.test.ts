@@ -1,0 +1,62 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { endPlace } from './fleet.ts';
+import { json, meshwright, widest } from './meshwright.ts';
+import { bareFile, placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithPair(bareFile());
+  await run('apply', '--sim', '--yes');
+});
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]) => meshwright(place, words);
+
+/** As a run leaves a Mac that changed its network and died before it could confirm it. */
+beforeEach(() => {
+  const fleets = join(place.state, 'sim');
+  const fleet = readdirSync(fleets).find((name) => name.startsWith('cluster')) ?? '';
+  const root = join(fleets, fleet, 'roots/studio-1');
+  const pending = join(root, 'Library/Application Support/meshwright/rollback/pending');
+  mkdirSync(pending, { recursive: true });
+  writeFileSync(join(pending, 'about'), 'run=r-left\ntoken=1\nstep=studio-1/link-address/2/set\nby=ana@desk\n');
+  writeFileSync(join(pending, 'restore'), 'exit 0\n');
+});
+
+const pendingLine = /rollback {3}studio-1\/link-address\/2\/set of run r-left \(ana@desk\) is not\s+confirmed/;
+
+describe('a network change that nobody has confirmed', () => {
+  it('is drift, and what a plan begins with; all else on its Mac waits', async () => {
+    await run('sim', 'fault', 'power-wrong', 'studio-1');
+    const [plan, drift] = [await run('plan', '--sim'), await run('drift', '--sim')];
+    expect([plan.code, drift.code, widest(plan.stdout)]).toEqual([0, 2, expect.toSatisfy((n: number) => n <= 80)]);
+    expect(plan.stdout).toMatch(pendingLine);
+    expect(plan.stdout).toMatch(
+      /power\/sleep +on studio-1: the network change on studio-1\s+that nobody has confirmed/,
+    );
+    expect(plan.stdout).not.toContain('never sleeps');
+    expect(drift.stdout).toMatch(pendingLine);
+  });
+
+  it('is taken back by apply, which then shows what is left to do, and does it', async () => {
+    const ran = await run('apply', '--sim', '--yes');
+    expect([ran.code, ran.stderr]).toEqual([0, '']);
+    const [first = '', second = ''] = ran.stdout.split(/rollback has been changed \(taken back\)/);
+    expect(first).toMatch(pendingLine);
+    expect(first).not.toContain('never sleeps');
+    expect(second).toMatch(/power\/sleep.*sleeps after/);
+    expect(second).toMatch(/power\/sleep has been changed/);
+    expect(second).toMatch(/^done: 3 changed, 0 failed, \d+ unchanged; the second plan is empty$/m);
+    expect((await run('plan', '--sim')).stdout).toContain('Nothing to change');
+  });
+
+  it('keeps apply from ending with 0 while it is there', async () => {
+    const asked = await run('apply', '--sim');
+    expect(asked.code).toBe(5);
+    const drift = await run('drift', '--sim', '--json');
+    expect([drift.code, JSON.stringify(json(drift))]).toEqual([2, expect.stringContaining('r-left')]);
+  });
+});
