@@ -8,7 +8,7 @@ import type { Facts } from '../model/observation.ts';
  *
  * @see apple-platform: RDMA, limits; peers: two to three jobs per boot
  */
-export const startsPerBoot = 3;
+const startsPerBoot = 3;
 
 /** What a start takes of each device: one protection domain, and one queue pair, since one cable leads to one Mac. */
 const takenByStart = 1;
