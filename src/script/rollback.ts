@@ -13,7 +13,7 @@ import type { Fence } from './root-script.ts';
 export const rollbackLabel = 'dev.meshwright.rollback';
 
 /** Its property list, which lies there only while a change waits for its confirmation. */
-export const rollbackPlist = below(place.launchDaemons, `${rollbackLabel}.plist`);
+const rollbackPlist = below(place.launchDaemons, `${rollbackLabel}.plist`);
 
 const program = below(place.rollback, 'roll');
 

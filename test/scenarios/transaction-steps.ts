@@ -8,7 +8,7 @@ import { ours } from './apply-steps.ts';
 import { connect, eventually, run } from './sim-fixture.ts';
 
 export const pendingFile = `${ours}/rollback/pending/about`;
-export const rollbackPlist = '/Library/LaunchDaemons/dev.meshwright.rollback.plist';
+const rollbackPlist = '/Library/LaunchDaemons/dev.meshwright.rollback.plist';
 
 /** A time in which a test can wait for a rollback, and in which a change can be confirmed. */
 export const shortRollback: RunTiming = { ...quickTiming, rollbackAfterMs: 1_500 };

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlaybookReport } from '../../../src/apply/playbook-report.ts';
 import { canonicalJson } from '../../../src/model/digest.ts';
+import type { Patch } from '../../../src/model/step.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
+import { seenProperties } from '../../../src/plan/properties.ts';
+import { propertyKey } from '../../../src/resources/property-key.ts';
 import type { Effect } from '../../../src/sim/host/effects.ts';
 import type { Fleet } from '../../../src/sim/host/start-fleet.ts';
 import { unnamedEffects } from '../converge-effects.ts';
@@ -103,6 +106,19 @@ export async function unpending({ rack, at }: KillRack): Promise<void> {
     if (Date.now() > endMs) throw new Error('a change of the network was neither confirmed nor taken back');
     await sleep(20);
   }
+}
+
+/** Changes of the network of which a node shows a part and not the rest, now that none of them waits any more. */
+export async function halfChanges({ rack }: KillRack, { plans }: Expected): Promise<readonly string[]> {
+  const seen = seenProperties(rack.desired(), await rack.observe());
+  const isSeen = (patch: Patch): boolean => {
+    const now = seen.get(propertyKey(patch));
+    return now?.kind === 'known' && canonicalJson(now.value) === canonicalJson(patch.value);
+  };
+  const changes = plans.flatMap(({ steps }) => steps.filter(({ act }) => act.kind === 'transaction'));
+  return changes
+    .filter(({ establishes }) => establishes.some(isSeen) && !establishes.every(isSeen))
+    .map(({ id }) => `${id} was left half done`);
 }
 
 /** Applies once after a kill, and says everything that is not as it would be without it. */

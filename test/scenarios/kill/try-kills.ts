@@ -1,4 +1,4 @@
-import { aftermath, type Expected, quiet, unpending } from './aftermath.ts';
+import { aftermath, type Expected, halfChanges, quiet, unpending } from './aftermath.ts';
 import { type KillPoint, killAt, type Rehearsal, rehearse } from './kill-points.ts';
 import { type KillRack, type Successor, startKillRack } from './kill-rack.ts';
 import type { KillScenario } from './scenarios.ts';
@@ -46,8 +46,10 @@ export async function openBench(seed: string): Promise<KillBench> {
     const killed = await killAt(kill, scenario, point);
     if (scenario.verb === 'reboot') await quiet(kill.rack.fleet());
     // The same computer comes when the time of a rollback is over, the other one before that.
-    if (successor === 'same' && scenario.acts.includes('transaction')) await unpending(kill);
-    return aftermath(kill, { killed, successor }, expected);
+    const isWaiting = successor === 'same' && scenario.acts.includes('transaction');
+    if (isWaiting) await unpending(kill);
+    const half = isWaiting ? await halfChanges(kill, expected) : [];
+    return [...half, ...(await aftermath(kill, { killed, successor }, expected))];
   };
   const anew = async (scenario: KillScenario): Promise<void> => {
     await kill.stop().catch(() => undefined);

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { parseHistory } from '../../../src/script/history.ts';
+import { mutatingScript, rollbackPendingExit } from '../../../src/script/mutating-script.ts';
 import { mutatingCommand } from '../../../src/script/root-script.ts';
 import { readScriptResult, saysDiskFull } from '../../../src/script/script-result.ts';
 import { makeMacRoot, ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
-import { inScript } from './script-examples.ts';
+import { exampleFence, inScript } from './script-examples.ts';
 import { scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeMacRoot);
+
+const note = { step: 'studio-1/rollback/settle', verb: 'apply', by: 'ana@desk', config: 'cafe' };
+const exampleScript = (rootPrefix: string) => ({ rootPrefix, fence: exampleFence, note, body: 'changed' });
 
 describe.each(scriptShells)('a mutating script under $name', (shell) => {
   it('runs its body and leaves one line in the history', async () => {
@@ -40,6 +44,25 @@ describe.each(scriptShells)('a mutating script under $name', (shell) => {
     root.tool('bin/rm', 'exec /bin/rm "$@"');
     await root.run(`R='${root.folder.replaceAll("'", "'\\''")}'\n/bin/rm -r "$R/${ours}/lease"\n`);
     expect((await root.runBody('changed')).result).toEqual({ kind: 'lease-lost' });
+  });
+
+  it('does nothing before a network change of another run or token is settled, but for settling it', async () => {
+    const strange = ['run=r-2\ntoken=7\n', 'run=r-1\ntoken=6\n', 'run=r-1\n', ''];
+    for (const [folder, about] of ['pending', 'rolling'].flatMap((one) => strange.map((two) => [one, two] as const))) {
+      const root = newRoot(shell);
+      root.file(`${ours}/rollback/${folder}/about`, about);
+      const { result, code } = await root.runBody('printf x >"$R/touched"\nchanged');
+      expect([result, code]).toEqual([
+        { kind: 'failed', slug: 'rollback-pending', text: expect.any(String) },
+        rollbackPendingExit,
+      ]);
+      expect([root.has('touched'), root.has(`${ours}/log/history`)]).toEqual([false, false]);
+      const settling = mutatingScript({ ...exampleScript(root.folder), isSettling: true });
+      expect((await root.run(settling)).result).toMatchObject({ kind: 'done' });
+    }
+    const root = newRoot(shell);
+    root.file(`${ours}/rollback/pending/about`, 'run=r-1\ntoken=7\n');
+    expect((await root.runBody('changed')).result).toMatchObject({ kind: 'done' });
   });
 
   it('tells a failure by its slug and the first line of what the tool said', async () => {
