@@ -30,10 +30,12 @@ function namesAt(facts: Facts, receptacles: readonly number[]): readonly string[
   return all === undefined ? undefined : receptacles.flatMap((receptacle) => all.get(receptacle) ?? []);
 }
 
-const interfaceWords = (one: NetworkInterface): readonly string[] =>
-  one.ipv4.length + one.members.length > 0
-    ? interfaceLines([one])
-    : [`${one.name} ${one.isUp ? (one.status ?? 'up') : 'down'}, no IPv4`];
+/** Of a bridge its members matter, and no address of its own. */
+function interfaceWords(one: NetworkInterface): readonly string[] {
+  const state = `${one.name} ${one.isUp ? (one.status ?? 'up') : 'down'}`;
+  if (one.members.length > 0) return [`${state}, bridges ${one.members.join(' ')}`];
+  return one.ipv4.length > 0 ? interfaceLines([one]) : [`${state}, no IPv4`];
+}
 
 /** Interfaces of the receptacles, and whatever bridges any of them. */
 function interfacesWords(all: readonly NetworkInterface[], names: readonly string[]): readonly string[] {
