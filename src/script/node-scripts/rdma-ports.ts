@@ -25,7 +25,8 @@ for f in ${pathWord(below(place.ours, 'placements/'))}*/start; do
   done <"$f"
   case $t in ('' | *[!0-9]*) continue ;; esac
   [ -n "$n" ] || n=$(${pathWord(tool.date)} +%s)
-  [ "$n" -lt "$t" ] && [ $((t - n)) -le ${longestStartSeconds} ] || continue
+  [ "$n" -lt "$t" ] || continue
+  [ $((t - n)) -le ${longestStartSeconds} ] || continue
   [ -n "$u" ] || u=$(${pathWord(tool.sysctl)} -n kern.bootsessionuuid)
   [ "$m" = "$u" ] || continue
   case $i in
