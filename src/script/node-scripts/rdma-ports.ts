@@ -1,7 +1,8 @@
 import { below, pathWord, place, tool } from '../node-paths.ts';
 
-/** What the probe of the RDMA devices ends with instead of asking them, and what it then says on stderr. */
+/** What the probe of the RDMA devices ends with instead of asking them. */
 export const startingExit = 75;
+/** What it then says of the placement whose rank is starting. */
 export const startingWords = 'is starting';
 
 /** No start may take longer, so that a mark from before a jump of the clock counts for nothing. */
