@@ -9,10 +9,12 @@ const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts', 'test
 
 /** Runs of many seconds each: `.ci/run` has the patience for them, whoever types `npm test` has not. */
 const longRuns = [
-  'test/cli/{act,apply,cables-watch,demo,doctor-suspects,faults,lease-held,logs-follow,playbook,status,surroundings}.test.ts',
+  'test/cli/{act,apply,cables-watch,demo,doctor,doctor-suspects,exec,faults,lease-held,logs-follow}.test.ts',
+  'test/cli/{playbook,sim,status,surroundings,unconfirmed-change}.test.ts',
   'test/scenarios/apply-{files,lease,playbook,reboot,transaction}.test.ts',
-  'test/scenarios/converge-{effects,failures,hindered,login,moves,traces}.test.ts',
-  'test/scenarios/{demo-sshd,faults-found,graph-chromium,hostile-contents,kill-apply,kill-reboot,observe-counts,observe-independence,observe-silence}.test.ts',
+  'test/scenarios/converge-{effects,failures,hindered,login,moves,traces,twice}.test.ts',
+  'test/scenarios/{demo-sshd,faults-found,faults-healed,graph-chromium,hostile-contents,hostile-streams,kill-apply,kill-reboot}.test.ts',
+  'test/scenarios/{observe-counts,observe-independence,observe-silence,ssh-exec-faults,sshd-observe}.test.ts',
   'test/scenarios/sim-{contract,launchd,launchd-boots,launchd-mesh,network,reboot,supervisor,writes}.test.ts',
 ];
 
@@ -22,9 +24,7 @@ const inNamespaces = ['test/namespace/**/*.test.ts'];
 /** What `npm test` tries a sample of, and all of it with MESHWRIGHT_FULL=1. */
 const samples = {
   parts: ['test/property/known-hosts-openssh.test.ts'],
-  whole: [
-    'test/scenarios/{converge-drift,converge-keys,hostile-frames,hostile-streams,kill-restart,start-phases}.test.ts',
-  ],
+  whole: ['test/scenarios/{converge-drift,converge-keys,hostile-frames,kill-restart,start-phases}.test.ts'],
 };
 
 /** `rest` is what `.ci/run` has still to do after `npm test`. */

@@ -1,0 +1,76 @@
+import type { FaultName } from '../../src/sim/faults.ts';
+
+/**
+ * What ends a fault: `apply` by itself · the `hands` at the rack, after which apply finds what is left to do · a
+ * `person` who mends it elsewhere; until then apply changes nothing of it · a `verb`, since it shows only when
+ * something is written, restarted or run over RDMA, and is tried there.
+ */
+export type Cure =
+  | { readonly kind: 'apply' | 'hands'; readonly target: string }
+  | { readonly kind: 'person'; readonly target: string; readonly what: string }
+  | { readonly kind: 'verb'; readonly what: string; readonly tried: string };
+
+/** One row per fault, for the pair studio-1:4 <-> studio-4:2 of the tests that converge. */
+export const faultCures: Readonly<Record<FaultName, Cure>> = {
+  'bridge-active': { kind: 'apply', target: 'studio-4' },
+  'bridge-rebuilt': { kind: 'apply', target: 'studio-4' },
+  'cable-40g': { kind: 'hands', target: 'studio-1:4' },
+  'cable-doubled': { kind: 'hands', target: 'studio-1:4' },
+  'cable-extra': { kind: 'hands', target: 'studio-1:5,studio-4:6' },
+  'cable-foreign': { kind: 'hands', target: 'studio-1:5' },
+  'cable-missing': { kind: 'hands', target: 'studio-1:4' },
+  'cable-swapped': { kind: 'hands', target: 'studio-4:2,studio-4:3' },
+  'clock-skew': { kind: 'person', target: 'studio-4', what: 'set the clock of that Mac' },
+  'connection-drop': { kind: 'person', target: 'studio-4', what: 'mend the way to that Mac; the others are converged' },
+  'dhcp-reset': { kind: 'apply', target: 'studio-4:2' },
+  'disk-full': {
+    kind: 'person',
+    target: 'studio-4',
+    what: 'free space; a copy that did not fit goes on from where it was',
+  },
+  'filevault-locked': { kind: 'hands', target: 'studio-4' },
+  'gid-missing': { kind: 'apply', target: 'studio-1:4' },
+  'hub-between': { kind: 'hands', target: 'studio-1:4' },
+  'hub-hides-peer': { kind: 'hands', target: 'studio-1:4' },
+  'idle-dead-port': {
+    kind: 'verb',
+    what: '`doctor` suspects it after a start or a token failed; `reboot` of both Macs',
+    tried: 'test/cli/doctor-suspects.test.ts',
+  },
+  'internet-sharing': { kind: 'apply', target: 'studio-4:2' },
+  'macos-old': { kind: 'person', target: 'studio-4', what: 'update macOS, or accept that version in the file' },
+  'no-full-disk-access': {
+    kind: 'verb',
+    what: '`apply` fails where a network service has to be made, and says which switch allows it',
+    tried: 'test/unit/script/setting-scripts.test.ts',
+  },
+  'no-return': {
+    kind: 'verb',
+    what: '`reboot` fails and names it; press its button, then `apply`',
+    tried: 'test/scenarios/apply-reboot.test.ts',
+  },
+  'pd-leak': {
+    kind: 'verb',
+    what: '`doctor` suspects it after starts failed; `reboot` of that Mac',
+    tried: 'test/cli/doctor-suspects.test.ts',
+  },
+  'power-wrong': { kind: 'apply', target: 'studio-4' },
+  'rdma-disabled': { kind: 'hands', target: 'studio-4' },
+  'rdma-hang': {
+    kind: 'verb',
+    what: '`status` shows the placement hung; `restart`, then `reboot`',
+    tried: 'test/cli/demo.test.ts',
+  },
+  'slow-shutdown': {
+    kind: 'verb',
+    what: '`reboot` waits as long as macOS takes',
+    tried: 'test/scenarios/apply-reboot.test.ts',
+  },
+  'sudo-denied': { kind: 'person', target: 'studio-4', what: 'let that user use sudo without a password' },
+  'wrong-host-key': {
+    kind: 'person',
+    target: 'studio-4',
+    what: 'compare the keys on the Mac itself, then `enroll` it again',
+  },
+  'wrong-mac': { kind: 'person', target: 'studio-4', what: 'correct the address, or the name service' },
+};
