@@ -84,12 +84,13 @@ const failures: readonly Failure[] = [
   },
   { phase: 'it gives no token', before: 'ask', isAnywhere: true, happen: (node) => signal(node, 'SIGUSR1') },
   {
-    phase: 'its Mac restarts',
+    phase: 'its Mac goes off',
     before: 'kick',
     isAnywhere: true,
-    happen: (node) => void rack.asRoot(node, '"$R/sbin/shutdown" -r now'),
-    heal: async () => {
-      while (Object.values(rack.fleet().power()).some((power) => power !== 'up')) await sleep(20);
+    happen: (node) => void rack.asRoot(node, '"$R/sbin/shutdown" -h now'),
+    heal: async (node) => {
+      while (rack.fleet().power()[node] !== 'down') await sleep(20);
+      await rack.fleet().powerOn(node);
     },
   },
 ];
