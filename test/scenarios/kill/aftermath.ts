@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PlaybookReport } from '../../../src/apply/playbook-report.ts';
+import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
 import { canonicalJson } from '../../../src/model/digest.ts';
 import type { Patch } from '../../../src/model/step.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
@@ -121,6 +122,18 @@ export async function halfChanges({ rack }: KillRack, { plans }: Expected): Prom
     .map(({ id }) => `${id} was left half done`);
 }
 
+/**
+ * How the rack differs from how it would be without the kill. A script of the run that was killed may still be at its
+ * end on a node where there was nothing left to do, so that nobody has waited for it: then it counts what is there
+ * when it has ended.
+ */
+async function finalProblems(kill: KillRack, seen: FleetObservation, expected: Expected): Promise<readonly string[]> {
+  const problems = stateProblems(await kill.stateIn(seen), expected.state);
+  if (problems.length === 0) return [];
+  await unpending(kill);
+  return stateProblems(await kill.stateIn(await kill.rack.observe()), expected.state);
+}
+
 /** Applies once after a kill, and says everything that is not as it would be without it. */
 export async function aftermath(
   kill: KillRack,
@@ -133,9 +146,7 @@ export async function aftermath(
   return [
     ...runProblems(report),
     ...leaseProblems(report),
-    ...(observation === undefined
-      ? ['nobody looked at the end']
-      : stateProblems(await kill.stateIn(observation), expected.state)),
+    ...(observation === undefined ? ['nobody looked at the end'] : await finalProblems(kill, observation, expected)),
     ...effectProblems(effectsSince(kill, killed), plans),
     ...kill.jobs.takeDoubled().map((job) => `several copies of ${job} lived at once`),
     ...kill.files.takeDoubled().map((path) => `several downloads of ${path} went on at once`),
