@@ -1,0 +1,55 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import type { NodeName } from '../model/node.ts';
+import { launchBudgets, type NodeBudget } from '../resources/launch-budgets.ts';
+import { placementFindings } from '../resources/placement-findings.ts';
+import { type PlacementSurvey, surveyPlacements } from '../resources/placement-survey.ts';
+import { fleetFindings } from '../resources/stop-first.ts';
+import { viewOf } from '../resources/view.ts';
+import { observeNodes } from './observe-fleet.ts';
+import { openCluster, targetedNodes } from './open-cluster.ts';
+import { lockedFleet } from './settle-cluster.ts';
+import { simulatedHints } from './simulated-hints.ts';
+import type { Run } from './verb.ts';
+import { openWays } from './ways.ts';
+
+/** One look at the nodes of a command line, with what is wrong there. */
+export interface FoundLook {
+  readonly desired: DesiredFleet;
+  /** The nodes that were asked for. */
+  readonly names: readonly NodeName[];
+  readonly observation: FleetObservation;
+  readonly placements: readonly PlacementSurvey[];
+  /** What is wrong with Macs and cables, and then with placements; its hints are for simulated Macs where they are that. */
+  readonly findings: readonly Diagnostic[];
+  /** Whether anything is wrong with Macs and cables. */
+  readonly isBroken: boolean;
+  readonly budgets: readonly NodeBudget[];
+  readonly isSimulated: boolean;
+}
+
+/** Observes the nodes that the words of a verb name, all without words, and judges what it sees. */
+export async function lookForFindings(run: Run): Promise<FoundLook> {
+  const cluster = openCluster(run);
+  const { fleet: desired } = cluster;
+  const nodes = targetedNodes(run, desired, run.words);
+  const names = nodes.map(({ name }) => name);
+  const ways = openWays(run, cluster);
+  const observation = await observeNodes(run, nodes, ways);
+  const view = viewOf({ desired: lockedFleet(run, cluster), observation, targets: names });
+  const placements = surveyPlacements(view);
+  const broken = fleetFindings(desired, observation);
+  const found = [...broken, ...placementFindings(view, placements)];
+  const { isSimulated } = ways;
+  return {
+    desired,
+    names,
+    observation,
+    placements,
+    findings: isSimulated ? simulatedHints(found) : found,
+    isBroken: broken.length > 0,
+    budgets: launchBudgets(view),
+    isSimulated,
+  };
+}
