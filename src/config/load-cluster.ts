@@ -11,6 +11,7 @@ import { pointerText } from './pointer.ts';
 import { diagnosticsOf, type Problem } from './problem.ts';
 import { type ReadDocument, readDocument } from './read-document.ts';
 import { schemaProblems } from './schema-problems.ts';
+import { withSecretsHidden } from './secret-places.ts';
 import { spanOf } from './source-map.ts';
 import { clusterSchema, validateCluster } from './validators.generated.ts';
 
@@ -30,6 +31,11 @@ export interface LoadedCluster {
  */
 export function loadCluster(input: string | Uint8Array, file: string): LoadedCluster {
   const document = readDocument(input, file);
+  const loaded = judge(document);
+  return { ...loaded, diagnostics: withSecretsHidden(loaded.diagnostics, document.source.text) };
+}
+
+function judge(document: ReadDocument): LoadedCluster {
   if (document.value === undefined) return { diagnostics: diagnosticsOf(document.source, document.problems) };
   const meant = [
     ...ruleProblems(document),

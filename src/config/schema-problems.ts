@@ -6,6 +6,7 @@ import type { ReadDocument } from './read-document.ts';
 import { type Context, placed, shownValue } from './schema-context.ts';
 import type { CompiledSchema, SchemaError } from './schema-error.ts';
 import { keysOf, schemaFor } from './schema-lookup.ts';
+import { secretProblem } from './secret-places.ts';
 import { isSecondHalf, splitModels } from './split-model.ts';
 import { typeProblem } from './type-problem.ts';
 import { badForm, notAllowed, outOfRange, splitModel } from './value-problems.ts';
@@ -57,6 +58,8 @@ const isTelling = (error: SchemaError, chosen: ReadonlySet<string>): boolean =>
   error.propertyName === undefined && (error.keyword === 'oneOf' || !chosen.has(error.instancePath));
 
 function problemOf(context: Context): Problem {
+  const secret = secretProblem(context);
+  if (secret !== undefined) return secret;
   switch (context.error.keyword) {
     case 'additionalProperties':
       return unknownKey(context);

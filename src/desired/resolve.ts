@@ -6,6 +6,7 @@ import { parseIpv4Network } from './ipv4.ts';
 import { parseLink, parseLinkEnd } from './link-text.ts';
 import { macModel } from './mac-models.ts';
 import { resolveModels, resolvePlacements, resolveRuntimes } from './resolve-placements.ts';
+import { resolveSecretSource } from './secret-source.ts';
 import { memoryLabelBytes, sizeBytes } from './size.ts';
 
 /**
@@ -16,15 +17,17 @@ export function resolveFleet(spec: ClusterSpec): DesiredFleet {
   const nodes = Object.entries(spec.nodes)
     .map(([name, node]) => resolveNode(name, node, spec.ssh ?? {}))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-  const { wiredLimit, fileVault } = spec.system ?? {};
+  const { wiredLimit, fileVault, keeper } = spec.system ?? {};
   return {
     name: spec.name,
     nodes,
-    macos: { ...spec.macos },
+    macos: resolveMacos(spec),
     power: resolvePower(spec),
     system: {
       fileVault: fileVault ?? 'any',
+      keeper: keeper ?? 'auto',
       ...(wiredLimit === undefined ? {} : { wiredLimit: resolveWiredLimit(wiredLimit) }),
+      ...resolveMacSettings(spec),
     },
     thunderbolt: resolveThunderbolt(spec, nodes),
     runtimes: resolveRuntimes(spec),
@@ -39,6 +42,7 @@ function resolveNode(name: string, node: NodeSpec, ssh: SshSpec): DesiredNode {
   const user = node.user ?? ssh.user;
   const port = node.port ?? ssh.port;
   const identityFile = node.identityFile ?? ssh.identityFile;
+  const password = resolveSecretSource(node.password ?? ssh.password);
   const { model, memory, serial } = node.hardware ?? {};
   const memoryBytes = memory === undefined ? undefined : memoryLabelBytes(memory);
   return {
@@ -47,12 +51,30 @@ function resolveNode(name: string, node: NodeSpec, ssh: SshSpec): DesiredNode {
     ...(user === undefined ? {} : { user }),
     ...(port === undefined ? {} : { port }),
     ...(identityFile === undefined ? {} : { identityFile }),
+    ...(password === undefined ? {} : { password }),
     hardware: {
       ...(model === undefined ? {} : { model }),
       ...(memoryBytes === undefined ? {} : { memoryBytes }),
       ...(serial === undefined ? {} : { serial }),
     },
     labels: { ...node.labels },
+  };
+}
+
+function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
+  const { updates, ...versions } = macos ?? {};
+  return { ...versions, ...(updates?.automatic === 'disabled' ? { automaticUpdates: 'disabled' } : {}) };
+}
+
+/** Settings of which the usual value is to leave the Mac as it is. */
+function resolveMacSettings({ system }: ClusterSpec): Partial<DesiredFleet['system']> {
+  const { computerName, clock, automaticLogin, screenSharing, firewall } = system ?? {};
+  return {
+    ...(computerName === 'node' ? { computerName } : {}),
+    ...(clock === 'set' ? { clock } : {}),
+    ...(automaticLogin === undefined || automaticLogin === 'any' ? {} : { automaticLogin }),
+    ...(screenSharing === undefined || screenSharing === 'keep' ? {} : { screenSharing }),
+    ...(firewall === 'off' ? { firewall } : {}),
   };
 }
 

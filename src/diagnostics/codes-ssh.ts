@@ -130,6 +130,25 @@ export const sshCodes = {
       'Host and user may hold only letters, digits and a few marks, so that they never become an option or a command.',
     hint: 'Write a host name, an IPv4 address or an IPv6 address, and a plain user name.',
   },
+  'ssh/password-refused': {
+    severity: 'error',
+    summary: 'The node refused the password.',
+    cause:
+      'It is not the password of that account there, or the account may not log in. It is never sent twice by itself.',
+    hint: 'Correct the password at its source. Log in once by hand, if you are not sure which one is right.',
+  },
+  'ssh/no-password-login': {
+    severity: 'error',
+    summary: 'The node takes no password.',
+    cause: 'Its sshd offers neither `password` nor `keyboard-interactive`; nothing was sent.',
+    hint: 'Add your public key by hand, or allow passwords in /etc/ssh/sshd_config.d on the Mac for as long as needed.',
+  },
+  'ssh/strange-prompt': {
+    severity: 'error',
+    summary: 'The node asks for something else than a password.',
+    cause: 'With `keyboard-interactive` a node may ask anything; only one hidden prompt is answered.',
+    hint: 'Log in by hand with `ssh` and see what it asks.',
+  },
   'ssh/locked-at-filevault': {
     severity: 'error',
     summary: 'The node waits for its FileVault password.',

@@ -7,6 +7,7 @@ import { fileCodes } from './codes-file.ts';
 import { meshCodes } from './codes-mesh.ts';
 import { planCodes } from './codes-plan.ts';
 import { playbookCodes } from './codes-playbook.ts';
+import { secretCodes } from './codes-secret.ts';
 import { simCodes } from './codes-sim.ts';
 import { sshCodes } from './codes-ssh.ts';
 import { toolCodes } from './codes-tool.ts';
@@ -25,6 +26,7 @@ export const codes = {
   ...planCodes,
   ...playbookCodes,
   ...cliCodes,
+  ...secretCodes,
   ...simCodes,
   ...toolCodes,
 };

@@ -2,6 +2,7 @@ import { wrap } from './cells.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { escapeText } from './escape.ts';
 import { drawExcerpt } from './excerpt.ts';
+import { hideSecrets } from './hide-secrets.ts';
 import { type Paint, paintWith, severityStyle } from './paint.ts';
 
 /** How diagnostics are drawn as text. */
@@ -72,5 +73,5 @@ function indented(text: string, first: string, columns: number): readonly string
 
 function sourceLines(text: string | undefined): readonly string[] {
   if (text === undefined) return [];
-  return text.replace(/^\ufeff/, '').split(/\r?\n/);
+  return hideSecrets(text.replace(/^\ufeff/, '').split(/\r?\n/)).lines;
 }

@@ -48,6 +48,7 @@ export interface ClusterSpec {
     user?: User;
     port?: Port;
     identityFile?: IdentityFile;
+    password?: SecretSource;
   };
   /**
    * The macOS version that the rack should run.
@@ -61,6 +62,15 @@ export interface ClusterSpec {
      * The versions that are usable, as a range: comparisons that must all hold, `||` between alternatives. A node outside of it is wrong.
      */
     accept?: string;
+    /**
+     * What macOS does about new versions of itself.
+     */
+    updates?: {
+      /**
+       * disabled: macOS installs no update unasked; it still tells that there is one. A rack whose Macs update themselves one by one loses its mesh, since RDMA peers want equal versions. keep: as each Mac has it.
+       */
+      automatic?: 'keep' | 'disabled';
+    };
   };
   /**
    * Power settings on mains. A sleeping node cannot be reached over Thunderbolt (Apple TN3205).
@@ -87,6 +97,30 @@ export interface ClusterSpec {
      * Whether FileVault must be enabled or disabled. An encrypted node stays locked after every reboot until somebody unlocks it.
      */
     fileVault?: 'any' | 'enabled' | 'disabled';
+    /**
+     * node: each Mac is called as its node: computer name, Bonjour name (NAME.local) and host name. keep: as each Mac is called.
+     */
+    computerName?: 'keep' | 'node';
+    /**
+     * set: a clock that is off by more than five seconds is set by time.apple.com, which the node must reach. keep: it is only told. Nothing that meshwright does depends on the clock of a node.
+     */
+    clock?: 'keep' | 'set';
+    /**
+     * Whether each Mac must log somebody in by itself when it starts (required), must not (off), or either (any). Only a person at the Mac can switch it, and FileVault makes it impossible.
+     */
+    automaticLogin?: 'any' | 'required' | 'off';
+    /**
+     * Whether Screen Sharing is on or off, now and after every start. keep: as each Mac has it.
+     */
+    screenSharing?: 'keep' | 'on' | 'off';
+    /**
+     * off: the application firewall is switched off, which asks about every program that listens. keep: as each Mac has it; where it is on and a placement listens, that is told.
+     */
+    firewall?: 'keep' | 'off';
+    /**
+     * Whether a small daemon on each node puts back by itself, within a minute, what macOS undoes at a start or when a cable is plugged: the removal of the Thunderbolt Bridge, the addresses of links, the wired limit. `auto` where the file wants one of these, `none` never.
+     */
+    keeper?: 'auto' | 'none';
   };
   /**
    * The Macs, by name.
@@ -156,6 +190,32 @@ export interface ClusterSpec {
   };
 }
 /**
+ * Where the password of the account comes from, by exactly one of these keys; the password itself never stands in this file. Only `enroll` (once) and `unlock` (FileVault) ask for it.
+ */
+export interface SecretSource {
+  /**
+   * The environment variable on this machine that holds it.
+   */
+  env?: string;
+  /**
+   * A file on this machine that holds it as its only line, and that nobody but you may read (mode 600); `~` is your home folder, a relative path starts at the cluster file.
+   */
+  file?: string;
+  /**
+   * A program on this machine that prints it, word by word; no shell reads it. It has 30 seconds.
+   *
+   * @minItems 1
+   * @maxItems 64
+   *
+   * Items: One word of the command line; no control characters.
+   */
+  command?: string[];
+  /**
+   * true: you are asked for it, without echo, when it is needed.
+   */
+  prompt?: true;
+}
+/**
  * One Mac.
  */
 export interface Node {
@@ -163,6 +223,7 @@ export interface Node {
   user?: User;
   port?: Port;
   identityFile?: IdentityFile;
+  password?: SecretSource;
   /**
    * Which Mac must stand there. A node that turns out to be another one is wrong.
    */

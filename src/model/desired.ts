@@ -2,6 +2,7 @@ import type { Digest } from './digest.ts';
 import type { Link, LinkEnd } from './link.ts';
 import type { NodeName } from './node.ts';
 import type { TreeFile } from './node-script.ts';
+import type { SecretSource } from './secret.ts';
 
 /** One node as the file wants it; what is absent is left as it is. */
 export interface DesiredNode {
@@ -10,6 +11,8 @@ export interface DesiredNode {
   readonly user?: string;
   readonly port?: number;
   readonly identityFile?: string;
+  /** Where the password of the account comes from; for `enroll` and `unlock` alone. */
+  readonly password?: SecretSource;
   readonly hardware: {
     readonly model?: string;
     readonly memoryBytes?: number;
@@ -90,7 +93,12 @@ export interface DesiredFleet {
   readonly name: string;
   /** Sorted by name. */
   readonly nodes: readonly DesiredNode[];
-  readonly macos: { readonly version?: string; readonly accept?: string };
+  readonly macos: {
+    readonly version?: string;
+    readonly accept?: string;
+    /** Whether macOS may install its own updates; absent where the file leaves it as it is. */
+    readonly automaticUpdates?: 'disabled';
+  };
   readonly power: {
     /** 0 is never. */
     readonly sleepMinutes?: number;
@@ -99,6 +107,15 @@ export interface DesiredFleet {
   readonly system: {
     readonly wiredLimit?: DesiredWiredLimit;
     readonly fileVault: 'any' | 'enabled' | 'disabled';
+    /** Each of these is absent where the file leaves it as it is: the node's own name for the Mac… */
+    readonly computerName?: 'node';
+    /** …its clock, set when it is wrong… */
+    readonly clock?: 'set';
+    readonly automaticLogin?: 'required' | 'off';
+    readonly screenSharing?: 'on' | 'off';
+    readonly firewall?: 'off';
+    /** `auto`: there where the file has something for it to keep. */
+    readonly keeper: 'auto' | 'none';
   };
   readonly thunderbolt: {
     /** `remove` unless the file says otherwise or has no `thunderbolt` section at all. */

@@ -1,117 +1,22 @@
-import { lookup } from 'node:dns/promises';
-import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
-import type { Client } from 'ssh2';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
-import { isHost, isTcpPort, isUser } from './address.ts';
 import { type HostKeyAlgorithm, hostKeyAlgorithms, strictAlgorithms } from './algorithms.ts';
-import { type AttemptRecord, recordAttempt } from './attempt-record.ts';
+import { attempt, checkAddress, outcome } from './attempt.ts';
 import { publickeyOnly } from './auth.ts';
 import { diagnoseConnect } from './connect-failure.ts';
 import { fingerprint, parseHostKey } from './host-key.ts';
 import { type HostKeyTrust, trustName } from './host-key-trust.ts';
 import { collectIdentities, type Identities } from './identities.ts';
-import { loadSsh2 } from './load-ssh2.ts';
-import { createLookUp, type LookUp } from './look-up-name.ts';
 import type { ConnectLimits, Remote, Target } from './remote.ts';
-import { openSpareLookUp } from './spare-look-up.ts';
 import { SshRemote } from './ssh-remote.ts';
 
 const keepaliveMs = 5_000;
 const keepaliveCountMax = 3;
-/** A node with several addresses: each but the last one has this long at most, else a third of the deadline. */
-const addressMs = 3_000;
-
-/** The system's lookups; libuv runs two of them at once, whatever the size of its pool is by default. */
-const systemLookUp = createLookUp({
-  lookUp: (host) => lookup(host, { all: true }),
-  places: 2,
-  patienceMs: 400,
-  openSpare: openSpareLookUp,
-});
-
 /** A host key as a node showed it, with what a person compares. */
 export interface OfferedHostKey extends HostKey {
   /** `SHA256:…`, as `ssh-keygen -l` prints it. */
   readonly fingerprint: string;
-}
-
-interface Attempt {
-  readonly client: Client;
-  readonly socket: Socket;
-  readonly record: AttemptRecord;
-}
-
-function checkAddress(target: Target): void {
-  if (isHost(target.host) && isUser(target.user) && isTcpPort(target.port)) return;
-  const detail = `${JSON.stringify(target.user)} at ${JSON.stringify(target.host)} port ${target.port} is no address of a node.`;
-  throw new FleetError([diagnose('ssh/bad-address', { detail, subject: `node ${target.label}` })]);
-}
-
-/** What a socket asks for the addresses of a name. It is not asked at all for an IP address. */
-const socketLookUp =
-  (lookUp: LookUp): LookupFunction =>
-  (host, options, done) => {
-    lookUp(host).then(
-      (addresses) => {
-        const [first] = addresses;
-        if (first === undefined) done(Object.assign(new Error('the name has no address'), { code: 'ENODATA' }), '');
-        else if (options.all === true) done(null, [...addresses]);
-        else done(null, first.address, first.family);
-      },
-      (error: Error) => done(error, ''),
-    );
-  };
-
-async function attempt(target: Target, limits: ConnectLimits, identities: Identities): Promise<Attempt> {
-  const { Client } = await loadSsh2();
-  const client = new Client();
-  const { host, port } = target;
-  const { deadlineMs, lookUp = systemLookUp } = limits;
-  const socket = connectTcp({
-    host,
-    port,
-    noDelay: true,
-    lookup: socketLookUp(lookUp),
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: Math.max(10, Math.min(addressMs, Math.floor(deadlineMs / 3))),
-  });
-  const record = recordAttempt(client, socket, { deadlineMs, identities, isNamed: isIP(host) !== 0 });
-  return { client, socket, record };
-}
-
-/**
- * Waits for `ready`, or for the end of the attempt. Gives the milliseconds from the name being known to a connection
- * that stands; undefined when there is none. The lookup has the same deadline for itself.
- */
-function outcome(
-  { client, socket, record }: Attempt,
-  { deadlineMs, signal }: ConnectLimits,
-): Promise<number | undefined> {
-  return new Promise((resolve) => {
-    let startedAt = performance.now();
-    const abort = (): void => {
-      socket.destroy();
-    };
-    const end = (connectMs: number | undefined): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
-      resolve(connectMs);
-    };
-    const timer = setTimeout(() => {
-      record.late();
-      socket.destroy();
-      end(undefined);
-    }, deadlineMs);
-    socket.once('lookup', () => {
-      startedAt = performance.now();
-      timer.refresh();
-    });
-    client.once('ready', () => end(performance.now() - startedAt)).once('close', () => end(undefined));
-    signal?.addEventListener('abort', abort, { once: true });
-    if (signal?.aborted === true) abort();
-  });
 }
 
 function refuseWithoutKeys(target: Target, identities: Identities): void {

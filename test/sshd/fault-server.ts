@@ -19,6 +19,8 @@ export interface Faults {
   readonly onAuth?: (context: AuthContext) => void;
   readonly onReady?: (socket: Socket) => void;
   readonly onExec?: (exec: FaultExec) => void;
+  /** What the login shell does; refused unless given. */
+  readonly onShell?: (channel: ServerChannel) => void;
   /** Whether a channel is opened; asked once for each that is wanted. */
   readonly isOpened?: () => boolean;
 }
@@ -65,6 +67,8 @@ export async function startFaultServer(
     connection.on('session', (accept, reject) => {
       if (faults.isOpened?.() === false) return reject();
       const session = accept();
+      const { onShell } = faults;
+      if (onShell !== undefined) session.on('shell', (acceptShell) => onShell(acceptShell()));
       session.on('exec', (acceptExec, _reject, info) => {
         const channel = acceptExec();
         commands.push(info.command);

@@ -1,0 +1,33 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { hideSecrets, withoutSecrets } from '../diagnostics/hide-secrets.ts';
+import type { Problem } from './problem.ts';
+import type { Context } from './schema-context.ts';
+import { spanOf } from './source-map.ts';
+
+const place = /^(\/(?:ssh|nodes\/[^/]+)\/password)(?:\/|$)/u;
+
+/** The problem of whatever is wrong at a password: it names the key, and nothing that stands there. */
+export function secretProblem({ document, error }: Context): Problem | undefined {
+  const pointer = place.exec(error.instancePath)?.[1];
+  if (pointer === undefined) return undefined;
+  const detail = 'What stands here names no source: exactly one of env, file, command or prompt, in its form.';
+  return { code: 'secret/not-a-source', span: spanOf(document.map, { pointer, at: 'key' }), pointer, detail };
+}
+
+/** Diagnostics of a file whose words hold nothing that stands under a key called like a password. */
+export function withSecretsHidden(diagnostics: readonly Diagnostic[], text: string): readonly Diagnostic[] {
+  const { secrets } = hideSecrets(text.split(/\r?\n/u));
+  return secrets.length === 0 ? diagnostics : diagnostics.map((one) => hiddenIn(one, secrets));
+}
+
+function hiddenIn(one: Diagnostic, secrets: readonly string[]): Diagnostic {
+  const label = one.label === undefined ? {} : { label: withoutSecrets(one.label, secrets) };
+  return {
+    ...one,
+    ...label,
+    // A hint that is the registry's own stays whole.
+    hint: one.code === 'secret/not-a-source' ? one.hint : withoutSecrets(one.hint, secrets),
+    detail: withoutSecrets(one.detail, secrets),
+    related: one.related.map((other) => hiddenIn(other, secrets)),
+  };
+}

@@ -1,0 +1,161 @@
+import type { Socket } from 'node:net';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { concealed } from '../../src/model/secret.ts';
+import { connectWithPassword, type PasswordLogin, unlockWithPassword } from '../../src/remote/password-login.ts';
+import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
+import { connectLimits, execLimits, makeSshCase, rejection, rejectionCode } from '../sshd/ssh-case.ts';
+import { makeKey } from '../sshd/start-sshd.ts';
+
+const ssh = makeSshCase('mesh');
+const other = makeKey(ssh.folder, 'other');
+const servers: FaultServer[] = [];
+const locked =
+  'This system is locked. To unlock it, use a local account\r\nname and password. Once successfully\r\nunlocked, you will be able to connect normally.';
+
+interface PasswordServer extends FaultServer {
+  /** Every password that came. */
+  readonly passwords: string[];
+}
+
+/** A server that takes `right` by these methods. */
+async function start(methods: readonly string[], faults: Faults = {}): Promise<PasswordServer> {
+  const passwords: string[] = [];
+  const server = await startFaultServer(ssh.host, {
+    onAuth: (context) => {
+      const judge = (password: string | undefined): void => {
+        passwords.push(password ?? '');
+        if (password === 'right') context.accept();
+        else context.reject([...methods] as never);
+      };
+      if (context.method === 'password' && methods.includes('password')) judge(context.password);
+      else if (context.method === 'keyboard-interactive' && methods.includes('keyboard-interactive')) {
+        context.prompt([{ prompt: 'Password:', echo: false }], (answers) => judge(answers?.[0]));
+      } else context.reject([...methods] as never);
+    },
+    ...faults,
+  });
+  servers.push(server);
+  return { ...server, passwords };
+}
+
+const login = (server: FaultServer, password = 'right', key = ssh.host.pair): PasswordLogin => ({
+  target: ssh.target(server.port),
+  trust: ssh.trust(server.port, key),
+  password: concealed(password),
+});
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+afterAll(() => ssh.remove());
+
+describe('a login by password', () => {
+  it.each([['password'], ['keyboard-interactive']])('connects by %s, once, with no key beside it', async (method) => {
+    const server = await start([method, 'publickey']);
+    const remote = await connectWithPassword(login(server), connectLimits);
+    const { exit } = await remote.exec('true', execLimits);
+    remote.close();
+    expect(exit).toEqual({ kind: 'exited', code: 0 });
+    expect(server.logins).toEqual(['none', method]);
+    expect(server.passwords).toEqual(['right']);
+  });
+
+  it('sends nothing to a host key that is not the pinned one', async () => {
+    const server = await start(['password']);
+    expect(await rejectionCode(connectWithPassword(login(server, 'right', other), connectLimits))).toBe(
+      'ssh/host-key-changed',
+    );
+    expect(server.logins).toEqual([]);
+  });
+
+  it('tries a wrong password once, and says so without it', async () => {
+    const server = await start(['password', 'keyboard-interactive']);
+    const problem = await rejection(connectWithPassword(login(server, 'wrong-one'), connectLimits));
+    expect(problem).toMatchObject({ code: 'ssh/password-refused', subject: 'node studio-1' });
+    expect(JSON.stringify(problem)).not.toContain('wrong-one');
+    expect(server.passwords).toEqual(['wrong-one']);
+  });
+
+  it('sends nothing to a node that offers keys only, or waits at FileVault', async () => {
+    const keysOnly = await start(['publickey']);
+    expect(await rejectionCode(connectWithPassword(login(keysOnly), connectLimits))).toBe('ssh/no-password-login');
+    const preboot = await start(['password'], { banner: locked });
+    expect(await rejectionCode(connectWithPassword(login(preboot), connectLimits))).toBe('ssh/locked-at-filevault');
+    expect([...keysOnly.passwords, ...preboot.passwords]).toEqual([]);
+  });
+
+  it.each([
+    [[{ prompt: 'Password:', echo: true }]],
+    [
+      [
+        { prompt: 'Password:', echo: false },
+        { prompt: 'Code:', echo: false },
+      ],
+    ],
+  ])('answers nothing but one hidden prompt', async (prompts) => {
+    const answers: unknown[] = [];
+    const server = await start([], {
+      onAuth: (context) => {
+        if (context.method === 'keyboard-interactive') context.prompt(prompts, (given) => answers.push(given));
+        else context.reject(['keyboard-interactive']);
+      },
+    });
+    expect(await rejectionCode(connectWithPassword(login(server), connectLimits))).toBe('ssh/strange-prompt');
+    expect(answers).toEqual([]);
+  });
+});
+
+describe('the sshd of a locked Mac', () => {
+  it('is unlocked when it says so before it drops the connection', async () => {
+    const said = 'System successfully unlocked.\r\n';
+    const server = await start(['password'], {
+      banner: locked,
+      onShell: (channel) => {
+        channel.write(said);
+        channel.end();
+      },
+    });
+    expect(await unlockWithPassword(login(server), connectLimits)).toEqual({ kind: 'unlocked' });
+    expect(server.passwords).toEqual(['right']);
+  });
+
+  it('is unheard when it drops the connection without a word', async () => {
+    const server = await start(['password'], { banner: locked, onReady: (socket: Socket) => socket.destroy() });
+    expect(await unlockWithPassword(login(server), connectLimits)).toEqual({ kind: 'unheard' });
+  });
+
+  it('refuses a wrong password, which was sent once', async () => {
+    const server = await start(['password'], { banner: locked });
+    const answer = await unlockWithPassword(login(server, 'wrong-one'), connectLimits);
+    expect(answer).toMatchObject({ kind: 'refused', diagnostic: { code: 'ssh/password-refused' } });
+    expect(server.passwords).toEqual(['wrong-one']);
+  });
+
+  it('gets nothing when it is not locked, shows another key, says garbage or nothing, or closes', async () => {
+    const open = await start(['password', 'publickey']);
+    expect(await unlockWithPassword(login(open), connectLimits)).toEqual({ kind: 'not-locked' });
+    const impostor = await start(['password'], { banner: locked });
+    const cases = [
+      await unlockWithPassword(login(impostor, 'right', other), connectLimits),
+      await unlockWithPassword(
+        login(await start([], { onSocket: (one) => one.end('HTTP/1.1 400\r\n\r\n') })),
+        connectLimits,
+      ),
+      await unlockWithPassword(login(await start([], { onSocket: () => undefined })), { deadlineMs: 200 }),
+      await unlockWithPassword(login(await start([], { onSocket: (one) => one.destroy() })), connectLimits),
+    ];
+    expect(cases.map((one) => (one.kind === 'unreached' ? one.diagnostic.code : one.kind))).toEqual([
+      'ssh/host-key-changed',
+      'ssh/not-ssh',
+      'ssh/timed-out',
+      'ssh/dropped',
+    ]);
+    expect([...open.passwords, ...impostor.passwords]).toEqual([]);
+  });
+
+  it('gets nothing when its banner is not the known one, whatever else it says', async () => {
+    const server = await start(['password'], { banner: 'Once successfully unlocked, type your password\u001b[2J' });
+    expect(await unlockWithPassword(login(server), connectLimits)).toEqual({ kind: 'not-locked' });
+    expect(server.passwords).toEqual([]);
+  });
+});

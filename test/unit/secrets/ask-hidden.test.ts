@@ -1,0 +1,61 @@
+import { EventEmitter } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { askHidden, type HiddenTerminal } from '../../../src/secrets/ask-hidden.ts';
+
+/** A terminal that types these pieces once it is in raw mode. */
+function terminal(pieces: readonly string[], signal?: AbortSignal) {
+  const events = new EventEmitter();
+  const seen = { written: '', raw: [] as boolean[], interrupts: 0 };
+  const input = Object.assign(events, {
+    setRawMode: (mode: boolean) => {
+      seen.raw.push(mode);
+    },
+    resume: () => {
+      for (const piece of pieces) queueMicrotask(() => events.emit('data', Buffer.from(piece)));
+    },
+    pause: () => undefined,
+  }) as unknown as HiddenTerminal['input'];
+  const at: HiddenTerminal = {
+    input,
+    write: (text) => {
+      seen.written += text;
+    },
+    interrupt: () => {
+      seen.interrupts += 1;
+    },
+    ...(signal === undefined ? {} : { signal }),
+  };
+  return { at, seen };
+}
+
+describe('a hidden question', () => {
+  it('takes what is typed up to Enter and shows nothing of it', async () => {
+    const { at, seen } = terminal(['hun', 'tex\u007fr2\rrest']);
+    expect(await askHidden('Password: ', at)).toBe('hunter2');
+    expect(seen).toEqual({ written: 'Password: \n', raw: [true, false], interrupts: 0 });
+  });
+
+  it('forgets a line at Ctrl-U and leaves out other control characters', async () => {
+    expect(await askHidden('', terminal(['wrong\u0015ri\u001bght\n']).at)).toBe('right');
+  });
+
+  it('keeps a letter whole that comes in two pieces', async () => {
+    const { at } = terminal([]);
+    const answer = askHidden('', at);
+    const bytes = Buffer.from('ä\r');
+    for (const byte of bytes) (at.input as unknown as EventEmitter).emit('data', Buffer.from([byte]));
+    expect(await answer).toBe('ä');
+  });
+
+  it('is given up at Ctrl-C, which interrupts the run, at Ctrl-D, and when the run ends', async () => {
+    const { at, seen } = terminal(['hun\u0003']);
+    expect(await askHidden('', at)).toBeUndefined();
+    expect(seen).toMatchObject({ raw: [true, false], interrupts: 1 });
+    expect(await askHidden('', terminal(['\u0004']).at)).toBeUndefined();
+    expect(await askHidden('', terminal([], AbortSignal.abort()).at)).toBeUndefined();
+    const run = new AbortController();
+    const answer = askHidden('', terminal([], run.signal).at);
+    run.abort();
+    expect(await answer).toBeUndefined();
+  });
+});

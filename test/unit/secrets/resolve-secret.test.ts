@@ -1,0 +1,127 @@
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { concealed, type SecretSource } from '../../../src/model/secret.ts';
+import { type ResolvedSecret, resolveSecret, type SecretContext } from '../../../src/secrets/resolve-secret.ts';
+import { runSecretCommand } from '../../../src/secrets/secret-command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'meshwright-secrets-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const context: SecretContext = {
+  subject: 'node studio-1',
+  env: { GOOD: 'hunter2 is long', EMPTY: '', ...(process.env['PATH'] ? { PATH: process.env['PATH'] } : {}) },
+  folder,
+  home: folder,
+  question: 'Password of mesh on studio-1',
+};
+
+const resolve = (source: SecretSource, more: Partial<SecretContext> = {}): Promise<ResolvedSecret> =>
+  resolveSecret(source, { ...context, ...more });
+
+async function text(source: SecretSource, more: Partial<SecretContext> = {}): Promise<string> {
+  const found = await resolve(source, more);
+  return found.kind === 'resolved' ? found.secret.reveal() : `${found.diagnostic.code}: ${found.diagnostic.detail}`;
+}
+
+function file(name: string, content: string | Uint8Array, mode = 0o600): SecretSource {
+  writeFileSync(join(folder, name), content);
+  chmodSync(join(folder, name), mode);
+  return { kind: 'file', path: name };
+}
+
+const printing = (script: string): SecretSource => ({ kind: 'command', argv: [process.execPath, '-e', script] });
+
+describe('a secret', () => {
+  it('is shown by no template, no JSON, no inspection and no listing of its keys', () => {
+    const secret = concealed('hunter2');
+    const nested = { deep: [secret, new Map([['a', secret]])], error: new Error(`with ${secret}`) };
+    const shown = [
+      `${secret}`,
+      String(secret),
+      JSON.stringify(nested),
+      inspect(nested, { depth: 9, showHidden: true }),
+    ];
+    expect(shown.join('\n')).not.toContain('hunter2');
+    expect(Object.values(secret).join(' ')).not.toContain('hunter2');
+    expect(secret.reveal()).toBe('hunter2');
+  });
+
+  it('comes from a variable, a file, a program and a person, without its last line break', async () => {
+    expect(await text({ kind: 'env', name: 'GOOD' })).toBe('hunter2 is long');
+    expect(await text(file('good', 'from a file\n'))).toBe('from a file');
+    expect(await text(file('dos', 'from DOS\r\n'))).toBe('from DOS');
+    symlinkSync(join(folder, 'good'), join(folder, 'link'));
+    expect(await text({ kind: 'file', path: '~/link' })).toBe('from a file');
+    expect(await text(printing('console.log("of a program")'))).toBe('of a program');
+    expect(await text({ kind: 'prompt' }, { ask: async () => ' typed ' })).toBe(' typed ');
+  });
+
+  it('is asked for with the question that was given', async () => {
+    const asked: string[] = [];
+    const ask = async (question: string): Promise<string> => {
+      asked.push(question);
+      return 'x';
+    };
+    await resolve({ kind: 'prompt' }, { ask });
+    expect(asked).toEqual(['Password of mesh on studio-1: ']);
+  });
+
+  it('is refused when it is empty, several lines, too long, no text, or holds a NUL', async () => {
+    const bad = [
+      await text({ kind: 'env', name: 'EMPTY' }),
+      await text(file('newline', '\n')),
+      await text(file('lines', 'one\ntwo\n')),
+      await text(file('long', 'x'.repeat(1_100))),
+      await text(file('latin1', new Uint8Array([0xe4, 0x62]))),
+      await text(file('nul', 'a\0b')),
+      await text(printing('0')),
+    ];
+    expect(bad.map((one) => one.replace(/^(\S+): The password comes from (\w+).*?\. /u, '$1 $2 '))).toEqual([
+      'secret/unusable env It is empty.',
+      'secret/unusable file It is empty.',
+      'secret/unusable file It has more than one line.',
+      'secret/unusable file It is longer than 1024 bytes.',
+      'secret/unusable file It is no UTF-8 text.',
+      'secret/unusable file It holds a NUL.',
+      'secret/unusable command It is empty.',
+    ]);
+  });
+
+  it('is refused from a file that other accounts may read or write, and from what is no file', async () => {
+    for (const mode of [0o644, 0o640, 0o604, 0o602, 0o620]) {
+      expect(await text(file('open', 'hunter2\n', mode))).toMatch(
+        /^secret\/exposed: .* has mode 6\d\d: other accounts/u,
+      );
+    }
+    expect(await text({ kind: 'file', path: folder })).toMatch(/^secret\/missing: .* is no file\.$/u);
+    expect(await text({ kind: 'file', path: 'nowhere' })).toMatch(/^secret\/missing: .*nowhere is not there\.$/u);
+  });
+
+  it('is missing when nobody set it, nobody can be asked, or nobody answers', async () => {
+    expect(await text({ kind: 'env', name: 'NOBODY' })).toContain(
+      'secret/missing: The password comes from env NOBODY.',
+    );
+    expect(await text({ kind: 'prompt' })).toContain('and there is none');
+    expect(await text({ kind: 'prompt' }, { ask: async () => undefined })).toContain('Nobody typed it.');
+  });
+
+  it('is missing when the program fails, is not there, prints without end or never ends; nothing of it is shown', async () => {
+    const failing = await text(printing('console.log("hunter2"); console.error("hunter3"); process.exit(44)'));
+    expect(failing).toMatch(/^secret\/missing: .* ended with exit 44\.$/u);
+    expect(failing).not.toMatch(/hunter/u);
+    expect(await text({ kind: 'command', argv: ['/nowhere/at-all'] })).toContain('`/nowhere/at-all` is not there.');
+    expect(await text(printing('for (;;) console.log("hunter2")'))).toContain('prints too much');
+    const late = await runSecretCommand([process.execPath, '-e', 'setInterval(() => 0, 9)'], {
+      ...context,
+      deadlineMs: 50,
+    });
+    expect(late).toMatchObject({ kind: 'refused', why: expect.stringContaining('did not end within 0.05 s') });
+  });
+
+  it('reaches no shell', async () => {
+    expect(await text({ kind: 'command', argv: ['/bin/echo', '$(id)', '; id'] })).toBe('$(id) ; id');
+  });
+});
