@@ -1,7 +1,8 @@
 import { type Known, known, unknown } from '../model/known.ts';
-import type { NodeRollback } from '../model/node-records.ts';
+import type { Baseline, NodeRollback, Traces } from '../model/node-records.ts';
 import type { Answer } from '../model/probe.ts';
-import { exitOfListHead, isLeaseHead, keyOfJobHead, stateOfRollbackHead } from './kept-heads.ts';
+import { readKeptBefore } from './kept-before.ts';
+import { exitOfListHead, isKeeperHead, isLeaseHead, keyOfJobHead, stateOfRollbackHead } from './kept-heads.ts';
 import { garbled } from './read-answer.ts';
 import { readFields, readRecords } from './records.ts';
 
@@ -16,6 +17,10 @@ export interface Kept {
   readonly jobs: readonly { readonly key: string; readonly fields: Readonly<Record<string, string>> }[];
   readonly leases: readonly { readonly fields: Readonly<Record<string, string>> }[];
   readonly rollbacks: readonly NodeRollback[];
+  /** `last` change of the keeper, `refused` where macOS let nobody change the network over SSH; empty without either. */
+  readonly keeper: Readonly<Record<string, string>>;
+  readonly baseline: Baseline;
+  readonly traces: Traces;
   /** Of unfinished jobs; unknown when ps failed. */
   readonly processes: Known<readonly JobProcess[]>;
 }
@@ -24,11 +29,15 @@ export interface Kept {
 export function readKept(answer: Answer | undefined): Known<Kept> {
   const records = readRecords(answer);
   if (records.kind === 'unknown') return records;
+  const before = readKeptBefore(records.value);
+  if (before === undefined) return garbled(answer, 'printed what was there before so that it cannot be read');
+  const { others, ...earlier } = before;
   const jobs: Kept['jobs'][number][] = [];
   const leases: Kept['leases'][number][] = [];
   const rollbacks: NodeRollback[] = [];
+  const keepers: Kept['keeper'][] = [];
   let processes: Known<readonly JobProcess[]> | undefined;
-  for (const { head, lines } of records.value) {
+  for (const { head, lines } of others) {
     const exit = exitOfListHead(head, 'processes');
     if (exit !== undefined && processes === undefined) {
       processes = processesOf(exit, lines);
@@ -37,13 +46,15 @@ export function readKept(answer: Answer | undefined): Known<Kept> {
     const key = keyOfJobHead(head);
     const fields = readFields(lines);
     const state = stateOfRollbackHead(head);
-    if (key === undefined && state === undefined && !isLeaseHead(head))
-      return garbled(answer, 'printed a record that is neither job, lease nor rollback');
+    if (key === undefined && state === undefined && !isLeaseHead(head) && !isKeeperHead(head))
+      return garbled(answer, 'printed a record that is neither job, lease, rollback nor keeper');
     if (fields === undefined) return garbled(answer, `printed fields of ${head} that cannot be read`);
     if (key !== undefined) jobs.push({ key, fields });
     else if (state !== undefined) rollbacks.push({ state, fields });
+    else if (isKeeperHead(head)) keepers.push(fields);
     else leases.push({ fields });
   }
+  if (keepers.length > 1) return garbled(answer, 'printed more than one keeper');
   if (leases.length > 1) return garbled(answer, 'printed more than one lease');
   const isUnambiguous = new Set(jobs.map(({ key }) => key)).size === jobs.length;
   if (!isUnambiguous) return garbled(answer, 'printed one job twice');
@@ -51,6 +62,8 @@ export function readKept(answer: Answer | undefined): Known<Kept> {
     jobs,
     leases,
     rollbacks,
+    keeper: keepers[0] ?? {},
+    ...earlier,
     processes: processes ?? unknown('failed', 'Nobody looked for the processes of jobs.'),
   });
 }

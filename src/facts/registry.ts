@@ -1,5 +1,8 @@
 import type { FactName } from '../model/fact-values.ts';
 import type { Probe } from '../model/probe.ts';
+import { automaticLogin } from './automatic-login.ts';
+import { automaticUpdates } from './automatic-updates.ts';
+import { baseline } from './baseline.ts';
 import { bootSession } from './boot-session.ts';
 import { bridgePreferences } from './bridge-preferences.ts';
 import { clock } from './clock.ts';
@@ -7,16 +10,20 @@ import { diskSpace } from './disk-space.ts';
 import type { Fact } from './fact.ts';
 import { files } from './files.ts';
 import { filevault } from './filevault.ts';
+import { firewall } from './firewall.ts';
 import { foreignDaemons } from './foreign-daemons.ts';
 import { hardware } from './hardware.ts';
 import { hardwarePorts } from './hardware-ports.ts';
 import { identity } from './identity.ts';
 import { interfaces } from './interfaces.ts';
 import { jobs } from './jobs.ts';
+import { keeper } from './keeper.ts';
 import { leases } from './leases.ts';
 import { login } from './login.ts';
 import { macosVersion } from './macos-version.ts';
+import { names } from './names.ts';
 import { networkServices } from './network-services.ts';
+import { panicReports } from './panic-reports.ts';
 import { placements } from './placements.ts';
 import { power } from './power.ts';
 import { placementMembers, unaskedMembers } from './probes/ours.ts';
@@ -26,10 +33,12 @@ import { rdmaStarts } from './rdma-starts.ts';
 import { rdmaState } from './rdma-state.ts';
 import { rollbacks } from './rollbacks.ts';
 import { routes } from './routes.ts';
+import { screenSharing } from './screen-sharing.ts';
 import { serviceAddresses } from './service-addresses.ts';
 import { services } from './services.ts';
 import { sudo } from './sudo.ts';
 import { thunderbolt } from './thunderbolt.ts';
+import { traces } from './traces.ts';
 import { trees } from './trees.ts';
 import { wiredLimit } from './wired-limit.ts';
 
@@ -59,9 +68,18 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   services,
   'rdma-starts': rdmaStarts,
   'foreign-daemons': foreignDaemons,
+  'automatic-updates': automaticUpdates,
+  'automatic-login': automaticLogin,
+  names,
+  'screen-sharing': screenSharing,
+  firewall,
+  'panic-reports': panicReports,
   jobs,
   leases,
   rollbacks,
+  keeper,
+  baseline,
+  traces,
   login,
   sudo,
   clock,

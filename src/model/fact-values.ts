@@ -1,4 +1,4 @@
-import type { NodeJob, NodeLease, NodeRollback, RdmaStarts } from './node-records.ts';
+import type { Baseline, NodeJob, NodeLease, NodeRollback, RdmaStarts, Traces } from './node-records.ts';
 import type { RankRecord, TreeKind } from './node-script.ts';
 
 /** `sw_vers`. The build letter belongs to Darwin (25x is macOS 26), so the major is never derived from it. */
@@ -234,12 +234,55 @@ export interface LaunchdService {
   readonly lastExit?: string;
 }
 
+/** The daemon of ours that puts back what macOS undoes. */
+export interface KeeperSight {
+  /** Of its program, its data and its property list those that were put. */
+  readonly files: readonly KeptFile[];
+  readonly isLoaded: boolean;
+  /** Whether macOS did not let an ssh session change the network preferences, so that the rest is left to the keeper. */
+  readonly isRefused: boolean;
+  /** The last line of its log: `at=1790000000 wired-limit from=0 to=491520`. */
+  readonly lastChange?: string;
+}
+
 /** A background service of somebody else that sets the network of cables; its plist lies on the node. */
 export interface ForeignDaemon {
   readonly label: string;
   readonly isLoaded: boolean;
   /** By `launchctl disable`: then launchd does not load it at the next start either. */
   readonly isDisabled: boolean;
+}
+
+/** Whom a Mac logs in by itself when it starts; absent when nobody. */
+export interface AutomaticLogin {
+  readonly user?: string;
+}
+
+/** The names of a Mac as its network preferences keep them; one that was never set is absent. */
+export interface MacNames {
+  readonly computerName?: string;
+  /** The one of Bonjour, without `.local`. */
+  readonly localHostName?: string;
+  readonly hostName?: string;
+}
+
+/** Screen Sharing as launchd has it. */
+export interface ScreenSharing {
+  readonly isLoaded: boolean;
+  /** Whether launchd loads it at the next start of macOS. */
+  readonly isLoadedAtBoot: boolean;
+}
+
+/** The report of a kernel panic. */
+export interface PanicReport {
+  /** Of its file. */
+  readonly name: string;
+  /** When it was written; absent where it does not say so. */
+  readonly atEpochSeconds?: number;
+  /** The first line of what the kernel said. */
+  readonly reason?: string;
+  /** The kernel extensions that its backtrace goes through. */
+  readonly extensions: readonly string[];
 }
 
 /** The node's wall clock minus the controller's, with the half-width of what one observation can resolve. */
@@ -274,9 +317,21 @@ export interface FactValues {
   readonly services: readonly LaunchdService[];
   readonly 'rdma-starts': RdmaStarts;
   readonly 'foreign-daemons': readonly ForeignDaemon[];
+  /** Whether macOS installs its own updates without being asked. */
+  readonly 'automatic-updates': 'on' | 'off';
+  readonly 'automatic-login': AutomaticLogin;
+  readonly names: MacNames;
+  readonly 'screen-sharing': ScreenSharing;
+  /** The last ones, oldest first. */
+  readonly 'panic-reports': readonly PanicReport[];
+  /** The application firewall; `blocks-all` lets in nothing that it need not. */
+  readonly firewall: 'off' | 'on' | 'blocks-all';
   readonly jobs: readonly NodeJob[];
   readonly leases: readonly NodeLease[];
   readonly rollbacks: readonly NodeRollback[];
+  readonly keeper: KeeperSight;
+  readonly baseline: Baseline;
+  readonly traces: Traces;
   /** The account that the observation was made with, as the node calls it. */
   readonly login: string;
   readonly sudo: 'allowed' | 'needs-password' | 'denied';

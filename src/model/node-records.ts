@@ -38,3 +38,51 @@ export interface NodeRollback {
   readonly state: 'pending' | 'rolling';
   readonly fields: Readonly<Record<string, string>>;
 }
+
+/** The values of a Mac that apply changes and that are written down before: the names of their files. */
+export const baselineKeys = [
+  'power',
+  'wired-limit',
+  'network-preferences',
+  'service-order',
+  'service-addresses',
+  'bridge',
+  'disabled-services',
+  'opt-folder',
+] as const;
+
+/** One of {@link baselineKeys}. */
+export type BaselineKey = (typeof baselineKeys)[number];
+
+/** One value as it was before the first change; without a text when it could not be read then. */
+export interface BaselineRecord {
+  readonly key: BaselineKey;
+  readonly text?: string;
+}
+
+/** A network daemon of somebody else that meshwright stopped. */
+export interface StoppedDaemon {
+  readonly label: string;
+  readonly wasLoaded: boolean;
+  /** Whether its plist was moved into our folder. */
+  readonly isMoved: boolean;
+}
+
+/** What of meshwright lies on a node beside services, files and trees that other facts know. */
+export interface Traces {
+  /** Our folder, with all that runs keep in it. */
+  readonly hasFolder: boolean;
+  /** The folder of trees; `models` when nothing but models is left in it. */
+  readonly trees: 'none' | 'models' | 'some';
+  /** The line of sudoers that enroll installed. */
+  readonly hasSudoers: boolean;
+  /** The key that enroll installed for the account of this observation. */
+  readonly hasKey: boolean;
+}
+
+/** What a node was like before the first change, as far as it was written down. */
+export interface Baseline {
+  /** In the order of {@link baselineKeys}, without those that nobody compares. */
+  readonly values: readonly BaselineRecord[];
+  readonly daemons: readonly StoppedDaemon[];
+}

@@ -1,6 +1,7 @@
 import { reasonWords } from '../doctor/reason-words.ts';
+import { screenSharingWords } from '../doctor/screen-sharing-words.ts';
 import { diskText, durationText, memoryText } from '../doctor/units.ts';
-import type { FactName, FactValues, LaunchdService, PowerSettings } from '../model/fact-values.ts';
+import type { FactName, FactValues, KeptFile, LaunchdService, PowerSettings } from '../model/fact-values.ts';
 import type { Known } from '../model/known.ts';
 import type { Facts } from '../model/observation.ts';
 import { fileLine, memberLine, rdmaStartLines, treeLine } from './kept-lines.ts';
@@ -48,6 +49,9 @@ const fieldsText = (fields: Readonly<Record<string, string>>): string =>
     .map(([key, value]) => `${key} ${value}`)
     .join(', ');
 
+const fileStates = (files: readonly KeptFile[]): string =>
+  files.map(({ path, state }) => `${path.slice(path.lastIndexOf('/') + 1)} ${state}`).join(', ') || 'no file of it';
+
 const sideText = (offsetMs: number): string => (offsetMs < 0 ? 'behind' : 'ahead of');
 
 const linesByFact: { readonly [K in FactName]: Lines<K> } = {
@@ -76,6 +80,8 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   placements: (members) => orNone(members.map(memberLine)),
   services: (services) => orNone(services.map(launchdLine)),
   'rdma-starts': rdmaStartLines,
+  'panic-reports': (reports) =>
+    orNone([reports.map(({ name, reason }) => (reason === undefined ? name : `${name}: ${reason}`))]),
   'foreign-daemons': (daemons) =>
     orNone(
       daemons.map(
@@ -83,9 +89,40 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
           `${label} ${daemonWords[Number(isLoaded)]}${isDisabled ? ', disabled' : ''}`,
       ),
     ),
+  'automatic-updates': (state) => [state],
+  'automatic-login': ({ user }) => [user === undefined ? 'nobody' : user],
+  names: ({ computerName, localHostName, hostName }) => [
+    [
+      `computer ${computerName ?? 'not set'}`,
+      `Bonjour ${localHostName ?? 'not set'}`,
+      `host ${hostName ?? 'not set'}`,
+    ],
+  ],
+  'screen-sharing': (state) => [screenSharingWords(state)],
+  firewall: (state) => [state === 'blocks-all' ? 'blocks everything' : state],
   jobs: (jobs) => orNone(jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`)),
   leases: (leases) => orNone(leases.map(({ fields }) => fieldsText(fields))),
   rollbacks: (rollbacks) => orNone(rollbacks.map(({ state, fields }) => `${state}: ${fieldsText(fields)}`)),
+  baseline: ({ values, daemons }) => [
+    ...(values.length === 0
+      ? ['none']
+      : [values.map(({ key, text }) => (text === undefined ? `${key} (unreadable)` : key))]),
+    ...daemons.map(({ label, isMoved }) => `${label} was stopped${isMoved ? ', its plist moved' : ''}`),
+  ],
+  traces: ({ hasFolder, trees, hasSudoers, hasKey }) =>
+    orNone([
+      [
+        ...(hasFolder ? ['folder'] : []),
+        ...(trees === 'none' ? [] : [trees === 'models' ? 'models' : 'trees']),
+        ...(hasSudoers ? ['sudoers'] : []),
+        ...(hasKey ? ['key'] : []),
+      ],
+    ]),
+  keeper: ({ files, isLoaded, isRefused, lastChange }) => [
+    files.length === 0 && !isLoaded ? 'none' : `${isLoaded ? 'loaded' : 'not loaded'}, ${fileStates(files)}`,
+    ...(lastChange === undefined ? [] : [`last change: ${lastChange}`]),
+    ...(isRefused ? ['macOS let no ssh session change the network preferences'] : []),
+  ],
   login: (user) => [user],
   sudo: (answer) => [answer === 'needs-password' ? 'needs a password' : answer],
   clock: ({ offsetMs, uncertaintyMs }, plusMinus) => [

@@ -8,6 +8,7 @@
 import type { SeenLease } from './lease-answer.ts';
 import { pathWord, tool } from './node-paths.ts';
 import { quote } from './quote.ts';
+import { recordBaselineLines } from './record-baseline.ts';
 import { busyMark, type Fence, leaseLostExit, rootScript } from './root-script.ts';
 
 /** Who asks for a lease. Every value is one line. */
@@ -96,8 +97,8 @@ const busy = `isbusy() {
 }`;
 
 /**
- * Takes the lease, raising `fence` by one. The owner file is made whole beside its place and linked to it, which
- * fails when somebody else has been quicker in the same folder.
+ * Takes the lease, raising `fence` by one, once the baseline of the node is recorded. The owner file is made whole
+ * beside its place and linked to it, which fails when somebody else has been quicker in the same folder.
  */
 const take = (claim: LeaseClaim): string => {
   const { run, ...rest } = claim;
@@ -105,6 +106,7 @@ const take = (claim: LeaseClaim): string => {
   const signed = ['run=%s\\ntoken=%s\\n', ...lines.map(() => '%s\\n')].join('');
   const words = [quote(oneLine(run)), '"$n"', ...lines.map(quote)].join(' ');
   return `${pathWord(tool.mkdir)} -p "$b" || failed no-folder 'the folder of meshwright could not be made'
+${recordBaselineLines()}
 ${pathWord(tool.mkdir)} "$b/lease" 2>/dev/null || { [ -d "$b/lease" ] && shown; failed no-folder 'the lease could not be made'; }
 cd "$b/lease" || shown
 n=0

@@ -18,6 +18,7 @@ export const tool = {
   cp: nodePath('/bin/cp'),
   curl: nodePath('/usr/bin/curl'),
   date: nodePath('/bin/date'),
+  defaults: nodePath('/usr/bin/defaults'),
   df: nodePath('/bin/df'),
   fdesetup: nodePath('/usr/bin/fdesetup'),
   find: nodePath('/usr/bin/find'),
@@ -42,9 +43,12 @@ export const tool = {
   rm: nodePath('/bin/rm'),
   rmdir: nodePath('/bin/rmdir'),
   sh: nodePath('/bin/sh'),
+  scutil: nodePath('/usr/sbin/scutil'),
   shasum: nodePath('/usr/bin/shasum'),
   shutdown: nodePath('/sbin/shutdown'),
   sleep: nodePath('/bin/sleep'),
+  sntp: nodePath('/usr/bin/sntp'),
+  socketfilterfw: nodePath('/usr/libexec/ApplicationFirewall/socketfilterfw'),
   stat: nodePath('/usr/bin/stat'),
   sudo: nodePath('/usr/bin/sudo'),
   swVers: nodePath('/usr/bin/sw_vers'),
@@ -58,16 +62,26 @@ export const tool = {
 /** Folders and files of a Mac that meshwright reads or keeps. */
 export const place = {
   applicationSupport: nodePath('/Library/Application Support'),
+  /** Values of this Mac as they were before the first change. */
+  baseline: nodePath('/Library/Application Support/meshwright/baseline'),
   dataVolume: nodePath('/System/Volumes/Data'),
+  keeper: nodePath('/Library/Application Support/meshwright/keeper'),
+  diagnosticReports: nodePath('/Library/Logs/DiagnosticReports'),
   launchDaemons: nodePath('/Library/LaunchDaemons'),
   library: nodePath('/Library'),
   log: nodePath('/Library/Application Support/meshwright/log'),
+  /** Preference domains are named as `defaults` wants them: without `.plist`. */
+  loginWindow: nodePath('/Library/Preferences/com.apple.loginwindow'),
   networkPreferences: nodePath('/Library/Preferences/SystemConfiguration/preferences.plist'),
   /** Published runtimes and models, and the staging folders that they come from. */
   opt: nodePath('/opt/meshwright'),
   optParent: nodePath('/opt'),
   ours: nodePath('/Library/Application Support/meshwright'),
   rollback: nodePath('/Library/Application Support/meshwright/rollback'),
+  /** What enroll allows the ssh user to do without a password. */
+  sudoersDropIn: nodePath('/etc/sudoers.d/meshwright'),
+  screenSharing: nodePath('/System/Library/LaunchDaemons/com.apple.screensharing.plist'),
+  softwareUpdate: nodePath('/Library/Preferences/com.apple.SoftwareUpdate'),
   temporary: nodePath('/tmp'),
 } as const satisfies Record<string, NodePath>;
 

@@ -45,6 +45,7 @@ const values = hostile.map(
     jobs: [{ key: text, fields: { [text]: text } }],
     leases: [{ fields: { owner: text } }],
     rollbacks: [{ state: 'pending', fields: { [text]: text } }],
+    baseline: { values: [{ key: 'power', text }], daemons: [{ label: text, wasLoaded: true, isMoved: true }] },
   }),
 );
 

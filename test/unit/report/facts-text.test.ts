@@ -84,6 +84,11 @@ const changes: RackChanges = {
       jobs: [{ key: 'abc', fields: { state: 'running', model: 'kimi-k2' } }],
       leases: [{ fields: { owner: 'ana', verb: 'apply' } }],
       rollbacks: [{ state: 'pending', fields: { run: 'r-1', step: 'studio-1/address' } }],
+      baseline: {
+        values: [{ key: 'power', text: 'sleep 1' }, { key: 'bridge' }],
+        daemons: [{ label: 'io.exo.networksetup', wasLoaded: true, isMoved: true }],
+      },
+      traces: { hasFolder: true, trees: 'models', hasSudoers: true, hasKey: true },
       'macos-version': { version: '26.3.1', extra: '(a)', build: '25D771280a' },
       clock: { offsetMs: -4_200, uncertaintyMs: 35 },
     },
