@@ -43,6 +43,13 @@ export const sudoDenied: Fault = macFault('sudo asks for a password', aimAtNode,
   sudo: 'needs-password',
 }));
 
+/** A Mac as it comes from the person who set it up: an account with a password, Remote Login on, and nothing of ours. */
+export const notEnrolled: Fault = macFault(
+  'no key of ours is accepted, and sudo asks for the password',
+  aimAtNode,
+  (mac) => ({ ...mac, hasKey: false, sudo: 'needs-password' }),
+);
+
 /** Another key than before: a reinstalled Mac, or somebody in between. */
 export const wrongHostKey: Fault = macFault('another host key is shown', aimAtNode, (mac) =>
   withConnection(mac, { hostKey: 'other' }),

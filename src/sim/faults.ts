@@ -1,7 +1,15 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Fault } from './fault.ts';
-import { clockSkew, connectionDrop, filevaultLocked, sudoDenied, wrongHostKey, wrongMac } from './fault-access.ts';
+import {
+  clockSkew,
+  connectionDrop,
+  filevaultLocked,
+  notEnrolled,
+  sudoDenied,
+  wrongHostKey,
+  wrongMac,
+} from './fault-access.ts';
 import {
   bridgeRebuilt,
   diskFull,
@@ -14,6 +22,7 @@ import {
 } from './fault-ailments.ts';
 import { cable40g, cableMissing, cableSwapped, gidMissing } from './fault-cables.ts';
 import { dhcpReset, internetSharing } from './fault-network.ts';
+import { crash, powerCut, tcpLoadPanic } from './fault-power.ts';
 import { bridgeActive, macosOld, powerWrong, rdmaDisabled } from './fault-settings.ts';
 import { cableDoubled, cableExtra, cableForeign, hubBetween, hubHidesPeer } from './fault-strange-cables.ts';
 import type { SimulatedFleet } from './fleet.ts';
@@ -31,6 +40,7 @@ export const faults = {
   'cable-swapped': cableSwapped,
   'clock-skew': clockSkew,
   'connection-drop': connectionDrop,
+  crash,
   'dhcp-reset': dhcpReset,
   'disk-full': diskFull,
   'filevault-locked': filevaultLocked,
@@ -42,12 +52,15 @@ export const faults = {
   'macos-old': macosOld,
   'no-full-disk-access': noFullDiskAccess,
   'no-return': noReturn,
+  'not-enrolled': notEnrolled,
   'pd-leak': pdLeak,
+  'power-cut': powerCut,
   'power-wrong': powerWrong,
   'rdma-disabled': rdmaDisabled,
   'rdma-hang': rdmaHang,
   'slow-shutdown': slowShutdown,
   'sudo-denied': sudoDenied,
+  'tcp-load-panic': tcpLoadPanic,
   'wrong-host-key': wrongHostKey,
   'wrong-mac': wrongMac,
 } as const satisfies Readonly<Record<string, Fault>>;

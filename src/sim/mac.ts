@@ -47,8 +47,20 @@ export interface ConnectionState {
   readonly hostKey: 'own' | 'other';
   /** `preboot`: locked; only the password-only sshd of FileVault answers. */
   readonly filevault: 'unlocked' | 'preboot';
+  /** `same`: the sshd before FileVault shows the key of the normal one. Absent: a key of its own. */
+  readonly prebootKey?: 'same';
   /** After so many bytes written to the socket of a connection it is closed. Absent: never. */
   readonly dropAfterBytes?: number;
+}
+
+/** Why a kernel panics: for no reason that anybody knows, or in the driver of IP over Thunderbolt. */
+export type PanicCause = 'crash' | 'tcp-load';
+
+/** A kernel panic of which macOS has written a report. */
+export interface Panic {
+  readonly cause: PanicCause;
+  /** When the Mac was there again and wrote it. */
+  readonly atEpochSeconds: number;
 }
 
 /** What is wrong with a Mac beyond its settings. */
@@ -70,6 +82,12 @@ export interface Ailments {
   readonly isSlowToStop: boolean;
   /** It does not come back by itself after it went down. */
   readonly isStayingOff: boolean;
+  /** The kernel panics, now: it goes down in the middle of everything, and starts again by itself. */
+  readonly panic?: PanicCause;
+  /** Much TCP through a cable makes the kernel panic. */
+  readonly panicsUnderTcp?: true;
+  /** There is no current at its socket. */
+  readonly lacksCurrent?: true;
 }
 
 /** The whole state of one simulated Mac. Never changed in place: a fault makes a new one. */
@@ -91,6 +109,10 @@ export interface MacState {
   /** The file of network services and bridges, in the order of its keys. */
   readonly preferences: PlistDict;
   readonly live: LiveNetwork;
+  /** Preference domains by their path without `.plist`; one without a key is a file that is there and empty. */
+  readonly domains: Readonly<Record<string, PlistDict>>;
+  /** The state of the application firewall as its tool counts: off, on, blocking all. */
+  readonly firewall: 0 | 1 | 2;
   readonly isFileVaultOn: boolean;
   readonly power: {
     /** Minutes; 0 is never. */
@@ -105,7 +127,13 @@ export interface MacState {
   readonly disk: { readonly totalKib: number; readonly usedKib: number; readonly availableKib: number };
   readonly connection: ConnectionState;
   readonly ailments: Ailments;
-  /** What `sudo -n` does for the ssh user; the text of `/.sim/sudo`. */
+  /** Oldest first; none when absent. */
+  readonly panics?: readonly Panic[];
+  /** Of the ssh user's account: what sshd, `sudo -S` and the sshd before FileVault take; the text of `/.sim/password`. */
+  readonly password: string;
+  /** Whether the key of this computer was put into `~/.ssh/authorized_keys`, as after `enroll`. */
+  readonly hasKey: boolean;
+  /** What `sudo -n` does for the ssh user; the text of `/.sim/sudo`. `allowed`: by a rule in `/etc/sudoers.d`. */
   readonly sudo: 'allowed' | 'needs-password' | 'denied';
   /** The node's clock minus the true one; the text of `/.sim/clock-offset`. */
   readonly clockOffsetSeconds: number;

@@ -1,10 +1,11 @@
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import { loginWindowDomain, softwareUpdateDomain } from './domains.ts';
 import type { MacModel } from './hardware.ts';
 import { bridgePort, serviceUuid } from './interfaces.ts';
 import { ipv4Number, linkLocalText } from './ip-text.ts';
 import type { InterfaceAddress, MacState, PortState, ReceptacleState } from './mac.ts';
 import { buildOf } from './macos-builds.ts';
-import { emptyPreferences, withBridge, withService } from './network-preferences.ts';
+import { emptyPreferences, withBridge, withName, withService } from './network-preferences.ts';
 import type { PlistDict } from './plist.ts';
 import { seededBytes, seededInteger, seededMac, seededText, seededUuid } from './seed.ts';
 
@@ -29,6 +30,9 @@ const serialAlphabet = 'CDFGHJKLMNPQRTVWXY0234679';
 /** An interface's own link-local address: stable and random-looking (RFC 7217), not made from its MAC address. */
 const stableLinkLocal = (words: readonly (string | number)[]): string =>
   linkLocalText([...seededBytes([...words, 'link-local']).subarray(0, 8)]);
+
+/** The password of the account on every simulated Mac. */
+export const simulatedPassword = 'simulated';
 
 /** A version of macOS when the file does not care. */
 const defaultVersion = '26.5';
@@ -56,6 +60,8 @@ export function newMac(from: NewMac): MacState {
       ...(desired.thunderbolt.bridge === 'keep' ? { bridge: model.receptacleDevices } : {}),
       addresses: {},
     },
+    domains: newDomains(desired),
+    firewall: 0,
     isFileVaultOn: desired.system.fileVault === 'enabled',
     power: {
       sleepMinutes: desired.power.sleepMinutes ?? 0,
@@ -80,10 +86,21 @@ export function newMac(from: NewMac): MacState {
       isSlowToStop: false,
       isStayingOff: false,
     },
+    password: simulatedPassword,
+    hasKey: true,
     sudo: 'allowed',
     clockOffsetSeconds: 0,
   };
 }
+
+/** A new Mac has both files; nobody has chosen in System Settings what the keys stand for. */
+const newDomains = ({ macos }: DesiredFleet): MacState['domains'] => ({
+  [softwareUpdateDomain]: {
+    LastResultCode: 2,
+    ...(macos.automaticUpdates === 'disabled' ? { AutomaticallyInstallMacOSUpdates: false } : {}),
+  },
+  [loginWindowDomain]: { lastUser: 'loggedIn', lastUserName: 'mesh' },
+});
 
 /**
  * While the bridge is untouched macOS has one service for it and none for the receptacles; after it was removed there
@@ -92,7 +109,8 @@ export function newMac(from: NewMac): MacState {
 function newPreferences({ seed, node, desired, model, addresses }: NewMac, ports: readonly PortState[]): PlistDict {
   const isBridged = desired.thunderbolt.bridge === 'keep';
   const hardwareUuid = seededUuid([seed, node.name, 'hardware']);
-  const empty = emptyPreferences(node.name, serviceUuid(hardwareUuid, 'set'));
+  const unnamed = emptyPreferences(node.name, serviceUuid(hardwareUuid, 'set'));
+  const empty = desired.system.computerName === 'node' ? withName(unnamed, 'HostName', node.name) : unnamed;
   const plain = ports.filter(({ kind }) => kind !== 'adapter');
   const single = model.receptacleDevices.map((device, bus) => ({ port: `Thunderbolt ${bus + 1}`, device, bus }));
   const named = isBridged ? [...plain, { port: bridgePort, device: 'bridge0' }] : [...plain, ...single];

@@ -1,8 +1,12 @@
 import { tools } from './commands/registry.ts';
 import { routesPath, routesText } from './commands/routes.ts';
+import { domainFiles } from './domains.ts';
 import { macBehind, macNamed, type SimulatedFleet } from './fleet.ts';
 import { networkPreferences, preferencesPath } from './network-preferences.ts';
 import { dataFile, type NodeFile } from './node-files.ts';
+import { panicReportFiles } from './panic-reports.ts';
+import { plistText } from './plist.ts';
+import { screenSharingJob, screenSharingPath } from './screen-sharing.ts';
 import { seenCopy, toolFiles } from './tool-script.ts';
 
 /** The Macs and cables that the files of a node depend on: it sees itself and the far ends of its cables. */
@@ -46,11 +50,16 @@ export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFil
   const room = mac.ailments.diskRoomBytes;
   const files = [
     dataFile('/.sim/sudo', `${mac.sudo}\n`),
+    dataFile('/.sim/password', `${mac.password}\n`),
     dataFile('/.sim/clock-offset', `${mac.clockOffsetSeconds}\n`),
     dataFile(preferencesPath, networkPreferences(mac)),
     dataFile(seenCopy({ kind: 'node-path', path: preferencesPath }), networkPreferences(mac)),
+    ...domainFiles(mac),
+    dataFile(screenSharingPath, plistText(screenSharingJob)),
     ...(room === undefined ? [] : [dataFile('/.sim/room', `${room}\n`)]),
     ...(mac.ailments.lacksDomains ? [dataFile('/.sim/verbs', noDomains)] : []),
+    ...(mac.ailments.panicsUnderTcp ? [dataFile('/.sim/tcp-panics', '')] : []),
+    ...panicReportFiles(mac),
     dataFile(routesPath, routesText({ fleet, mac })),
     ...tools.flatMap((tool) => toolFiles(tool, { fleet, mac })),
   ];

@@ -4,7 +4,7 @@ import type { SimulatedFleet } from './fleet.ts';
 import type { History } from './history.ts';
 
 /** Grows when a reader of this form would misunderstand. */
-const formatVersion = 2;
+const formatVersion = 3;
 
 /** A history as a text, from which {@link savedHistory} makes it again. */
 export const historyText = ({ start, events }: History): string =>

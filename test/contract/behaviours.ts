@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { prebootBanner } from '../../src/sim/host/preboot.ts';
 import { connect, eventually, openSsh } from '../scenarios/sim-fixture.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
+import { accessBehaviours } from './access-behaviours.ts';
 import type { ContractRack } from './contract-rack.ts';
 
 /** Something that a simulated rack does, wherever it runs. */
@@ -260,4 +261,5 @@ export const behaviours: readonly Behaviour[] = [
       expect((await root(one, '"$R/usr/bin/id" -u')).stdout).toBe('0\n');
     },
   },
+  ...accessBehaviours,
 ];

@@ -22,6 +22,11 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   'cable-swapped': { kind: 'hands', target: 'studio-4:2,studio-4:3' },
   'clock-skew': { kind: 'person', target: 'studio-4', what: 'set the clock of that Mac' },
   'connection-drop': { kind: 'person', target: 'studio-4', what: 'mend the way to that Mac; the others are converged' },
+  crash: {
+    kind: 'verb',
+    what: '`status` shows what went down with it; `apply` starts it again',
+    tried: 'test/cli/crashes.test.ts',
+  },
   'dhcp-reset': { kind: 'apply', target: 'studio-4:2' },
   'disk-full': {
     kind: 'person',
@@ -49,10 +54,20 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
     what: '`reboot` fails and names it; press its button, then `apply`',
     tried: 'test/scenarios/apply-reboot.test.ts',
   },
+  'not-enrolled': {
+    kind: 'verb',
+    what: '`enroll` with the password of the account, once',
+    tried: 'test/cli/enroll-install.test.ts',
+  },
   'pd-leak': {
     kind: 'verb',
     what: '`doctor` suspects it after starts failed; `reboot` of that Mac',
     tried: 'test/cli/doctor-suspects.test.ts',
+  },
+  'power-cut': {
+    kind: 'verb',
+    what: 'bring the current back, and press its button where `autorestart` is off; then `apply`',
+    tried: 'test/cli/crashes.test.ts',
   },
   'power-wrong': { kind: 'apply', target: 'studio-4' },
   'rdma-disabled': { kind: 'hands', target: 'studio-4' },
@@ -65,6 +80,11 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
     kind: 'verb',
     what: '`reboot` waits as long as macOS takes',
     tried: 'test/scenarios/apply-reboot.test.ts',
+  },
+  'tcp-load-panic': {
+    kind: 'verb',
+    what: '`doctor` suspects it after the Mac has panicked; `transport: rdma`, no hub, a newer macOS',
+    tried: 'test/cli/crashes.test.ts',
   },
   'sudo-denied': { kind: 'person', target: 'studio-4', what: 'let that user use sudo without a password' },
   'wrong-host-key': {

@@ -1,10 +1,21 @@
 import type { FaultName } from '../../src/sim/faults.ts';
+import type { SimHost } from './sim-host.ts';
 
 /** Where a fault is set, and everything that the product must then say, in its order: `severity code subject`. */
 export interface FaultRow {
   readonly target: string;
   readonly findings: readonly string[];
+  /** The same on a host whose Macs fall silent without current, where that differs. */
+  readonly inSilence?: readonly string[];
+  /** The Mac starts anew on the way, and loses what no start keeps: the wired limit has to be set again. */
+  readonly restarts?: true;
 }
+
+/** What the product says of a fault on this host. */
+export const findingsOn = (fault: FaultName, host: SimHost): readonly string[] => {
+  const { findings, inSilence } = faultRows[fault];
+  return host === 'namespace' ? (inSilence ?? findings) : findings;
+};
 
 /** One row per fault: every host has to show it, and the product has to find it without being told. */
 export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
@@ -27,6 +38,11 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   },
   'clock-skew': { target: 'studio-3', findings: ['warning clock/offset node studio-3'] },
   'connection-drop': { target: 'studio-2', findings: ['error ssh/dropped node studio-2'] },
+  crash: {
+    target: 'studio-1',
+    findings: ['error memory/wired-limit node studio-1', 'notice macos/panicked node studio-1'],
+    restarts: true,
+  },
   'dhcp-reset': { target: 'studio-2:3', findings: ['error address/by-dhcp node studio-2'] },
   'disk-full': { target: 'studio-1', findings: ['warning disk/low node studio-1'] },
   // The next six cannot be seen before something is written, restarted or run over RDMA.
@@ -45,8 +61,16 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
     findings: ['error network/default-route-over-cable receptacle studio-1:2'],
   },
   'macos-old': { target: 'studio-4', findings: ['error macos/outside-accept node studio-4'] },
+  'power-cut': {
+    target: 'studio-2',
+    findings: ['error ssh/refused node studio-2'],
+    restarts: true,
+    inSilence: ['error ssh/timed-out node studio-2'],
+  },
   'power-wrong': { target: 'studio-1', findings: ['error power/settings node studio-1'] },
   'rdma-disabled': { target: 'studio-3', findings: ['error rdma/disabled node studio-3'] },
+  'tcp-load-panic': { target: 'studio-1', findings: [] },
+  'not-enrolled': { target: 'studio-2', findings: ['error ssh/authentication-failed node studio-2'] },
   'sudo-denied': { target: 'studio-2', findings: ['warning sudo/needs-password node studio-2'] },
   'wrong-host-key': { target: 'studio-2', findings: ['error ssh/host-key-changed node studio-2'] },
   'wrong-mac': { target: 'studio-1,studio-2', findings: ['error identity/same-mac nodes studio-1, studio-2'] },

@@ -17,10 +17,20 @@ export type FaultAnswer =
   | { readonly kind: 'done'; readonly faults: readonly ActiveFault[] }
   | { readonly kind: 'refused'; readonly diagnostics: NonEmpty<Diagnostic> };
 
+/** Of the ssh user's account what is no file that everybody may read. */
+export interface AccountState {
+  readonly password: string;
+  /** Whether the key of this computer lies in `~/.ssh/authorized_keys`, unless something on the node changed that. */
+  readonly hasKey: boolean;
+}
+
 /** What the host needs to know of one node now. */
 export interface NodeView {
   readonly connection: ConnectionState;
+  readonly account: AccountState;
   readonly ailments: Ailments;
+  /** Whether pmset lets it start by itself when the current is back. */
+  readonly comesBackAfterPowerLoss: boolean;
   readonly files: readonly NodeFile[];
   /** Number of the present boot session, from 0; part of the mark of every process. */
   readonly bootCount: number;
@@ -73,8 +83,12 @@ export interface FleetModel {
   readonly write: (write: Write) => WriteAnswer;
   /** The network preferences of the Mac behind this node are no longer what was rendered: this is their text. */
   readonly reread: (node: string, text: string) => void;
+  /** Ranks on the Mac behind this node send much TCP through its cables. */
+  readonly sendTcp: (node: string) => void;
   /** The Mac behind this node starts. */
   readonly boot: (node: string, atEpochSeconds: number) => void;
+  /** Somebody gave the Mac behind this node its FileVault password. */
+  readonly unlock: (node: string) => void;
   /** Does what a person at the rack can do for what the file declares. */
   readonly hands: () => HandsAnswer;
   /** Moves plugs as these words say, such as `move studio-1:2 studio-1:3`; all that they say, or nothing. */

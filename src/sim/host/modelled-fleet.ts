@@ -27,7 +27,7 @@ function macAt({ history }: Book, node: string): MacState {
 }
 
 /** What happens to Macs by the tools that run on them. */
-function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'boot'> {
+function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'sendTcp' | 'boot' | 'unlock'> {
   return {
     write: (write) => {
       const { history, happened } = append(book.history, { kind: 'write', ...write });
@@ -42,6 +42,12 @@ function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'boot'> {
       const preferences = read.kind === 'plist' && isDict(read.value) ? read.value : {};
       const event = { kind: 'preferences', mac: macAt(book, node).name, preferences } as const;
       book.history = append(book.history, event).history;
+    },
+    sendTcp: (node) => {
+      book.history = append(book.history, { kind: 'tcp-load', mac: macAt(book, node).name }).history;
+    },
+    unlock: (node) => {
+      book.history = append(book.history, { kind: 'unlock', mac: macAt(book, node).name }).history;
     },
     boot: (node, atEpochSeconds) => {
       const event = { kind: 'boot', mac: macAt(book, node).name, atEpochSeconds } as const;
@@ -72,13 +78,15 @@ function actWith(book: Book, words: readonly string[]): ActsAnswer {
 function lookWith(book: Book): FleetModel['look'] {
   const render = createRenderer();
   return (node) => {
-    const { connection, ailments, bootSession } = macAt(book, node);
+    const { connection, ailments, bootSession, password, hasKey, power } = macAt(book, node);
     const { fleet } = book.history;
     const files = render(fleet, node);
     const wiring = wiringOf(fleet, node);
     return {
       connection,
+      account: { password, hasKey },
       ailments,
+      comesBackAfterPowerLoss: power.restartsAfterPowerLoss,
       files,
       bootCount: bootSession.count,
       reach: reachOf(fleet, node),

@@ -2,17 +2,12 @@ import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 
 import { dirname, join } from 'node:path';
 import { preferencesPath } from '../network-preferences.ts';
 import { dataFile, type NodeFile } from '../node-files.ts';
+import { type AccountPlace, dropInFiles, sudoRulesPath, tellKey } from './account-files.ts';
 import { askClientPath } from './ask-client.ts';
 import { baseToolFiles, hostTool, linkedTools } from './base-tools/all-base-tools.ts';
-import { homeOf } from './exec-environment.ts';
 
 /** What a fresh root is made for. */
-export interface NodeRootOptions {
-  /** Absolute folder that stands for `/`. */
-  readonly root: string;
-  readonly user: string;
-  /** The client's key, for `~/.ssh/authorized_keys`. */
-  readonly userKey: string;
+export interface NodeRootOptions extends AccountPlace {
   readonly platform: NodeJS.Platform;
   /** The program by which the tools reach the simulator. */
   readonly askText: string;
@@ -27,8 +22,10 @@ export interface NodeRoot {
   /**
    * Makes the rendered files be exactly these: each written to a temporary name and renamed, so that a reader sees
    * the old or the new one; those that are no longer there are deleted.
+   *
+   * @param hasKey whether the model says that the client's key is accepted; yes when absent
    */
-  readonly update: (files: readonly NodeFile[]) => Promise<void>;
+  readonly update: (files: readonly NodeFile[], hasKey?: boolean) => Promise<void>;
   /** The text of a file when it is no longer as it was written last; empty when it is gone. */
   readonly edited: (path: string) => Promise<string | undefined>;
 }
@@ -47,6 +44,7 @@ const folders = [
   '/bin',
   '/opt',
   '/private/etc',
+  sudoRulesPath,
   '/private/tmp',
   '/private/var/log',
   '/private/var/root',
@@ -80,12 +78,6 @@ async function place(root: string, file: NodeFile, isNew: boolean): Promise<void
 
 const isSame = (a: NodeFile | undefined, b: NodeFile): boolean =>
   a !== undefined && a.text === b.text && a.isExecutable === b.isExecutable;
-
-async function createHome({ root, user, userKey }: NodeRootOptions): Promise<void> {
-  const ssh = join(homeOf(root, user), '.ssh');
-  await mkdir(ssh, { recursive: true, mode: 0o700 });
-  await writeFile(join(ssh, 'authorized_keys'), `${userKey} simulated\n`, { mode: 0o600 });
-}
 
 /** Empties what macOS empties at every start. */
 export async function clearVolatile(root: string): Promise<void> {
@@ -128,7 +120,7 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
   const { root, user, platform, askText, isKept } = options;
   if (isKept === true) await removeRendered(root);
   else await rm(root, { recursive: true, force: true });
-  for (const folder of folders) await mkdir(join(root, folder), { recursive: true });
+  for (const folder of [...folders, `/Users/${user}`]) await mkdir(join(root, folder), { recursive: true });
   for (const name of privateLinks) await link(`private/${name}`, join(root, name));
   await clearVolatile(root);
   for (const folder of ['/private/tmp', '/private/var/tmp']) await chmod(join(root, folder), 0o1777);
@@ -136,7 +128,6 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
     const target = hostTool(name);
     if (target !== undefined) await link(target, join(root, path));
   }
-  await createHome(options);
   await writeFile(join(root, '/.sim/unknown'), '');
   const base = [...(options.baseFiles ?? baseToolFiles(user, platform)), dataFile(askClientPath, askText)];
   let present: ReadonlyMap<string, NodeFile> | undefined;
@@ -146,9 +137,10 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
       const text = await readFile(join(root, path), 'utf8').catch(() => '');
       return text === present?.get(path)?.text ? undefined : text;
     },
-    update: async (files) => {
+    update: async (files, hasKey = true) => {
       if (files === last) return;
-      const wanted = new Map([...base, ...files].map((file) => [file.path, file]));
+      await tellKey(options, hasKey);
+      const wanted = new Map([...base, ...files, ...dropInFiles(files, user)].map((file) => [file.path, file]));
       const before = present;
       const changed = [...wanted.values()].filter((file) => !isSame(before?.get(file.path), file));
       const gone = [...(before?.keys() ?? [])].filter((path) => !wanted.has(path));

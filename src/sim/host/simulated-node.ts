@@ -10,6 +10,7 @@ import { sweepMarked } from './lifeline.ts';
 import { createNodeLife, type NodeLife, writeBootFile } from './node-life.ts';
 import { createNodeRoot } from './node-root.ts';
 import type { PipeSupply } from './pipes.ts';
+import { attemptPauseMs } from './preboot.ts';
 import type { ProcessGroups } from './process-groups.ts';
 import type { ProcessStarter } from './process-starter.ts';
 import { createRecords, type ExecRecord, type NodeCounts } from './records.ts';
@@ -38,10 +39,14 @@ export interface SimulatedNodeOptions {
   readonly beforeLoad: (texts: readonly string[]) => Promise<void>;
   /** Lets the Mac start in the model, and brings every file in line with it. */
   readonly startModel: () => Promise<void>;
+  /** Unlocks FileVault in the model, and brings every file in line with it. */
+  readonly unlockModel: () => Promise<void>;
   readonly note: (act: EffectAct) => void;
   readonly watch: ExecWatch;
   /** Real milliseconds for so many milliseconds of the Mac. */
   readonly scaledMs: (macMs: number) => number;
+  /** The same for the start intervals of launchd. */
+  readonly intervalMs: (macMs: number) => number;
   readonly preferredPort?: number;
 }
 
@@ -56,6 +61,8 @@ export interface SimulatedNode {
   readonly unknown: () => Promise<readonly string[]>;
   readonly launchd: Launchd;
   readonly life: NodeLife;
+  /** What the model says of it, as of the last rendering. */
+  readonly view: () => NodeView;
   /** Which addresses on cables it can use, as of the last rendering. */
   readonly reach: () => Reach | undefined;
   /** Number of the present boot session, from 0. */
@@ -90,6 +97,7 @@ async function prepare(options: SimulatedNodeOptions) {
     root,
     startJob: startBelow({ name, root, mark, groups: options.groups }),
     scaledMs: options.scaledMs,
+    intervalMs: options.intervalMs,
     objectTo: (line) => void objectTo(line).catch(() => undefined),
     beforeLoad: options.beforeLoad,
   });
@@ -113,13 +121,25 @@ async function prepare(options: SimulatedNodeOptions) {
     keys: {
       own: await loadOrCreateKey(join(folder, 'host-keys', name), `simulated ${name}`),
       other: await loadOrCreateKey(join(folder, 'host-keys', `${name}.other`), `simulated ${name}`),
+      preboot: await loadOrCreateKey(join(folder, 'host-keys', `${name}.preboot`), `simulated ${name}`),
     },
   };
 }
 
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 
-function startServer(options: SimulatedNodeOptions, parts: Prepared) {
+/** Counts the passwords that the sshd before FileVault is given, and the hasty ones among them. */
+function countPasswords({ scaledMs }: SimulatedNodeOptions, { records }: Prepared): () => void {
+  let lastMs: number | undefined;
+  return () => {
+    const now = performance.now();
+    records.count('prebootPasswords');
+    if (lastMs !== undefined && now - lastMs < scaledMs(attemptPauseMs)) records.count('hastyPasswords');
+    lastMs = now;
+  };
+}
+
+function startServer(options: SimulatedNodeOptions, parts: Prepared, unlock: () => void) {
   const note = (objections: readonly Objection[]): void => {
     for (const { text } of objections) parts.objectTo(`/bin/sh ${text}`).catch(() => undefined);
   };
@@ -127,8 +147,10 @@ function startServer(options: SimulatedNodeOptions, parts: Prepared) {
   return startNodeServer({
     node: { ...options, mark, boot, root, records, objectTo: note, now: () => Date.now() },
     keys,
-    userKey: options.userKey.publicText,
     connectionState: () => view().connection,
+    password: () => view().account.password,
+    onPrebootPassword: countPasswords(options, parts),
+    unlock,
     ...(options.preferredPort !== undefined && { preferredPort: options.preferredPort }),
   });
 }
@@ -136,24 +158,28 @@ function startServer(options: SimulatedNodeOptions, parts: Prepared) {
 /** Puts one node on disk and on the loopback interface. Its services start with the first {@link SimulatedNode.wake}. */
 export async function createSimulatedNode(options: SimulatedNodeOptions): Promise<SimulatedNode> {
   const parts = await prepare(options);
-  const { name, runId, groups, note, scaledMs, startModel } = options;
+  const { name, runId, groups, note, scaledMs, startModel, unlockModel } = options;
   const { root, files, mark, launchd, view, objectTo, records, keys, boot } = parts;
-  await files.update(parts.look().files);
+  const render = (): Promise<void> => {
+    const { files: rendered, account } = parts.look();
+    return files.update(rendered, account.hasKey);
+  };
+  await render();
   await writeBootFile(root, mark());
-  const server = await startServer(options, parts);
+  const server = await startServer(options, parts, () => void life.unlock());
   let isAsleep = true;
   const ailments = () => view().ailments;
   const endProcesses = async (): Promise<void> => {
     groups.killOwned(name);
     await sweepMarked(`${runId}.${name}`);
   };
-  const life = createNodeLife(
-    { name, root, server, launchd, endProcesses, scaledMs, note, objectTo, ailments, startModel },
+  const life: NodeLife = createNodeLife(
+    { name, root, server, launchd, endProcesses, scaledMs, note, objectTo, ailments, startModel, unlockModel },
     mark,
   );
   return {
     name,
-    run: { port: server.port, hostKey: keys.own.publicText, root, user: options.user },
+    run: { port: server.port, hostKey: keys.own.publicText, prebootKey: keys.preboot.publicText, root, user: options.user },
     disk: root,
     launchd,
     life,
@@ -163,9 +189,10 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
     counts: records.counts,
     execs: records.execs,
     unknown: parts.unknown,
+    view,
     reach: () => view().reach,
     edited: files.edited,
-    render: () => files.update(parts.look().files),
+    render,
     begin: () => {
       parts.begin();
       isAsleep = true;

@@ -3,9 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import ssh2 from 'ssh2';
 import type { ConnectionState } from '../mac.ts';
 import { authenticate } from './authenticate.ts';
+import { authorizedKeys } from './authorized-keys.ts';
 import { dropAfter } from './drop-after.ts';
 import type { KeyFile } from './host-keys.ts';
-import { prebootBanner } from './preboot.ts';
+import { prebootBanner, servePreboot } from './preboot.ts';
 import type { NodeRecords } from './records.ts';
 import { type SessionNode, serveSessions } from './sessions.ts';
 
@@ -13,9 +14,13 @@ import { type SessionNode, serveSessions } from './sessions.ts';
 export interface NodeServerOptions {
   readonly node: SessionNode;
   /** Its own host key, and the one that a reinstalled or impersonated Mac would show. */
-  readonly keys: { readonly own: KeyFile; readonly other: KeyFile };
-  /** The one key that may log in, `ssh-ed25519 AAAA…`. */
-  readonly userKey: string;
+  readonly keys: { readonly own: KeyFile; readonly other: KeyFile; readonly preboot: KeyFile };
+  /** Somebody gave the sshd before FileVault a password. */
+  readonly onPrebootPassword: () => void;
+  /** It was the right one. */
+  readonly unlock: () => void;
+  /** Asked at each attempt: the password of the account. */
+  readonly password: () => string;
   /** Tried first; taken from an earlier run so that known_hosts entries stay true. */
   readonly preferredPort?: number;
   /** Asked at each new connection: what the node's ssh server does at that moment. */
@@ -63,10 +68,14 @@ function listen(server: NetServer, port: number): Promise<boolean> {
   });
 }
 
+/** Which of its keys a Mac shows. */
+const shownKey = ({ hostKey, filevault, prebootKey }: ConnectionState): keyof NodeServerOptions['keys'] =>
+  filevault === 'preboot' && hostKey === 'own' && prebootKey !== 'same' ? 'preboot' : hostKey;
+
 /** Speaks ssh on one socket; a server object per connection, because ssh2 fixes host key and banner per server. */
 function greet(options: NodeServerOptions, socket: Socket, connection: number): void {
   const state = options.connectionState();
-  const { node, keys, userKey } = options;
+  const { node, keys, password } = options;
   const isLocked = state.filevault === 'preboot';
   if (state.dropAfterBytes !== undefined) dropAfter(socket, state.dropAfterBytes);
   const grace = setTimeout(() => socket.destroy(), loginGraceMs).unref();
@@ -75,7 +84,7 @@ function greet(options: NodeServerOptions, socket: Socket, connection: number): 
   const to = `${socket.localAddress} ${socket.localPort}`;
 
   const server = new ssh2.Server({
-    hostKeys: [keys[state.hostKey].privateText],
+    hostKeys: [keys[shownKey(state)].privateText],
     ident: 'Simulated_Mac',
     algorithms,
     ...(isLocked && { banner: prebootBanner }),
@@ -85,11 +94,14 @@ function greet(options: NodeServerOptions, socket: Socket, connection: number): 
     client.once('ready', () => clearTimeout(grace));
     authenticate(client, {
       user: node.user,
-      acceptedKey: isLocked ? undefined : userKey,
+      keys: () => (isLocked ? Promise.resolve([]) : authorizedKeys(node.root, node.user)),
+      password,
+      onPassword: () => isLocked && options.onPrebootPassword(),
       methods: isLocked ? ['password'] : ['publickey', 'password', 'keyboard-interactive'],
       onAttempt: () => node.records.count('authAttempts'),
     });
-    if (!isLocked) serveSessions(client, node, { software: header.versions.software, connection, from, to });
+    if (isLocked) client.once('ready', () => servePreboot(client, options.unlock));
+    else serveSessions(client, node, { software: header.versions.software, connection, from, to });
   });
   server.injectSocket(socket);
 }

@@ -12,6 +12,7 @@ const placed = [
   { path: '/bin/sh', names: ['dash', 'sh'] },
   { path: '/usr/bin/perl', names: ['perl'] },
   { path: '/usr/bin/sudo', names: ['sudo'] },
+  { path: '/usr/sbin/visudo', names: ['visudo'] },
   { path: '/usr/sbin/sshd', names: ['sshd'] },
 ] as const;
 
@@ -23,8 +24,8 @@ const companions = [
   '/usr/lib/sudo',
 ] as const;
 
-/** Of PAM: sudo alone asks it, and only for these two answers. */
-const pamModules = ['pam_permit.so', 'pam_deny.so'] as const;
+/** Of PAM: sudo alone asks it, for the password of the account. */
+const pamModules = ['pam_permit.so', 'pam_deny.so', 'pam_unix.so'] as const;
 
 /** Called by other programs: GNU tar starts gzip, the wrapper of `ps` looks for its own kind. */
 const helpers = ['gzip', 'bzip2', 'xz', 'id', 'grep', 'sed', 'head', 'sleep', 'chown', 'umount'] as const;

@@ -1,4 +1,4 @@
-import { appendFile, chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HostedNode } from '../host/fleet-host.ts';
 import type { NodeView } from '../host/fleet-model.ts';
@@ -19,6 +19,7 @@ import type { Forwarder } from './forwarder.ts';
 import type { Ground } from './ground.ts';
 import type { NodeNetwork } from './network.ts';
 import { nodeTools } from './node-tools.ts';
+import { passwordHash } from './password-hash.ts';
 import { execsPath, hostKeyPath, sshdFiles } from './sshd-files.ts';
 import { accountFiles, groupId, userId } from './system-files.ts';
 
@@ -63,9 +64,13 @@ function agentJob(job: JobDefinition, mark: string): AgentJob {
 }
 
 /** Files that depend on the model and that only a node with a real sshd and a real sudo has. */
-function realFiles(view: NodeView, { name, user }: HostedNode, mark: string): readonly NodeFile[] {
+function realFiles(
+  view: NodeView,
+  { name, user }: HostedNode,
+  { mark, hash }: { readonly mark: string; readonly hash: string },
+): readonly NodeFile[] {
   const sudo = view.files.find(({ path }) => path === '/.sim/sudo')?.text.trim() ?? 'allowed';
-  return [...accountFiles(name, user, sudo), ...sshdFiles(view.connection, mark)];
+  return [...accountFiles({ name, user, sudo, hash }), ...sshdFiles(view.connection, mark)];
 }
 
 /** The disk of a node as this process reaches it. */
@@ -78,11 +83,10 @@ async function prepareDisk({ folder, ground, userKey }: NodeGround, { name, user
     userKey: userKey.publicText,
     platform: 'linux',
     askText: askProgram,
+    owner: { userId, groupId },
     baseFiles: base,
     isKept: true,
   });
-  for (const path of ['', '/.ssh', '/.ssh/authorized_keys'])
-    await chown(`${disk}/Users/${user}${path}`, userId, groupId);
   for (const path of ['/.sim/unknown', '/.sim/urls', '/.sim/sshd.log', '/.sim/socket']) {
     await appendFile(disk + path, '');
     await chmod(disk + path, 0o666);
@@ -93,11 +97,12 @@ async function prepareDisk({ folder, ground, userKey }: NodeGround, { name, user
   const keys = {
     own: await loadOrCreateKey(join(folder, 'host-keys', name), `simulated ${name}`),
     other: await loadOrCreateKey(join(folder, 'host-keys', `${name}.other`), `simulated ${name}`),
+    preboot: await loadOrCreateKey(join(folder, 'host-keys', `${name}.preboot`), `simulated ${name}`),
   };
-  for (const key of ['own', 'other'] as const) {
+  for (const key of ['own', 'other', 'preboot'] as const) {
     await writeFile(disk + hostKeyPath(key), keys[key].privateText, { mode: 0o600 });
   }
-  return { disk, files, hostKey: keys.own.publicText };
+  return { disk, files, hostKey: keys.own.publicText, prebootKey: keys.preboot.publicText };
 }
 
 /** What changes about a node while it is there. */
@@ -111,7 +116,7 @@ interface Present {
 /** A node on its disk, before anything of it runs. */
 async function placeNode(on: NodeGround, options: HostedNode) {
   const { name } = options;
-  const { disk, files, hostKey } = await prepareDisk(on, options);
+  const { disk, files, hostKey, prebootKey } = await prepareDisk(on, options);
   const view = options.look();
   const present: Present = { view, boot: view.bootCount, processes: undefined, isAsleep: true };
   const mark = (): string => `${on.runId}.${name}.${present.boot}`;
@@ -121,17 +126,20 @@ async function placeNode(on: NodeGround, options: HostedNode) {
     root: disk,
     startJob: (job, onEnd) => present.processes?.startJob(agentJob(job, mark()), onEnd),
     scaledMs: options.scaledMs,
+    intervalMs: options.intervalMs,
     objectTo: (line) => void objectTo(line).catch(() => undefined),
     // Addresses are real here: nobody has to know them before.
     beforeLoad: () => Promise.resolve(),
   });
   const render = async (): Promise<void> => {
     present.view = options.look();
-    await files.update([...present.view.files, ...realFiles(present.view, options, mark())]);
+    const hash = await passwordHash(present.view.account.password);
+    const real = realFiles(present.view, options, { mark: mark(), hash });
+    await files.update([...present.view.files, ...real], present.view.account.hasKey);
   };
   const unknown = async (): Promise<readonly string[]> =>
     (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== '');
-  return { disk, hostKey, present, mark, objectTo, launchd, render, unknown, edited: files.edited };
+  return { disk, hostKey, prebootKey, present, mark, objectTo, launchd, render, unknown, edited: files.edited };
 }
 
 type Placed = Awaited<ReturnType<typeof placeNode>>;
@@ -165,11 +173,11 @@ function doorOf({ forwarder, network }: NodeGround, options: HostedNode, placed:
 }
 
 function lifeOf(on: NodeGround, options: HostedNode, placed: Placed, door: Door): NodeLife {
-  const { name, scaledMs, startModel, note } = options;
+  const { name, scaledMs, startModel, unlockModel, note } = options;
   const { disk, launchd, objectTo, present, mark } = placed;
   return createNodeLife(
     {
-      ...{ name, scaledMs, startModel, note, launchd, objectTo },
+      ...{ name, scaledMs, startModel, unlockModel, note, launchd, objectTo },
       ...bootsOf(on, name, placed),
       root: disk,
       server: door,
@@ -188,7 +196,7 @@ function lifeOf(on: NodeGround, options: HostedNode, placed: Placed, door: Door)
 export async function createNamespaceNode(on: NodeGround, options: HostedNode): Promise<SimulatedNode> {
   const { name, user } = options;
   const placed = await placeNode(on, options);
-  const { disk, hostKey, present, mark, objectTo, launchd, render, unknown, edited } = placed;
+  const { disk, hostKey, prebootKey, present, mark, objectTo, launchd, render, unknown, edited } = placed;
   const records = createRecords();
   await render();
   await writeBootFile(disk, mark());
@@ -198,8 +206,9 @@ export async function createNamespaceNode(on: NodeGround, options: HostedNode): 
   const execs = () => readExecs(disk + execsPath, name);
   return {
     ...{ name, disk, execs, unknown, launchd, life, mark, objectTo, edited, render },
-    run: { port: door.port, hostKey, root: '', user },
+    run: { port: door.port, hostKey, prebootKey, root: '', user },
     counts: () => ({ ...records.counts(), execs: execs().length, channels: execs().length }),
+    view: () => present.view,
     reach: () => present.view.reach,
     boot: () => present.boot,
     begin: () => {

@@ -4,7 +4,7 @@ import { type NodeFile, toolFile } from '../node-files.ts';
 import { programsPath } from './lower-root.ts';
 
 /** Real here, so not wrapped. */
-const realTools = ['/usr/bin/sudo'];
+const realTools = ['/usr/bin/sudo', '/usr/sbin/visudo'];
 
 const wrapped = baseTools.filter(({ path }) => !realTools.includes(path));
 

@@ -14,7 +14,20 @@ export interface Machine {
 }
 
 /** Programs of this machine, beside those of every simulated Mac. */
-const programs = ['ip', 'ldd', 'mount', 'nsenter', 'pivot_root', 'setpriv', 'sshd', 'sudo', 'tc', 'umount', 'unshare'];
+const programs = [
+  'ip',
+  'ldd',
+  'mount',
+  'nsenter',
+  'pivot_root',
+  'setpriv',
+  'sshd',
+  'sudo',
+  'tc',
+  'umount',
+  'unshare',
+  'visudo',
+];
 
 const probe = ['--mount', '--net', '--uts', '--ipc', '--pid', '--fork', 'true'];
 

@@ -7,9 +7,6 @@ export const groupId = 20;
 
 const privilegeUser = 'sshd:*:75:75:sshd Privilege separation:/var/empty:/usr/bin/false';
 
-/** The rule by which the ssh user needs no password: the drop-in that a Mac of a fleet has. */
-const dropIn = (user: string): string => `${user} ALL=(root) NOPASSWD: ALL\n`;
-
 /** sudo on a Mac keeps these of what the caller exported; everything else is gone. */
 const kept = 'HOME LANG LC_ALL LC_CTYPE TZ TERM';
 
@@ -20,29 +17,37 @@ root ALL=(ALL) ALL
 #includedir /private/etc/sudoers.d
 `;
 
-/** PAM has no password of anybody: what needs one is refused. */
-const pam = 'auth required pam_deny.so\naccount required pam_permit.so\nsession required pam_permit.so\n';
+/** The password of the account, judged by its hash; a wrong one is refused without the pause of PAM. */
+const pamSudo = 'auth required pam_unix.so nodelay\naccount required pam_permit.so\nsession required pam_permit.so\n';
+const pamOther = 'auth required pam_deny.so\naccount required pam_permit.so\nsession required pam_permit.so\n';
 
 /** Files that are the same on every node. */
 export const systemFiles: readonly NodeFile[] = [
   dataFile('/private/etc/shells', '/bin/sh\n'),
   dataFile('/private/etc/nsswitch.conf', 'passwd: files\ngroup: files\nshadow: files\nsudoers: files\nhosts: files\n'),
-  dataFile('/private/etc/pam.d/sudo', pam),
-  dataFile('/private/etc/pam.d/other', pam),
+  dataFile('/private/etc/pam.d/sudo', pamSudo),
+  dataFile('/private/etc/pam.d/other', pamOther),
 ];
 
-/** Accounts of one node, its own name, and what sudo does there: the word of the model. */
-export function accountFiles(name: string, user: string, sudo: string): readonly NodeFile[] {
+/** Who is on one node: its own name, the ssh user with the hash of the password, and the word of the model about sudo. */
+export interface NodeAccount {
+  readonly name: string;
+  readonly user: string;
+  readonly sudo: string;
+  readonly hash: string;
+}
+
+/** Accounts of one node, its own name, and what sudo does there beside the rules in its folder. */
+export function accountFiles({ name, user, sudo, hash }: NodeAccount): readonly NodeFile[] {
   const admins = sudo === 'denied' ? '' : user;
   return [
     dataFile('/private/etc/hosts', `127.0.0.1 localhost ${name}\n`),
     dataFile(
       '/private/etc/passwd',
-      `root:*:0:0:System Administrator:/var/root:/bin/sh\n${privilegeUser}\n${user}:*:${userId}:${groupId}:${user}:/Users/${user}:/bin/sh\n`,
+      `root:*:0:0:System Administrator:/var/root:/bin/sh\n${privilegeUser}\n${user}:x:${userId}:${groupId}:${user}:/Users/${user}:/bin/sh\n`,
     ),
-    dataFile('/private/etc/shadow', `root:*:1:0:99999:7:::\nsshd:*:1:0:99999:7:::\n${user}:*:1:0:99999:7:::\n`),
+    dataFile('/private/etc/shadow', `root:*:1:0:99999:7:::\nsshd:*:1:0:99999:7:::\n${user}:${hash}:1:0:99999:7:::\n`),
     dataFile('/private/etc/group', `wheel:*:0:root\nstaff:*:${groupId}:root\nsshd:*:75:\nadmin:*:80:${admins}\n`),
     dataFile('/private/etc/sudoers', sudoers),
-    ...(sudo === 'allowed' ? [dataFile('/private/etc/sudoers.d/meshwright', dropIn(user))] : []),
   ];
 }

@@ -30,6 +30,7 @@ const state = (sudo: string, clockOffset: number): Promise<void> =>
   node.update([
     { path: '/.sim/sudo', text: `${sudo}\n`, isExecutable: false },
     { path: '/.sim/clock-offset', text: `${clockOffset}\n`, isExecutable: false },
+    { path: '/.sim/password', text: 'simulated\n', isExecutable: false },
   ]);
 
 /** Runs a script as a command over SSH would be, and says what it printed and what was written down as unknown. */
@@ -233,6 +234,47 @@ describe('the simulated sudo', () => {
     await state('denied', 0);
     const ran = await sh('sudo -n true');
     expect([ran.code, ran.err.split('\n')[0]]).toEqual([1, 'mesh is not in the sudoers file.']);
+  });
+
+  it('takes the password from standard input and leaves what follows it to the command', async () => {
+    await state('needs-password', 0);
+    const ran = await sh(`sudo -S -p '' -k "$R/bin/sh" -c 'id -u; cat'`, 'simulated\nrest\n');
+    expect(ran).toEqual({ code: 0, out: '0\nrest\n', err: '', unknown: '' });
+  });
+
+  it.each([
+    ['bad\n', 'Sorry, try again.\n\nsudo: no password was provided\nsudo: 1 incorrect password attempt\n'],
+    ['bad\nbad\nbad\n', 'Sorry, try again.\nSorry, try again.\nsudo: 3 incorrect password attempts\n'],
+    ['', '\nsudo: no password was provided\nsudo: a password is required\n'],
+  ])('says of %j what sudo says', async (typed, err) => {
+    expect(await sh(`sudo -S -p '' -k true`, typed)).toEqual({ code: 1, out: '', err, unknown: '' });
+  });
+
+  it('follows a rule of its folder as it is written, and none whose name has a dot', async () => {
+    const rule = `printf 'mesh ALL=(root) NOPASSWD: /bin/sh -s\\n' >"$R/private/etc/sudoers.d`;
+    const use = `sudo -n "$R/bin/sh" -s; sudo -n id -u; echo $?`;
+    const dotted = await sh(`${rule}/a.b"; ${use}`, 'id -u\n');
+    expect([dotted.out, dotted.unknown]).toEqual(['1\n', '']);
+    const ran = await sh(`${rule}/meshwright"; ${use}`, 'id -u\n');
+    expect([ran.out, ran.err, ran.unknown]).toEqual(['0\n1\n', 'sudo: a password is required\n', '']);
+    await sh('rm -f "$R"/private/etc/sudoers.d/*');
+  });
+});
+
+describe('the simulated visudo', () => {
+  it.each([
+    ['mesh ALL=(root) NOPASSWD: /bin/sh -s', 0, /r: parsed OK\n$/],
+    ['# only words', 0, /r: parsed OK\n$/],
+    ['mesh ALL=(root NOPASSWD: /bin/sh -s', 1, /r:1:\d+: syntax error\n/],
+    ['me sh ALL=(root) NOPASSWD: /bin/sh -s', 1, /r:1:\d+: syntax error\n/],
+  ] as const)('judges %j', async (line, code, says) => {
+    const ran = await sh(`printf '%s\\n' '${line}' >r; "$R/usr/sbin/visudo" -cf "$PWD/r"`);
+    expect([ran.code, ran.out + ran.err]).toEqual([code, expect.stringMatching(says)]);
+  });
+
+  it('says when there is no such file', async () => {
+    const ran = await sh('visudo -cf "$R/tmp/none"');
+    expect([ran.code, ran.err]).toEqual([1, expect.stringMatching(/^visudo: unable to open .*: No such file/)]);
   });
 });
 

@@ -111,6 +111,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
   'cable-swapped': ['studio-1', { 'studio-1': thunderbolt, 'studio-2': thunderbolt, 'studio-3': thunderbolt }],
   'clock-skew': ['studio-1', { 'studio-1': ['/.sim/clock-offset', '/usr/sbin/sysctl'] }],
   'connection-drop': ['studio-1', {}],
+  crash: ['studio-1', {}],
   'dhcp-reset': ['studio-1:2', { 'studio-1': [...reset, ...verbose('en3'), ...interfaces('en3'), ...routes] }],
   'disk-full': ['studio-1', { 'studio-1': ['+ /.sim/room', ...answers('df', '-k_+System+Volumes+Data.out')] }],
   'filevault-locked': [
@@ -138,6 +139,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
   ],
   'no-full-disk-access': ['studio-1', {}],
   'no-return': ['studio-1', {}],
+  'power-cut': ['studio-1', {}],
   'power-wrong': ['studio-1', { 'studio-1': answers('pmset', '-g.out', '-g_custom.out') }],
   'rdma-disabled': [
     'studio-1',
@@ -154,10 +156,12 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
     },
   ],
   'idle-dead-port': ['studio-1:2', {}],
+  'not-enrolled': ['studio-1', { 'studio-1': ['/.sim/sudo'] }],
   'pd-leak': ['studio-1', { 'studio-1': ['+ /.sim/verbs'] }],
   'rdma-hang': ['studio-1', {}],
   'slow-shutdown': ['studio-1', {}],
   'sudo-denied': ['studio-1', { 'studio-1': ['/.sim/sudo'] }],
+  'tcp-load-panic': ['studio-1', { 'studio-1': ['+ /.sim/tcp-panics'] }],
   'wrong-host-key': ['studio-1', {}],
   'wrong-mac': ['studio-1', {}],
 };

@@ -6,6 +6,7 @@ import { fileTools } from './files.ts';
 import { networkTools } from './network.ts';
 import { plainTools } from './plain.ts';
 import { processTools } from './processes.ts';
+import { sudoTools } from './sudo.ts';
 import { systemTools } from './system.ts';
 import { textTools } from './texts.ts';
 import { type BaseTool, wrapperText } from './wrapper.ts';
@@ -17,6 +18,7 @@ export const baseTools: readonly BaseTool[] = [
   ...networkTools,
   ...plainTools,
   ...processTools,
+  ...sudoTools,
   ...systemTools,
   ...textTools,
 ].sort((a, b) => (a.path < b.path ? -1 : 1));

@@ -1,44 +1,10 @@
-import { apple, published } from '../../commands/source.ts';
-import { markVariable } from '../exec-environment.ts';
+import { apple } from '../../commands/source.ts';
 import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);
 
 /** Set by the simulated sudo for what it runs; `id` and `whoami` look at it. */
 export const rootMarkVariable = 'MW_SIM_SUDO';
-
-/** Kept by the sudoers file of macOS (`env_keep`); everything else the caller exported is gone under sudo. */
-const keptBySudo = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TERM'];
-
-const sudoBody = (user: string): string => `w=; read -r w <"$R/.sim/sudo"
-n=
-while [ $# -gt 0 ]; do
-  case $1 in
-    (-n) n=1; shift ;;
-    (-u) [ "\${2-}" = root ] || refused "unknown user $2"; shift 2 ;;
-    (--) shift; break ;;
-    (-*) refused "invalid option -- '\${1#-}'" ;;
-    (*) break ;;
-  esac
-done
-[ $# -gt 0 ] || refused ''
-if [ -z "$n" ] && [ "$w" != allowed ]; then
-  printf '%s\\n' "/usr/bin/sudo $l" >>"$R/.sim/unknown"
-  echo 'sudo: a terminal is required to read the password; either use the -S option to read from standard input or configure an askpass helper' >&2
-  echo 'sudo: a password is required' >&2
-  exit 1
-fi
-case $w in
-  (allowed) ;;
-  (denied)
-    echo ${shellQuote(`${user} is not in the sudoers file.`)} >&2
-    echo 'This incident has been reported to the administrator.' >&2
-    exit 1 ;;
-  (*) echo 'sudo: a password is required' >&2; exit 1 ;;
-esac
-starts "$@"
-exec /usr/bin/env -i ${keptBySudo.map((name) => `\${${name}+${name}="$${name}"}`).join(' ')} PATH="$PATH" HOME="$HOME" \\
-  SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER=${user} ${markVariable}="$${markVariable}" ${rootMarkVariable}=1 "$@"`;
 
 /** A condition of sh: the mark of the simulated sudo, or the truth where the machine knows it. */
 export const isRootTest = ({ programs }: WrapperContext): string =>
@@ -74,17 +40,6 @@ const usageOf = (text: string, code: number) => ({ text, code });
 
 /** Tools about the user, the clock and processes. */
 export const systemTools: readonly BaseTool[] = [
-  {
-    path: '/usr/bin/sudo',
-    source: published('sudo(8) 1.9 as macOS ships it; answers by the word in /.sim/sudo'),
-    forms: '-n [-u root] [--] command ...',
-    host: 'none',
-    usage: usageOf(
-      'usage: sudo -h | -K | -k | -V\nusage: sudo [-ABbEHnPS] [-u user] [VAR=value] [-i | -s] [command [arg ...]]',
-      1,
-    ),
-    body: ({ user }) => sudoBody(user),
-  },
   {
     path: '/usr/bin/id',
     source: manual('id'),

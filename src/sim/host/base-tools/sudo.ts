@@ -1,0 +1,127 @@
+import { published } from '../../commands/source.ts';
+import { sudoRulesPath } from '../account-files.ts';
+import { markVariable } from '../exec-environment.ts';
+import { rootMarkVariable } from './system.ts';
+import { type BaseTool, shellQuote } from './wrapper.ts';
+
+/** Kept by the sudoers file of macOS (`env_keep`); everything else the caller exported is gone under sudo. */
+const keptBySudo = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TERM'];
+
+/**
+ * Whether a rule lets the user run `$c` without a password. Names with a dot are no rules, as includedir has it. Of
+ * rules one form is known; another one in a file of the folder is written down.
+ */
+const freeByRule = (user: string): string => {
+  const rule = `${user} ALL=(root) NOPASSWD: `;
+  return `free=
+for f in "$R${sudoRulesPath}"/*; do
+  case \${f##*/} in (*.* | *'~' | '*') continue ;; esac
+  while IFS= read -r s || [ -n "$s" ]; do
+    case $s in
+      ('' | '#'*) ;;
+      (${shellQuote(`${rule}ALL`)} | ${shellQuote(rule)}"$c") free=free ;;
+      (${shellQuote(`${rule}/`)}*) ;;
+      (*) printf '%s\\n' "/usr/bin/sudo a rule that is not modelled: $s" >>"$R/.sim/unknown" ;;
+    esac
+  done <"$f"
+done`;
+};
+
+/** Reads the password as `-S` does: byte by byte, so that what follows it is left for the command. */
+const readPassword = `IFS= read -r p <"$R/.sim/password"
+t=0
+while :; do
+  if ! IFS= read -r v && [ -z "$v" ]; then
+    printf '\\nsudo: no password was provided\\n' >&2
+    case $t in
+      (0) echo 'sudo: a password is required' >&2 ;;
+      (1) echo 'sudo: 1 incorrect password attempt' >&2 ;;
+      (*) echo "sudo: $t incorrect password attempts" >&2 ;;
+    esac
+    exit 1
+  fi
+  [ "$v" != "$p" ] || break
+  t=$((t + 1))
+  if [ "$t" = 3 ]; then echo 'sudo: 3 incorrect password attempts' >&2; exit 1; fi
+  echo 'Sorry, try again.' >&2
+done`;
+
+const refuseDenied = (user: string): string => `echo ${shellQuote(`${user} is not in the sudoers file.`)} >&2
+    echo 'This incident has been reported to the administrator.' >&2
+    exit 1`;
+
+const sudoBody = (user: string): string => `w=; read -r w <"$R/.sim/sudo"
+n= S=
+while [ $# -gt 0 ]; do
+  case $1 in
+    (-n) n=mute; shift ;;
+    (-S) S=stdin; shift ;;
+    (-k) shift ;;
+    (-p) [ -z "\${2-x}" ] || refused "a prompt that is not modelled"; shift 2 ;;
+    (-u) [ "\${2-}" = root ] || refused "unknown user $2"; shift 2 ;;
+    (--) shift; break ;;
+    (-*) refused "invalid option -- '\${1#-}'" ;;
+    (*) break ;;
+  esac
+done
+[ $# -gt 0 ] || refused ''
+c=
+for o; do c="\${c:+$c }\${o#"$R"}"; done
+${freeByRule(user)}
+case $w:$free:$n:$S in
+  (denied:*::stdin) ${readPassword}
+    ${refuseDenied(user)} ;;
+  (denied:*)
+    ${refuseDenied(user)} ;;
+  (*:free:*) ;;
+  (*::mute:*) echo 'sudo: a password is required' >&2; exit 1 ;;
+  (*:::stdin) ${readPassword} ;;
+  (*)
+    printf '%s\\n' "/usr/bin/sudo $l" >>"$R/.sim/unknown"
+    echo 'sudo: a terminal is required to read the password; either use the -S option to read from standard input or configure an askpass helper' >&2
+    echo 'sudo: a password is required' >&2
+    exit 1 ;;
+esac
+starts "$@"
+exec /usr/bin/env -i ${keptBySudo.map((name) => `\${${name}+${name}="$${name}"}`).join(' ')} PATH="$PATH" HOME="$HOME" \\
+  SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER=${user} ${markVariable}="$${markVariable}" ${rootMarkVariable}=1 "$@"`;
+
+/** One rule per line, of the one form that {@link sudoBody} follows; anything else is a syntax error. */
+const visudoBody = `case $#:\${1-} in (2:-cf) ;; (*) refused 'a check of one file is needed here' ;; esac
+inside "$2"
+if [ ! -f "$2" ]; then printf 'visudo: unable to open %s: No such file or directory\\n' "$2" >&2; exit 1; fi
+i=0
+while IFS= read -r s || [ -n "$s" ]; do
+  i=$((i + 1))
+  case $s in
+    ('' | '#'*) u=x ;;
+    (*' ALL=(root) NOPASSWD: ALL' | *' ALL=(root) NOPASSWD: /'*) u=\${s%% ALL=*} ;;
+    (*) u=! ;;
+  esac
+  case $u in ('' | *[!A-Za-z0-9_.-]*) printf '%s:%s:1: syntax error\\n%s\\n^\\n' "$2" "$i" "$s" >&2; exit 1 ;; esac
+done <"$2"
+printf '%s: parsed OK\\n' "$2"
+exit 0`;
+
+/** sudo and the check of its rules. */
+export const sudoTools: readonly BaseTool[] = [
+  {
+    path: '/usr/bin/sudo',
+    source: published('sudo(8) 1.9 as macOS ships it; answers by the word in /.sim/sudo and the rules in sudoers.d'),
+    forms: "-n | -S -k -p '' [-u root] [--] command ...",
+    host: 'none',
+    usage: {
+      text: 'usage: sudo -h | -K | -k | -V\nusage: sudo [-ABbEHnPS] [-u user] [VAR=value] [-i | -s] [command [arg ...]]',
+      code: 1,
+    },
+    body: ({ user }) => sudoBody(user),
+  },
+  {
+    path: '/usr/sbin/visudo',
+    source: published('visudo(8) of sudo 1.9: what it says about a file, and its exit'),
+    forms: '-cf file, with rules of the form USER ALL=(root) NOPASSWD: COMMAND',
+    host: 'none',
+    usage: { text: 'usage: visudo [-chqsV] [[-f] sudoers ]', code: 1 },
+    body: () => visudoBody,
+  },
+];

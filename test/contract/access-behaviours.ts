@@ -1,0 +1,71 @@
+import { expect } from 'vitest';
+import { connect, run } from '../scenarios/sim-fixture.ts';
+import type { Behaviour } from './behaviours.ts';
+import type { ContractRack } from './contract-rack.ts';
+
+const node = 'studio-1';
+
+const byPassword = ({ fleet }: ContractRack, password: string) =>
+  connect(fleet, node, { privateKey: '', password });
+
+/** One command of somebody who has logged in by password, with this on its standard input. */
+async function typed(rack: ContractRack, script: string, input: string) {
+  const client = await byPassword(rack, 'simulated');
+  const { code, stdout, stderr } = await run(client, `R='${rack.fleet.nodes[node]?.root ?? ''}'\n${script}`, input);
+  client.end();
+  return [code, stdout, stderr];
+}
+
+const asRoot = `"$R/usr/bin/sudo" -S -p '' -k "$R/bin/sh" -c`;
+const rule = 'mesh ALL=(root) NOPASSWD: /bin/sh -s';
+
+/** What a Mac does that nobody has enrolled. */
+export const accessBehaviours: readonly Behaviour[] = [
+  {
+    title: 'takes the password of the account, and no other, where no key of ours is',
+    check: async (rack) => {
+      await rack.fleet.setFault(['not-enrolled', node]);
+      await expect(connect(rack.fleet, node)).rejects.toThrow('All configured authentication methods failed');
+      await expect(byPassword(rack, 'wrong')).rejects.toThrow('All configured authentication methods failed');
+      expect(await typed(rack, '"$R/usr/bin/id" -un', '')).toEqual([0, 'mesh\n', '']);
+    },
+  },
+  {
+    title: 'gives sudo the password from standard input, and refuses a wrong one in the words of sudo',
+    check: async (rack) => {
+      await rack.fleet.setFault(['not-enrolled', node]);
+      const become = `${asRoot} '"$R/usr/bin/id" -u' `.replaceAll('$R', rack.fleet.nodes[node]?.root ?? '');
+      expect(await typed(rack, become, 'simulated\n')).toEqual([0, '0\n', '']);
+      expect(await typed(rack, become, 'wrong\n')).toEqual([
+        1,
+        '',
+        'Sorry, try again.\n\nsudo: no password was provided\nsudo: 1 incorrect password attempt\n',
+      ]);
+    },
+  },
+  {
+    title: 'accepts a key from the moment that it lies in its place, and lets sudo do what a checked rule says',
+    check: async (rack) => {
+      await rack.fleet.setFault(['not-enrolled', node]);
+      const root = rack.fleet.nodes[node]?.root ?? '';
+      const key = rack.fleet.userKey.publicText.trim();
+      const place = `umask 077; "$R/bin/mkdir" -p "$HOME/.ssh"; printf '%s\\n' '${key}' >"$HOME/.ssh/authorized_keys"`;
+      expect(await typed(rack, place, '')).toEqual([0, '', '']);
+      const before = await rack.user(node, '"$R/usr/bin/sudo" -n "$R/bin/sh" -s </dev/null');
+      expect([before.code, before.stderr]).toEqual([1, 'sudo: a password is required\n']);
+      const file = `${root}/private/etc/sudoers.d/meshwright`;
+      const put = `printf "%s\\n" "${rule}" >"${file}" && "${root}/bin/chmod" 0440 "${file}" && "${root}/usr/sbin/visudo" -cf "${file}"`;
+      const placed = await typed(rack, `${asRoot} '${put}'`, 'simulated\n');
+      expect(placed).toEqual([0, `${file}: parsed OK\n`, '']);
+      expect((await rack.root(node, '"$R/usr/bin/id" -u')).stdout).toBe('0\n');
+      const other = await rack.user(node, '"$R/usr/bin/sudo" -n "$R/usr/bin/id" -u');
+      expect([other.code, other.stderr]).toEqual([1, 'sudo: a password is required\n']);
+      const bad = await rack.user(
+        node,
+        `printf 'mesh ALL=(root NOPASSWD: /bin/sh\\n' >"$R/tmp/r"; "$R/usr/sbin/visudo" -cf "$R/tmp/r"`,
+      );
+      expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('syntax error')]);
+      await rack.root(node, `"$R/bin/rm" -f "${file}"`);
+    },
+  },
+];
