@@ -41,10 +41,24 @@ export interface Cursor {
   readonly heredocs: { readonly delimiter: string; readonly isIndented: boolean }[];
   /** How many `$( )` are open: there bash 3.2 counts parentheses instead of reading the grammar. */
   substitutions: number;
+  /** The place whose line was asked for last, and that line: texts are long, and asked about word by word. */
+  counted: { readonly at: number; readonly line: number };
+}
+
+/** How many lines end between two places. */
+function newlines(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
 }
 
 /** The line of a place in the text, from 1. */
-export const lineAt = (cursor: Cursor, at = cursor.at): number => cursor.text.slice(0, at).split('\n').length;
+export function lineAt(cursor: Cursor, at = cursor.at): number {
+  const { text, counted } = cursor;
+  const more = at < counted.at ? -newlines(text, at, counted.at) : newlines(text, counted.at, at);
+  cursor.counted = { at, line: counted.line + more };
+  return cursor.counted.line;
+}
 
 /** The next characters. */
 export const ahead = (cursor: Cursor, wanted: string): boolean => cursor.text.startsWith(wanted, cursor.at);

@@ -177,7 +177,15 @@ function readNested(cursor: Cursor, end: ')' | '`'): void {
  * gives some reading and never an error. Bodies of here-documents are data.
  */
 export function readShell(text: string): ShellReading {
-  const cursor: Cursor = { text, at: 0, commands: [], refusals: [], heredocs: [], substitutions: 0 };
+  const cursor: Cursor = {
+    text,
+    at: 0,
+    commands: [],
+    refusals: [],
+    heredocs: [],
+    substitutions: 0,
+    counted: { at: 0, line: 1 },
+  };
   while (cursor.at < text.length) readList(cursor, undefined);
   const commands: readonly SimpleCommand[] = cursor.commands;
   return { commands, refusals: cursor.refusals };

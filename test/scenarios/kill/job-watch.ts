@@ -1,51 +1,85 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 
-/** One process of this computer. */
-interface OneProcess {
+/** A process of a job. */
+interface JobProcess {
   readonly pid: number;
   readonly parent: number;
-  /** Its words, joined by blanks. */
-  readonly command: string;
+  /** Path of its program. */
+  readonly job: string;
 }
+
+const jobPath = /^\S*\/roots\/\S.*?\/ops\/[0-9a-f]{64}\/run/;
 
 const intervalMs = 15;
 
 /** Without this table, as on a Mac, jobs are not watched. */
 export const canWatchJobs = existsSync('/proc/self/stat');
 
-/** Every process whose command line has this text. */
-function processesWith(text: string): readonly OneProcess[] {
-  return readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      if (!command.includes(text)) return [];
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent), command }];
-    } catch {
-      // It ended in this very moment.
-      return [];
+/** A process may become another program for so long after it was seen first; then it stays what it is. */
+const youngMs = 500;
+
+/** The path of a job comes early; an observation is a command line of many kilobytes. */
+const front = Buffer.alloc(1_024);
+
+function frontOf(file: string): string {
+  const fd = openSync(file, 'r');
+  try {
+    return front.toString('latin1', 0, readSync(fd, front));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readJob(name: string, root: string): JobProcess | undefined {
+  try {
+    const command = frontOf(`/proc/${name}/cmdline`).replaceAll('\0', ' ');
+    const from = command.indexOf(root);
+    const [job] = (from < 0 ? undefined : jobPath.exec(command.slice(from))) ?? [];
+    if (job === undefined) return undefined;
+    const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state === 'Z' ? undefined : { pid: Number(name), parent: Number(parent), job };
+  } catch {
+    // It ended in this very moment.
+    return undefined;
+  }
+}
+
+/** Finds every process of a job below a folder. What is old and never was one is not read again. */
+function findJobs(root: string): () => readonly JobProcess[] {
+  const firstSeenMs = new Map<string, number>();
+  const others = new Set<string>();
+  return () => {
+    const names = new Set(readdirSync('/proc').filter((name) => /^\d+$/.test(name)));
+    for (const gone of [...firstSeenMs.keys()].filter((name) => !names.has(name))) {
+      firstSeenMs.delete(gone);
+      others.delete(gone);
     }
-  });
+    const nowMs = performance.now();
+    return [...names].flatMap((name) => {
+      if (others.has(name)) return [];
+      if (!firstSeenMs.has(name)) firstSeenMs.set(name, nowMs);
+      const found = readJob(name, root);
+      if (found === undefined && nowMs - (firstSeenMs.get(name) ?? nowMs) > youngMs) others.add(name);
+      return found ?? [];
+    });
+  };
 }
 
 /** How many copies of each job live, by the path of its program. Forks of a copy have its command line, too. */
-function copies(root: string): ReadonlyMap<string, number> {
-  const all = processesWith(`${root}/`).flatMap((one) => {
-    const [job] = /\S*\/roots\/\S.*?\/ops\/[0-9a-f]{64}\/run/.exec(one.command) ?? [];
-    return job === undefined ? [] : [{ ...one, job }];
-  });
-  const pids = new Set(all.map(({ pid }) => pid));
+function copiesIn(found: readonly JobProcess[]): ReadonlyMap<string, number> {
+  const pids = new Set(found.map(({ pid }) => pid));
   const counts = new Map<string, number>();
-  for (const { job, parent } of all) {
+  for (const { job, parent } of found) {
     if (!pids.has(parent)) counts.set(job, (counts.get(job) ?? 0) + 1);
   }
   return counts;
 }
 
-/** Looks at the jobs of simulated Macs for as long as it is not closed. */
+/** Looks at the jobs of simulated Macs while it is told to, until it is closed. */
 export interface JobWatch {
+  /** Without jobs there is nothing to look for, and looking costs as much as a Mac. */
+  readonly watch: (hasJobs: boolean) => void;
   /** How often a job was seen alive. */
   readonly seen: () => number;
   /** Jobs of which several copies were seen at once since this was asked last. */
@@ -57,13 +91,18 @@ export interface JobWatch {
 export function watchJobs(root: string): JobWatch {
   const doubled = new Set<string>();
   let alive = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const find = findJobs(`${root}/`);
   const look = (): void => {
-    const now = copies(root);
+    const now = copiesIn(find());
     alive += now.size;
     for (const [job, count] of now) if (count > 1) doubled.add(job);
   };
-  const timer = canWatchJobs ? setInterval(look, intervalMs).unref() : undefined;
   return {
+    watch: (hasJobs) => {
+      clearInterval(timer);
+      timer = hasJobs && canWatchJobs ? setInterval(look, intervalMs).unref() : undefined;
+    },
     seen: () => alive,
     takeDoubled: () => {
       const found = [...doubled];

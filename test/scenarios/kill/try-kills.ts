@@ -24,7 +24,8 @@ export interface KillBench {
 }
 
 /** The file and the faults of a scenario, converged. */
-async function prepare({ rack, file }: KillRack, scenario: KillScenario): Promise<void> {
+async function prepare({ rack, file, jobs }: KillRack, scenario: KillScenario): Promise<void> {
+  jobs.watch(scenario.acts.includes('job'));
   const problems = await rack.behindOurBack(async (fleet) => {
     await fleet.clearFault([]);
     for (const words of scenario.faults ?? []) await fleet.setFault(words);
