@@ -2,12 +2,14 @@ import type { CodeEntry } from './code-entry.ts';
 import { cablingCodes } from './codes-cabling.ts';
 import { networkCodes } from './codes-network.ts';
 import { rdmaCodes } from './codes-rdma.ts';
+import { settingCodes } from './codes-settings.ts';
 
 /** Codes about what was observed on the nodes and disagrees with the file. */
 export const doctorCodes = {
   ...cablingCodes,
   ...rdmaCodes,
   ...networkCodes,
+  ...settingCodes,
   'fact/unknown': {
     severity: 'warning',
     summary: 'Some facts of this node are unknown.',
@@ -40,6 +42,13 @@ export const doctorCodes = {
     cause:
       'Builds may differ between models, but not between Macs of one model: one of them has a beta, or an update that did not end.',
     hint: 'Update the older build.',
+  },
+  'macos/panicked': {
+    severity: 'notice',
+    summary: 'This Mac has restarted after a kernel panic.',
+    cause:
+      'macOS has written the report of a panic when it was there again, and it has not started since. What the Mac served went down with it.',
+    hint: 'Start again what it served: meshwright apply. When it happens again, compare the reports in /Library/Logs/DiagnosticReports, and send them to Apple.',
   },
   'identity/wrong-mac': {
     severity: 'error',

@@ -37,6 +37,13 @@ export const networkCodes = {
       'macOS tries its network services in their order: the first one with a router is the way to the rest of the world. As soon as a cable has one, by Internet Sharing or by mistake, everything goes over it.',
     hint: 'Put the services of the receptacles last with meshwright apply.',
   },
+  'network/suspected-tcp-panic': {
+    severity: 'warning',
+    summary: 'Perhaps much TCP over a Thunderbolt cable makes this Mac panic.',
+    cause:
+      'The report of its last kernel panic names the driver of IP over Thunderbolt. Such panics were told of under load, with one hub that leads to two Macs on macOS 26.5, and over plain cables. A report does not say what was sent.',
+    hint: 'Take hubs out of the cables, give placements over these cables `transport: rdma` or the office network, bring all Macs to one newer macOS, and send the report to Apple.',
+  },
   'network/foreign-daemon': {
     severity: 'error',
     summary: 'A network daemon of somebody else sets the cables of this node.',

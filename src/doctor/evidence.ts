@@ -28,19 +28,27 @@ const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
   clock: ['clock'],
   disk: ['disk-space'],
   filevault: ['filevault'],
+  firewall: ['firewall'],
   identity: ['identity'],
+  login: ['automatic-login'],
   macos: ['macos-version'],
   memory: ['wired-limit', 'hardware'],
   network: ['foreign-daemons'],
   mesh: ['placements', 'services'],
+  names: ['names'],
   power: ['power'],
+  sharing: ['screen-sharing'],
   sudo: ['sudo'],
+  updates: ['automatic-updates'],
 };
 
 /** Where a code rests on other facts than its area; of the ladder the missing rung, and those right below it. */
 const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'address/pool-overlap': ['interfaces', 'routes'],
   'address/by-dhcp': ['service-addresses', 'interfaces'],
+  'macos/panicked': ['panic-reports', 'boot-session'],
+  'network/suspected-tcp-panic': ['panic-reports', 'boot-session', 'placements'],
+  'login/needs-filevault-off': ['filevault'],
   'network/default-route-over-cable': ['routes'],
   'network/lease-over-cable': ['service-addresses', 'interfaces'],
   'network/service-order': ['network-services'],
@@ -69,6 +77,11 @@ const ownSources: Partial<Readonly<Record<FactName, string>>> = {
   'rdma-ports': 'ibv_devinfo -v',
   'boot-session': 'sysctl kern.bootsessionuuid',
   hardware: 'sysctl hw.model hw.memsize',
+  'automatic-updates': 'defaults read /Library/Preferences/com.apple.SoftwareUpdate',
+  'automatic-login': 'defaults read /Library/Preferences/com.apple.loginwindow',
+  names: 'scutil --get LocalHostName',
+  'screen-sharing': 'launchctl print system/com.apple.screensharing',
+  firewall: 'socketfilterfw --getglobalstate',
   'wired-limit': 'sysctl iogpu.wired_limit_mb',
 };
 

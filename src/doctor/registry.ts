@@ -1,4 +1,5 @@
 import type { Rule } from './rule.ts';
+import { automaticLogin } from './rules/automatic-login.ts';
 import { bridge } from './rules/bridge.ts';
 import { bridgeLoop } from './rules/bridge-loop.ts';
 import { cableAddresses } from './rules/cable-addresses.ts';
@@ -6,22 +7,27 @@ import { cables } from './rules/cables.ts';
 import { clock } from './rules/clock.ts';
 import { disk } from './rules/disk.ts';
 import { filevault } from './rules/filevault.ts';
+import { firewall } from './rules/firewall.ts';
 import { foreignDaemons } from './rules/foreign-daemons.ts';
 import { macosAccept } from './rules/macos-accept.ts';
 import { macosBuilds } from './rules/macos-builds.ts';
 import { macosVersions } from './rules/macos-versions.ts';
 import { macosWish } from './rules/macos-wish.ts';
 import { madeBridgesRule } from './rules/made-bridges.ts';
+import { names } from './rules/names.ts';
+import { panics } from './rules/panics.ts';
 import { poolOverlap } from './rules/pool-overlap.ts';
 import { power } from './rules/power.ts';
 import { rdmaNode } from './rules/rdma-node.ts';
 import { rdmaReceptacles } from './rules/rdma-receptacles.ts';
 import { runsAsRoot } from './rules/runs-as-root.ts';
 import { sameMac } from './rules/same-mac.ts';
+import { screenSharing } from './rules/screen-sharing.ts';
 import { serviceOrder } from './rules/service-order.ts';
 import { sudo } from './rules/sudo.ts';
 import { surplus } from './rules/surplus.ts';
 import { unknownFactsRule } from './rules/unknown-facts.ts';
+import { updates } from './rules/updates.ts';
 import { wiredLimit } from './rules/wired-limit.ts';
 import { wrongMac } from './rules/wrong-mac.ts';
 
@@ -47,6 +53,12 @@ export const rules: readonly Rule[] = [
   power,
   wiredLimit,
   filevault,
+  panics,
+  updates,
+  names,
+  automaticLogin,
+  screenSharing,
+  firewall,
   sudo,
   runsAsRoot,
   clock,

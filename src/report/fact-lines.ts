@@ -92,11 +92,7 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   'automatic-updates': (state) => [state],
   'automatic-login': ({ user }) => [user === undefined ? 'nobody' : user],
   names: ({ computerName, localHostName, hostName }) => [
-    [
-      `computer ${computerName ?? 'not set'}`,
-      `Bonjour ${localHostName ?? 'not set'}`,
-      `host ${hostName ?? 'not set'}`,
-    ],
+    [`computer ${computerName ?? 'not set'}`, `Bonjour ${localHostName ?? 'not set'}`, `host ${hostName ?? 'not set'}`],
   ],
   'screen-sharing': (state) => [screenSharingWords(state)],
   firewall: (state) => [state === 'blocks-all' ? 'blocks everything' : state],

@@ -23,6 +23,8 @@ export type FindingRole =
   | 'converged'
   /** Apply mends it where it sets an address of the node; else it is told. */
   | 'converged-by-address'
+  /** Apply mends it where the file lets it set clocks; else it is told. */
+  | 'converged-by-clock'
   | { readonly blocks: ResourceKind; readonly when?: RoleCondition };
 
 /** Every code of the doctor; the type refuses a code that is forgotten. */
@@ -32,6 +34,7 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'macos/not-the-wish': 'told',
   'macos/versions-differ': { blocks: 'macos' },
   'macos/builds-differ': 'told',
+  'macos/panicked': 'told',
   'identity/wrong-mac': { blocks: 'identity' },
   'identity/same-mac': { blocks: 'identity' },
   'bridge/active': { blocks: 'thunderbolt-bridge', when: 'bridge-stays' },
@@ -47,14 +50,23 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'sudo/needs-password': { blocks: 'sudo' },
   'sudo/denied': { blocks: 'sudo' },
   'mesh/runs-as-root': 'told',
-  'clock/offset': 'told',
+  'clock/offset': 'converged-by-clock',
   'clock/this-computer': 'told',
+  'updates/automatic': 'converged',
+  'names/differ': 'converged',
+  'names/renamed': 'converged',
+  'login/differs': { blocks: 'login-window' },
+  'login/needs-filevault-off': { blocks: 'login-window' },
+  'sharing/screen': 'converged',
+  'firewall/on': 'converged',
+  'firewall/in-the-way': 'told',
   'disk/low': 'told',
   'address/pool-overlap': { blocks: 'link-address' },
   'address/by-dhcp': 'converged-by-address',
   'network/default-route-over-cable': 'converged-by-address',
   'network/lease-over-cable': 'converged-by-address',
   'network/service-order': 'converged',
+  'network/suspected-tcp-panic': 'told',
   'network/foreign-daemon': { blocks: 'foreign-daemon' },
   'network/foreign-daemon-there': 'converged',
   'network/foreign-daemon-adopted': 'told',

@@ -56,6 +56,7 @@ export const tool = {
   systemProfiler: nodePath('/usr/sbin/system_profiler'),
   tail: nodePath('/usr/bin/tail'),
   tar: nodePath('/usr/bin/tar'),
+  visudo: nodePath('/usr/sbin/visudo'),
   wc: nodePath('/usr/bin/wc'),
 } as const satisfies Record<string, NodePath>;
 
@@ -80,6 +81,7 @@ export const place = {
   rollback: nodePath('/Library/Application Support/meshwright/rollback'),
   /** What enroll allows the ssh user to do without a password. */
   sudoersDropIn: nodePath('/etc/sudoers.d/meshwright'),
+  sudoersFolder: nodePath('/etc/sudoers.d'),
   screenSharing: nodePath('/System/Library/LaunchDaemons/com.apple.screensharing.plist'),
   softwareUpdate: nodePath('/Library/Preferences/com.apple.SoftwareUpdate'),
   temporary: nodePath('/tmp'),

@@ -10,6 +10,15 @@ export interface Boot {
   readonly atEpochSeconds: number;
 }
 
+/** What a start leaves of what was wrong, and the report of the panic that it followed. */
+function afterStart({ ailments, panics }: MacState, atEpochSeconds: number): Pick<MacState, 'ailments' | 'panics'> {
+  const { panic, ...lasting } = ailments;
+  return {
+    ailments: { ...lasting, isRdmaHung: false, deadReceptacles: [], lacksDomains: false },
+    ...(panic !== undefined && { panics: [...(panics ?? []), { cause: panic, atEpochSeconds }] }),
+  };
+}
+
 /** A Mac that has just started: a new boot session, and everything gone that only the running system had. */
 function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
   const count = mac.bootSession.count + 1;
@@ -21,7 +30,7 @@ function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
       bootedAtEpochSeconds: atEpochSeconds,
     },
     wiredLimitMegabytes: 0,
-    ailments: { ...mac.ailments, isRdmaHung: false, deadReceptacles: [], lacksDomains: false },
+    ...afterStart(mac, atEpochSeconds),
     // FileVault asks for a password before macOS starts.
     connection: mac.isFileVaultOn ? { ...mac.connection, filevault: 'preboot' } : mac.connection,
   };

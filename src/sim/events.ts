@@ -25,6 +25,8 @@ export type SimEvent =
   | { readonly kind: 'hands'; readonly act: HandsAct }
   /** Somebody enabled RDMA in Recovery. */
   | { readonly kind: 'enable-rdma'; readonly mac: string }
+  /** A rank has sent much TCP through a cable. */
+  | { readonly kind: 'tcp-load'; readonly mac: string }
   /** Somebody typed the FileVault password. */
   | { readonly kind: 'unlock'; readonly mac: string };
 
@@ -56,6 +58,12 @@ const enabled = (mac: MacState): MacState => (mac.isRdmaEnabled ? mac : { ...mac
 const unlocked = (mac: MacState): MacState =>
   mac.connection.filevault === 'unlocked' ? mac : { ...mac, connection: { ...mac.connection, filevault: 'unlocked' } };
 
+/** The Mac with so much TCP on its cables. */
+const underTcp = (mac: MacState): MacState =>
+  mac.ailments.panicsUnderTcp && mac.ailments.panic === undefined
+    ? { ...mac, ailments: { ...mac.ailments, panic: 'tcp-load' } }
+    : mac;
+
 /** Lets one thing happen. Pure. */
 export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
   switch (event.kind) {
@@ -84,6 +92,8 @@ export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
     }
     case 'enable-rdma':
       return { kind: 'done', fleet: withMac(fleet, event.mac, enabled) };
+    case 'tcp-load':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, underTcp) };
     case 'unlock':
       return { kind: 'done', fleet: withMac(fleet, event.mac, unlocked) };
   }

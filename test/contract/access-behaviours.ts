@@ -5,8 +5,7 @@ import type { ContractRack } from './contract-rack.ts';
 
 const node = 'studio-1';
 
-const byPassword = ({ fleet }: ContractRack, password: string) =>
-  connect(fleet, node, { privateKey: '', password });
+const byPassword = ({ fleet }: ContractRack, password: string) => connect(fleet, node, { privateKey: '', password });
 
 /** One command of somebody who has logged in by password, with this on its standard input. */
 async function typed(rack: ContractRack, script: string, input: string) {

@@ -3,8 +3,8 @@ import { faultNames } from '../../src/sim/faults.ts';
 import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
 import { type ExampleRack, startExampleRackBy } from '../scenarios/observe-rack.ts';
 import { behaviours } from './behaviours.ts';
-import { type ContractRack, contractRack } from './contract-rack.ts';
-import { faultRows } from './fault-rows.ts';
+import { type ContractRack, contractRack, keepWiredLimit } from './contract-rack.ts';
+import { faultRows, findingsOn } from './fault-rows.ts';
 import { type SimHost, startSimFleet } from './sim-host.ts';
 
 /** A second of a Mac takes a two-hundredth of one. */
@@ -24,10 +24,12 @@ export function describeContract(host: SimHost, isWithFaults: boolean): void {
   if (isWithFaults) {
     describe(`a fault on the ${host} host`, () => {
       it.each(faultNames)('%s is found by what it breaks, and heals without a trace', async (fault) => {
-        const { target, findings } = faultRows[fault];
+        const { target, restarts } = faultRows[fault];
+        const mend = restarts && (await keepWiredLimit(rack.fleet, target));
         expect((await rack.fleet.setFault([fault, target])).kind).toBe('done');
-        expect(await rack.find()).toEqual(findings);
+        expect(await rack.find()).toEqual(findingsOn(fault, host));
         await rack.fleet.clearFault([fault]);
+        if (mend) await mend();
         expect(await rack.find()).toEqual([]);
       });
     });

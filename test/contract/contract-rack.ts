@@ -32,11 +32,28 @@ async function once(fleet: RunningFleet, node: string, command: string, input?: 
   }
 }
 
+/** A Mac that is silent without current is given up after so long. */
+const silenceMs = 4_000;
+
+/** Reads the wired limit of a Mac; what is returned sets it so again, as root. */
+export async function keepWiredLimit(fleet: RunningFleet, node: string): Promise<() => Promise<void>> {
+  const root = fleet.nodes[node]?.root ?? '';
+  const limit = (await once(fleet, node, `'${root}/usr/sbin/sysctl' -n iogpu.wired_limit_mb`)).stdout.trim();
+  const set = `'${root}/usr/bin/sudo' -n '${root}/usr/sbin/sysctl' iogpu.wired_limit_mb=${limit}`;
+  return async () => {
+    expect((await once(fleet, node, set)).code).toBe(0);
+  };
+}
+
 /** Puts what the contract needs around a rack. */
 export function contractRack(host: SimHost, rack: ExampleRack<RunningFleet>): ContractRack {
   const { fleet, names, desired } = rack;
   const rootOf = (node: string): string => fleet.nodes[node]?.root ?? '';
-  const look = (): Promise<FleetObservation> => observe(names.map((name) => rack.way(name)));
+  const look = (): Promise<FleetObservation> =>
+    observe(
+      names.map((name) => rack.way(name)),
+      Object.values(fleet.power()).includes('down') ? { deadlineMs: silenceMs } : {},
+    );
   const user = (node: string, script: string): Promise<Ran> => once(fleet, node, `R='${rootOf(node)}'\n${script}`);
   const root = (node: string, script: string): Promise<Ran> => {
     const shell = `exec '${rootOf(node)}/usr/bin/sudo' -n '${rootOf(node)}/bin/sh' -s`;

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
 import { faultNames } from '../../src/sim/faults.ts';
+import { keepWiredLimit } from '../contract/contract-rack.ts';
 import { faultRows } from '../contract/fault-rows.ts';
 import { type ExampleRack, observe, startExampleRack } from './observe-rack.ts';
 
@@ -23,11 +24,13 @@ describe('diagnosis over SSH', () => {
   });
 
   it.each(faultNames)('finds exactly what %s breaks, and nothing after it', async (fault) => {
-    const { target, findings } = faultRows[fault];
+    const { target, findings, restarts } = faultRows[fault];
+    const mend = restarts && (await keepWiredLimit(rack.fleet, target));
     const set = await rack.fleet.setFault([fault, target]);
     expect(set.kind).toBe('done');
     expect(await find()).toEqual(findings);
     await rack.fleet.clearFault([fault]);
+    if (mend) await mend();
     expect(await find()).toEqual([]);
   });
 });

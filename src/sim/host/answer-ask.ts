@@ -13,6 +13,8 @@ export interface AskedFleet {
   readonly note: (node: SimulatedNode, act: EffectAct) => void;
   /** Keeps the state, and brings every file of every node in line with it; to be called in a turn. */
   readonly settle: () => Promise<void>;
+  /** Lets Macs go down and come up as the model says; to be called outside of a turn. */
+  readonly followPower: () => Promise<void>;
 }
 
 const launchctlPath = '/bin/launchctl';
@@ -30,6 +32,15 @@ const stale: AskAnswer = {
 const withoutRoot = (word: string, root: string): string =>
   word.startsWith(`${root}/`) ? word.slice(root.length) : word;
 
+/** `note tcp-load`: told by ranks of a Mac that does not bear it. Its end is waited for by nobody. */
+async function sendTcp(fleet: AskedFleet, node: SimulatedNode): Promise<void> {
+  await fleet.takeTurn(async () => {
+    fleet.model.sendTcp(node.name);
+    await fleet.settle();
+  });
+  void fleet.followPower();
+}
+
 /** `note delete PATH...` and `note kill SIGNAL PID...`: told by tools that do their work themselves. */
 function noted([kind, ...rest]: readonly string[]): EffectAct | undefined {
   if (kind === 'delete') return { kind, paths: rest };
@@ -45,6 +56,8 @@ export async function answerAsk(fleet: AskedFleet, request: AskRequest): Promise
   if (node === undefined || !isRunning(node)) return stale;
   const args = request.args.map((word) => withoutRoot(word, node.run.root));
   if (request.tool === 'note') {
+    if (args[0] === 'unlock') void node.life.unlock();
+    if (args[0] === 'tcp-load') await sendTcp(fleet, node);
     const act = noted(args);
     if (act !== undefined) fleet.note(node, act);
     return silent;

@@ -12,6 +12,7 @@ import { createExecWatch, type ExecWatch } from './exec-watch.ts';
 import type { FleetHost, OpenHost } from './fleet-host.ts';
 import type { FleetModel } from './fleet-model.ts';
 import type { StartFleetOptions } from './fleet-options.ts';
+import { createPowerFollower } from './follow-power.ts';
 import { type KeyFile, loadOrCreateKey } from './host-keys.ts';
 import { saveState } from './saved-state.ts';
 import type { SimulatedNode } from './simulated-node.ts';
@@ -99,6 +100,7 @@ function askedFleet({ model, nodes, effects, update, folder }: AskedParts): Aske
     nodes,
     takeTurn: createTurns(),
     note: (node, act) => effects.add({ ...act, node: node.name, boot: node.boot(), atEpochMs: Date.now() }),
+    followPower: createPowerFollower(nodes),
     settle: async () => {
       const state = model.save();
       if (state !== undefined) await saveState(folder, state);
@@ -121,7 +123,7 @@ async function startModel({ asked }: FleetParts, node: SimulatedNode): Promise<v
 }
 
 async function buildNode(
-  { model, ports, clockFactor = usualClockFactor }: StartFleetOptions,
+  { model, ports, clockFactor = usualClockFactor, intervalFactor = 1 }: StartFleetOptions,
   shared: FleetParts,
   { name, user }: FleetModel['nodes'][number],
 ): Promise<void> {
@@ -132,8 +134,14 @@ async function buildNode(
     look: () => model.look(name),
     isKept: model.isKept(name),
     startModel: () => startModel(shared, node),
+    unlockModel: () =>
+      shared.asked.takeTurn(async () => {
+        model.unlock(name);
+        await shared.asked.settle();
+      }),
     note: (act) => asked.note(node, act),
     scaledMs: (macMs) => macMs * clockFactor,
+    intervalMs: (macMs) => macMs * intervalFactor,
     ...(ports?.[name] !== undefined && { preferredPort: ports[name] }),
   });
   shared.nodes.push(node);
@@ -153,6 +161,7 @@ export async function buildFleet(options: StartFleetOptions, carrier: FleetHost)
   const order = options.model.nodes.map(({ name }) => name);
   shared.nodes.sort((one, other) => order.indexOf(one.name) - order.indexOf(other.name));
   await shared.asked.takeTurn(shared.asked.settle);
+  await shared.asked.followPower();
   return shared;
 }
 

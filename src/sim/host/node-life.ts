@@ -36,6 +36,8 @@ export interface NodeLifeParts {
   readonly ailments: () => Ailments;
   /** The number of the boot session has changed in the model, and every file with it. */
   readonly startModel: () => Promise<void>;
+  /** FileVault is unlocked in the model, and every file with it. */
+  readonly unlockModel: () => Promise<void>;
   readonly note: (act: EffectAct) => void;
   readonly objectTo: (line: string) => Promise<void>;
 }
@@ -47,8 +49,12 @@ export interface NodeLife {
   readonly restart: (to: 'up' | 'off', by: 'shutdown' | 'hands') => Promise<void>;
   /** Ends everything in the middle of what it does, and leaves the Mac off. */
   readonly cutPower: () => Promise<void>;
+  /** The kernel panics: ends everything in the middle of what it does, and starts again by itself. */
+  readonly panic: () => Promise<void>;
   /** Presses the button of a Mac that is off; resolves when it listens. */
   readonly powerOn: () => Promise<void>;
+  /** Somebody gave FileVault its password: goes silent, starts macOS, and listens again. */
+  readonly unlock: () => Promise<void>;
   /** The fleet ends: nothing starts any more. Resolves when nothing is under way. */
   readonly close: () => Promise<void>;
 }
@@ -101,6 +107,16 @@ function stagesOf(parts: NodeLifeParts, mark: () => string, now: Moment) {
       await rm(join(root, bootFilePath), { force: true });
       await end();
     },
+    startMacos: async (): Promise<void> => {
+      now.power = 'starting';
+      server.refuse();
+      server.cut();
+      await wait(bootMs);
+      if (signal.aborted) return;
+      await parts.unlockModel();
+      await server.listen();
+      now.power = 'up';
+    },
     comeUp: async (): Promise<void> => {
       now.power = 'starting';
       await wait(bootMs);
@@ -119,7 +135,7 @@ function stagesOf(parts: NodeLifeParts, mark: () => string, now: Moment) {
 /** Starts the life of a node that is up. `mark` names the present boot session. */
 export function createNodeLife(parts: NodeLifeParts, mark: () => string): NodeLife {
   const now: Moment = { power: 'up', ending: new AbortController() };
-  const { goDown, loseCurrent, comeUp } = stagesOf(parts, mark, now);
+  const { goDown, loseCurrent, comeUp, startMacos } = stagesOf(parts, mark, now);
   let under: Promise<void> = Promise.resolve();
 
   const begin = (act: () => Promise<void>): Promise<void> => {
@@ -142,9 +158,22 @@ export function createNodeLife(parts: NodeLifeParts, mark: () => string): NodeLi
       await under;
       if (now.power === 'up') await begin(loseCurrent);
     },
+    panic: async () => {
+      await under;
+      if (now.power !== 'up' || now.ending.signal.aborted) return;
+      const isStaying = parts.ailments().isStayingOff;
+      await begin(async () => {
+        await loseCurrent();
+        if (!isStaying) await comeUp();
+      });
+    },
     powerOn: async () => {
       await under;
       if (now.power === 'down' && !now.ending.signal.aborted) await begin(comeUp);
+    },
+    unlock: async () => {
+      await under;
+      if (now.power === 'up' && !now.ending.signal.aborted) await begin(startMacos);
     },
     close: async () => {
       now.ending.abort();

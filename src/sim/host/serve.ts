@@ -76,7 +76,12 @@ const faultAnswer = (answer: FaultAnswer): ControlAnswer =>
 /** Presses the buttons of these nodes, one after the other. */
 async function powerOn(fleet: Fleet, names: readonly string[]): Promise<ControlAnswer> {
   for (const name of names) {
-    if (await fleet.powerOn(name)) continue;
+    if (await fleet.powerOn(name)) {
+      if (fleet.power()[name] !== 'down') continue;
+      const detail = `There is no current at ${name}, so its button does nothing.`;
+      const hint = `Bring the current back: meshwright sim fault --clear power-cut ${name}`;
+      return { simulated: true, ok: false, diagnostics: [diagnose('sim/impossible-act', { detail, hint })] };
+    }
     const detail = `There is no node ${JSON.stringify(name)} in this rack.`;
     return { simulated: true, ok: false, diagnostics: [diagnose('sim/unknown-node', { detail })] };
   }

@@ -179,7 +179,13 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
   );
   return {
     name,
-    run: { port: server.port, hostKey: keys.own.publicText, prebootKey: keys.preboot.publicText, root, user: options.user },
+    run: {
+      port: server.port,
+      hostKey: keys.own.publicText,
+      prebootKey: keys.preboot.publicText,
+      root,
+      user: options.user,
+    },
     disk: root,
     launchd,
     life,

@@ -40,12 +40,15 @@ function fleetOf(parts: FleetParts, model: FleetModel): RunningFleet {
   const named = (name: string): SimulatedNode | undefined => nodes.find((one) => one.name === name);
   const byName = <T>(value: (node: SimulatedNode) => T): Readonly<Record<string, T>> =>
     Object.fromEntries(nodes.map((node) => [node.name, value(node)]));
-  const change = <T extends FaultAnswer | ActsAnswer>(act: () => T): Promise<T> =>
-    asked.takeTurn(async () => {
-      const answer = act();
-      if (answer.kind === 'done') await asked.settle();
-      return answer;
+  const change = async <T extends FaultAnswer | ActsAnswer>(act: () => T): Promise<T> => {
+    const answer = await asked.takeTurn(async () => {
+      const done = act();
+      if (done.kind === 'done') await asked.settle();
+      return done;
     });
+    await asked.followPower();
+    return answer;
+  };
   let stopped: Promise<void> | undefined;
   return {
     runId: parts.runId,
@@ -75,7 +78,7 @@ function fleetOf(parts: FleetParts, model: FleetModel): RunningFleet {
     act: (words) => change(() => model.act(words)),
     powerOn: async (name) => {
       const node = named(name);
-      await node?.life.powerOn();
+      if (node?.view().ailments.lacksCurrent !== true) await node?.life.powerOn();
       return node !== undefined;
     },
     cutPower: async (name) => {

@@ -14,7 +14,7 @@
 # On a machine without cables MESHWRIGHT_LINK_TABLE names a file of lines `10.77.0.1:51000 127.0.0.1:23211`: what can be
 # reached now, and where. It is read again for every request. With --transport rdma a rank opens its device first, as the
 # verbs library would: a file `verbs` beside that table, or /.sim/verbs, says which call fails there (`alloc_pd 12`), and
-# what does not come through is an error of its queue pair.
+# what does not come through is an error of its queue pair. With tcp a file `tcp-panics` there says that the Mac panics.
 use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
@@ -97,6 +97,13 @@ sub open_device {
     }
 }
 
+# Tells a simulated Mac that does not bear it that ranks send TCP over its cables: it panics.
+sub send_tcp {
+    return if $is_rdma || $size == 1;
+    my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
+    system $^X, "${folder}ask", '/', 'note', 'tcp-load' if defined $folder && -e "${folder}tcp-panics";
+}
+
 # Where an address is to be found on this machine: itself, or what the table says. Undefined when it is out of reach.
 sub place_of {
     my ($address) = @_;
@@ -155,6 +162,7 @@ sub ask_rank {
     my $place = place_of($address) // die $is_rdma
         ? "[jaccl] Changing queue pair to RTR failed with errno 60 (rank $rank to $address)\n"
         : "rank $rank has no way to $address\n";
+    send_tcp();
     my $socket = IO::Socket::INET->new(PeerAddr => $place, Proto => 'tcp', Timeout => $option{deadline})
         // die "rank $to at $address does not answer: $!\n";
     $socket->autoflush(1);
@@ -181,6 +189,7 @@ sub answer_rank {
     # A pulled cable leaves the connection of this machine open.
     return unless defined place_of($option{listen});
     my $asked = $json->decode(scalar <$client>);
+    send_tcp();
     my $digest = eval {
         die "rank $rank is of generation $generation\n" if $asked->{generation} ne $generation;
         die "rank $rank was taken for another one\n" if $asked->{hop} % $size != $rank;

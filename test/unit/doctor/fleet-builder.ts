@@ -199,6 +199,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     jobs: [],
     leases: [],
     rollbacks: [],
+    keeper: { files: [], isLoaded: false, isRefused: false },
     baseline: { values: [], daemons: [] },
     traces: { hasFolder: false, trees: 'none', hasSudoers: false, hasKey: false },
     login: 'mesh',

@@ -19,7 +19,8 @@ only when something runs is tried where that column says. After each of them a s
 const summaries: Readonly<Record<string, { readonly summary: string }>> = codes;
 
 function seen(fault: FaultName): string {
-  const found = [...new Set(faultRows[fault].findings.map((one) => one.split(' ')[1] ?? ''))];
+  const { findings, inSilence = [] } = faultRows[fault];
+  const found = [...new Set([...findings, ...inSilence].map((one) => one.split(' ')[1] ?? ''))];
   const words = found.map((code) => `\`${code}\`: ${summaries[code]?.summary ?? 'NO SUCH CODE'}`);
   return words.length === 0 ? 'nothing, as long as nothing is written, restarted or run' : words.join(' ');
 }

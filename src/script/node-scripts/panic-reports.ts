@@ -1,0 +1,37 @@
+import { pathWord, place } from '../node-paths.ts';
+
+/** The most reports that are looked into: the last ones, since their names begin with the time. */
+const mostReports = 4;
+
+/**
+ * A part of a script of ours: prints, of each of the last reports of kernel panics, a line `panic NAME` and behind `|`
+ * its first line, which is JSON of its own, and as much of the line with the panic string as is worth reading. `panic
+ * unreadable` stands for a report, or for all of them, that this user may not read. Nothing is started.
+ */
+export const panicReportsScript = `f=${pathWord(place.diagnosticReports)}
+if [ -d "$f" ] && { [ ! -r "$f" ] || [ ! -x "$f" ]; }; then
+  printf "panic unreadable\\n"
+else
+  set -- "$f/"*.panic
+  while [ "$#" -gt ${mostReports} ]; do shift; done
+  for p; do
+    [ -f "$p" ] || continue
+    case \${p##*/} in (*[!A-Za-z0-9._-]*) continue ;; esac
+    if ! { true <"$p"; } 2>/dev/null; then
+      printf "panic unreadable\\n"
+      continue
+    fi
+    printf "panic %s\\n" "\${p##*/}"
+    n=0
+    while [ "$n" -lt 60 ] && { IFS= read -r x || [ -n "$x" ]; }; do
+      n=$((n + 1))
+      case "$n $x" in
+        ("1 "*) printf "|%.500s\\n" "$x" ;;
+        (*'"panicString"'*)
+          printf "|%.6000s\\n" "$x"
+          break
+        ;;
+      esac
+    done <"$p"
+  done
+fi`;
