@@ -5,8 +5,8 @@ import { mkdir, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 
-const batchCount = 48;
-const lowWater = 12;
+const batchCount = 192;
+const lowWater = 48;
 
 /** Standard input, output and error of one command, each a real pipe. */
 export interface StdioPipes {
