@@ -25,7 +25,7 @@ export function resolveFleet(spec: ClusterSpec): DesiredFleet {
     power: resolvePower(spec),
     system: {
       fileVault: fileVault ?? 'any',
-      keeper: keeper ?? 'auto',
+      ...(keeper === 'none' ? {} : { keeper: 'auto' }),
       ...(wiredLimit === undefined ? {} : { wiredLimit: resolveWiredLimit(wiredLimit) }),
       ...resolveMacSettings(spec),
     },
@@ -74,7 +74,7 @@ function resolveMacSettings({ system }: ClusterSpec): Partial<DesiredFleet['syst
     ...(clock === 'set' ? { clock } : {}),
     ...(automaticLogin === undefined || automaticLogin === 'any' ? {} : { automaticLogin }),
     ...(screenSharing === undefined || screenSharing === 'keep' ? {} : { screenSharing }),
-    ...(firewall === 'off' ? { firewall } : {}),
+    ...(firewall === 'disabled' ? { firewall } : {}),
   };
 }
 

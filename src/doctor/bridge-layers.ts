@@ -1,6 +1,7 @@
 import type { NetworkService } from '../model/fact-values.ts';
 import type { Facts } from '../model/observation.ts';
 import { activeBridges, preferredBridges, type ReceptacleBridge } from './bridges.ts';
+import { isLeftToKeeper } from './left-to-keeper.ts';
 
 /** Where macOS keeps the Thunderbolt Bridge: each survives the removal of the others. */
 export type BridgeLayer = 'interface' | 'preferences' | 'service';
@@ -46,7 +47,8 @@ function bridgeServices(facts: Facts, bridges: readonly ReceptacleBridge[]): rea
 export function bridgeLayers(facts: Facts): BridgeLayers {
   const active = activeBridges(facts);
   const preferred = preferredBridges(facts);
-  const services = bridgeServices(facts, [...(active ?? []), ...(preferred ?? [])]);
+  // A service alone brings no bridge back; where nobody may switch it off, it is left alone.
+  const services = isLeftToKeeper(facts) ? [] : bridgeServices(facts, [...(active ?? []), ...(preferred ?? [])]);
   const layers: readonly (readonly [BridgeLayer, Judged])[] = [
     ['interface', isThere(active)],
     ['preferences', isThere(preferred)],

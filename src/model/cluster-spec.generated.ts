@@ -106,17 +106,17 @@ export interface ClusterSpec {
      */
     clock?: 'keep' | 'set';
     /**
-     * Whether each Mac must log somebody in by itself when it starts (required), must not (off), or either (any). Only a person at the Mac can switch it, and FileVault makes it impossible.
+     * Whether each Mac must log somebody in by itself when it starts (required), must not (disabled), or either (any). Only a person at the Mac can switch it, and FileVault makes it impossible.
      */
-    automaticLogin?: 'any' | 'required' | 'off';
+    automaticLogin?: 'any' | 'required' | 'disabled';
     /**
-     * Whether Screen Sharing is on or off, now and after every start. keep: as each Mac has it.
+     * Whether Screen Sharing is enabled or disabled, now and after every start. keep: as each Mac has it.
      */
-    screenSharing?: 'keep' | 'on' | 'off';
+    screenSharing?: 'keep' | 'enabled' | 'disabled';
     /**
-     * off: the application firewall is switched off, which asks about every program that listens. keep: as each Mac has it; where it is on and a placement listens, that is told.
+     * disabled: the application firewall is switched off, which asks about every program that listens. keep: as each Mac has it; where it is on and a placement listens, that is told.
      */
-    firewall?: 'keep' | 'off';
+    firewall?: 'keep' | 'disabled';
     /**
      * Whether a small daemon on each node puts back by itself, within a minute, what macOS undoes at a start or when a cable is plugged: the removal of the Thunderbolt Bridge, the addresses of links, the wired limit. `auto` where the file wants one of these, `none` never.
      */

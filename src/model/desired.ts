@@ -111,11 +111,11 @@ export interface DesiredFleet {
     readonly computerName?: 'node';
     /** …its clock, set when it is wrong… */
     readonly clock?: 'set';
-    readonly automaticLogin?: 'required' | 'off';
-    readonly screenSharing?: 'on' | 'off';
-    readonly firewall?: 'off';
-    /** `auto`: there where the file has something for it to keep. */
-    readonly keeper: 'auto' | 'none';
+    readonly automaticLogin?: 'required' | 'disabled';
+    readonly screenSharing?: 'enabled' | 'disabled';
+    readonly firewall?: 'disabled';
+    /** There where the file has something for it to keep; absent where the file wants none. */
+    readonly keeper?: 'auto';
   };
   readonly thunderbolt: {
     /** `remove` unless the file says otherwise or has no `thunderbolt` section at all. */

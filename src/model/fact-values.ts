@@ -1,26 +1,14 @@
+import type { BootSession, DiskSpace, Hardware, Identity, MacosVersion } from './mac-itself.ts';
+import type {
+  AutomaticLogin,
+  ClockOffset,
+  MacNames,
+  PowerSettings,
+  ScreenSharing,
+  WiredLimit,
+} from './mac-settings.ts';
 import type { Baseline, NodeJob, NodeLease, NodeRollback, RdmaStarts, Traces } from './node-records.ts';
 import type { RankRecord, TreeKind } from './node-script.ts';
-
-/** `sw_vers`. The build letter belongs to Darwin (25x is macOS 26), so the major is never derived from it. */
-export interface MacosVersion {
-  readonly version: string;
-  /** `ProductVersionExtra` of a background security improvement, such as `(a)`. */
-  readonly extra?: string;
-  readonly build: string;
-}
-
-/** What kind of Mac it is. `memoryBytes` is `hw.memsize` (512 GB = 2^39). */
-export interface Hardware {
-  readonly model: string;
-  readonly chip: string;
-  readonly memoryBytes: number;
-}
-
-/** Which Mac it is. Serial and UUID are personal data: they are shown, but never put into a log line. */
-export interface Identity {
-  readonly serial: string;
-  readonly hardwareUuid: string;
-}
 
 /** Another Mac seen at the far end of a cable. */
 export interface ThunderboltPeer {
@@ -148,30 +136,6 @@ export interface RdmaPort {
   readonly maxProtectionDomains?: number;
 }
 
-/** Power settings on mains. Minutes; 0 is never. `unsupported` when the Mac cannot do it at all. */
-export interface PowerSettings {
-  readonly sleepMinutes: number;
-  readonly diskSleepMinutes: number;
-  readonly restartAfterPowerLoss: boolean | 'unsupported';
-}
-
-/** `iogpu.wired_limit_mb`; 0 is macOS's own default of about three quarters of the memory. Lost at every reboot. */
-export interface WiredLimit {
-  readonly megabytes: number;
-}
-
-/** Which boot this is. The UUID decides; the time moves when the clock is set. */
-export interface BootSession {
-  readonly uuid: string;
-  readonly bootedAtEpochSeconds: number;
-}
-
-/** Room on the data volume. */
-export interface DiskSpace {
-  readonly totalBytes: number;
-  readonly freeBytes: number;
-}
-
 /** How a network service gets its IPv4 address, as the network preferences keep it over a reboot. */
 export interface ServiceAddress {
   readonly service: string;
@@ -253,26 +217,6 @@ export interface ForeignDaemon {
   readonly isDisabled: boolean;
 }
 
-/** Whom a Mac logs in by itself when it starts; absent when nobody. */
-export interface AutomaticLogin {
-  readonly user?: string;
-}
-
-/** The names of a Mac as its network preferences keep them; one that was never set is absent. */
-export interface MacNames {
-  readonly computerName?: string;
-  /** The one of Bonjour, without `.local`. */
-  readonly localHostName?: string;
-  readonly hostName?: string;
-}
-
-/** Screen Sharing as launchd has it. */
-export interface ScreenSharing {
-  readonly isLoaded: boolean;
-  /** Whether launchd loads it at the next start of macOS. */
-  readonly isLoadedAtBoot: boolean;
-}
-
 /** The report of a kernel panic. */
 export interface PanicReport {
   /** Of its file. */
@@ -283,12 +227,6 @@ export interface PanicReport {
   readonly reason?: string;
   /** The kernel extensions that its backtrace goes through. */
   readonly extensions: readonly string[];
-}
-
-/** The node's wall clock minus the controller's, with the half-width of what one observation can resolve. */
-export interface ClockOffset {
-  readonly offsetMs: number;
-  readonly uncertaintyMs: number;
 }
 
 /** Every fact by name: the one place that says which value a fact has. */

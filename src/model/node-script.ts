@@ -1,5 +1,7 @@
 import type { Digest } from './digest.ts';
+import type { Ipv4Address } from './fact-values.ts';
 import type { NodePath } from './node-path.ts';
+import type { BaselineKey } from './node-records.ts';
 
 /** What a published tree is: one version of a runtime, or a model. */
 export type TreeKind = 'runtime' | 'model';
@@ -51,12 +53,28 @@ export interface RankRecord {
 export interface ScriptArgs {
   /** `pmset -a`; what is absent stays. */
   readonly 'set-power': { readonly sleepMinutes?: number; readonly restartAfterPowerLoss?: boolean };
+  /** Keeps macOS from updating itself. */
+  readonly 'set-updates': Readonly<Record<string, never>>;
+  /** What is absent stays. */
+  readonly 'set-names': {
+    readonly computerName?: string;
+    readonly localHostName?: string;
+    readonly hostName?: string;
+  };
+  readonly 'set-clock': Readonly<Record<string, never>>;
+  readonly 'set-screen-sharing': { readonly on: boolean };
+  readonly 'stop-firewall': Readonly<Record<string, never>>;
   readonly 'set-wired-limit': { readonly megabytes: number };
   /** All three layers; a layer that is gone already is no error. `members` are taken out before it is destroyed. */
   readonly 'remove-bridge': {
     readonly bridge: string;
     readonly members: readonly string[];
     readonly services: readonly string[];
+    /**
+     * In this and the other changes of services: whether the keeper holds what only networksetup can set. Then a Mac that
+     * does not let it (no Full Disk Access) is marked, the rest is done without it, and that is no failure.
+     */
+    readonly keeper?: true;
   };
   /**
    * A fixed address; `create` makes the network service first, where the port has none. An interface that lost what its
@@ -69,6 +87,7 @@ export interface ScriptArgs {
     readonly address: string;
     readonly prefixLength: number;
     readonly create: boolean;
+    readonly keeper?: true;
   };
   /** Back to DHCP, as macOS has it by itself; `addresses` are taken off the interface where it still holds them. */
   readonly 'clear-link-address': {
@@ -79,7 +98,29 @@ export interface ScriptArgs {
   /** Unloads a network daemon of somebody else, for good; with `remove` its plist is moved to our folder. */
   readonly 'stop-daemon': { readonly label: string; readonly remove: boolean };
   /** The services of the devices `last` behind all others, which keep their order. */
-  readonly 'order-services': { readonly last: readonly string[] };
+  readonly 'order-services': { readonly last: readonly string[]; readonly keeper?: true };
+  /** Loads the keeper, whose files were put before; `reload` where launchd knows another property list of it. */
+  readonly 'load-keeper': { readonly reload: boolean };
+  /** Unloads the keeper and takes its files away. */
+  readonly 'remove-keeper': Readonly<Record<string, never>>;
+  /** The network as the baseline has it; what is empty or absent stays. */
+  readonly 'restore-network': {
+    readonly bridge?: { readonly name: string; readonly interfaces: readonly string[]; readonly auto?: string };
+    /** Services that we made. */
+    readonly made: readonly string[];
+    readonly switched: readonly { readonly service: string; readonly on: boolean }[];
+    readonly manual: readonly (Ipv4Address & { readonly service: string; readonly device: string })[];
+    /** Every service that there is then, in this order. */
+    readonly order: readonly string[];
+  };
+  /** Sets one value back to what the baseline says. */
+  readonly 'restore-value': { readonly key: BaselineKey };
+  /** Gives a network daemon of somebody else back that was stopped; with `load` it runs again. */
+  readonly 'return-daemon': { readonly label: string; readonly load: boolean };
+  /** Takes away services of ours, jobs and trees; models only where they are named. */
+  readonly 'clear-node': { readonly labels: readonly string[]; readonly models: boolean };
+  /** Takes our folder and our access away; nothing of the run is left on the node, its lease neither. */
+  readonly 'withdraw-node': Readonly<Record<string, never>>;
   /**
    * Takes a change of the network back that this run has left unconfirmed; nothing when it is not there any more.
    */
@@ -130,7 +171,7 @@ export type ScriptCall = { readonly [K in ScriptName]: { readonly name: K; reado
 /** Scripts that change the network of a node, and do so as a transaction. */
 export type NetworkCall = Extract<
   ScriptCall,
-  { readonly name: 'remove-bridge' | 'set-link-address' | 'clear-link-address' | 'order-services' }
+  { readonly name: 'remove-bridge' | 'set-link-address' | 'clear-link-address' | 'order-services' | 'restore-network' }
 >;
 
 /** The arguments of every job: long work, kept on the node by its key. All run as root. */

@@ -1,8 +1,9 @@
 import { reasonWords } from '../doctor/reason-words.ts';
 import { screenSharingWords } from '../doctor/screen-sharing-words.ts';
 import { diskText, durationText, memoryText } from '../doctor/units.ts';
-import type { FactName, FactValues, KeptFile, LaunchdService, PowerSettings } from '../model/fact-values.ts';
+import type { FactName, FactValues, KeptFile, LaunchdService } from '../model/fact-values.ts';
 import type { Known } from '../model/known.ts';
+import type { PowerSettings } from '../model/mac-settings.ts';
 import type { Facts } from '../model/observation.ts';
 import { fileLine, memberLine, rdmaStartLines, treeLine } from './kept-lines.ts';
 import {

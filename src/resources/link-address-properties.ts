@@ -3,10 +3,11 @@ import { endAddresses } from '../desired/link-addresses.ts';
 import { linkText } from '../desired/link-network.ts';
 import { adoptedDaemon } from '../doctor/adopted-daemon.ts';
 import { bridgeLayers, madeBridges } from '../doctor/bridge-layers.ts';
+import { isLeftToKeeper } from '../doctor/left-to-keeper.ts';
 import { interfaceAt } from '../doctor/thunderbolt-interfaces.ts';
 import type { DesiredFleet, Ipv4Network } from '../model/desired.ts';
 import type { Ipv4Address } from '../model/fact-values.ts';
-import type { Known } from '../model/known.ts';
+import { type Known, known } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
 import {
@@ -107,7 +108,12 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
   const isIdle = interfaceAt(facts, receptacle)?.status === 'inactive';
   return [
     ...(isIdle ? [] : [property({ ...about, address: liveName(receptacle) }, text, live)]),
-    property({ ...about, address: keptName(receptacle) }, text, mapKnown(keptAddress(facts, device), keptText)),
+    // Where nobody may set the service, the keeper is what keeps the address.
+    property(
+      { ...about, address: keptName(receptacle) },
+      text,
+      isLeftToKeeper(facts) ? known(text) : mapKnown(keptAddress(facts, device), keptText),
+    ),
   ];
 }
 

@@ -4,6 +4,7 @@ import { gateStep, transactionStep } from './build-step.ts';
 import { changedProperties, patchesOf } from './change.ts';
 import { connectionBlockers } from './connection.ts';
 import { findingBlockers } from './finding-blockers.ts';
+import { keeperArg } from './keeper-wish.ts';
 import { expectedGids, linkGidSights } from './link-address-gid.ts';
 import {
   linkAddressProperties,
@@ -29,7 +30,8 @@ interface Place {
   readonly makes: readonly Property[];
 }
 
-function setStep({ target, receptacle, device, makes }: Place, wanted: WantedAddress, needs: readonly Step[]): Step {
+function setStep(fleet: DesiredFleet, place: Place, wanted: WantedAddress, needs: readonly Step[]): Step {
+  const { target, receptacle, device, makes } = place;
   const services = target.facts['network-services'];
   const all = services.kind === 'known' ? services.value : [];
   const service = serviceOf(all, device);
@@ -41,7 +43,8 @@ function setStep({ target, receptacle, device, makes }: Place, wanted: WantedAdd
       all.map((one) => one.name),
     );
   const { address, prefixLength } = wanted;
-  const args = { service: name, hardwarePort, device, address, prefixLength, create: service === undefined };
+  const create = service === undefined;
+  const args = { service: name, hardwarePort, device, address, prefixLength, create, ...keeperArg(fleet, target) };
   return transactionStep({
     node: target.desired.name,
     resource: 'link-address',
@@ -89,7 +92,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
   const clears = places.filter((place) => wantedAt(place.receptacle) === undefined).flatMap(clearStep);
   const sets = places.flatMap((place) => {
     const own = wantedAt(place.receptacle);
-    return own === undefined ? [] : [setStep(place, own, clears)];
+    return own === undefined ? [] : [setStep(fleet, place, own, clears)];
   });
   const expect = [...patchesOf(made), ...expectedGids(fleet, target, [...new Set(made.map(receptacleOf))])];
   const about = { node, resource: 'link-address', name: 'link-address/gate' } as const;

@@ -11,7 +11,7 @@ import type { Change, Step } from '../model/step.ts';
 
 /**
  * A kind of thing that is kept in the desired state. Its order is that of the registry; `boot-session` is in none,
- * since no file wishes for it: only the goals that restart Macs change it.
+ * since no file wishes for it: only the goals that restart Macs change it. Nor is `uninstall`, which one goal has.
  */
 export type ResourceKind =
   | 'identity'
@@ -20,6 +20,12 @@ export type ResourceKind =
   | 'sudo'
   | 'rollback'
   | 'power'
+  | 'updates'
+  | 'names'
+  | 'clock'
+  | 'login-window'
+  | 'screen-sharing'
+  | 'firewall'
   | 'foreign-daemon'
   | 'thunderbolt-bridge'
   | 'rdma'
@@ -27,11 +33,13 @@ export type ResourceKind =
   | 'link-address'
   | 'service-order'
   | 'wired-limit'
+  | 'keeper'
   | 'staging'
   | 'runtime'
   | 'model'
   | 'placement'
-  | 'boot-session';
+  | 'boot-session'
+  | 'uninstall';
 
 /** A node that was asked for and that answered. */
 export interface ObservedTarget {

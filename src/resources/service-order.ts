@@ -1,9 +1,12 @@
 import { adoptedDaemon } from '../doctor/adopted-daemon.ts';
+import { isLeftToKeeper } from '../doctor/left-to-keeper.ts';
 import { misplacedServices, orderWords, thunderboltDevices } from '../doctor/service-order.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import { known } from '../model/known.ts';
 import { transactionStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
 import { connectionBlockers } from './connection.ts';
+import { keeperArg } from './keeper-wish.ts';
 import type { ObservedTarget, Property, Resource, View } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 
@@ -16,7 +19,8 @@ function propertyOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): re
           node: desired.name,
           address: 'service-order',
           desired: true,
-          observed: mapKnown(misplaced, (found) => found.length === 0),
+          // Nobody but networksetup sets it, and where it may not, that is told.
+          observed: isLeftToKeeper(facts) ? known(true) : mapKnown(misplaced, (found) => found.length === 0),
           from: knownWords(misplaced, orderWords),
           to: orderWords([]),
           reason: 'thunderbolt.addressing',
@@ -54,7 +58,7 @@ export const serviceOrder: Resource = {
           node: made.node,
           resource: 'service-order',
           name: 'service-order/set',
-          call: { name: 'order-services', args: { last: devicesOf(target) } },
+          call: { name: 'order-services', args: { last: devicesOf(target), ...keeperArg(desired, target) } },
           makes: [made],
           deadlineMs: 30_000,
         }),

@@ -1,7 +1,7 @@
 import { adoptedDaemon } from '../doctor/adopted-daemon.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers } from '../doctor/bridge-layers.ts';
+import type { DesiredFleet } from '../model/desired.ts';
 import { type Known, known, unknown } from '../model/known.ts';
-import type { NodeName } from '../model/node.ts';
 import type { ScriptArgs } from '../model/node-script.ts';
 import type { Facts } from '../model/observation.ts';
 import type { Step } from '../model/step.ts';
@@ -10,6 +10,7 @@ import { changedProperties, patchesOf } from './change.ts';
 import { compareText } from './compare-text.ts';
 import { connectionBlockers } from './connection.ts';
 import { findingBlockers } from './finding-blockers.ts';
+import { keeperArg } from './keeper-wish.ts';
 import type { Gap, ObservedTarget, Property, Resource, View } from './resource.ts';
 import { knownWords } from './seen-fact.ts';
 
@@ -58,7 +59,7 @@ function propertiesOf({ desired: { name: node }, facts }: ObservedTarget): reado
 type Removal = ScriptArgs['remove-bridge'];
 
 /** One removal per bridge of macOS; a service whose bridge is gone already goes with the first. */
-function removalsOf(facts: Facts): readonly Removal[] {
+function removalsOf(facts: Facts, byKeeper: ReturnType<typeof keeperArg>): readonly Removal[] {
   const layers = bridgeLayers(facts);
   const own = ownBridges(layers);
   const devices = layers.services.flatMap(({ device }) => device ?? []);
@@ -70,11 +71,13 @@ function removalsOf(facts: Facts): readonly Removal[] {
     services: layers.services
       .filter(({ device }) => device === bridge || (index === 0 && !bridges.some((one) => one === device)))
       .map(({ name }) => name),
+    ...byKeeper,
   }));
 }
 
-function removeSteps({ facts }: ObservedTarget, node: NodeName, makes: readonly Property[]): readonly Step[] {
-  const steps = removalsOf(facts).map((args) =>
+function removeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]): readonly Step[] {
+  const { name: node } = target.desired;
+  const steps = removalsOf(target.facts, keeperArg(fleet, target)).map((args) =>
     transactionStep({
       node,
       resource: 'thunderbolt-bridge',
@@ -121,7 +124,7 @@ export const thunderboltBridge: Resource = {
   properties,
   steps: (changes, view) => ({
     steps: view.targets.flatMap((target) =>
-      removeSteps(target, target.desired.name, changedProperties(changes, propertiesOf(target))),
+      removeSteps(view.desired, target, changedProperties(changes, propertiesOf(target))),
     ),
     rescues: [],
   }),

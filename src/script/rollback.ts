@@ -5,6 +5,7 @@
  * and does the latter when the time is over, or at once when the Mac has started anew.
  */
 import { historyWords, type ScriptNote } from './history.ts';
+import { partingOfRolled } from './keeper-parting.ts';
 import { below, pathWord, place, tool } from './node-paths.ts';
 import { quote } from './quote.ts';
 import type { Fence } from './root-script.ts';
@@ -69,6 +70,7 @@ putback() {
   ${pathWord(tool.sh)} "$rb/rolling/restore" >/dev/null 2>&1 || v=partly-rolled-back
   ${pathWord(tool.mkdir)} -p "$b/log"
   printf 'at=%s %s result=%s\\n' "$(${pathWord(tool.date)} -u +%s)" "$aw" "$v" >>"$b/log/history"
+  ${partingOfRolled}
   ${pathWord(tool.rm)} -rf "$rb/rolled"
   ${pathWord(tool.mv)} "$rb/rolling" "$rb/rolled"
 }`;

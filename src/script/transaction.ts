@@ -1,4 +1,5 @@
 import type { NetworkCall } from '../model/node-script.ts';
+import { partingLines, partingOfConfirmed, quietFunction } from './keeper-parting.ts';
 import { leaseBeat } from './lease.ts';
 import { pathWord, place, tool } from './node-paths.ts';
 import { serviceFunctions } from './node-scripts/launchd-service.ts';
@@ -38,6 +39,7 @@ export function transactionBody({ call, seconds, ...about }: TransactionRequest)
   const touched = touchedNetwork(call);
   return `${prologue(about)}
 ${networkSetupFunctions}
+${quietFunction}
 if [ -e "$rb/pending" ] || [ -e "$rb/rolling" ]; then
   failed rollback-pending 'another network change is to be settled first'
 fi
@@ -47,7 +49,9 @@ must mkdir ${pathWord(tool.mkdir)} -p "$q"
 ${saveLines(touched)}
 write "$q/restore" ${quote(restoreText(touched))}
 write "$q/about" ${aboutWords(about, seconds)}
+${partingLines(call)}
 arm "$q"
+quiet
 e=$(
 ${scriptBody(call)}
 )
@@ -83,6 +87,7 @@ while isours "$rb/pending" && ischanging && [ "$n" -lt ${looks} ]; do
 done
 if isours "$rb/pending"; then
   if [ -e "$rb/pending/verdict" ]; then
+    ${partingOfConfirmed}
     if claim "$rb/pending" "$rb/confirmed"; then
       disarm
       changed

@@ -27,6 +27,7 @@ beforeEach(async () => {
     root,
     startJob: startBelow({ name: 'node', root, mark: () => 'launchd-boots.node.0', groups }),
     scaledMs: (macMs) => macMs / 20,
+    intervalMs: (macMs) => macMs / 200,
     objectTo: (line) => odd.push(line),
     beforeLoad: async (texts) => {
       announced.push(texts);
@@ -71,13 +72,13 @@ describe('the start of a simulated Mac', () => {
     await writeJob('dev.kept', { KeepAlive: true });
     await writeFile(join(root, 'Library/LaunchDaemons/note.txt'), 'no list');
     await writeFile(join(root, 'Library/LaunchDaemons/dev.broken.plist'), 'no list');
-    await writeJob('dev.odd', { StartInterval: 1 });
+    await writeJob('dev.odd', { WatchPaths: ['/x'] });
     await launchd.boot();
     expect(await states()).toEqual(['dev.kept: running', 'dev.runs: running', 'dev.waits: not running']);
     expect(launchd.processes().map(({ label }) => label)).toEqual(['dev.kept', 'dev.runs']);
     expect(announced).toHaveLength(3);
     expect(announced[0]).toContain('10.77.0.1:51000');
-    expect(odd).toEqual(['launchd: /Library/LaunchDaemons/dev.odd.plist: StartInterval']);
+    expect(odd).toEqual(['launchd: /Library/LaunchDaemons/dev.odd.plist: WatchPaths']);
   });
 
   it('forgets what was started by hand, and how often it ran', async () => {

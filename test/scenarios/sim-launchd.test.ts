@@ -205,11 +205,11 @@ describe('launchctl of a simulated node', () => {
   });
 
   it('writes down what it does not simulate', async () => {
-    await writePlist({ StartInterval: 5 });
+    await writePlist({ WatchPaths: ['/x'] });
     expect((await bootstrap())[0]).toBe(5);
     expect((await launchctl('kickstart', '-x', 'system/dev.test'))[0]).toBe(64);
     const lines = (await fleet.unknown())['studio-1'] ?? [];
-    expect(lines.some((line) => line.includes('StartInterval'))).toBe(true);
+    expect(lines.some((line) => line.includes('WatchPaths'))).toBe(true);
     expect(lines).toContain('/bin/launchctl 3:kickstart -x system/dev.test');
   });
 });

@@ -5,6 +5,7 @@ import { linkEndText } from '../../model/link.ts';
 import type { Facts } from '../../model/observation.ts';
 import { adoptedDaemon } from '../adopted-daemon.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
+import { isLeftToKeeper } from '../left-to-keeper.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject, receptacleSubject } from '../subject.ts';
 import { interfaceAt, thunderboltInterfaces } from '../thunderbolt-interfaces.ts';
@@ -20,6 +21,10 @@ interface Cable {
 
 /** Whether the service that counts for a device is on DHCP; undefined while nobody can tell. */
 function isOnDhcp(facts: Facts, device: string): boolean | undefined {
+  // There the interface has its address from the keeper, whatever the service says.
+  if (isLeftToKeeper(facts)) {
+    return false;
+  }
   const services = facts['network-services'];
   const kept = facts['service-addresses'];
   if (services.kind === 'unknown' || kept.kind === 'unknown') {

@@ -1,7 +1,7 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
-import { networkSetupFunctions } from './network-setup.ts';
+import { leaveFunction, networkSetupFunctions } from './network-setup.ts';
 
 /** The names of all services, one per line, those with one of the devices `d` behind the others; else in their order. */
 const lastBehind = `/^\\([*0-9]+\\) / { n = $0; sub(/^\\([*0-9]+\\) /, "", n); next }
@@ -18,8 +18,9 @@ END { printf "%s", t }`;
  *
  * @see networksetup(8): -ordernetworkservices, -listnetworkserviceorder
  */
-export function orderServices({ last }: ScriptArgs['order-services']): string {
+export function orderServices({ last, keeper }: ScriptArgs['order-services']): string {
   return `${networkSetupFunctions}
+${leaveFunction(keeper)}
 names() {
   mustnet -listnetworkserviceorder
   was=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} -v d=' ' '${lastBehind}')
@@ -32,7 +33,10 @@ set --
 while IFS= read -r x; do set -- "$@" "$x"; done <<EOT
 $want
 EOT
-mustnet -ordernetworkservices "$@"
+r=$(mustnet -ordernetworkservices "$@" 2>&1) || {
+  leave "$r"
+  unchanged
+}
 names
 [ "$was" = "$want" ] || failed networksetup 'networksetup took the order and shows another one'
 changed`;

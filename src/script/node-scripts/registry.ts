@@ -1,20 +1,32 @@
 import type { JobArgs, JobCall, JobName, ScriptArgs, ScriptCall, ScriptName } from '../../model/node-script.ts';
+import { withdrawBody } from '../withdraw.ts';
 import { bootstrapRank } from './bootstrap-rank.ts';
 import { clearLinkAddress } from './clear-link-address.ts';
+import { clearNode } from './clear-node.ts';
 import { clearStaging } from './clear-staging.ts';
 import { fetchModel } from './fetch-model.ts';
 import { kickRank } from './kick-rank.ts';
+import { loadKeeper } from './load-keeper.ts';
 import { orderServices } from './order-services.ts';
 import { prepareStaging } from './prepare-staging.ts';
 import { publishTree } from './publish-tree.ts';
 import { removeBridge } from './remove-bridge.ts';
+import { removeKeeper } from './remove-keeper.ts';
 import { removeRank } from './remove-rank.ts';
 import { removeRuntimeVersions } from './remove-runtime-versions.ts';
+import { restoreNetwork } from './restore-network.ts';
+import { restoreValue } from './restore-value.ts';
+import { returnDaemon } from './return-daemon.ts';
+import { setClock } from './set-clock.ts';
 import { setLinkAddress } from './set-link-address.ts';
+import { setNames } from './set-names.ts';
 import { setPower } from './set-power.ts';
+import { setScreenSharing } from './set-screen-sharing.ts';
+import { setUpdates } from './set-updates.ts';
 import { setWiredLimit } from './set-wired-limit.ts';
 import { settleRollback } from './settle-rollback.ts';
 import { stopDaemon } from './stop-daemon.ts';
+import { stopFirewall } from './stop-firewall.ts';
 import { stopRank } from './stop-rank.ts';
 import { switchRuntime } from './switch-runtime.ts';
 import { unpackRuntime } from './unpack-runtime.ts';
@@ -22,12 +34,24 @@ import { verifyModel } from './verify-model.ts';
 
 const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } = {
   'set-power': setPower,
+  'set-updates': setUpdates,
+  'set-names': setNames,
+  'set-clock': setClock,
+  'set-screen-sharing': setScreenSharing,
+  'stop-firewall': stopFirewall,
   'set-wired-limit': setWiredLimit,
   'remove-bridge': removeBridge,
   'set-link-address': setLinkAddress,
   'clear-link-address': clearLinkAddress,
   'stop-daemon': stopDaemon,
   'order-services': orderServices,
+  'load-keeper': loadKeeper,
+  'remove-keeper': removeKeeper,
+  'restore-network': restoreNetwork,
+  'restore-value': restoreValue,
+  'return-daemon': returnDaemon,
+  'clear-node': clearNode,
+  'withdraw-node': withdrawBody,
   'settle-rollback': settleRollback,
   'prepare-staging': prepareStaging,
   'publish-tree': publishTree,

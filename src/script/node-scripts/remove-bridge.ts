@@ -2,7 +2,7 @@ import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, place, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
 import { standsExit } from '../rollback.ts';
-import { networkSetupFunctions } from './network-setup.ts';
+import { leaveFunction, networkSetupFunctions } from './network-setup.ts';
 
 /**
  * Removes the Thunderbolt Bridge in its three layers: the service is switched off, the bridge leaves the network
@@ -12,22 +12,28 @@ import { networkSetupFunctions } from './network-setup.ts';
  *
  * @see knowledge of public recipes: switching the service off alone left the bridge up with all its members
  */
-export function removeBridge({ bridge, members, services }: ScriptArgs['remove-bridge']): string {
+export function removeBridge({ bridge, members, services, keeper }: ScriptArgs['remove-bridge']): string {
   const key = quote(`:VirtualNetworkInterfaces:Bridge:${bridge}`);
   const buddy = (verb: string): string =>
     `${pathWord(tool.plistBuddy)} -c ${quote(`${verb} `)}${key} ${pathWord(place.networkPreferences)}`;
   const ifconfig = `${pathWord(tool.ifconfig)} ${quote(bridge)}`;
   return `${networkSetupFunctions}
+${leaveFunction(keeper)}
 y='' refused=''
 off() {
   net -getnetworkserviceenabled "$1" || return 0
   case $o in (Disabled*) return 0 ;; esac
-  y=1
-  r=$(
+  if r=$(
     mustnet -setnetworkserviceenabled "$1" off 2>&1
     net -getnetworkserviceenabled "$1"
     case $o in (Disabled*) ;; (*) failed networksetup "$1 stayed on" 2>&1 ;; esac
-  ) || refused=$r
+  ); then
+    y=1
+  elif (leave "$r") 2>/dev/null; then
+    :
+  else
+    y=1 refused=$r
+  fi
 }
 ${services.map((service) => `off ${quote(service)}`).join('\n')}
 if ${buddy('Print')} >/dev/null 2>&1; then

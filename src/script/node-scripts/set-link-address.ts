@@ -1,13 +1,8 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
-import { networkSetupFunctions } from './network-setup.ts';
-
-/** Dotted form of a prefix length, as networksetup wants it. */
-function maskOf(prefixLength: number): string {
-  const bits = '1'.repeat(prefixLength).padEnd(32, '0');
-  return [0, 8, 16, 24].map((at) => Number.parseInt(bits.slice(at, at + 8), 2)).join('.');
-}
+import { maskOf } from './mask.ts';
+import { leaveFunction, networkSetupFunctions } from './network-setup.ts';
 
 /** `isthere NAME`: whether a network service of that name exists; a service that is off stands behind an asterisk. */
 const isThere = `isthere() {
@@ -28,37 +23,48 @@ const hasLost = (device: string, address: string): string => `haslost() {
  * Gives a network service a fixed address that survives a reboot; makes the service first where its port has none, and
  * switches it on where it is off. Without a router: nothing is to be reached over a cable but its other end. What the
  * service already says and the interface has lost all the same, such as by a hand that typed `ifconfig`, macOS does not
- * give again by itself.
+ * give again by itself. Where macOS lets nobody set the service over SSH, the interface gets the address all the same,
+ * and the keeper keeps it.
  *
  * @see networksetup(8): -createnetworkservice, -setmanual, -setnetworkserviceenabled, -getinfo; ifconfig(8): inet, netmask
  */
 export function setLinkAddress(args: ScriptArgs['set-link-address']): string {
-  const { hardwarePort, device, address, prefixLength, create } = args;
+  const { hardwarePort, device, address, prefixLength, create, keeper } = args;
   const service = quote(args.service);
   const mask = maskOf(prefixLength);
   const missing = create
     ? `mustnet -createnetworkservice ${service} ${quote(hardwarePort)}\n  y=1`
     : `failed no-service "there is no network service "${service}`;
   return `${networkSetupFunctions}
+${leaveFunction(keeper)}
 ${isThere}
 ${hasLost(device, address)}
 isset() {
   mustnet -getinfo ${service}
   case $o in ('Manual Configuration'*"$N"'IP address: ${address}'"$N"'Subnet mask: ${mask}'*) ;; (*) return 1 ;; esac
 }
-y=
-isthere ${service} || {
-  ${missing}
+byservice() {
+  y=
+  isthere ${service} || {
+    ${missing}
+  }
+  mustnet -getnetworkserviceenabled ${service}
+  case $o in (Disabled*)
+    mustnet -setnetworkserviceenabled ${service} on
+    y=1
+  ;; esac
+  if ! isset; then
+    mustnet -setmanual ${service} ${address} ${mask}
+    isset || failed networksetup "networksetup took the address and shows another one: $o"
+    y=1
+  fi
+  printf %s "$y"
 }
-mustnet -getnetworkserviceenabled ${service}
-case $o in (Disabled*)
-  mustnet -setnetworkserviceenabled ${service} on
-  y=1
-;; esac
-if ! isset; then
-  mustnet -setmanual ${service} ${address} ${mask}
-  isset || failed networksetup "networksetup took the address and shows another one: $o"
-  y=1
+if r=$(byservice 2>&1); then
+  y=$r
+else
+  leave "$r"
+  y=
 fi
 if [ -z "$y" ] && haslost; then
   must ifconfig ${pathWord(tool.ifconfig)} ${quote(device)} inet ${address} netmask ${mask}

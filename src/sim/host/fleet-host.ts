@@ -25,9 +25,13 @@ export interface HostedNode {
   readonly isKept: boolean;
   /** Lets the Mac start in the model, and brings every file in line with it. */
   readonly startModel: () => Promise<void>;
+  /** Unlocks FileVault in the model, and brings every file in line with it. */
+  readonly unlockModel: () => Promise<void>;
   readonly note: (act: EffectAct) => void;
   /** Real milliseconds for so many milliseconds of the Mac. */
   readonly scaledMs: (macMs: number) => number;
+  /** The same for the start intervals of launchd. */
+  readonly intervalMs: (macMs: number) => number;
   readonly preferredPort?: number;
 }
 

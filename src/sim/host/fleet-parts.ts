@@ -14,6 +14,7 @@ import type { FleetModel } from './fleet-model.ts';
 import type { StartFleetOptions } from './fleet-options.ts';
 import { createPowerFollower } from './follow-power.ts';
 import { type KeyFile, loadOrCreateKey } from './host-keys.ts';
+import { createDaemonFollower } from './network-daemon.ts';
 import { saveState } from './saved-state.ts';
 import type { SimulatedNode } from './simulated-node.ts';
 import { createTurns } from './turns.ts';
@@ -95,12 +96,17 @@ interface AskedParts {
 }
 
 function askedFleet({ model, nodes, effects, update, folder }: AskedParts): AskedFleet {
+  const followPower = createPowerFollower(nodes);
+  const followDaemons = createDaemonFollower(nodes);
   return {
     model,
     nodes,
     takeTurn: createTurns(),
     note: (node, act) => effects.add({ ...act, node: node.name, boot: node.boot(), atEpochMs: Date.now() }),
-    followPower: createPowerFollower(nodes),
+    follow: async () => {
+      await followPower();
+      await followDaemons();
+    },
     settle: async () => {
       const state = model.save();
       if (state !== undefined) await saveState(folder, state);
@@ -161,7 +167,7 @@ export async function buildFleet(options: StartFleetOptions, carrier: FleetHost)
   const order = options.model.nodes.map(({ name }) => name);
   shared.nodes.sort((one, other) => order.indexOf(one.name) - order.indexOf(other.name));
   await shared.asked.takeTurn(shared.asked.settle);
-  await shared.asked.followPower();
+  await shared.asked.follow();
   return shared;
 }
 

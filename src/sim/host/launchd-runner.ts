@@ -8,6 +8,8 @@ export interface RunnerOptions {
   readonly startJob: StartJob;
   /** Real milliseconds for so many milliseconds of the Mac. */
   readonly scaledMs: (macMs: number) => number;
+  /** The same for start intervals. */
+  readonly intervalMs: (macMs: number) => number;
   /** Told what became of it; `started` and `not-started` while the act is still being carried out. */
   readonly tell: (event: LaunchdEvent) => void;
 }
@@ -47,7 +49,7 @@ function createTimers() {
 }
 
 /** Carries out what launchd decides, with real processes and a scaled clock. */
-export function createRunner({ startJob, scaledMs, tell }: RunnerOptions): Runner {
+export function createRunner({ startJob, scaledMs, intervalMs, tell }: RunnerOptions): Runner {
   const running = new Map<string, JobProcess>();
   const startedAtMs = new Map<string, number>();
   const timers = createTimers();
@@ -83,6 +85,10 @@ export function createRunner({ startJob, scaledMs, tell }: RunnerOptions): Runne
         case 'wake': {
           const waitMs = (startedAtMs.get(act.label) ?? 0) + ms - Date.now();
           return timers.later(Math.max(0, waitMs), () => tell({ kind: 'due', label: act.label }));
+        }
+        case 'recur': {
+          const { label, job, seconds } = act;
+          return timers.later(intervalMs(seconds * 1000), () => tell({ kind: 'interval', label, job }));
         }
       }
     },

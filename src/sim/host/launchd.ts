@@ -22,6 +22,8 @@ export interface LaunchdOptions {
   readonly startJob: StartJob;
   /** Real milliseconds for so many milliseconds of the Mac. */
   readonly scaledMs: (macMs: number) => number;
+  /** The same for start intervals. */
+  readonly intervalMs: (macMs: number) => number;
   /** Writes one line into the node's `/.sim/unknown`. */
   readonly objectTo: (line: string) => void;
   /** Told every text of a job before it is loaded, so that its addresses are known when it starts. */
@@ -100,7 +102,7 @@ export function createLaunchd(options: LaunchdOptions): Launchd {
     shown.become(state);
     for (const act of acts) runner.perform(act);
   };
-  const runner = createRunner({ startJob: options.startJob, scaledMs: options.scaledMs, tell });
+  const runner = createRunner({ ...options, tell });
   const core: LaunchdCore = {
     ...shown,
     tell,

@@ -23,6 +23,8 @@ export interface JobDefinition {
   readonly runAtLoad: boolean;
   readonly keepAlive: KeepAlive;
   readonly throttleSeconds: number;
+  /** Started again and again after so many seconds; absent where nobody asked for that. */
+  readonly intervalSeconds?: number;
   readonly exitTimeoutSeconds: number;
   /** Whether the rest of its process group may outlive it. */
   readonly abandonsGroup: boolean;
@@ -46,6 +48,7 @@ type Check = (value: PropertyList) => boolean;
 const isText: Check = (value) => typeof value === 'string' && value !== '' && !value.includes('\0');
 const isFlag: Check = (value) => typeof value === 'boolean';
 const isSeconds: Check = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0;
+const isInterval: Check = (value) => isSeconds(value) && value !== 0;
 const isDictionary = (value: PropertyList): value is Dictionary => typeof value === 'object' && !Array.isArray(value);
 const isTextList: Check = (value) => Array.isArray(value) && value.length > 0 && value.every(isArgument);
 const isArgument: Check = (value) => typeof value === 'string' && !value.includes('\0');
@@ -67,6 +70,7 @@ const keys: Readonly<Record<string, Check>> = {
   EnvironmentVariables: isTextDictionary,
   ExitTimeOut: isSeconds,
   ThrottleInterval: isSeconds,
+  StartInterval: isInterval,
   StandardOutPath: isText,
   StandardErrorPath: isText,
   ProcessType: isProcessType,
@@ -108,6 +112,7 @@ function jobOf(list: Dictionary, label: string, keepAlive: KeepAlive): JobReadin
   const program = textOf(list['Program']) ?? words[0];
   if (program === undefined) return { kind: 'refused', reason: 'neither Program nor ProgramArguments' };
   const type = list['ProcessType'];
+  const interval = list['StartInterval'];
   return {
     kind: 'job',
     job: {
@@ -122,6 +127,7 @@ function jobOf(list: Dictionary, label: string, keepAlive: KeepAlive): JobReadin
       runAtLoad: list['RunAtLoad'] === true,
       keepAlive,
       throttleSeconds: secondsOf(list['ThrottleInterval'], defaults.throttleSeconds),
+      ...(typeof interval === 'number' && { intervalSeconds: interval }),
       exitTimeoutSeconds: secondsOf(list['ExitTimeOut'], defaults.exitTimeoutSeconds),
       abandonsGroup: list['AbandonProcessGroup'] === true,
       processType: type === 'Interactive' || type === 'Adaptive' || type === 'Background' ? type : 'Standard',

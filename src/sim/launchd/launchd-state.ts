@@ -58,7 +58,9 @@ export type LaunchdEvent =
   | { readonly kind: 'not-started'; readonly label: string }
   | { readonly kind: 'ended'; readonly label: string; readonly exit: Exit }
   /** The throttle interval is over. */
-  | { readonly kind: 'due'; readonly label: string };
+  | { readonly kind: 'due'; readonly label: string }
+  /** The start interval of this very job is over once more. */
+  | { readonly kind: 'interval'; readonly label: string; readonly job: JobDefinition };
 
 /** What has to be done with real processes because of it, in this order. */
 export type LaunchdAct =
@@ -67,7 +69,9 @@ export type LaunchdAct =
   /** KILL, when this very process is still there after so many seconds of the Mac. */
   | { readonly kind: 'kill-later'; readonly label: string; readonly pid: number; readonly seconds: number }
   /** Tell `due`, so many seconds of the Mac after the last start. */
-  | { readonly kind: 'wake'; readonly label: string; readonly seconds: number };
+  | { readonly kind: 'wake'; readonly label: string; readonly seconds: number }
+  /** Tell `interval`, so many seconds of the Mac from now. */
+  | { readonly kind: 'recur'; readonly label: string; readonly job: JobDefinition; readonly seconds: number };
 
 /** The state afterwards, and what is to be done. */
 export interface Transition {
@@ -96,10 +100,17 @@ const unchanged = (state: LaunchdState): Transition => ({ state, acts: [] });
 
 const startAct = (job: JobDefinition): LaunchdAct => ({ kind: 'start', label: job.label, job });
 
+/** @see launchd.plist(5), StartInterval: the count begins when the job is loaded */
+const recurActs = (job: JobDefinition): readonly LaunchdAct[] =>
+  job.intervalSeconds === undefined ? [] : [{ kind: 'recur', label: job.label, job, seconds: job.intervalSeconds }];
+
 function load(state: LaunchdState, job: JobDefinition, path: string): Transition {
   const service: Service = { job, path, phase: { kind: 'idle' }, runs: 0 };
   const isStarting = job.runAtLoad || job.keepAlive.kind === 'always';
-  return { state: withService(state, job.label, service), acts: isStarting ? [startAct(job)] : [] };
+  return {
+    state: withService(state, job.label, service),
+    acts: [...(isStarting ? [startAct(job)] : []), ...recurActs(job)],
+  };
 }
 
 type Next = Extract<Phase, { kind: 'stopping' }>['next'];
@@ -170,6 +181,13 @@ function ended(state: LaunchdState, service: Service, exit: Exit): Transition {
   };
 }
 
+/** A job that still runs, or waits for its throttle interval, is not started; one that was loaded anew counts anew. */
+function recur(state: LaunchdState, service: Service, job: JobDefinition): Transition {
+  if (service.job !== job) return unchanged(state);
+  const acts = service.phase.kind === 'idle' ? [startAct(job)] : [];
+  return { state, acts: [...acts, ...recurActs(job)] };
+}
+
 function signal(state: LaunchdState, service: Service, name: JobSignal): Transition {
   const isThere = pidOf(service) !== undefined;
   return { state, acts: isThere ? [{ kind: 'signal', label: service.job.label, signal: name }] : [] };
@@ -197,6 +215,8 @@ function serviceEvent(
       return ended(state, service, event.exit);
     case 'due':
       return service.phase.kind === 'scheduled' ? kick(state, service, false) : unchanged(state);
+    case 'interval':
+      return recur(state, service, event.job);
     case 'override':
       return unchanged(state);
   }

@@ -125,6 +125,7 @@ export function printText(service: Service): string {
     ),
     `\t${exitLine(service.lastExit)}`,
     '',
+    ...(job.intervalSeconds === undefined ? [] : [`\trun interval = ${job.intervalSeconds} seconds`, '']),
     ...fields(['spawn type', spawnTypes[job.processType]], ['jetsam priority', 40]),
     '',
     `\tproperties = ${properties(service)}`,

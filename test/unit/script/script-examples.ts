@@ -3,6 +3,8 @@ import { digest } from '../../../src/model/digest.ts';
 import type { JobArgs, JobCall, RankRecord, ScriptArgs, ScriptCall, TreeId } from '../../../src/model/node-script.ts';
 import { askCommand } from '../../../src/script/ask-endpoint.ts';
 import { historyCommand } from '../../../src/script/history.ts';
+import { installAccessCommand, ruleText } from '../../../src/script/install-access.ts';
+import { keepText } from '../../../src/script/keeper.ts';
 import { jobText, launchBody } from '../../../src/script/launch-job.ts';
 import { releaseLeaseScript, renewLeaseScript, stealLeaseScript, takeLeaseScript } from '../../../src/script/lease.ts';
 import { mutatingScript } from '../../../src/script/mutating-script.ts';
@@ -46,8 +48,13 @@ const files = [
 
 const scripts: ScriptArgs = {
   'set-power': { sleepMinutes: 0, restartAfterPowerLoss: true },
+  'set-updates': {},
+  'set-names': { computerName: 'studio-1', localHostName: 'studio-1', hostName: "ana's" },
+  'set-clock': {},
+  'set-screen-sharing': { on: true },
+  'stop-firewall': {},
   'set-wired-limit': { megabytes: 491_520 },
-  'remove-bridge': { bridge: 'bridge0', members: ['en2', 'en3'], services: ['Thunderbolt Bridge'] },
+  'remove-bridge': { bridge: 'bridge0', members: ['en2', 'en3'], services: ['Thunderbolt Bridge'], keeper: true },
   'set-link-address': {
     service: "Ana's cable",
     hardwarePort: 'Thunderbolt 2',
@@ -55,10 +62,24 @@ const scripts: ScriptArgs = {
     address: '10.77.0.1',
     prefixLength: 30,
     create: true,
+    keeper: true,
   },
   'clear-link-address': { service: 'Thunderbolt 2', device: 'en3', addresses: ['10.77.0.1'] },
   'stop-daemon': { label: 'io.exo.networksetup', remove: true },
-  'order-services': { last: ['en2', 'en3', 'bridge0'] },
+  'order-services': { last: ['en2', 'en3', 'bridge0'], keeper: true },
+  'load-keeper': { reload: true },
+  'remove-keeper': {},
+  'restore-network': {
+    bridge: { name: 'bridge0', interfaces: ['en2', 'en3'], auto: 'thunderbolt-bridge' },
+    made: ['Thunderbolt 2 2'],
+    switched: [{ service: 'Thunderbolt Bridge', on: true }],
+    manual: [{ service: 'Thunderbolt 3', device: 'en4', address: '192.0.2.7', prefixLength: 24 }],
+    order: ['Ethernet', "Ana's", 'Thunderbolt Bridge'],
+  },
+  'restore-value': { key: 'power' },
+  'return-daemon': { label: 'io.exo.networksetup', load: true },
+  'clear-node': { labels: ['dev.meshwright.keeper'], models: false },
+  'withdraw-node': {},
   'settle-rollback': { run: "r-0's" },
   'prepare-staging': { tree: exampleModel, user: 'mesh' },
   'publish-tree': { tree: exampleModel, jobs: [exampleDigest] },
@@ -158,6 +179,7 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
       touchedNetwork({ name: 'set-link-address', args: scripts['set-link-address'] }),
     ),
     'waiting for a confirmation': rollText,
+    'round of the keeper': keepText,
     restart: inScript(restartBody({ intent: 'reboot-1', from: 'AB', to: 'up', delaySeconds: 2 }), rootPrefix),
     'take a lease': takeLeaseScript(rootPrefix, claim),
     'steal a lease': stealLeaseScript(rootPrefix, claim, seen),
@@ -172,6 +194,8 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
     ),
     ask: askCommand(request),
     'ask with a file': askCommand({ ...request, body: requestFile('kimi') }),
+    'install of key and rule': installAccessCommand(rootPrefix, { key: 'ssh-ed25519 AAAA', user: 'mesh' }),
+    'rule of sudo': ruleText(rootPrefix, 'mesh'),
     size: stagedSizeCommand(path, rootPrefix),
     prefix: prefixDigestCommand(path, 17, rootPrefix),
     append: appendCommand(path, 17, rootPrefix),

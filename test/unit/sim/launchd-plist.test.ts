@@ -125,7 +125,8 @@ describe('a launchd job', () => {
     [{ Program: '/x', RunAtLoad: 'yes' }, 'the value of RunAtLoad'],
     [{ Program: '/x', ExitTimeOut: -1 }, 'the value of ExitTimeOut'],
     [{ Program: '/x', EnvironmentVariables: { A: 1 } }, 'the value of EnvironmentVariables'],
-    [{ Program: '/x', StartInterval: 5 }, 'not simulated: StartInterval'],
+    [{ Program: '/x', StartInterval: 0 }, 'the value of StartInterval'],
+    [{ Program: '/x', WatchPaths: ['/y'] }, 'not simulated: WatchPaths'],
     [{ Program: '/x', KeepAlive: { PathState: true } }, 'not simulated: KeepAlive with these conditions'],
   ])('is none with %j', (more, reason) => {
     expect(reasonOf(readJob(jobPlist(more)))).toBe(reason);

@@ -1,0 +1,30 @@
+import { known } from '../model/known.ts';
+import { keeperData, keeperLabel, keeperPlist, keeperProgram } from '../script/keeper-files.ts';
+import type { Fact } from './fact.ts';
+import { files } from './files.ts';
+import { readKept } from './kept.ts';
+import { keptFiles, keptRecords, launchdServices } from './probes/ours.ts';
+import { services } from './services.ts';
+
+const ownPaths: readonly string[] = [keeperProgram.path, keeperData.path, keeperPlist.path];
+
+/** The daemon that puts back what macOS undoes: from what was put, what launchd has loaded, and what it wrote down. */
+export const keeper: Fact<'keeper'> = {
+  name: 'keeper',
+  from: [keptFiles, launchdServices, keptRecords],
+  parse: ([fileAnswer, serviceAnswer, keptAnswer], asked) => {
+    const put = files.parse([fileAnswer], asked);
+    if (put.kind === 'unknown') return put;
+    const loaded = services.parse([serviceAnswer], asked);
+    if (loaded.kind === 'unknown') return loaded;
+    const kept = readKept(keptAnswer);
+    if (kept.kind === 'unknown') return kept;
+    const { last, refused } = kept.value.keeper;
+    return known({
+      files: put.value.filter(({ path }) => ownPaths.includes(path)),
+      isLoaded: loaded.value.some(({ label, state }) => label === keeperLabel && state !== 'not-loaded'),
+      isRefused: refused !== undefined,
+      ...(last !== undefined && last !== '' && { lastChange: last }),
+    });
+  },
+};

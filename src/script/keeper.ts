@@ -1,0 +1,169 @@
+/**
+ * The program of the keeper: one round, and then it ends. It puts back what macOS undoes at a start or when a cable is
+ * plugged, with sysctl, ifconfig and the file of the network preferences alone, and does nothing else.
+ */
+import { keeperData, keeperLast, keeperLog, keeperProgram } from './keeper-files.ts';
+import { below, pathWord, place, tool } from './node-paths.ts';
+
+/** How many bytes the log may have before it is cut, and how many of its lines then stay. */
+const logLimit = { bytes: 65_536, lines: 200 } as const;
+
+/** Seconds for which a Mac that has just started may list no Thunderbolt port yet. */
+const startSeconds = 10;
+
+/** `NUMBER INTERFACE` of each hardware port that is a Thunderbolt receptacle. @see networksetup(8) */
+const portLines = `/^Hardware Port: / { n = ""; if (NF == 4 && $3 == "Thunderbolt" && $4 ~ /^[0-9]+$/) n = $4 }
+/^Device: en[0-9]+$/ && n != "" { print n, $2 }`;
+
+/**
+ * From the ports, \`ifconfig -a\` and the bridges of the preferences, each behind a line "@ NAME": bridges that join
+ * nothing but receptacles ("preferences NAME", "interface NAME MEMBER…"), and of each receptacle with a cable "link
+ * NUMBER INTERFACE BRIDGED ADDRESS/MASK…". A bridge with any other member was made by a person, in whichever of the two
+ * layers that shows.
+ */
+const networkLines = `$1 == "@" { part = $2; name = ""; next }
+part == "ports" { port[$2] = $1; next }
+part == "interfaces" && /^[a-z]/ { name = $1; sub(/:$/, "", name); next }
+part == "interfaces" && $1 == "member:" { live[name] = live[name] " " $2; inside[$2] = 1; if (!($2 in port)) made[name] = 1 }
+part == "interfaces" && $1 == "inet" && $3 == "netmask" { held[name] = held[name] " " $2 "/" $4 }
+part == "interfaces" && $1 == "status:" && $2 == "active" { up[name] = 1 }
+part == "interfaces" { next }
+/^    [a-z]+[0-9]+ = Dict [{]$/ { name = $1; kept[name] = 0; list = 0; next }
+$1 == "Interfaces" && name != "" { list = 1; next }
+list && $1 == "}" { list = 0; next }
+list { kept[name]++; if (!($1 in port)) made[name] = 1; next }
+$1 == "__AUTO__" && $3 == "thunderbolt-bridge" { own[name] = 1 }
+END {
+  for (n in kept) if (!(n in made) && (kept[n] > 0 || (n in own))) print "preferences", n
+  for (n in live) if (!(n in made)) print "interface", n live[n]
+  for (e in port) if (e in up) print "link", port[e], e, ((e in inside) ? "bridged" : "free") held[e]
+}`;
+
+const bridges = ':VirtualNetworkInterfaces:Bridge';
+const preferences = pathWord(place.networkPreferences);
+const ifconfig = pathWord(tool.ifconfig);
+const pending = pathWord(below(place.rollback, 'pending'));
+const rolling = pathWord(below(place.rollback, 'rolling'));
+
+/** `may` says whether the keeper has something to keep and nobody is changing the network; `say` writes a change down. */
+const sayFunctions = `may() {
+  [ -e ${pathWord(keeperData)} ] && [ ! -e ${pending} ] && [ ! -e ${rolling} ]
+}
+say() {
+  x="at=$(${pathWord(tool.date)} -u +%s) $*"
+  ${pathWord(tool.mkdir)} -p ${pathWord(place.log)}
+  printf '%s\\n' "$x" >>"$l"
+  printf '%s\\n' "$x" >"$t.new" && ${pathWord(tool.mv)} -f "$t.new" "$t"
+  x=$(${pathWord(tool.stat)} -f %z "$l")
+  [ "$x" -le ${logLimit.bytes} ] || {
+    ${pathWord(tool.tail)} -n ${logLimit.lines} "$l" >"$l.new" && ${pathWord(tool.mv)} -f "$l.new" "$l"
+  }
+}`;
+
+/** `wired MEGABYTES`. @see sysctl `iogpu.wired_limit_mb`: lost at every start */
+const wiredFunction = `wired() {
+  w=$(${pathWord(tool.sysctl)} -n iogpu.wired_limit_mb 2>/dev/null)
+  case $w in ("$1" | '' | *[!0-9]*) return ;; esac
+  may || exit 0
+  ${pathWord(tool.sysctl)} iogpu.wired_limit_mb="$1" >/dev/null 2>&1
+  [ "$(${pathWord(tool.sysctl)} -n iogpu.wired_limit_mb)" != "$1" ] || say "wired-limit from=$w to=$1"
+}`;
+
+/**
+ * `ports` asks which interface is at which receptacle, `look` how all of them are. What is kept names receptacles:
+ * macOS may call their interfaces otherwise after any start.
+ */
+const lookFunctions = `ports() {
+  p=$(${pathWord(tool.networksetup)} -listallhardwareports 2>/dev/null | ${pathWord(tool.awk)} '${portLines}')
+  [ -n "$p" ]
+}
+look() {
+  s=$({
+    printf '@ ports\\n%s\\n@ interfaces\\n' "$p"
+    ${ifconfig} -a
+    printf '@ preferences\\n'
+    ${pathWord(tool.plistBuddy)} -c 'Print ${bridges}' ${preferences}
+  } 2>/dev/null | ${pathWord(tool.awk)} '${networkLines}')
+}`;
+
+/**
+ * `unbridge` takes away what \`look\` found of macOS's own bridge: first out of the preferences, or configd makes it
+ * anew. @see ifconfig(8) of macOS: deletem, destroy
+ */
+const bridgeFunction = `unbridge() {
+  y=
+  while read -r a n m; do
+    case $a in (preferences | interface) may || exit 0 ;; (*) continue ;; esac
+    if [ "$a" = preferences ]; then
+      ${pathWord(tool.plistBuddy)} -c "Delete ${bridges}:$n" ${preferences} >/dev/null 2>&1
+      ! ${pathWord(tool.plistBuddy)} -c "Print ${bridges}:$n" ${preferences} >/dev/null 2>&1 || continue
+      say "bridge $n removed from=preferences"
+    else
+      for i in $m; do ${ifconfig} "$n" deletem "$i" >/dev/null 2>&1; done
+      ${ifconfig} "$n" destroy >/dev/null 2>&1
+      ! ${ifconfig} "$n" >/dev/null 2>&1 || continue
+      say "bridge $n removed from=interfaces members=$m"
+    fi
+    y=1
+  done <<EOT
+$s
+EOT
+  [ -z "$y" ] || look
+}`;
+
+/** `address RECEPTACLE ADDRESS MASK`: of a receptacle with a cable that is in no bridge. @see ifconfig(8): inet, netmask */
+const addressFunction = `address() {
+  while read -r a n e f h; do
+    [ "$a $n $f" = "link $1 free" ] || continue
+    case " $h " in (*" $2/$3 "*) continue ;; esac
+    may || exit 0
+    ${ifconfig} "$e" inet "$2" netmask "$3" >/dev/null 2>&1
+    case $(${ifconfig} "$e" 2>/dev/null) in
+      (*"inet $2 netmask $3"*) say "address receptacle=$1 interface=$e from=\${h:-none} to=$2/$3" ;;
+    esac
+  done <<EOT
+$s
+EOT
+}`;
+
+/**
+ * The daemon. It does nothing without its data, and nothing while a change of the network waits for its confirmation
+ * or is being taken back: whoever changes the network decides what it may go on to keep.
+ */
+export const keepText = `{
+R=\${0%${'/*'.repeat(keeperProgram.path.split('/').length - 1)}}
+export R LC_ALL=C
+PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
+export PATH
+umask 022
+trap '' HUP PIPE
+l=${pathWord(keeperLog)} t=${pathWord(keeperLast)}
+${sayFunctions}
+${wiredFunction}
+${lookFunctions}
+${bridgeFunction}
+${addressFunction}
+may || exit 0
+d=$(${pathWord(tool.cat)} ${pathWord(keeperData)})
+while read -r a v; do
+  case $a in (wired) wired "$v" ;; esac
+done <<EOT
+$d
+EOT
+case $d in (*bridge* | *address*) ;; (*) exit 0 ;; esac
+n=0
+until ports; do
+  n=$((n + 1))
+  if [ "$n" -ge ${startSeconds} ] || ! may; then exit 0; fi
+  ${pathWord(tool.sleep)} 1
+done
+look
+case $d in (*'bridge remove'*) unbridge ;; esac
+while read -r a v w x; do
+  case $a in (address) address "$v" "$w" "$x" ;; esac
+done <<EOT
+$d
+EOT
+exit 0
+} </dev/null >/dev/null 2>&1
+`;

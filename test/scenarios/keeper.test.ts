@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startFleet } from '../../src/sim/host/start-fleet.ts';
+import { filePart, first, pairFile, second } from './converge-file.ts';
+import { type ConvergeRack, changesIn, leftIn, patience, planFor, startConvergeRackBy } from './converge-rack.ts';
+import { eventually } from './sim-fixture.ts';
+
+/** Nothing has to be served for this. */
+const file = pairFile((value) => {
+  for (const key of ['runtimes', 'models', 'placements']) delete value[key];
+});
+
+let rack: ConvergeRack;
+beforeAll(async () => {
+  // A minute of launchd is a fifth of a second.
+  rack = await startConvergeRackBy((options) => startFleet({ ...options, intervalFactor: 1 / 300 }), 'keeper', file);
+});
+afterAll(() => rack?.stop());
+
+const logAt = (node: string): Promise<string> =>
+  readFile(`${rack.fleet().nodes[node]?.root}/Library/Application Support/meshwright/log/keeper`, 'utf8').catch(
+    () => '',
+  );
+
+/** What is left to do by a look: whatever the keeper did in the meantime is in no plan. */
+const left = (): Promise<readonly string[]> =>
+  rack.behindOurBack(async () => leftIn(planFor(rack.desired(), await rack.observe())));
+
+/** Waits until nothing is left to do. */
+async function healed(): Promise<void> {
+  await eventually(async () => (await left()).length === 0);
+  expect(await left()).toEqual([]);
+}
+
+async function reboot(node: string): Promise<void> {
+  await rack.behindOurBack(async (fleet) => {
+    const boots = (): number => fleet.effects().filter((one) => one.kind === 'boot' && one.node === node).length;
+    const before = boots();
+    await rack.asRoot(node, '"$R/sbin/shutdown" -r now >/dev/null 2>&1 </dev/null &');
+    expect(await eventually(() => boots() > before && fleet.power()[node] === 'up')).toBe(true);
+  });
+}
+
+describe('the keeper', { timeout: patience }, () => {
+  it('is brought and loaded by an apply, which the next one leaves as it is', async () => {
+    const { plan } = await rack.converge();
+    expect(changesIn(plan)).toEqual(
+      [first, second].flatMap((node) => [`${node} keeper/files`, `${node} keeper/loaded`]),
+    );
+    expect(await logAt(first)).toBe('');
+  });
+
+  it('brings back the wired limit after a start, without any apply', async () => {
+    await reboot(first);
+    await healed();
+    expect(await logAt(first)).toMatch(/^at=\d+ wired-limit from=0 to=491520$/m);
+  });
+
+  it('takes away a bridge that macOS makes anew, and gives the interface its address again', async () => {
+    await rack.behindOurBack((fleet) => fleet.setFault(['bridge-rebuilt', first]));
+    await healed();
+    const log = await logAt(first);
+    expect(log).toContain('bridge bridge0 removed from=preferences');
+    expect(log).toContain('bridge bridge0 removed from=interfaces members=en2 en3');
+    await reboot(first);
+    await healed();
+    expect((await logAt(first)).match(/from=preferences/g)).toHaveLength(2);
+  });
+
+  it('gives a link its address again after configd has put its service on DHCP, and leaves the service to apply', async () => {
+    await rack.behindOurBack((fleet) => fleet.setFault(['dhcp-reset', `${second}:2`]));
+    expect(await eventually(async () => (await logAt(second)).includes('address receptacle=2'))).toBe(true);
+    expect((await left()).filter((line) => line.startsWith('change'))).toEqual([
+      `change ${second} link-address/2/kept: dhcp -> 10.77.0.2/30`,
+    ]);
+    await rack.converge();
+  });
+
+  it('does nothing while a change of the network waits for its confirmation', async () => {
+    const before = await logAt(second);
+    await rack.behindOurBack(async () => {
+      const pending = '"$R/Library/Application Support/meshwright/rollback/pending"';
+      await rack.asRoot(second, `"$R/bin/mkdir" -p ${pending}\n"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4096`);
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(await logAt(second)).toBe(before);
+      await rack.asRoot(second, `"$R/bin/rmdir" ${pending}`);
+    });
+    await healed();
+    expect(await logAt(second)).toContain('wired-limit from=4096 to=245760');
+  });
+
+  it('goes when the file says so, with its files and without what it has put back', async () => {
+    filePart(file, 'system')['keeper'] = 'none';
+    await rack.declare(file);
+    const { plan } = await rack.converge();
+    expect(plan.steps.map(({ id }) => id)).toEqual([`${first}/keeper/remove`, `${second}/keeper/remove`]);
+    const { stdout } = await rack.asRoot(
+      first,
+      'ls "$R/Library/LaunchDaemons" "$R/Library/Application Support/meshwright"',
+    );
+    expect(stdout).not.toContain('keeper');
+  });
+});
