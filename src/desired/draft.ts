@@ -60,6 +60,8 @@ export interface Draft {
   readonly accept?: DraftText;
   readonly pool?: DraftText;
   readonly wiredLimit?: DraftText;
+  readonly fileVault?: DraftText;
+  readonly automaticLogin?: DraftText;
   readonly isRdmaRequired: boolean;
   /** Whether there is a pool, be it wrong. */
   readonly hasPool: boolean;
@@ -102,6 +104,8 @@ export function makeDraft(root: unknown, raw: RawText): Draft {
     ...optional('version', text(member(macos, 'version'), '/macos/version')),
     ...optional('accept', text(member(macos, 'accept'), '/macos/accept')),
     ...optional('wiredLimit', text(member(member(root, 'system'), 'wiredLimit'), '/system/wiredLimit')),
+    ...optional('fileVault', text(member(member(root, 'system'), 'fileVault'), '/system/fileVault')),
+    ...optional('automaticLogin', text(member(member(root, 'system'), 'automaticLogin'), '/system/automaticLogin')),
     ...optional('pool', text(pool, '/thunderbolt/addressing/pool')),
   };
 }

@@ -95,6 +95,12 @@ export const ruleCodes = {
       'macOS needs about 8 GiB of the memory beside the GPU; a Mac whose GPU takes them swaps, hangs or panics. The limit holds for every node.',
     hint: 'Write `auto`, which fits every Mac, or a size that the smallest Mac can spare.',
   },
+  'node/login-under-filevault': {
+    severity: 'error',
+    summary: 'Automatic login is required where FileVault must be on.',
+    cause: 'FileVault waits for a password before macOS starts, so macOS does not offer automatic login beside it.',
+    hint: 'Choose one: system.fileVault: disabled, or no system.automaticLogin.',
+  },
   'version/not-text': {
     severity: 'error',
     summary: 'A version is written as a number.',

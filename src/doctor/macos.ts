@@ -1,5 +1,5 @@
 import { acceptsVersion } from '../desired/version-range.ts';
-import type { MacosVersion } from '../model/fact-values.ts';
+import type { MacosVersion } from '../model/mac-itself.ts';
 import type { Examination, ExaminedNode } from './examination.ts';
 import { groupBy } from './group-by.ts';
 

@@ -2,25 +2,10 @@ import type { ForeignDaemon } from '../model/fact-values.ts';
 import { known, unknown } from '../model/known.ts';
 import type { Fact } from './fact.ts';
 import { knownDaemons } from './known-daemons.ts';
-import { parseLaunchctlPrint } from './launchctl-print.ts';
+import { isLoaded, overrideOf } from './launchd-answers.ts';
 import { foreignDaemonList } from './probes/ours.ts';
 import { garbled } from './read-answer.ts';
 import { type NodeRecord, readRecords } from './records.ts';
-
-/** Whether launchd has loaded it; undefined for an answer that nobody can read. */
-function isLoaded(code: string, lines: readonly string[]): boolean | undefined {
-  if (code === '0') return parseLaunchctlPrint(lines) === undefined ? undefined : true;
-  return code === '113' && lines.some((line) => line.startsWith('Could not find service ')) ? false : undefined;
-}
-
-/** `"LABEL" => disabled`, or `true` on older macOS; no line at all is no override. */
-function isDisabled(label: string, code: string, lines: readonly string[]): boolean | undefined {
-  const words = lines.map((line) => /^\s*"([^"]+)" => (disabled|enabled|true|false)$/.exec(line));
-  const [first, ...more] = words;
-  if (code !== '0' || more.length > 0) return undefined;
-  if (words.length === 0) return false;
-  return first?.[1] === label ? first[2] === 'disabled' || first[2] === 'true' : undefined;
-}
 
 const headForm = /^(daemon|override) ([a-z.]{1,100}) (\d{1,3})$/;
 
@@ -30,8 +15,10 @@ function daemonOf([daemon, override]: readonly NodeRecord[]): ForeignDaemon | un
   const isKnown = knownDaemons.some((one) => one.label === label);
   if (kind !== 'daemon' || otherKind !== 'override' || label !== otherLabel || !isKnown) return undefined;
   const loaded = isLoaded(code, daemon?.lines ?? []);
-  const disabled = isDisabled(label, otherCode, override?.lines ?? []);
-  return loaded === undefined || disabled === undefined ? undefined : { label, isLoaded: loaded, isDisabled: disabled };
+  const said = overrideOf(label, otherCode, override?.lines ?? []);
+  return loaded === undefined || said === undefined
+    ? undefined
+    : { label, isLoaded: loaded, isDisabled: said === 'disabled' };
 }
 
 /** Network daemons of others whose plist lies on the node. One that runs without its plist is gone with the next start. */

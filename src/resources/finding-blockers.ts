@@ -26,6 +26,9 @@ function meaningOf(view: View, finding: Diagnostic): Meaning {
   if (role === 'told' || role === 'converged') {
     return role;
   }
+  if (role === 'converged-by-clock') {
+    return view.desired.system.clock === 'set' ? 'converged' : 'told';
+  }
   const nodes = aboutNodes(view, finding);
   if (role === 'converged-by-address') {
     return hasNewAddress(view, nodes) ? 'converged' : 'told';

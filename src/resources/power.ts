@@ -1,6 +1,6 @@
 import type { DesiredFleet } from '../model/desired.ts';
-import type { PowerSettings } from '../model/fact-values.ts';
 import type { Known } from '../model/known.ts';
+import type { PowerSettings } from '../model/mac-settings.ts';
 import type { ScriptArgs } from '../model/node-script.ts';
 import type { Step } from '../model/step.ts';
 import { scriptStep } from './build-step.ts';

@@ -86,6 +86,8 @@ export interface Ailments {
   readonly panic?: PanicCause;
   /** Much TCP through a cable makes the kernel panic. */
   readonly panicsUnderTcp?: true;
+  /** exo's network daemon: `stopped` is unloaded and disabled. */
+  readonly networkDaemon?: 'fights' | 'stopped';
   /** There is no current at its socket. */
   readonly lacksCurrent?: true;
 }

@@ -155,5 +155,27 @@ export const emptyPreferences = (name: string, set: string): PlistDict => ({
   },
 });
 
+/** What a Mac is called, for three purposes. */
+export type NameKey = 'ComputerName' | 'LocalHostName' | 'HostName';
+
+/** One name of the Mac as the preferences have it; undefined when nobody has set it. */
+export function nameIn(preferences: PlistDict, key: NameKey): string | undefined {
+  const system = dictAt(preferences, 'System');
+  const names = key === 'LocalHostName' ? dictAt(dictAt(system, 'Network'), 'HostNames') : dictAt(system, 'System');
+  const name = textAt(names, key);
+  return name === '' ? undefined : name;
+}
+
+/** The preferences with this name in them. */
+export function withName(preferences: PlistDict, key: NameKey, name: string): PlistDict {
+  const system = dictAt(preferences, 'System');
+  const network = dictAt(system, 'Network');
+  const named =
+    key === 'LocalHostName'
+      ? { Network: { ...network, HostNames: { ...dictAt(network, 'HostNames'), [key]: name } } }
+      : { System: { ...dictAt(system, 'System'), [key]: name } };
+  return { ...preferences, System: { ...system, ...named } };
+}
+
 /** The text of the file {@link preferencesPath}. */
 export const networkPreferences = ({ preferences }: MacState): string => plistText(preferences);

@@ -95,11 +95,8 @@ export function newMac(from: NewMac): MacState {
 
 /** A new Mac has both files; nobody has chosen in System Settings what the keys stand for. */
 const newDomains = ({ macos }: DesiredFleet): MacState['domains'] => ({
-  [softwareUpdateDomain]: {
-    LastResultCode: 2,
-    ...(macos.automaticUpdates === 'disabled' ? { AutomaticallyInstallMacOSUpdates: false } : {}),
-  },
-  [loginWindowDomain]: { lastUser: 'loggedIn', lastUserName: 'mesh' },
+  [softwareUpdateDomain]: macos.automaticUpdates === 'disabled' ? { AutomaticallyInstallMacOSUpdates: false } : {},
+  [loginWindowDomain]: {},
 });
 
 /**

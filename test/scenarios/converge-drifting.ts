@@ -1,4 +1,5 @@
 import { handOn } from './converge-drifts.ts';
+import { type FileValue, filePart, pairFile } from './converge-file.ts';
 import type { Drift } from './converge-hand.ts';
 import { type ConvergeRack, startConvergeRack } from './converge-rack.ts';
 
@@ -13,8 +14,19 @@ export interface DriftingRack {
   readonly stop: () => Promise<void>;
 }
 
+/** Beside the keys of the example those of which the usual value leaves a Mac as it is. */
+function withEverySetting(file: FileValue): void {
+  Object.assign(filePart(file, 'system'), {
+    computerName: 'node',
+    clock: 'set',
+    automaticLogin: 'disabled',
+    screenSharing: 'disabled',
+    firewall: 'disabled',
+  });
+}
+
 async function converged(seed: string): Promise<ConvergeRack> {
-  const rack = await startConvergeRack(seed);
+  const rack = await startConvergeRack(seed, pairFile(withEverySetting));
   await rack.converge();
   return rack;
 }

@@ -5,6 +5,7 @@ import type { Fleet } from '../../src/sim/host/start-fleet.ts';
 import { first } from './converge-file.ts';
 import type { Drift, Hand } from './converge-hand.ts';
 import type { ConvergeRack } from './converge-rack.ts';
+import { settingDrifts } from './converge-setting-drifts.ts';
 
 const preferences = '/Library/Preferences/SystemConfiguration/preferences.plist';
 const ours = '/Library/Application Support/meshwright';
@@ -95,6 +96,7 @@ export const drifts: readonly Drift[] = [
     batch: 'settings',
     make: ({ asRoot }) => asRoot('"$R/usr/bin/pmset" -a autorestart 0'),
   },
+  ...settingDrifts,
   {
     of: 'wired-limit',
     what: 'the limit is another one',

@@ -1,15 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Fleet } from '../../src/sim/host/start-fleet.ts';
 import { type DriftingRack, patternOf, startDriftingRack } from './converge-drifting.ts';
 import { drifts } from './converge-drifts.ts';
 import { second } from './converge-file.ts';
-import { hindrances } from './converge-hindrances.ts';
-import { changesIn, patience } from './converge-rack.ts';
+import { type Hindrance, hindrances } from './converge-hindrances.ts';
+import { type ConvergeRack, changesIn, patience } from './converge-rack.ts';
 
 let drifting: DriftingRack;
 beforeAll(async () => {
   drifting = await startDriftingRack('hindered');
 });
 afterAll(() => drifting.stop());
+
+async function breakBy(rack: ConvergeRack, fleet: Fleet, fault: Hindrance['fault']): Promise<void> {
+  if ('make' in fault) await rack.asRoot(second, fault.make);
+  else await fleet.setFault(fault);
+}
+
+async function undo(rack: ConvergeRack, fleet: Fleet, fault: Hindrance['fault']): Promise<void> {
+  if ('undo' in fault) await rack.asRoot(second, fault.undo);
+  else await fleet.clearFault(fault);
+}
 
 describe('drift beside what hinders its healing', { timeout: patience }, () => {
   it.each(hindrances)('of $of is for others to mend: $fault', async (one) => {
@@ -19,7 +30,7 @@ describe('drift beside what hinders its healing', { timeout: patience }, () => {
       second,
       drifts.filter(({ of }) => of === one.beside),
     );
-    await rack.behindOurBack((fleet) => fleet.setFault(one.fault));
+    await rack.behindOurBack((fleet) => breakBy(rack, fleet, one.fault));
     const { plan, report } = await rack.apply();
     const waiting = plan.waiting.map(({ node, resource }) => `${node} ${patternOf(resource)}`);
     expect([changesIn(plan), plan.blockers.map(({ code }) => code)]).toEqual([[], one.blockers]);
@@ -27,7 +38,7 @@ describe('drift beside what hinders its healing', { timeout: patience }, () => {
     expect([plan.effects, report?.steps.filter(({ outcome }) => outcome !== 'blocked') ?? []]).toEqual([[], []]);
     await rack.behindOurBack(async (fleet) => {
       if (one.isForHands) await fleet.hands();
-      else await fleet.clearFault(one.fault);
+      else await undo(rack, fleet, one.fault);
     });
     const mended = await rack.converge();
     expect(changesIn(mended.plan).map(patternOf).sort()).toEqual([...(one.afterwards ?? [])].sort());

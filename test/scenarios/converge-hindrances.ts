@@ -1,10 +1,20 @@
 import type { ResourceKind } from '../../src/resources/resource.ts';
 import { first, second } from './converge-file.ts';
 
+/** What somebody does as root on the second node. */
+export interface Habit {
+  readonly what: string;
+  readonly make: string;
+  readonly undo: string;
+}
+
+const autoLogin = '"$R/Library/Preferences/com.apple.loginwindow" autoLoginUser';
+
 /** Something of a resource that nobody but a person can change. */
 export interface Hindrance {
   readonly of: ResourceKind;
-  readonly fault: readonly [string, string];
+  /** What breaks it: a fault of the simulator, or what somebody does as root, and undoes. */
+  readonly fault: readonly [string, string] | Habit;
   /** Made beside it, so that there is something that it keeps waiting. */
   readonly beside?: string;
   /** Codes of the blockers that the plan then has. */
@@ -28,6 +38,9 @@ export const hindrances: readonly Hindrance[] = [
       `${second} link-address/*/kept`,
       `${second} link-address/*/kept`,
       `${second} link-address/*/live`,
+      `${second} names/bonjour`,
+      `${second} names/computer`,
+      `${second} names/host`,
     ],
     isForHands: false,
   },
@@ -47,6 +60,17 @@ export const hindrances: readonly Hindrance[] = [
     waiting: [`${second} power/sleep`],
     isForHands: false,
     afterwards: [`${second} power/sleep`],
+  },
+  {
+    of: 'login-window',
+    fault: {
+      what: 'somebody is logged in by itself',
+      make: `"$R/usr/bin/defaults" write ${autoLogin} -string ana`,
+      undo: `"$R/usr/bin/defaults" delete ${autoLogin}`,
+    },
+    blockers: ['login/differs'],
+    waiting: [],
+    isForHands: false,
   },
   {
     of: 'rdma',

@@ -93,6 +93,8 @@ export const keys: Readonly<Record<string, { readonly edit: Entry; readonly remo
     },
     remove: nothing,
   },
+  'macos.updates': { edit: { to: {} }, remove: nothing },
+  'macos.updates.automatic': { edit: { to: 'keep' }, remove: nothing },
   power: { edit: { to: { sleep: 30 }, changes: both('power/sleep') }, remove: nothing },
   'power.sleep': { edit: { to: 30, changes: both('power/sleep') }, remove: nothing },
   'power.restartAfterPowerLoss': {

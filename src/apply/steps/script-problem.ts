@@ -14,6 +14,10 @@ export interface ScriptFailure {
 const hints: ReadonlyMap<string, string> = new Map([
   ['no-source', 'The source in the file names a folder of the node itself: see whether it is there under this path.'],
   ['unsafe-archive', 'The archive holds a path outside of its own folder: pack it again from inside that folder.'],
+  [
+    'no-time',
+    'The node must reach time.apple.com (UDP, port 123). In a rack without the internet set its clock at the Mac (sudo date), or leave system.clock out of the file: nothing that meshwright does depends on it.',
+  ],
   ['ended-at-once', 'See what it said before it ended: meshwright logs'],
 ]);
 

@@ -7,6 +7,7 @@ import { duplicateNode } from './duplicate-node.ts';
 import { endpointTaken } from './endpoint-taken.ts';
 import { filesMissing } from './files-missing.ts';
 import { linkToItself } from './link-to-itself.ts';
+import { loginUnderFileVault } from './login-under-filevault.ts';
 import { meshNotComplete } from './mesh-not-complete.ts';
 import { needsAddressing } from './needs-addressing.ts';
 import { noRdmaModel } from './no-rdma-model.ts';
@@ -46,6 +47,7 @@ export const rules: readonly Rule[] = [
   outsideAccept,
   pool,
   wiredLimitTooLarge,
+  loginUnderFileVault,
   unknownInPlacement,
   nodeTwice,
   shardingMissing,

@@ -2,7 +2,7 @@ import { isAboveRange } from '../../desired/version-range.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { MacosVersion } from '../../model/fact-values.ts';
+import type { MacosVersion } from '../../model/mac-itself.ts';
 import { compareVersions, isOutsideAccept, macosOf, noWayBack, versionText } from '../macos.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';

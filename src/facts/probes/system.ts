@@ -1,5 +1,6 @@
 import type { Probe } from '../../model/probe.ts';
 import { place, tool } from '../../script/node-paths.ts';
+import { nodeSettingsScript } from '../../script/node-scripts/node-settings.ts';
 
 /** `sw_vers`: version and build. */
 export const swVers: Probe = { name: 'sw-vers', ask: [tool.swVers], deadlineMs: 5_000, maxBytes: 4_096 };
@@ -72,4 +73,12 @@ export const pmsetCap: Probe = {
   ask: [tool.pmset, '-g', 'cap'],
   deadlineMs: 5_000,
   maxBytes: 16_384,
+};
+
+/** Updates, automatic login, names, Screen Sharing and firewall: one record each. */
+export const nodeSettings: Probe = {
+  name: 'node-settings',
+  ask: [tool.sh, '-c', nodeSettingsScript],
+  deadlineMs: 10_000,
+  maxBytes: 65_536,
 };

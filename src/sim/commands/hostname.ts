@@ -1,14 +1,20 @@
+import type { MacState } from '../mac.ts';
+import { nameIn } from '../network-preferences.ts';
 import { apple, unconfirmed } from './source.ts';
 import { lines, type TableTool } from './tool.ts';
 
-/** `hostname`: the Bonjour name while HostName is unset. */
+/** The Bonjour name while HostName is unset. */
+const fullName = ({ preferences, name }: MacState): string =>
+  nameIn(preferences, 'HostName') ?? `${nameIn(preferences, 'LocalHostName') ?? name}.local`;
+
+/** `hostname`, by the names in the network preferences. */
 export const hostname: TableTool = {
   kind: 'table',
   path: '/bin/hostname',
   rows: ({ mac }) => [
-    { args: [], source: apple('hostname(1)'), stdout: lines(`${mac.name}.local`) },
-    { args: ['-f'], source: apple('hostname(1)'), stdout: lines(`${mac.name}.local`) },
-    { args: ['-s'], source: apple('hostname(1)'), stdout: lines(mac.name) },
+    { args: [], source: apple('hostname(1)'), stdout: lines(fullName(mac)) },
+    { args: ['-f'], source: apple('hostname(1)'), stdout: lines(fullName(mac)) },
+    { args: ['-s'], source: apple('hostname(1)'), stdout: lines(fullName(mac).replace(/\..*/, '')) },
   ],
   usage: {
     text: lines('usage: hostname [-f] [-s | -d] [name-of-host]'),

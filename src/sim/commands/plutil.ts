@@ -10,6 +10,7 @@ const publisher = 'test data of a two-Mac cluster tool';
 const present = capture('plutil-virtualnetworkinterfaces-bridge.mbp.bridge-present.json', publisher);
 const deleted = capture('plutil-virtualnetworkinterfaces-bridge.m3ultra.bridge-deleted.json', publisher);
 const services = unconfirmed('plutil -extract NetworkServices json: every service by its UUID, in one line');
+const names = unconfirmed('plutil -extract System json: computer name, Bonjour name and host name, in one line');
 const missing = published('the message for a missing key, quoted in several public tests; exit 1');
 
 /** The keys of a dictionary come in an order of plutil's own; captured is the reverse of the file's. */
@@ -41,7 +42,11 @@ function extractRow(mac: MacState, keyPath: string, source: Source): Row {
 
 function rows({ mac }: View): readonly Row[] {
   const bridge = valueAt(mac.preferences, 'VirtualNetworkInterfaces.Bridge.bridge0') === undefined ? deleted : present;
-  return [extractRow(mac, 'VirtualNetworkInterfaces.Bridge', bridge), extractRow(mac, 'NetworkServices', services)];
+  return [
+    extractRow(mac, 'VirtualNetworkInterfaces.Bridge', bridge),
+    extractRow(mac, 'NetworkServices', services),
+    extractRow(mac, 'System', names),
+  ];
 }
 
 /** What a row says, once the simulator has read the file as it is now. */

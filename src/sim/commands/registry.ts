@@ -1,4 +1,5 @@
 import { csrutil } from './csrutil.ts';
+import { defaults } from './defaults.ts';
 import { df } from './df.ts';
 import { fdesetup } from './fdesetup.ts';
 import { hostname } from './hostname.ts';
@@ -13,6 +14,7 @@ import { pmset } from './pmset.ts';
 import { rdmaCtl } from './rdma-ctl.ts';
 import { scutil } from './scutil.ts';
 import { shutdown } from './shutdown.ts';
+import { sntp } from './sntp.ts';
 import { socketfilterfw } from './socketfilterfw.ts';
 import type { Source } from './source.ts';
 import { swVers } from './sw-vers.ts';
@@ -25,6 +27,7 @@ import { uname } from './uname.ts';
 export const tools: readonly Tool[] = [
   plistBuddy,
   csrutil,
+  defaults,
   df,
   fdesetup,
   hostname,
@@ -38,6 +41,7 @@ export const tools: readonly Tool[] = [
   rdmaCtl,
   scutil,
   shutdown,
+  sntp,
   socketfilterfw,
   swVers,
   sysctl,

@@ -1,20 +1,26 @@
+import type { MacState } from '../mac.ts';
+import { type NameKey, nameIn } from '../network-preferences.ts';
+import { scutilWrites } from '../writes/scutil.ts';
 import { apple, unconfirmed } from './source.ts';
-import { lines, type TableTool } from './tool.ts';
+import { lines, type Row, type TableTool } from './tool.ts';
 
-/** `scutil --get`: the names of the Mac. HostName is unset, as on every new Mac. */
+/** The answer for a name that nobody has set. */
+const unset = unconfirmed('scutil --get HostName when unset: "HostName: not set" on stderr, exit 1');
+
+function nameRow({ preferences }: MacState, key: NameKey): Row {
+  const name = nameIn(preferences, key);
+  const args = ['--get', key];
+  return name === undefined
+    ? { args, source: unset, stderr: lines(`${key}: not set`), exitCode: 1 }
+    : { args, source: apple('scutil(8)'), stdout: lines(name) };
+}
+
+/** `scutil --get` and `--set`: the names of the Mac. HostName is unset on every new Mac. */
 export const scutil: TableTool = {
   kind: 'table',
   path: '/usr/sbin/scutil',
-  rows: ({ mac }) => [
-    { args: ['--get', 'ComputerName'], source: apple('scutil(8)'), stdout: lines(mac.name) },
-    { args: ['--get', 'LocalHostName'], source: apple('scutil(8)'), stdout: lines(mac.name) },
-    {
-      args: ['--get', 'HostName'],
-      source: unconfirmed('scutil --get HostName when unset: "HostName: not set" on stderr, exit 1'),
-      stderr: lines('HostName: not set'),
-      exitCode: 1,
-    },
-  ],
+  rows: ({ mac }) => [nameRow(mac, 'ComputerName'), nameRow(mac, 'LocalHostName'), nameRow(mac, 'HostName')],
+  writes: scutilWrites,
   usage: {
     text: lines(
       'usage: scutil',

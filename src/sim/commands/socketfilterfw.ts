@@ -1,17 +1,21 @@
-import { capture, unconfirmed } from './source.ts';
+import { socketfilterfwWrites } from '../writes/socketfilterfw.ts';
+import { capture, published, unconfirmed } from './source.ts';
 import { lines, type TableTool } from './tool.ts';
 
 const publisher = 'log of a posture tool, MacBook Pro M3 Max';
 
-/** The reading forms of the application firewall's tool: it is off. */
+/** The application firewall's tool. */
 export const socketfilterfw: TableTool = {
   kind: 'table',
   path: '/usr/libexec/ApplicationFirewall/socketfilterfw',
-  rows: () => [
+  rows: ({ mac: { firewall } }) => [
     {
       args: ['--getglobalstate'],
-      source: capture('socketfilterfw-getglobalstate.disabled.txt', publisher),
-      stdout: lines('Firewall is disabled. (State = 0)'),
+      source:
+        firewall === 0
+          ? capture('socketfilterfw-getglobalstate.disabled.txt', publisher)
+          : published('"Firewall is enabled. (State = 1)", or 2 while it blocks all, quoted in public scripts'),
+      stdout: lines(`Firewall is ${firewall === 0 ? 'disabled' : 'enabled'}. (State = ${firewall})`),
     },
     {
       args: ['--getstealthmode'],
@@ -19,6 +23,7 @@ export const socketfilterfw: TableTool = {
       stdout: lines('Firewall stealth mode is off'),
     },
   ],
+  writes: socketfilterfwWrites,
   usage: {
     text: lines('usage: /usr/libexec/ApplicationFirewall/socketfilterfw [-h]'),
     exitCode: 1,

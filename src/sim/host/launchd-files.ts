@@ -6,7 +6,8 @@ import { overridesPath, overridesText, readOverrides } from '../launchd/override
 /** Where `launchctl print` finds its answers, one file per label. */
 const printFolder = '/.sim/launchd';
 
-const daemonsFolder = '/Library/LaunchDaemons';
+/** What comes with macOS, and what others put there. */
+const daemonFolders = ['/System/Library/LaunchDaemons', '/Library/LaunchDaemons'] as const;
 const groupOrOtherWrites = 0o022;
 
 /** Files of launchd below the root of one node. */
@@ -17,7 +18,7 @@ export interface LaunchdFiles {
   readonly clearPrints: () => Promise<void>;
   readonly readOverrides: () => Promise<ReadonlyMap<string, boolean>>;
   readonly writeOverrides: (overrides: ReadonlyMap<string, boolean>) => Promise<void>;
-  /** Property lists of the folder for daemons, as a Mac knows them, sorted. */
+  /** Property lists of the folders for daemons, as a Mac knows them, sorted within each. */
   readonly daemons: () => Promise<readonly string[]>;
   /** Reads a property list; launchd takes only what group and others cannot write. */
   readonly readDefinition: (path: string) => Promise<JobReading>;
@@ -63,11 +64,11 @@ export function launchdFiles(root: string): LaunchdFiles {
     readOverrides: async () => readOverrides(await readFile(root + overridesPath, 'utf8').catch(() => '')),
     writeOverrides: (overrides) => replace(root + overridesPath, overridesText(overrides)),
     daemons: async () => {
-      const names = await readdir(root + daemonsFolder).catch((): string[] => []);
-      return names
-        .filter((name) => name.endsWith('.plist'))
-        .sort()
-        .map((name) => `${daemonsFolder}/${name}`);
+      const lists = daemonFolders.map(async (folder) => {
+        const names = await readdir(root + folder).catch((): string[] => []);
+        return names.filter((name) => name.endsWith('.plist')).map((name) => `${folder}/${name}`);
+      });
+      return (await Promise.all(lists)).flatMap((paths) => paths.sort());
     },
     readDefinition: (path) => readDefinition(root, path),
   };

@@ -10,6 +10,12 @@ import { loadFactCases } from './fact-cases.ts';
 
 const token = 'fedcba9876543210fedcba9876543210';
 const published = (title: string): string => {
+  // What a script of ours hands on behind bars stands there as the tool printed it.
+  const [, setting] = /^(names|firewall)\//.exec(title) ?? [];
+  if (setting !== undefined) return `${/^\|(.*)$/m.exec(stdoutOf(title))?.[1] ?? ''}\n`;
+  return stdoutOf(title);
+};
+const stdoutOf = (title: string): string => {
   const one = loadFactCases().find((other) => other.title === title);
   return [...(one?.printed.values() ?? [])][0]?.stdout ?? '';
 };
@@ -29,6 +35,8 @@ const outputs: readonly (readonly [string, string, string])[] = [
     'bridge-preferences/macbook-bridge-present',
   ],
   ['usr/bin/plutil', '-extract NetworkServices json -o - *', 'service-addresses/fixed-and-dhcp'],
+  ['usr/bin/plutil', '-extract System json -o - *', 'names/renamed'],
+  ['usr/libexec/ApplicationFirewall/socketfilterfw', '--getglobalstate', 'firewall/off'],
   ['usr/sbin/netstat', '-rn -f inet', 'routes/m3ultra-default-via-peer'],
   ['usr/bin/rdma_ctl', 'status', 'rdma-state/m3ultra-enabled'],
   ['usr/bin/ibv_devices', '', 'rdma-devices/m3ultra-six-ports'],
@@ -54,8 +62,14 @@ function macRoot(shell: Shell): NodeRoot {
   root.tool('usr/bin/sudo', 'printf "sudo: a password is required\\n" >&2; exit 1');
   root.tool('usr/bin/id', '[ "$*" = -un ] && printf "ana\\n"');
   root.tool(
+    'usr/bin/defaults',
+    'printf "now defaults[7:8] \\nThe domain/default pair of (%s, %s) does not exist\\n" "$2" "$3" >&2; exit 1',
+  );
+  root.file('Library/Preferences/com.apple.loginwindow.plist', '');
+  root.tool(
     'bin/launchctl',
     'case $2 in (system/dev.meshwright.keeper) printf "%s = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n" "$2" ;;\n' +
+      '(system) printf "disabled services = {\\n}\\n" ;;\n' +
       '(*) printf "Bad request.\\nCould not find service \\"%s\\" in domain for system\\n" "$2" >&2; exit 113 ;; esac',
   );
   root.file('Library/LaunchDaemons/com.example.other.plist', '');

@@ -1,0 +1,30 @@
+import { known } from '../model/known.ts';
+import type { Fact } from './fact.ts';
+import { settingAnswer } from './node-setting.ts';
+import { nodeSettings } from './probes/system.ts';
+import { garbled } from './read-answer.ts';
+
+/** The words and the number of each state; only together they are believed. */
+const states = {
+  'disabled 0': 'off',
+  'enabled 1': 'on',
+  'enabled 2': 'blocks-all',
+} as const;
+
+const isState = (text: string): text is keyof typeof states => Object.hasOwn(states, text);
+
+/** The application firewall, from `Firewall is disabled. (State = 0)`. */
+export const firewall: Fact<'firewall'> = {
+  name: 'firewall',
+  from: [nodeSettings],
+  parse: ([answer]) => {
+    const said = settingAnswer(answer, 'firewall');
+    if (said.kind === 'unknown') return said;
+    const [line = '', ...more] = said.value.lines;
+    const [, word, number] = /^Firewall is ([a-z]+)\. \(State = (\d)\)$/.exec(line) ?? [];
+    const state = `${word} ${number}`;
+    return said.value.code === '0' && more.length === 0 && isState(state)
+      ? known(states[state])
+      : garbled(answer, 'printed no state of the firewall');
+  },
+};

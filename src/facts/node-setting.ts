@@ -1,0 +1,40 @@
+import { type Known, known, unknown } from '../model/known.ts';
+import type { Answer } from '../model/probe.ts';
+import { garbled } from './read-answer.ts';
+import { readRecords } from './records.ts';
+
+/** What the tool behind one setting said, and how it ended. */
+export interface SettingAnswer {
+  readonly code: string;
+  readonly lines: readonly string[];
+}
+
+/** The record of one setting in the answer of the probe for all of them. */
+export function settingAnswer(answer: Answer | undefined, setting: string): Known<SettingAnswer> {
+  const records = readRecords(answer);
+  if (records.kind === 'unknown') return records;
+  const [record, ...more] = records.value.filter(({ head }) => head.startsWith(`${setting} `));
+  const code = /^[a-z-]+ (\d{1,3}|unreadable)$/.exec(record?.head ?? '')?.[1];
+  if (record === undefined || code === undefined || more.length > 0) return garbled(answer, `has no ${setting}`);
+  if (code === 'unreadable') return unknown('no-privilege', `The preferences of ${setting} cannot be read.`);
+  if (code === '127') return unknown('tool-missing', `${setting}: this node has no such tool (exit 127).`);
+  return known({ code, lines: record.lines });
+}
+
+/**
+ * What `defaults read` printed of one key; undefined where nobody has set it. Then the tool ends with 1, behind a line
+ * with its own name and the time:
+ *
+ *     2026-11-20 21:27:46.123 defaults[4711:98765]
+ *     The domain/default pair of (/Library/Preferences/com.apple.loginwindow, autoLoginUser) does not exist
+ */
+export function preference(answer: Answer | undefined, setting: string, key: string): Known<string | undefined> {
+  const said = settingAnswer(answer, setting);
+  if (said.kind === 'unknown') return said;
+  const { code, lines } = said.value;
+  const [first, ...more] = lines;
+  if (code === '0' && first !== undefined && more.length === 0) return known(first);
+  const isUnset = new RegExp(`^The domain/default pair of \\(.+, ${key}\\) does not exist$`).test(lines.at(-1) ?? '');
+  if (code === '1' && isUnset && lines.length <= 2) return known(undefined);
+  return garbled(answer, `printed neither a value of ${key} nor that there is none`);
+}

@@ -1,0 +1,24 @@
+import { known } from '../model/known.ts';
+import { screenSharingLabel } from '../script/node-scripts/node-settings.ts';
+import type { Fact } from './fact.ts';
+import { isLoaded, overrideOf } from './launchd-answers.ts';
+import { settingAnswer } from './node-setting.ts';
+import { nodeSettings } from './probes/system.ts';
+import { garbled } from './read-answer.ts';
+
+/** Whether launchd has Screen Sharing, now and at the next start. Without an override the plist of macOS says no. */
+export const screenSharing: Fact<'screen-sharing'> = {
+  name: 'screen-sharing',
+  from: [nodeSettings],
+  parse: ([answer]) => {
+    const print = settingAnswer(answer, 'screen-sharing');
+    if (print.kind === 'unknown') return print;
+    const disabled = settingAnswer(answer, 'override');
+    if (disabled.kind === 'unknown') return disabled;
+    const loaded = isLoaded(print.value.code, print.value.lines);
+    const override = overrideOf(screenSharingLabel, disabled.value.code, disabled.value.lines);
+    return loaded === undefined || override === undefined
+      ? garbled(answer, 'said something of Screen Sharing that cannot be read')
+      : known({ isLoaded: loaded, isLoadedAtBoot: override === 'enabled' });
+  },
+};

@@ -1,0 +1,32 @@
+/** `sw_vers`. The build letter belongs to Darwin (25x is macOS 26), so the major is never derived from it. */
+export interface MacosVersion {
+  readonly version: string;
+  /** `ProductVersionExtra` of a background security improvement, such as `(a)`. */
+  readonly extra?: string;
+  readonly build: string;
+}
+
+/** What kind of Mac it is. `memoryBytes` is `hw.memsize` (512 GB = 2^39). */
+export interface Hardware {
+  readonly model: string;
+  readonly chip: string;
+  readonly memoryBytes: number;
+}
+
+/** Which Mac it is. Serial and UUID are personal data: they are shown, but never put into a log line. */
+export interface Identity {
+  readonly serial: string;
+  readonly hardwareUuid: string;
+}
+
+/** Which boot this is. The UUID decides; the time moves when the clock is set. */
+export interface BootSession {
+  readonly uuid: string;
+  readonly bootedAtEpochSeconds: number;
+}
+
+/** Room on the data volume. */
+export interface DiskSpace {
+  readonly totalBytes: number;
+  readonly freeBytes: number;
+}

@@ -1,0 +1,37 @@
+/** Power settings on mains. Minutes; 0 is never. `unsupported` when the Mac cannot do it at all. */
+export interface PowerSettings {
+  readonly sleepMinutes: number;
+  readonly diskSleepMinutes: number;
+  readonly restartAfterPowerLoss: boolean | 'unsupported';
+}
+
+/** `iogpu.wired_limit_mb`; 0 is macOS's own default of about three quarters of the memory. Lost at every reboot. */
+export interface WiredLimit {
+  readonly megabytes: number;
+}
+
+/** Whom a Mac logs in by itself when it starts; absent when nobody. */
+export interface AutomaticLogin {
+  readonly user?: string;
+}
+
+/** The names of a Mac as its network preferences keep them; one that was never set is absent. */
+export interface MacNames {
+  readonly computerName?: string;
+  /** The one of Bonjour, without `.local`. */
+  readonly localHostName?: string;
+  readonly hostName?: string;
+}
+
+/** Screen Sharing as launchd has it. */
+export interface ScreenSharing {
+  readonly isLoaded: boolean;
+  /** Whether launchd loads it at the next start of macOS. */
+  readonly isLoadedAtBoot: boolean;
+}
+
+/** The node's wall clock minus the controller's, with the half-width of what one observation can resolve. */
+export interface ClockOffset {
+  readonly offsetMs: number;
+  readonly uncertaintyMs: number;
+}

@@ -1,0 +1,42 @@
+import { pathWord, place, tool } from '../node-paths.ts';
+import { panicReportsScript } from './panic-reports.ts';
+
+/** The label of Screen Sharing in launchd. */
+export const screenSharingLabel = 'com.apple.screensharing';
+
+/**
+ * Prints what a tool says of each setting: a line `SETTING EXIT` and the tool's lines each behind `|`, and `end` at the
+ * end. A preference that this user may not look at has `unreadable` in place of an exit. Runs in the private folder of
+ * the observation, in which the file `settings` is its own.
+ *
+ * @see defaults(1): what cfprefsd holds counts at once, the file on the disk follows
+ * @see launchctl(1): print, print-disabled
+ */
+export const nodeSettingsScript = `trap "kill -9 \\$! 2>/dev/null; wait; exit 142" ALRM HUP TERM
+said() {
+  wait "$!"
+  printf "%s %s\\n" "$1" "$?"
+  while IFS= read -r x || [ -n "$x" ]; do
+    case $x in (*"$2"*) printf "|%s\\n" "$x" ;; esac
+  done <settings
+}
+preference() {
+  if [ ! -x "\${2%/*}" ] || { [ -e "$2.plist" ] && [ ! -r "$2.plist" ]; }; then
+    printf "%s unreadable\\n" "$1"
+    return
+  fi
+  ${pathWord(tool.defaults)} read "$2" "$3" >settings 2>&1 &
+  said "$1" ""
+}
+preference updates ${pathWord(place.softwareUpdate)} AutomaticallyInstallMacOSUpdates
+preference login ${pathWord(place.loginWindow)} autoLoginUser
+${pathWord(tool.plutil)} -extract System json -o - ${pathWord(place.networkPreferences)} >settings 2>&1 &
+said names ""
+${pathWord(tool.launchctl)} print system/${screenSharingLabel} >settings 2>&1 &
+said screen-sharing ""
+${pathWord(tool.launchctl)} print-disabled system >settings 2>&1 &
+said override "\\"${screenSharingLabel}\\""
+${pathWord(tool.socketfilterfw)} --getglobalstate >settings 2>&1 &
+said firewall ""
+${panicReportsScript}
+printf "end\\n"`;

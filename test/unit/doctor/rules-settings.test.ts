@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
+import type { FactValues } from '../../../src/model/fact-values.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { desiredFleet, type RackChanges } from './fleet-builder.ts';
+import { findingsOf, hintsOf, told } from './told.ts';
+
+const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
+const system = (wishes: Partial<DesiredFleet['system']>): Partial<DesiredFleet> => ({
+  system: { ...desiredFleet().system, ...wishes },
+});
+
+describe('settings that the file leaves alone', () => {
+  it('are nobody’s business, whatever they are', () => {
+    const seen = only({
+      'automatic-updates': 'on',
+      'automatic-login': { user: 'ana' },
+      names: {},
+      'screen-sharing': { isLoaded: true, isLoadedAtBoot: true },
+      firewall: 'on',
+    });
+    expect(told(seen)).toEqual([]);
+  });
+});
+
+describe('automatic updates', () => {
+  const wishes: Partial<DesiredFleet> = { macos: { automaticUpdates: 'disabled' } };
+
+  it('are told where the file wants none, and not where nobody could see', () => {
+    expect(told(only({ 'automatic-updates': 'on' }), wishes)).toEqual(['error updates/automatic node studio-3']);
+    const unknown: RackChanges = { unknown: { 'studio-3': { 'automatic-updates': 'garbled' } } };
+    expect(told(unknown, wishes)).toEqual(['warning fact/unknown node studio-3']);
+  });
+});
+
+describe('names', () => {
+  const wishes = system({ computerName: 'node' });
+  const own = { computerName: 'studio-3', localHostName: 'studio-3', hostName: 'studio-3' };
+
+  it('that differ are one finding with all of them', () => {
+    const seen = only({ names: { computerName: "Ana's", localHostName: 'Anas' } });
+    expect(told(seen, wishes)).toEqual(['error names/differ node studio-3']);
+    expect(findingsOf(seen, wishes)[0]?.detail).toBe(
+      'Not "studio-3": its computer name is "Ana\'s"; its Bonjour name is "Anas"; its host name is not set.',
+    );
+  });
+
+  it('that macOS changed since another computer has them say so', () => {
+    const seen = only({ names: { ...own, localHostName: 'studio-3-2' } });
+    expect(told(seen, wishes)).toEqual(['error names/renamed node studio-3']);
+    expect(told(only({ names: { ...own, localHostName: 'studio-3-old' } }), wishes)).toEqual([
+      'error names/differ node studio-3',
+    ]);
+  });
+});
+
+describe('automatic login', () => {
+  it('is for hands, in either direction', () => {
+    const seen: RackChanges = {
+      values: {
+        'studio-1': { 'automatic-login': { user: 'ana' } },
+        'studio-2': { 'automatic-login': { user: 'ana' } },
+        'studio-4': { 'automatic-login': { user: 'ana' } },
+      },
+    };
+    expect(told(seen, system({ automaticLogin: 'required' }))).toEqual(['error login/differs node studio-3']);
+    expect(told(seen, system({ automaticLogin: 'disabled' }))).toEqual([
+      'error login/differs node studio-1',
+      'error login/differs node studio-2',
+      'error login/differs node studio-4',
+    ]);
+    expect(hintsOf('login/differs', seen, system({ automaticLogin: 'disabled' }))[0]).toBe(
+      'On studio-1: System Settings > Users & Groups > Automatically log in as: Off.',
+    );
+  });
+
+  it('is impossible beside FileVault, whatever else is seen', () => {
+    const values = Object.fromEntries(
+      ['studio-1', 'studio-2', 'studio-4'].map((name) => [name, { 'automatic-login': { user: 'ana' } }]),
+    );
+    const seen: RackChanges = { values: { ...values, 'studio-3': { filevault: 'on' } } };
+    expect(told(seen, system({ automaticLogin: 'required' }))).toEqual([
+      'error login/needs-filevault-off node studio-3',
+    ]);
+  });
+});
+
+describe('Screen Sharing', () => {
+  it('is told in what differs, now or after the next start', () => {
+    const seen = only({ 'screen-sharing': { isLoaded: false, isLoadedAtBoot: true } });
+    expect(told(seen, system({ screenSharing: 'disabled' }))).toEqual(['error sharing/screen node studio-3']);
+    expect(findingsOf(seen, system({ screenSharing: 'disabled' }))[0]?.detail).toBe(
+      'Screen Sharing is off until the next start; the file says disabled.',
+    );
+  });
+});
+
+describe('the application firewall', () => {
+  const placement: DesiredPlacement = {
+    name: 'chat',
+    model: 'tiny',
+    runtime: 'reference',
+    nodes: [nodeName('studio-1'), nodeName('studio-3')],
+    transport: 'tcp',
+    contextTokens: 1,
+    env: {},
+    endpointPort: 8_080,
+    firstTokenMs: 1,
+    state: 'serving',
+  };
+  const seen = only({ firewall: 'blocks-all' });
+
+  it('is told where the file wants it off', () => {
+    expect(told(seen, { ...system({ firewall: 'disabled' }), placements: [placement] })).toEqual([
+      'error firewall/on node studio-3',
+    ]);
+  });
+
+  it('is told where a placement listens behind it', () => {
+    expect(told(seen, { placements: [placement] })).toEqual(['warning firewall/in-the-way node studio-3']);
+    expect(told(seen, { placements: [{ ...placement, state: 'stopped' }] })).toEqual([]);
+  });
+});
+
+describe('the clock', () => {
+  it('is set by apply where the file lets it', () => {
+    const ahead = only({ clock: { offsetMs: 420_000, uncertaintyMs: 500 } });
+    expect(hintsOf('clock/offset', ahead)[0]).toMatch(/^On studio-3:/);
+    expect(hintsOf('clock/offset', ahead, system({ clock: 'set' }))[0]).toMatch(/^Set it with meshwright apply/);
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import type { ScriptCall } from '../../../src/model/node-script.ts';
+import { changed, type MacRoot, makeMacRoot, run, unchanged } from './mac-root.ts';
+import { removedAfter } from './node-root.ts';
+import { scriptShells } from './shells.ts';
+
+const newRoot = removedAfter(makeMacRoot);
+/** What changed the node: not the tools that only look. */
+const writes = (root: MacRoot, look: RegExp): readonly string[] => root.calls().filter((call) => !look.test(call));
+
+describe.each(scriptShells)('automatic updates under $name', (shell) => {
+  const call: ScriptCall = { name: 'set-updates', args: {} };
+  const defaults = (write: string) => `case $1 in
+(read) [ -e "$R/../updates" ] || { printf 'does not exist\\n' >&2; exit 1; }; /bin/cat "$R/../updates" ;;
+(write) ${write} ;;
+esac`;
+
+  it('are switched off once, where nobody has chosen and where somebody chose them', async () => {
+    for (const before of [undefined, '1\n']) {
+      const root = newRoot(shell);
+      if (before !== undefined) root.file('../updates', before);
+      root.recorded('usr/bin/defaults', defaults('printf "0\\n" >"$R/../updates"'));
+      expect(await run(root, call)).toEqual(changed);
+      expect(await run(root, call)).toEqual(unchanged);
+      expect(writes(root, /^defaults read/)).toEqual([
+        `defaults write ${root.folder}/Library/Preferences/com.apple.SoftwareUpdate AutomaticallyInstallMacOSUpdates -bool false`,
+      ]);
+    }
+  });
+
+  it('are not believed to be off when defaults only says nothing', async () => {
+    const root = newRoot(shell);
+    root.recorded('usr/bin/defaults', defaults('exit 0'));
+    expect(await run(root, call)).toMatchObject({ kind: 'failed', slug: 'defaults' });
+    root.recorded('usr/bin/defaults', defaults("printf 'Could not write domain; exiting\\n' >&2; exit 1"));
+    expect(await run(root, call)).toMatchObject({ slug: 'defaults', text: 'Could not write domain; exiting' });
+  });
+});
+
+describe.each(scriptShells)('the names of a Mac under $name', (shell) => {
+  const scutil = `case $1 in
+(--get) [ -e "$R/../$2" ] || { printf '%s: not set\\n' "$2" >&2; exit 1; }; /bin/cat "$R/../$2" ;;
+(--set) printf '%s\\n' "$3" >"$R/../$2" ;;
+esac`;
+
+  it('are set once, those that differ alone', async () => {
+    const root = newRoot(shell);
+    root.file('../ComputerName', 'studio-1\n');
+    root.file('../LocalHostName', 'studio-1-2\n');
+    root.recorded('usr/sbin/scutil', scutil);
+    const args = { computerName: 'studio-1', localHostName: 'studio-1', hostName: 'studio-1' };
+    expect(await run(root, { name: 'set-names', args })).toEqual(changed);
+    expect(writes(root, /--get/)).toEqual(['scutil --set LocalHostName studio-1', 'scutil --set HostName studio-1']);
+    expect(await run(root, { name: 'set-names', args })).toEqual(unchanged);
+  });
+
+  it('are not believed when another one is shown', async () => {
+    const root = newRoot(shell);
+    root.recorded('usr/sbin/scutil', 'exit 0');
+    const call: ScriptCall = { name: 'set-names', args: { localHostName: 'studio-1' } };
+    expect(await run(root, call)).toMatchObject({ kind: 'failed', slug: 'scutil' });
+  });
+});
+
+describe.each(scriptShells)('the clock under $name', (shell) => {
+  it('is set by a time server, or the words of the tool say why not', async () => {
+    const root = newRoot(shell);
+    root.recorded('usr/bin/sntp', "printf '+0.018 +/- 0.013 time.apple.com 17.253.4.125\\n'");
+    expect(await run(root, { name: 'set-clock', args: {} })).toEqual(changed);
+    expect(root.calls()).toEqual(['sntp -sS time.apple.com']);
+    root.tool('usr/bin/sntp', "printf 'sntp: nodename nor servname provided, or not known\\n' >&2; exit 1");
+    expect(await run(root, { name: 'set-clock', args: {} })).toEqual({
+      kind: 'failed',
+      slug: 'no-time',
+      text: 'sntp: nodename nor servname provided, or not known',
+    });
+  });
+});
+
+/** Screen Sharing as two files: loaded or not, and what the override says. */
+const launchctl = `case $1 in
+(print)
+  [ -e "$R/../loaded" ] || { printf 'Bad request.\\nCould not find service "x" in domain for system\\n' >&2; exit 113; }
+  printf 'system/x = {\\n\\tstate = not running\\n}\\n' ;;
+(print-disabled) printf 'disabled services = {\\n'; [ ! -e "$R/../word" ] || printf '\\t"com.apple.screensharing" => %s\\n' "$(/bin/cat "$R/../word")"; printf '}\\n' ;;
+(enable | disable) printf %s "\${1}d" >"$R/../word" ;;
+(bootstrap) : >"$R/../loaded" ;;
+(bootout) /bin/rm "$R/../loaded" ;;
+esac`;
+
+describe.each(scriptShells)('Screen Sharing under $name', (shell) => {
+  const set = (on: boolean): ScriptCall => ({ name: 'set-screen-sharing', args: { on } });
+  const looks = /^launchctl print/;
+
+  it('is switched on and off, each once, now and for the next start', async () => {
+    const root = newRoot(shell);
+    root.recorded('bin/launchctl', launchctl);
+    root.tool('bin/sleep', 'exit 0');
+    expect(await run(root, set(true))).toEqual(changed);
+    expect(await run(root, set(true))).toEqual(unchanged);
+    expect(await run(root, set(false))).toEqual(changed);
+    expect(await run(root, set(false))).toEqual(unchanged);
+    expect(writes(root, looks)).toEqual([
+      'launchctl enable system/com.apple.screensharing',
+      `launchctl bootstrap system ${root.folder}/System/Library/LaunchDaemons/com.apple.screensharing.plist`,
+      'launchctl disable system/com.apple.screensharing',
+      'launchctl bootout system/com.apple.screensharing',
+    ]);
+  });
+
+  it('gets only what is missing', async () => {
+    const root = newRoot(shell);
+    root.file('../loaded', '');
+    root.file('../word', 'disabled');
+    root.recorded('bin/launchctl', launchctl);
+    expect(await run(root, set(true))).toEqual(changed);
+    expect(writes(root, looks)).toEqual(['launchctl enable system/com.apple.screensharing']);
+  });
+
+  it('is not believed to be on when launchd does not show it', async () => {
+    const root = newRoot(shell);
+    root.recorded('bin/launchctl', `case $1 in (bootstrap) exit 0 ;; esac\n${launchctl}`);
+    root.tool('bin/sleep', 'exit 0');
+    expect(await run(root, set(true))).toMatchObject({ kind: 'failed', slug: 'launchctl' });
+  });
+});
+
+describe.each(scriptShells)('the application firewall under $name', (shell) => {
+  const tool = 'usr/libexec/ApplicationFirewall/socketfilterfw';
+  const body = (set: string) => `case $1 in
+(--getglobalstate) printf 'Firewall is enabled. (State = %s)\\n' "$(/bin/cat "$R/../firewall")" ;;
+(*) ${set} ;;
+esac`;
+
+  it('is switched off once, by a tool that says nothing', async () => {
+    const root = newRoot(shell);
+    root.file('../firewall', '2');
+    root.recorded(tool, body('printf 0 >"$R/../firewall"'));
+    expect(await run(root, { name: 'stop-firewall', args: {} })).toEqual(changed);
+    expect(await run(root, { name: 'stop-firewall', args: {} })).toEqual(unchanged);
+    expect(writes(root, /--get/)).toEqual(['socketfilterfw --setglobalstate off']);
+  });
+
+  it('fails by the words of the tool when it is on all the same', async () => {
+    const root = newRoot(shell);
+    root.file('../firewall', '1');
+    root.recorded(tool, body("printf 'Must be root to change settings.\\n'"));
+    expect(await run(root, { name: 'stop-firewall', args: {} })).toEqual({
+      kind: 'failed',
+      slug: 'socketfilterfw',
+      text: 'Must be root to change settings.',
+    });
+  });
+});
