@@ -4,7 +4,7 @@ import { FleetError, type NonEmpty } from '../diagnostics/fleet-error.ts';
 import type { NodeName } from '../model/node.ts';
 import { connect } from '../remote/connect.ts';
 import type { HostKeyTrust } from '../remote/host-key-trust.ts';
-import type { Remote, Target } from '../remote/remote.ts';
+import type { ConnectLimits, Remote, Target } from '../remote/remote.ts';
 
 /** A way to a node and what makes its host key trustworthy, or the reasons why there is none. */
 export type Way =
@@ -32,6 +32,11 @@ export type Reached<T> =
   | { readonly kind: 'reached'; readonly value: T }
   | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
 
+/** A login at the end of a way; by key unless given. */
+export type LogIn = (way: Extract<Way, { kind: 'way' }>, limits: ConnectLimits) => Promise<Remote>;
+
+const byKey: LogIn = ({ target, trust }, limits) => connect(target, trust, limits);
+
 /**
  * Connects, hands the connection to `body` with the milliseconds that are left to it (at least 1), and ends it
  * whatever happens. Only a bug rejects.
@@ -40,11 +45,12 @@ export async function withRemote<T>(
   { node, way }: NodeWay,
   limits: UseLimits,
   body: (remote: Remote, leftMs: number) => Promise<T>,
+  logIn: LogIn = byKey,
 ): Promise<Reached<T>> {
   if (way.kind === 'no-way') return { kind: 'unreached', diagnostics: way.diagnostics };
   try {
     const { deadlineMs, signal } = limits;
-    const remote = await connect(way.target, way.trust, { deadlineMs, ...(signal ? { signal } : {}) });
+    const remote = await logIn(way, { deadlineMs, ...(signal ? { signal } : {}) });
     const abort = (): void => remote.close();
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted) abort();

@@ -11,7 +11,9 @@ import { diagnoseHostKey } from '../remote/host-key-diagnostics.ts';
 import { trustFor } from '../remote/host-key-trust.ts';
 import { authorizedKeysLines } from '../remote/identities.ts';
 import type { Target } from '../remote/remote.ts';
+import type { AccessAnswer } from '../script/install-access.ts';
 import { askYes } from './ask.ts';
+import { installMissing } from './enroll-install.ts';
 import type { LockKeeper } from './lock-keeper.ts';
 import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
@@ -28,6 +30,8 @@ export interface Enrolled {
   readonly pin: 'kept' | 'added' | 'replaced' | 'declined' | 'refused' | 'unseen';
   readonly login?: AccessCheck['login'];
   readonly sudo?: 'allowed' | 'refused' | 'unknown';
+  /** What was put on the node, or was found there; absent when nothing was tried. */
+  readonly installed?: Pick<AccessAnswer, 'key' | 'rule'>;
   /** True when the node waits for its FileVault password. */
   readonly isLocked: boolean;
   readonly diagnostics: readonly Diagnostic[];
@@ -40,7 +44,7 @@ export interface EnrollOne {
   readonly keeper: LockKeeper;
 }
 
-/** Shows the host key of one node, pins it if that is wanted, and checks key and sudo. */
+/** Shows the host key of one node, pins it if that is wanted, and sees that key and sudo work. */
 export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
   const limits = useLimits(run);
   const base = { label: one.subject.name, address: one.subject.host, user: one.subject.user ?? '', isLocked: false };
@@ -58,16 +62,42 @@ export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
       target,
       trust: trustFor(target, { knownHosts: [], lock: onlyKey(one, address, shown.key) }),
     };
-    const access = await checkAccess(one.subject.name, { kind: 'way', ...pinned }, limits);
-    const diagnostics = await Promise.all(access.diagnostics.map((problem) => withKeyLine(problem, target)));
-    const isLocked = diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
-    return { ...seen, pin: decision.pin, ...access, isLocked, diagnostics };
+    return { ...seen, pin: decision.pin, ...(await settleAccess(run, one, pinned)) };
   } catch (error) {
     if (!(error instanceof FleetError) || !/^(?:ssh|run)\//u.test(error.diagnostics[0].code)) throw error;
     const isLocked = error.diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
     return { ...base, isLocked, pin: 'unseen', diagnostics: error.diagnostics };
   }
 }
+
+type Access = Pick<Enrolled, 'login' | 'sudo' | 'installed' | 'isLocked' | 'diagnostics'>;
+
+/** Looks whether key and sudo work, has what is missing installed, and looks again: the last look decides. */
+async function settleAccess(run: Run, one: EnrollOne, settled: Settled): Promise<Access> {
+  const way = { kind: 'way', ...settled } as const;
+  const look = async (): Promise<AccessCheck> => {
+    const access = await checkAccess(one.subject.name, way, useLimits(run));
+    const diagnostics = await Promise.all(access.diagnostics.map((problem) => withKeyLine(problem, way.target)));
+    return { ...access, diagnostics };
+  };
+  const first = await look();
+  const outcome = await installMissing(run, { node: one.subject, way, access: first });
+  if (outcome?.kind !== 'tried') return lockedOrNot({ ...first, ...outcome });
+  // What was wrong with the password is said alone: that the lines are missing follows from it.
+  const { key, rule } = outcome.answer;
+  const installed = { ...(key && { key }), ...(rule && { rule }) };
+  const isInPlace = key !== undefined || rule !== undefined;
+  const last = isInPlace ? await look() : { ...first, diagnostics: [] };
+  const diagnostics = [...outcome.diagnostics, ...last.diagnostics];
+  return { ...lockedOrNot({ ...last, diagnostics }), ...(isInPlace ? { installed } : {}) };
+}
+
+const lockedOrNot = ({ login, sudo, diagnostics }: AccessCheck): Access => ({
+  login,
+  ...(sudo === undefined ? {} : { sudo }),
+  isLocked: diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault'),
+  diagnostics,
+});
 
 interface WantedPin {
   readonly address: string;

@@ -1,3 +1,4 @@
+import { passwordOptions } from './password-options.ts';
 import type { Verb } from './verb.ts';
 import { everyNode } from './verb-options.ts';
 import { overNodes } from './verb-uses.ts';
@@ -9,7 +10,7 @@ export const setUpVerbs: readonly Verb[] = [
   {
     name: 'enroll',
     group,
-    summary: 'show and pin host keys, then check login and sudo',
+    summary: 'pin host keys, install key and sudo rule where they are missing',
     words: '[node...]',
     uses: [...overNodes, 'consent'],
     options: [
@@ -19,14 +20,18 @@ export const setUpVerbs: readonly Verb[] = [
       { flags: '--user <name>', text: 'account at an address that is in no file' },
       { flags: '--port <number>', text: 'port of an address that is in no file' },
       { flags: '--identity <file>', text: 'private key for an address that is in no file' },
+      ...passwordOptions,
     ],
     more: `A node is named as in the file, or by its address. Before there is a file the
 pin goes into cluster.lock in this folder, by address.
 Compare the fingerprint on the Mac itself:
   ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub
+Where your key is not accepted or sudo wants a password, both are put on the
+Mac with the password of the account, which is asked for or comes from the
+file (ssh.password) or an option, and is used once. What is there stays.
 
-Exit 0: pinned, key accepted, sudo allowed. 3: a line is missing on the node;
-it is shown. 5: not pinned. 1: no node answered. 4: some did.
+Exit 0: pinned, key accepted, sudo allowed. 3: something is missing on the
+node; it is shown. 5: not pinned. 1: no node answered. 4: some did.
 
 Examples:
   meshwright enroll studio-1

@@ -1,6 +1,6 @@
 import type { CodeEntry } from './code-entry.ts';
 
-/** Codes about pinning a host key. */
+/** Codes about pinning a host key, and about what is put on a Mac so that it can be reached and changed. */
 export const enrollCodes = {
   'enroll/fingerprint-differs': {
     severity: 'error',
@@ -13,6 +13,18 @@ export const enrollCodes = {
     summary: 'Nobody can say whether sudo works on this node.',
     cause: '`sudo -n /bin/sh -s` neither ran nor was refused in words that sudo is known to use.',
     hint: 'Log in and type: sudo -n /bin/sh -s </dev/null; echo $?',
+  },
+  'enroll/sudo-refused-password': {
+    severity: 'error',
+    summary: 'sudo refused the password.',
+    cause: 'The account logs in, and sudo on the Mac takes another password, or asks for none of this account.',
+    hint: 'Type `sudo -v` on the Mac as that account, then correct the password at its source.',
+  },
+  'enroll/not-installed': {
+    severity: 'error',
+    summary: 'The Mac did not take the key or the rule of sudo.',
+    cause: 'A tool on the Mac refused, or visudo did not find the rule right; then it was put nowhere.',
+    hint: 'Do what the text names, then run this again: it goes on from what is there.',
   },
   'enroll/pins-changed': {
     severity: 'error',

@@ -85,6 +85,20 @@ export async function collectIdentities(target: Target): Promise<Identities> {
   return { offers, leftOut: all.length - offers.length, problems };
 }
 
+/** The key that a node is offered first, as a person knows it and as `authorized_keys` has it. */
+export interface FirstKey {
+  /** Path or agent comment, type and fingerprint. */
+  readonly label: string;
+  /** Type and base64. */
+  readonly line: string;
+}
+
+/** The key that would be offered to a node first; undefined when there is none. */
+export async function firstKey(target: Target): Promise<FirstKey | undefined> {
+  const [first] = (await collectIdentities(target)).offers;
+  return first && { label: first.label, line: `${first.key.type} ${blobOf(first.key)}` };
+}
+
 /** The lines for `authorized_keys` of the keys that would be offered to a node, best first. */
 export async function authorizedKeysLines(target: Target): Promise<readonly string[]> {
   const { offers } = await collectIdentities(target);

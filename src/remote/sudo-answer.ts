@@ -1,7 +1,7 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Exit } from '../model/exit.ts';
-import { classifySudo } from '../script/sudo-answer.ts';
+import { classifySudo, sudoRule } from '../script/sudo-answer.ts';
 import { quoteNodeText } from './connect-failure.ts';
 
 /** Where a rule for one user goes; two blanks before a line keep it whole on every page. */
@@ -17,7 +17,7 @@ export function diagnoseSudo(label: string, user: string, exit: Exit, stderr: st
     case 'needs-password':
       return diagnose('ssh/sudo-needs-password', {
         ...fields,
-        hint: addRule(`${user} ALL=(root) NOPASSWD: /bin/sh -s`),
+        hint: addRule(sudoRule(user)),
       });
     case 'needs-terminal':
       return diagnose('ssh/sudo-needs-terminal', { ...fields, hint: addRule(`Defaults:${user} !requiretty`) });

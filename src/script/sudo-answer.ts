@@ -32,3 +32,11 @@ export function classifySudo(exit: Exit, stderr: string): SudoAnswer {
   if (needsPassword.test(stderr)) return 'needs-password';
   return broken.test(stderr) ? 'broken' : 'other';
 }
+
+const wrongPassword = /^Sorry, try again\.|^sudo: \d+ incorrect password attempt/mu;
+
+/** Whether `sudo -S` said that the password on its standard input was not that of the user. */
+export const isPasswordWrong = (stderr: string): boolean => wrongPassword.test(stderr);
+
+/** The one line of sudoers by which an account may run the scripts of meshwright as root, and nothing else. */
+export const sudoRule = (user: string): string => `${user} ALL=(root) NOPASSWD: /bin/sh -s`;

@@ -9,7 +9,10 @@ import { shownWord } from '../shown-word.ts';
 import { simulatedHints } from '../simulated-hints.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
-/** `enroll`: shows and pins host keys one after another, then checks key and sudo; every pin is kept as it is made. */
+/**
+ * `enroll`: shows and pins host keys one after another, puts key and sudo rule on Macs that lack them, and sees that
+ * both work; every pin is kept as it is made.
+ */
 export const enroll: VerbBody = async (run) => {
   const { subjects, ways, keeper } = enrollSubjects(run);
   if (typeof run.own['expect'] === 'string' && subjects.length !== 1) {
@@ -74,9 +77,23 @@ function showResult(run: Run, result: Enrolled, { keeper, isSimulated }: Shown):
   const where =
     result.pin === 'kept' || result.pin === 'added' || result.pin === 'replaced' ? ` in ${keeper.shown}` : '';
   out(`  host key   ${key}${pinText[result.pin]}${where}\n`);
+  for (const line of installedLines(result)) out(line);
   if (result.login !== undefined) out(`  login      ${result.login} for ${result.user}\n`);
   if (result.sudo !== undefined) out(`  sudo       ${result.sudo}\n`);
+  if (isAsBefore(result)) out('  enrolled already: nothing was changed\n');
   showDiagnostics(run.console, result.diagnostics);
+}
+
+const isAsBefore = ({ pin, login, sudo, installed }: Enrolled): boolean =>
+  pin === 'kept' && login === 'accepted' && sudo === 'allowed' && installed === undefined;
+
+function installedLines({ installed, user }: Enrolled): readonly string[] {
+  const { key, rule } = installed ?? {};
+  const words = { added: 'put there', kept: 'there already' } as const;
+  return [
+    ...(key === undefined ? [] : [`  key        ${words[key]}: ~/.ssh/authorized_keys of ${user}\n`]),
+    ...(rule === undefined ? [] : [`  sudo rule  ${words[rule]}: /etc/sudoers.d/meshwright\n`]),
+  ];
 }
 
 function enrollJson(results: readonly Enrolled[], keeper: LockKeeper, isSimulated: boolean): unknown {

@@ -1,0 +1,65 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { exitText, isSuccess } from '../model/exit.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Secret } from '../model/secret.ts';
+import { quoteNodeText } from '../remote/connect-failure.ts';
+import { diagnoseExit } from '../remote/exit-reasons.ts';
+import { connectWithPassword } from '../remote/password-login.ts';
+import type { ExecResult } from '../remote/remote.ts';
+import { diagnoseSudo } from '../remote/sudo-answer.ts';
+import { type AccessAnswer, installAccessCommand, readAccessAnswer } from '../script/install-access.ts';
+import { isPasswordWrong } from '../script/sudo-answer.ts';
+import { type UseLimits, type Way, withRemote } from './with-remote.ts';
+
+/** How a node is entered to install key and rule, and what is missing there. */
+export interface InstallAccess {
+  readonly node: NodeName;
+  readonly way: Extract<Way, { kind: 'way' }>;
+  /** Of the account: for the login, unless a key is accepted, and for sudo. */
+  readonly password: Secret;
+  /** Type and base64 of the key to install; absent when the node accepts one, which then logs in. */
+  readonly key?: string;
+}
+
+/** What was installed, and what stood in the way of the rest. Only a login by key over a new connection shows that it works. */
+export interface InstallResult {
+  readonly answer: AccessAnswer;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Logs in once and puts the key and the rule of sudo on the node, each unless it is there. The password is sent once. */
+export async function installAccess(install: InstallAccess, limits: UseLimits): Promise<InstallResult> {
+  const { node, way, key, password } = install;
+  const { user } = way.target;
+  const reached = await withRemote(
+    { node, way },
+    limits,
+    (remote, leftMs) =>
+      remote.exec(installAccessCommand(remote.rootPrefix, { user, ...(key === undefined ? {} : { key }) }), {
+        deadlineMs: leftMs,
+        maxBytes: 65_536,
+        stdin: Buffer.from(`${password.reveal()}\n`),
+      }),
+    key === undefined ? undefined : ({ target, trust }, own) => connectWithPassword({ target, trust, password }, own),
+  );
+  if (reached.kind === 'unreached') return { answer: {}, diagnostics: reached.diagnostics };
+  return judge(install, reached.value);
+}
+
+function judge({ way }: InstallAccess, { exit, stdout, stderr }: ExecResult): InstallResult {
+  const { label, user } = way.target;
+  const answer = readAccessAnswer(Buffer.from(stdout).toString('utf8'));
+  if (isSuccess(exit) && answer.rule !== undefined) return { answer, diagnostics: [] };
+  const said = Buffer.from(stderr).toString('utf8');
+  const subject = `node ${label}`;
+  if (isPasswordWrong(said)) {
+    const detail = `sudo on ${label} refused the password of ${user}. It was given once.`;
+    return { answer, diagnostics: [diagnose('enroll/sudo-refused-password', { detail, subject })] };
+  }
+  const denied = diagnoseSudo(label, user, exit, said);
+  if (denied !== undefined && denied.code !== 'ssh/sudo-needs-password') return { answer, diagnostics: [denied] };
+  const why = answer.refusal ?? (said.trim().split('\n').at(-1) || exitText(exit));
+  const detail = `${label}: ${quoteNodeText(why)}`;
+  return { answer, diagnostics: [diagnoseExit(label, exit) ?? diagnose('enroll/not-installed', { detail, subject })] };
+}

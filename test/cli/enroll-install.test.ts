@@ -1,0 +1,136 @@
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { endPlace, placeWithFleet } from './fleet.ts';
+import { codesOf, expectGolden, json, meshwright, type Ran } from './meshwright.ts';
+import type { Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+import { onTerminal } from './terminal.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithFleet();
+});
+afterEach(() => run('sim', 'fault', '--clear'));
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
+const right = { env: { OWN_PASSWORD: 'simulated' } };
+const wrong = { env: { OWN_PASSWORD: 'hunter2' } };
+const enroll = (options: { env: Record<string, string> }, ...more: string[]): Promise<Ran> =>
+  meshwright(place, ['enroll', '--sim', 'studio-4', '--password-env', 'OWN_PASSWORD', ...more], options);
+
+interface Node {
+  readonly login: string;
+  readonly sudo?: string;
+  readonly installed?: unknown;
+}
+const nodeOf = (ran: Ran): Node => (json(ran) as { nodes: Record<string, Node> }).nodes['studio-4'] as Node;
+
+/** Files of the simulated Mac as they lie on its disk. */
+async function disk(): Promise<{ keys: string; rule: string }> {
+  const { nodes } = json(await run('sim', 'status', '--json')) as { nodes: Record<string, { root: string }> };
+  const root = nodes['studio-4']?.root ?? '';
+  return { keys: join(root, 'Users/ana/.ssh/authorized_keys'), rule: join(root, 'private/etc/sudoers.d/meshwright') };
+}
+const read = (file: string): string => readFileSync(file, 'utf8');
+
+describe('enroll of a Mac that nobody has enrolled', () => {
+  it('puts key and rule there with the password, once, and changes nothing the next time', async () => {
+    await run('sim', 'fault', 'not-enrolled', 'studio-4');
+    const first = await enroll(right, '--yes');
+    const again = await enroll(right, '--yes');
+    expect([first.code, again.code]).toEqual([0, 0]);
+    await expectGolden('enroll-install', place, [first, again]);
+    const { keys, rule } = await disk();
+    expect(read(keys)).toMatch(/^ssh-ed25519 [A-Za-z0-9+/=]+ meshwright\n$/);
+    expect(read(rule).split('\n').slice(-2)).toEqual(['ana ALL=(root) NOPASSWD: /bin/sh -s', '']);
+    expect((await run('facts', '--sim', '--nodes', 'studio-4', '--fact', 'sudo', '--json')).code).toBe(0);
+  });
+
+  it('says what it put there in JSON, and keeps what others have put there', async () => {
+    await run('sim', 'fault', 'not-enrolled', 'studio-4');
+    await enroll(right, '--yes');
+    const { keys, rule } = await disk();
+    const others = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOther somebody else';
+    writeFileSync(keys, others);
+    rmSync(rule);
+    const ran = await enroll(right, '--yes', '--json');
+    expect(schemaCheck('enroll')(json(ran))).toEqual([]);
+    expect(nodeOf(ran)).toMatchObject({
+      login: 'accepted',
+      sudo: 'allowed',
+      installed: { key: 'added', rule: 'added' },
+    });
+    expect(read(keys).split('\n')).toEqual([others, expect.stringMatching(/ meshwright$/), '']);
+  });
+
+  it('finishes what an enroll that was cut off has left', async () => {
+    await run('sim', 'fault', 'not-enrolled', 'studio-4');
+    await enroll(right, '--yes');
+    const { keys, rule } = await disk();
+    const before = read(keys);
+    chmodSync(rule, 0o600);
+    writeFileSync(rule, '# of somebody\nben ALL=(root) NOPASSWD: /bin/sh -s\n');
+    const ran = await enroll(right, '--yes', '--json');
+    expect(nodeOf(ran)).toMatchObject({ sudo: 'allowed', installed: { rule: 'added' } });
+    expect(read(rule).split('\n').slice(1, 3)).toEqual([
+      'ben ALL=(root) NOPASSWD: /bin/sh -s',
+      'ana ALL=(root) NOPASSWD: /bin/sh -s',
+    ]);
+    expect(read(keys)).toBe(before);
+  });
+
+  it('puts nowhere a rule that visudo does not find right', async () => {
+    await run('sim', 'fault', 'not-enrolled', 'studio-4');
+    await enroll(right, '--yes');
+    const { rule } = await disk();
+    chmodSync(rule, 0o600);
+    writeFileSync(rule, 'ben ALL=(root NOPASSWD: ALL\n');
+    const ran = await enroll(right, '--yes', '--json');
+    expect([ran.code, codesOf(nodeOf(ran))]).toEqual([3, ['enroll/not-installed']]);
+    expect(read(rule)).toBe('ben ALL=(root NOPASSWD: ALL\n');
+    rmSync(rule);
+  });
+
+  it('gives a wrong password once, says so, and puts nothing there', async () => {
+    await run('sim', 'fault', 'not-enrolled', 'studio-4');
+    const ran = await enroll(wrong, '--yes');
+    expect([ran.code, `${ran.stdout}${ran.stderr}`]).toEqual([3, expect.not.stringContaining('hunter2')]);
+    await expectGolden('enroll-wrong-password', place, [ran]);
+    expect(codesOf(nodeOf(await enroll(right, '--json')))).toEqual(['ssh/authentication-failed', 'cli/needs-yes']);
+  });
+
+  it('tells a wrong password to sudo alone, where the key is accepted', async () => {
+    await run('sim', 'fault', 'sudo-denied', 'studio-4');
+    const bad = await enroll(wrong, '--yes', '--json');
+    expect([bad.code, codesOf(nodeOf(bad))]).toEqual([3, ['enroll/sudo-refused-password']]);
+    const good = await enroll(right, '--yes', '--json');
+    expect(nodeOf(good)).toMatchObject({ login: 'accepted', sudo: 'allowed', installed: { rule: 'added' } });
+  });
+
+  it('says where a password may come from when it has none, and when it does not resolve', async () => {
+    await run('sim', 'fault', 'not-enrolled', 'studio-4');
+    const none = await run('enroll', '--sim', 'studio-4', '--json');
+    const [{ hint }] = (nodeOf(none) as unknown as { diagnostics: { hint: string }[] }).diagnostics as [
+      { hint: string },
+    ];
+    expect([none.code, hint]).toEqual([3, expect.stringContaining('--password-env NAME')]);
+    const unset = await run('enroll', '--sim', 'studio-4', '--yes', '--password-env', 'NOT_SET', '--json');
+    expect(codesOf(nodeOf(unset))).toEqual(['ssh/authentication-failed', 'secret/missing']);
+  });
+
+  it('shows at a terminal what it will write, asks, and shows nothing of the password', async () => {
+    await run('sim', 'fault', 'not-enrolled', 'studio-4');
+    const words = ['enroll', '--sim', 'studio-4', '--no-color'];
+    const no = await onTerminal(place, words, { typing: { after: 'Put it there? [y/N]', keys: 'n\r' } });
+    expect(no.code).toBe(3);
+    await expectGolden('enroll-install-question', place, [no]);
+    const typing = { after: 'Password of ana on studio-4: ', keys: 'hunter2\r' };
+    const bad = await onTerminal(place, [...words, '--yes'], { typing });
+    expect([bad.code, bad.stdout]).toEqual([3, expect.stringContaining('ssh/password-refused')]);
+    expect(bad.stdout).not.toContain('hunter2');
+    const good = await onTerminal(place, [...words, '--yes'], { typing: { ...typing, keys: 'simulated\r' } });
+    expect([good.code, good.stdout]).toEqual([0, expect.stringContaining('sudo       allowed')]);
+  });
+});
