@@ -16,7 +16,7 @@ const longRuns = [
   'test/cli/{playbook,sim,status,surroundings,unconfirmed-change}.test.ts',
   'test/scenarios/apply-{files,lease,playbook,reboot,transaction}.test.ts',
   'test/scenarios/converge-{effects,failures,hindered,login,moves,traces,twice}.test.ts',
-  'test/scenarios/{demo-sshd,faults-found,faults-healed,graph-chromium,hostile-contents,hostile-streams,kill-apply,kill-reboot}.test.ts',
+  'test/scenarios/{daemon-fights,demo-sshd,faults-found,faults-healed,graph-chromium,hostile-contents,hostile-streams,kill-apply,kill-reboot}.test.ts',
   'test/scenarios/{observe-counts,observe-independence,observe-silence,ssh-exec-faults,sshd-observe}.test.ts',
   'test/scenarios/sim-{contract,launchd,launchd-boots,launchd-mesh,network,reboot,supervisor,writes}.test.ts',
 ];

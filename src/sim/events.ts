@@ -4,6 +4,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { type Boot, booted } from './boot.ts';
 import type { Cable } from './cables.ts';
 import { hotPlugged } from './configd.ts';
+import { underDaemon } from './fault-network.ts';
 import { type FaultName, faults } from './faults.ts';
 import { type SimulatedFleet, withMac } from './fleet.ts';
 import { acted, type HandsAct } from './hands-acts.ts';
@@ -27,6 +28,10 @@ export type SimEvent =
   | { readonly kind: 'enable-rdma'; readonly mac: string }
   /** A rank has sent much TCP through a cable. */
   | { readonly kind: 'tcp-load'; readonly mac: string }
+  /** exo's daemon has run once. */
+  | { readonly kind: 'daemon-run'; readonly mac: string }
+  /** Somebody has disabled exo's daemon, or enabled it again. */
+  | { readonly kind: 'daemon'; readonly mac: string; readonly isStopped: boolean }
   /** Somebody typed the FileVault password. */
   | { readonly kind: 'unlock'; readonly mac: string };
 
@@ -64,6 +69,15 @@ const underTcp = (mac: MacState): MacState =>
     ? { ...mac, ailments: { ...mac.ailments, panic: 'tcp-load' } }
     : mac;
 
+/** The Mac with exo's daemon so; one that has none is left alone. */
+function withDaemon(mac: MacState, isStopped: boolean): MacState {
+  const networkDaemon = isStopped ? 'stopped' : 'fights';
+  const { networkDaemon: before } = mac.ailments;
+  return before === undefined || before === networkDaemon
+    ? mac
+    : { ...mac, ailments: { ...mac.ailments, networkDaemon } };
+}
+
 /** Lets one thing happen. Pure. */
 export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
   switch (event.kind) {
@@ -94,6 +108,10 @@ export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
       return { kind: 'done', fleet: withMac(fleet, event.mac, enabled) };
     case 'tcp-load':
       return { kind: 'done', fleet: withMac(fleet, event.mac, underTcp) };
+    case 'daemon-run':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, underDaemon) };
+    case 'daemon':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => withDaemon(mac, event.isStopped)) };
     case 'unlock':
       return { kind: 'done', fleet: withMac(fleet, event.mac, unlocked) };
   }

@@ -1,5 +1,5 @@
 import type { NodeName } from '../model/node.ts';
-import { type Fault, fault, macFault } from './fault.ts';
+import { type Fault, fault, macFault, shownBy } from './fault.ts';
 import { aimAtNode, aimAtTwoNodes } from './fault-targets.ts';
 import type { ConnectionState, MacState } from './mac.ts';
 
@@ -9,10 +9,12 @@ const withConnection = (mac: MacState, connection: Partial<ConnectionState>): Ma
 });
 
 /** The Mac was restarted and waits for a password before it starts macOS. */
-export const filevaultLocked: Fault = macFault(
-  'the Mac waits at FileVault: its sshd only takes a password to unlock it',
-  aimAtNode,
-  (mac) => ({ ...withConnection(mac, { filevault: 'preboot' }), isFileVaultOn: true }),
+export const filevaultLocked: Fault = shownBy(
+  macFault('the Mac waits at FileVault: its sshd only takes a password to unlock it', aimAtNode, (mac) => ({
+    ...withConnection(mac, { filevault: 'preboot' }),
+    isFileVaultOn: true,
+  })),
+  ({ connection }) => connection.filevault,
 );
 
 /**

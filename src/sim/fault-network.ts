@@ -1,6 +1,6 @@
 import type { LinkEnd } from '../model/link.ts';
-import { type Fault, fault } from './fault.ts';
-import { aimAtCables } from './fault-targets.ts';
+import { type Fault, fault, macFault, shownBy } from './fault.ts';
+import { aimAtCables, aimAtNode } from './fault-targets.ts';
 import { macNamed, peerAt, type SimulatedFleet, withMac } from './fleet.ts';
 import { liveAddress } from './interfaces.ts';
 import type { MacState, ReceptacleState } from './mac.ts';
@@ -19,6 +19,25 @@ function onDhcp(mac: MacState, device: string): MacState {
   const { [device]: _, ...addresses } = mac.live.addresses;
   return { ...mac, preferences, live: { ...mac.live, addresses } };
 }
+
+/** What exo's daemon does each time: no bridge, and every service of a receptacle on DHCP. */
+export function underDaemon(mac: MacState): MacState {
+  if (mac.ailments.networkDaemon !== 'fights') return mac;
+  const { bridge: _, ...live } = mac.live;
+  const bare = mac.live.bridge === undefined ? mac : { ...mac, live };
+  const fixed = mac.receptacles.filter(({ device }) => fixedServices(mac, device).length > 0);
+  return fixed.reduce((one, { device }) => onDhcp(one, device), bare);
+}
+
+/** Somebody installed exo: its daemon sets the network at each start and every half an hour, whoever set it before. */
+export const daemonConflict: Fault = shownBy(
+  macFault("exo's network daemon runs: again and again every cable is put back on DHCP", aimAtNode, (mac) =>
+    mac.ailments.networkDaemon === 'fights'
+      ? 'it runs already'
+      : underDaemon({ ...mac, ailments: { ...mac.ailments, networkDaemon: 'fights' } }),
+  ),
+  ({ ailments }) => ailments.networkDaemon === 'fights',
+);
 
 const receptacleAt = (fleet: SimulatedFleet, { node, receptacle }: LinkEnd): ReceptacleState | undefined =>
   macNamed(fleet, node)?.receptacles.find(({ number }) => number === receptacle);

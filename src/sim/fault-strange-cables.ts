@@ -3,16 +3,12 @@ import { type Cable, cableAt, farEnd, isFree, isSameEnd, withoutCable } from './
 import { type Fault, fault } from './fault.ts';
 import { aimAtCable, aimAtFreePair, aimAtReceptacle, lastFree } from './fault-targets.ts';
 import { macNamed, type SimulatedFleet } from './fleet.ts';
+import { plugged } from './plugged.ts';
 import { strangerLike } from './stranger.ts';
 
-/** Cables in an order that does not tell in which order they were plugged in, each end first that comes first. */
+/** What is plugged in where, and what hangs. */
 const cablesOf = ({ cables, hanging }: SimulatedFleet): unknown => [
-  cables
-    .map(({ ends, gigabitsPerSecond, dock }) => {
-      const at = dock === undefined ? '' : `${linkEndText(dock.at)} ${dock.isBlind}`;
-      return `${ends.map(linkEndText).sort().join(' ')} ${gigabitsPerSecond} ${at}`;
-    })
-    .sort(),
+  plugged(cables),
   hanging.map(({ end }) => linkEndText(end)).sort(),
 ];
 

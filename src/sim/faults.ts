@@ -21,7 +21,7 @@ import {
   slowShutdown,
 } from './fault-ailments.ts';
 import { cable40g, cableMissing, cableSwapped, gidMissing } from './fault-cables.ts';
-import { dhcpReset, internetSharing } from './fault-network.ts';
+import { daemonConflict, dhcpReset, internetSharing } from './fault-network.ts';
 import { crash, powerCut, tcpLoadPanic } from './fault-power.ts';
 import { bridgeActive, macosOld, powerWrong, rdmaDisabled } from './fault-settings.ts';
 import { cableDoubled, cableExtra, cableForeign, hubBetween, hubHidesPeer } from './fault-strange-cables.ts';
@@ -41,6 +41,7 @@ export const faults = {
   'clock-skew': clockSkew,
   'connection-drop': connectionDrop,
   crash,
+  'daemon-conflict': daemonConflict,
   'dhcp-reset': dhcpReset,
   'disk-full': diskFull,
   'filevault-locked': filevaultLocked,

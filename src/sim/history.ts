@@ -4,6 +4,7 @@ import { type Happened, happen, replay, type SimEvent } from './events.ts';
 import type { Fault } from './fault.ts';
 import { type ActiveFault, faults } from './faults.ts';
 import type { SimulatedFleet } from './fleet.ts';
+import { plugged } from './plugged.ts';
 
 /**
  * What happened to a rack, kept as far back as something can still be taken out of it: the oldest fault in force.
@@ -53,19 +54,41 @@ export function faultsInForce(history: History): readonly ActiveFault[] {
   return faultsIn({ ...history, events: history.events.filter(shows) });
 }
 
+/** What hands can just have finished doing about one fault: nothing, one act after it or two, or all of them. */
+function repairs(events: readonly SimEvent[], fault: SimEvent): readonly (readonly SimEvent[])[] {
+  if (events.at(-1)?.kind !== 'hands') return [[]];
+  const acts = events.slice(events.indexOf(fault) + 1).filter(({ kind }) => kind === 'hands');
+  const pairs = acts.flatMap((one, at) => acts.slice(at + 1).map((other) => [one, other]));
+  return [[], ...acts.map((one) => [one]), ...pairs, ...(acts.length > 2 ? [acts] : [])];
+}
+
+/** The same rack, in whatever order its cables were plugged in. */
+const isSameRack = (one: SimulatedFleet, other: SimulatedFleet): boolean => {
+  const unordered = ({ cables, ...rest }: SimulatedFleet): unknown => ({ ...rest, cables: plugged(cables) });
+  return isDeepStrictEqual(unordered(one), unordered(other));
+};
+
+/** What happened without a fault and the acts of hands that mended it; undefined while it is not mended. */
+function withoutMended({ start, events, fleet }: History, fault: SimEvent): readonly SimEvent[] | undefined {
+  return repairs(events, fault)
+    .map((repair) => events.filter((one) => one !== fault && !repair.includes(one)))
+    .find((left) => isSameRack(replay(start, left), fleet));
+}
+
 /** Forgets faults that have been mended by what happened since, and everything before the oldest that is left. */
 function settle(history: History): History {
   let { events } = history;
   for (const event of history.events.filter(isFault)) {
-    const without = events.filter((one) => one !== event);
-    if (isDeepStrictEqual(replay(history.start, without), history.fleet)) events = without;
+    const left = withoutMended({ ...history, events }, event);
+    if (left !== undefined) events = left;
   }
+  const fleet = events === history.events ? history.fleet : replay(history.start, events);
   const first = events.findIndex(isFault);
   const settled = first < 0 ? events.length : first;
   return {
-    start: first < 0 ? history.fleet : replay(history.start, events.slice(0, settled)),
+    start: first < 0 ? fleet : replay(history.start, events.slice(0, settled)),
     events: events.slice(settled),
-    fleet: history.fleet,
+    fleet,
   };
 }
 

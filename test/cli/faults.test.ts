@@ -26,6 +26,7 @@ const shows: Readonly<Record<FaultName, { readonly target: string; readonly exit
   'clock-skew': { target: 'studio-3', exit: 0 },
   'connection-drop': { target: 'studio-2', exit: 4 },
   crash: { target: 'studio-1', exit: 4 },
+  'daemon-conflict': { target: 'studio-2', exit: 4 },
   'dhcp-reset': { target: 'studio-2:3', exit: 4 },
   'disk-full': { target: 'studio-1', exit: 0 },
   'filevault-locked': { target: 'studio-1', exit: 3 },

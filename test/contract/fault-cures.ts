@@ -27,6 +27,7 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
     what: '`status` shows what went down with it; `apply` starts it again',
     tried: 'test/cli/crashes.test.ts',
   },
+  'daemon-conflict': { kind: 'apply', target: 'studio-4' },
   'dhcp-reset': { kind: 'apply', target: 'studio-4:2' },
   'disk-full': {
     kind: 'person',

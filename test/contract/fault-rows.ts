@@ -43,6 +43,10 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
     findings: ['error memory/wired-limit node studio-1', 'notice macos/panicked node studio-1'],
     restarts: true,
   },
+  'daemon-conflict': {
+    target: 'studio-3',
+    findings: ['error address/by-dhcp node studio-3', 'error network/foreign-daemon-there node studio-3'],
+  },
   'dhcp-reset': { target: 'studio-2:3', findings: ['error address/by-dhcp node studio-2'] },
   'disk-full': { target: 'studio-1', findings: ['warning disk/low node studio-1'] },
   // The next six cannot be seen before something is written, restarted or run over RDMA.

@@ -2,6 +2,7 @@ import type { NodePath } from '../../model/node-path.ts';
 import type { MacState } from '../mac.ts';
 import { preferencesPath } from '../network-preferences.ts';
 import { isDict, type PlistValue } from '../plist.ts';
+import { insertByPlutil, plutilForms } from '../writes/plutil.ts';
 import { capture, published, type Source, unconfirmed } from './source.ts';
 import { lines, type Row, type TableTool, type View, type WriteCall, type WriteResult } from './tool.ts';
 
@@ -65,7 +66,7 @@ export const plutil: TableTool = {
   kind: 'table',
   path: '/usr/bin/plutil',
   rows,
-  writes: { forms: [], write: reread },
+  writes: { forms: plutilForms, write: (view, call) => insertByPlutil(view, call) ?? reread(view, call) },
   usage: {
     text: lines('plutil: [command_option] [other_options] file...', "The file '-' means stdin"),
     exitCode: 1,

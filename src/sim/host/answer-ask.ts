@@ -2,6 +2,7 @@ import { preferencesPath } from '../network-preferences.ts';
 import type { AskAnswer, AskRequest } from './ask-server.ts';
 import type { EffectAct } from './effects.ts';
 import type { FleetModel } from './fleet-model.ts';
+import { networkDaemonLabel } from './network-daemon.ts';
 import type { SimulatedNode } from './simulated-node.ts';
 import type { TakeTurn } from './turns.ts';
 
@@ -13,8 +14,8 @@ export interface AskedFleet {
   readonly note: (node: SimulatedNode, act: EffectAct) => void;
   /** Keeps the state, and brings every file of every node in line with it; to be called in a turn. */
   readonly settle: () => Promise<void>;
-  /** Lets Macs go down and come up as the model says; to be called outside of a turn. */
-  readonly followPower: () => Promise<void>;
+  /** Lets Macs go down and come up, and daemons come and go, as the model says; to be called outside of a turn. */
+  readonly follow: () => Promise<void>;
 }
 
 const launchctlPath = '/bin/launchctl';
@@ -32,13 +33,27 @@ const stale: AskAnswer = {
 const withoutRoot = (word: string, root: string): string =>
   word.startsWith(`${root}/`) ? word.slice(root.length) : word;
 
-/** `note tcp-load`: told by ranks of a Mac that does not bear it. Its end is waited for by nobody. */
-async function sendTcp(fleet: AskedFleet, node: SimulatedNode): Promise<void> {
+/** Lets something happen to the model. What follows for the Mac as a whole is waited for by nobody. */
+async function happen(fleet: AskedFleet, act: (model: FleetModel) => void): Promise<void> {
   await fleet.takeTurn(async () => {
-    fleet.model.sendTcp(node.name);
+    act(fleet.model);
     await fleet.settle();
   });
-  void fleet.followPower();
+  // A fleet that ends in between has nobody to tell.
+  fleet.follow().catch(() => undefined);
+}
+
+/** `note tcp-load`: told by ranks. `note daemon-run`: told by the network daemon of somebody else. */
+async function heard(fleet: AskedFleet, { name }: SimulatedNode, word: string | undefined): Promise<void> {
+  if (word === 'tcp-load') await happen(fleet, (model) => model.sendTcp(name));
+  if (word === 'daemon-run') await happen(fleet, (model) => model.daemon(name, 'ran'));
+}
+
+/** A service of launchd that the model knows about: whether it was disabled or enabled. */
+async function heardOfLaunchd(fleet: AskedFleet, { name }: SimulatedNode, words: readonly string[]): Promise<void> {
+  const [verb, target] = words;
+  if (target !== `system/${networkDaemonLabel}` || (verb !== 'disable' && verb !== 'enable')) return;
+  await happen(fleet, (model) => model.daemon(name, verb === 'disable' ? 'disabled' : 'enabled'));
 }
 
 /** `note delete PATH...` and `note kill SIGNAL PID...`: told by tools that do their work themselves. */
@@ -57,7 +72,7 @@ export async function answerAsk(fleet: AskedFleet, request: AskRequest): Promise
   const args = request.args.map((word) => withoutRoot(word, node.run.root));
   if (request.tool === 'note') {
     if (args[0] === 'unlock') void node.life.unlock();
-    if (args[0] === 'tcp-load') await sendTcp(fleet, node);
+    await heard(fleet, node, args[0]);
     const act = noted(args);
     if (act !== undefined) fleet.note(node, act);
     return silent;
@@ -67,6 +82,7 @@ export async function answerAsk(fleet: AskedFleet, request: AskRequest): Promise
     // Out of turn: it can wait for the end of a process, and changes nothing of the model.
     const answer = await node.launchd.launchctl({ args, isRoot });
     fleet.note(node, { kind: 'launchctl', args, exitCode: answer.exitCode });
+    if (answer.exitCode === 0) await heardOfLaunchd(fleet, node, args);
     return answer;
   }
   return fleet.takeTurn(async () => {

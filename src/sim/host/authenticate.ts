@@ -32,7 +32,10 @@ const askPassword = (context: KeyboardAuthContext): Promise<string | undefined> 
     context.prompt([{ prompt: 'Password:', echo: false }], ([answer]) => resolve(answer));
   });
 
-async function mayLogIn(context: AuthContext, { user, keys, password, onPassword }: AuthenticateOptions): Promise<boolean> {
+async function mayLogIn(
+  context: AuthContext,
+  { user, keys, password, methods, onPassword }: AuthenticateOptions,
+): Promise<boolean> {
   const isUser = context.username === user;
   switch (context.method) {
     case 'publickey':
@@ -41,7 +44,7 @@ async function mayLogIn(context: AuthContext, { user, keys, password, onPassword
       onPassword();
       return isUser && context.password === password();
     case 'keyboard-interactive': {
-      const wanted = password();
+      const wanted = methods.includes('keyboard-interactive') ? password() : undefined;
       return wanted !== undefined && (await askPassword(context)) === wanted && isUser;
     }
     default:

@@ -85,6 +85,8 @@ export interface FleetModel {
   readonly reread: (node: string, text: string) => void;
   /** Ranks on the Mac behind this node send much TCP through its cables. */
   readonly sendTcp: (node: string) => void;
+  /** The network daemon of somebody else on the Mac behind this node has run once, or was disabled or enabled. */
+  readonly daemon: (node: string, what: 'ran' | 'disabled' | 'enabled') => void;
   /** The Mac behind this node starts. */
   readonly boot: (node: string, atEpochSeconds: number) => void;
   /** Somebody gave the Mac behind this node its FileVault password. */

@@ -62,13 +62,15 @@ function openOutput(path: string | undefined, root: string): number {
 function launch(place: JobPlace, job: JobDefinition, outputs: readonly number[]): ChildProcess {
   const [name, ...args] = job.words;
   const cwd = job.workingDirectory ?? place.root;
-  for (const path of [job.program, cwd]) {
+  // Who knows nothing of a folder that stands for `/` names a program as on a Mac.
+  const program = isInside(job.program, place.root) ? job.program : place.root + job.program;
+  for (const path of [program, cwd]) {
     if (!isInside(path, place.root)) throw new Error(`${path} is outside of the node`);
   }
-  accessSync(job.program, constants.X_OK);
-  if (!statSync(job.program).isFile() || !statSync(cwd).isDirectory()) throw new Error('no program or no folder');
-  return spawn(job.program, args, {
-    argv0: name ?? job.program,
+  accessSync(program, constants.X_OK);
+  if (!statSync(program).isFile() || !statSync(cwd).isDirectory()) throw new Error('no program or no folder');
+  return spawn(program, args, {
+    argv0: name ?? program,
     cwd,
     env: environmentOf(place, job),
     detached: true,

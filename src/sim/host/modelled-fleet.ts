@@ -27,7 +27,7 @@ function macAt({ history }: Book, node: string): MacState {
 }
 
 /** What happens to Macs by the tools that run on them. */
-function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'sendTcp' | 'boot' | 'unlock'> {
+function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'sendTcp' | 'daemon' | 'boot' | 'unlock'> {
   return {
     write: (write) => {
       const { history, happened } = append(book.history, { kind: 'write', ...write });
@@ -48,6 +48,14 @@ function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'sendTcp' 
     },
     unlock: (node) => {
       book.history = append(book.history, { kind: 'unlock', mac: macAt(book, node).name }).history;
+    },
+    daemon: (node, what) => {
+      const mac = macAt(book, node).name;
+      const event =
+        what === 'ran'
+          ? ({ kind: 'daemon-run', mac } as const)
+          : ({ kind: 'daemon', mac, isStopped: what === 'disabled' } as const);
+      book.history = append(book.history, event).history;
     },
     boot: (node, atEpochSeconds) => {
       const event = { kind: 'boot', mac: macAt(book, node).name, atEpochSeconds } as const;

@@ -20,6 +20,9 @@ export interface ExecRecord {
 export interface NodeCounts {
   readonly connections: number;
   readonly authAttempts: number;
+  /** Passwords that the sshd before FileVault was given, and those of them that came too soon after another. */
+  readonly prebootPasswords: number;
+  readonly hastyPasswords: number;
   readonly channels: number;
   readonly execs: number;
   /** Bytes on the wire of ended connections, as the node's side saw them. */
@@ -31,6 +34,8 @@ export interface NodeCounts {
 const noCounts: NodeCounts = {
   connections: 0,
   authAttempts: 0,
+  prebootPasswords: 0,
+  hastyPasswords: 0,
   channels: 0,
   execs: 0,
   receivedBytes: 0,

@@ -7,6 +7,8 @@ export interface RunNode {
   readonly port: number;
   /** `ssh-ed25519 AAAA…`: the node's own key, whatever a fault makes it show. */
   readonly hostKey: string;
+  /** The key of the sshd before FileVault, where it has one of its own; absent in files of earlier versions. */
+  readonly prebootKey?: string;
   /** Absolute folder that stands for `/`: the root prefix. */
   readonly root: string;
   readonly user: string;

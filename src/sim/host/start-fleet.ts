@@ -46,7 +46,7 @@ function fleetOf(parts: FleetParts, model: FleetModel): RunningFleet {
       if (done.kind === 'done') await asked.settle();
       return done;
     });
-    await asked.followPower();
+    await asked.follow();
     return answer;
   };
   let stopped: Promise<void> | undefined;

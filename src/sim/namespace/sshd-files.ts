@@ -1,9 +1,12 @@
-import { prebootBanner } from '../host/preboot.ts';
+import { prebootBanner, unlockedText } from '../host/preboot.ts';
 import type { ConnectionState } from '../mac.ts';
 import { dataFile, type NodeFile, toolFile } from '../node-files.ts';
 
+/** Its own, another one, and that of the sshd before FileVault. */
+export type ShownKey = ConnectionState['hostKey'] | 'preboot';
+
 /** Where the host keys of a node lie, which nobody but root may read. */
-export const hostKeyPath = (key: ConnectionState['hostKey']): string => `/.sim/sshd/${key}`;
+export const hostKeyPath = (key: ShownKey): string => `/.sim/sshd/${key}`;
 
 /** Every command of a client, one file each. */
 export const execsPath = '/.sim/execs';
@@ -11,7 +14,7 @@ export const execsPath = '/.sim/execs';
 const banner = '/.sim/sshd/banner';
 
 /** What the sshd of macOS and that of Debian have in common, and what macOS says differently. */
-const always = (key: ConnectionState['hostKey']): readonly string[] => [
+const always = (key: ShownKey): readonly string[] => [
   `HostKey ${hostKeyPath(key)}`,
   'PidFile none',
   'LogLevel ERROR',
@@ -25,7 +28,13 @@ const always = (key: ConnectionState['hostKey']): readonly string[] => [
 ];
 
 /** @see apple_ssh_and_filevault(7): password only, no keys */
-const locked = ['PubkeyAuthentication no', `Banner ${banner}`, 'ForceCommand /usr/bin/false'];
+const locked = ['PubkeyAuthentication no', `Banner ${banner}`, 'ForceCommand exec /.sim/preboot'];
+
+/** Whoever comes in has given the right password: it is told, and the simulator starts macOS. */
+const prebootText = `#!/bin/sh
+printf '%s' '${unlockedText}'
+/usr/bin/perl /.sim/ask / note unlock >/dev/null 2>&1
+`;
 
 const unlocked = (mark: string): readonly string[] => [
   'PubkeyAuthentication yes',
@@ -42,12 +51,16 @@ exec /bin/sh -c "$c"
 `;
 
 /** How the sshd of a node answers from now on; every connection starts one that reads it anew. */
-export function sshdFiles({ hostKey, filevault }: ConnectionState, mark: string): readonly NodeFile[] {
-  const more = filevault === 'preboot' ? locked : unlocked(mark);
+export function sshdFiles(state: ConnectionState, mark: string): readonly NodeFile[] {
+  const { hostKey, filevault, prebootKey } = state;
+  const isLocked = filevault === 'preboot';
+  const key = isLocked && hostKey === 'own' && prebootKey !== 'same' ? 'preboot' : hostKey;
+  const more = isLocked ? locked : unlocked(mark);
   return [
-    dataFile('/.sim/sshd/config', [...always(hostKey), ...more, ''].join('\n')),
+    dataFile('/.sim/sshd/config', [...always(key), ...more, ''].join('\n')),
     dataFile(banner, prebootBanner),
     dataFile('/.sim/mark', `${mark}\n`),
     toolFile('/.sim/exec', execText),
+    toolFile('/.sim/preboot', prebootText),
   ];
 }

@@ -112,6 +112,18 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
   'clock-skew': ['studio-1', { 'studio-1': ['/.sim/clock-offset', '/usr/sbin/sysctl'] }],
   'connection-drop': ['studio-1', {}],
   crash: ['studio-1', {}],
+  'daemon-conflict': [
+    'studio-1',
+    {
+      'studio-1': [
+        ...reset.filter((path) => !path.includes('getinfo')),
+        ...answers('networksetup', ...[2, 3, 4].map((number) => `-getinfo_Thunderbolt+${number}.out`)),
+        ...verbose('en3', 'en4', 'en5'),
+        ...interfaces('en3', 'en4', 'en5'),
+        ...routes,
+      ],
+    },
+  ],
   'dhcp-reset': ['studio-1:2', { 'studio-1': [...reset, ...verbose('en3'), ...interfaces('en3'), ...routes] }],
   'disk-full': ['studio-1', { 'studio-1': ['+ /.sim/room', ...answers('df', '-k_+System+Volumes+Data.out')] }],
   'filevault-locked': [

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { linkEndText } from '../../../src/model/link.ts';
+import { nodeName } from '../../../src/model/node.ts';
 import type { SimEvent } from '../../../src/sim/events.ts';
 import type { FaultName } from '../../../src/sim/faults.ts';
 import { macNamed, type SimulatedFleet } from '../../../src/sim/fleet.ts';
+import type { HandsAct } from '../../../src/sim/hands-acts.ts';
 import { append, beginHistory, faultsInForce, type History, withoutFaults } from '../../../src/sim/history.ts';
 import { historyText, savedHistory } from '../../../src/sim/saved-history.ts';
 import { desiredRack, fleetOf } from './rack.ts';
@@ -77,6 +80,32 @@ describe('the history of a rack', () => {
       write('studio-1', '/usr/bin/pmset', '-a', 'sleep', '0', 'autorestart', '1'),
     );
     expect([names(awake), first(awake)?.power.diskSleepMinutes]).toEqual([[], 10]);
+  });
+
+  it('knows that hands have mended a cable with single plugs, and does not undo what they did', () => {
+    const end = (node: string, receptacle: number) => ({ node: nodeName(node), receptacle });
+    const act = (one: HandsAct): SimEvent => ({ kind: 'hands', act: one });
+    const back = act({ kind: 'swap', ends: [end('studio-1', 2), end('studio-1', 3)] });
+    const apart = act({ kind: 'unplug', end: end('studio-3', 4) });
+    const swapped = fault('cable-swapped', 'studio-1:2,studio-1:3');
+    expect(names(historyOf(swapped, apart))).toEqual(['cable-swapped']);
+    for (const history of [
+      historyOf(swapped, back),
+      historyOf(swapped, apart, back),
+      historyOf(swapped, back, apart),
+    ]) {
+      expect(names(history)).toEqual([]);
+      expect(
+        mended(history)
+          .fleet.cables.map(({ ends }) => ends.map(linkEndText).sort().join(' '))
+          .sort(),
+      ).toEqual(history.fleet.cables.map(({ ends }) => ends.map(linkEndText).sort().join(' ')).sort());
+    }
+    const slow = fault('cable-40g', 'studio-1:2');
+    const pulled = [act({ kind: 'unplug', end: end('studio-1', 2) }), act({ kind: 'unplug', end: end('studio-2', 2) })];
+    const fetched = act({ kind: 'plug', ends: [end('studio-1', 2), end('studio-2', 2)] });
+    expect(names(historyOf(slow, ...pulled, fetched))).toEqual([]);
+    expect(names(historyOf(slow, ...pulled))).toEqual([]);
   });
 
   it('forgets what nothing can be taken out of any more', () => {

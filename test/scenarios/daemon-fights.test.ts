@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startFleet } from '../../src/sim/host/start-fleet.ts';
+import { type ExampleRack, startExampleRackBy } from './observe-rack.ts';
+import { connect, eventually, run } from './sim-fixture.ts';
+
+/** Half an hour of a daemon is a third of a second. */
+const intervalFactor = 1 / 6_000;
+const node = 'studio-3';
+
+let rack: ExampleRack;
+beforeAll(async () => {
+  rack = await startExampleRackBy((options) => startFleet({ ...options, intervalFactor }));
+});
+afterAll(() => rack.stop());
+
+/** One script as root, on standard input. */
+async function asRoot(script: string): Promise<string> {
+  const root = rack.fleet.nodes[node]?.root ?? '';
+  const client = await connect(rack.fleet, node);
+  try {
+    const ran = await run(client, `exec '${root}/usr/bin/sudo' -n '${root}/bin/sh' -s`, `R='${root}'\n${script}\n`);
+    expect([ran.code, ran.stderr]).toEqual([0, '']);
+    return ran.stdout;
+  } finally {
+    client.end();
+  }
+}
+
+const setup = '"$R/usr/sbin/networksetup"';
+const fix = `${setup} -setmanual 'Thunderbolt 2' 10.99.0.1 255.255.255.252`;
+const isFixed = async (): Promise<boolean> =>
+  (await asRoot(`${setup} -getinfo 'Thunderbolt 2'`)).startsWith('Manual Configuration');
+
+describe("exo's network daemon on a simulated Mac", () => {
+  it('takes an address away that somebody gave a cable behind its back, again and again', async () => {
+    await rack.fleet.setFault(['daemon-conflict', node]);
+    for (const _ of [1, 2]) {
+      await asRoot(fix);
+      expect(await eventually(async () => !(await isFixed()))).toBe(true);
+    }
+  });
+
+  it('leaves the cables alone once it is unloaded and disabled, and counts as mended then', async () => {
+    await asRoot(
+      '"$R/bin/launchctl" bootout system/io.exo.networksetup; "$R/bin/launchctl" disable system/io.exo.networksetup',
+    );
+    await asRoot(fix);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(await isFixed()).toBe(true);
+    expect((await rack.fleet.clearFault([])).kind).toBe('done');
+  });
+});
