@@ -3,6 +3,8 @@ import { canonicalJson } from '../model/digest.ts';
 import type { Json } from '../model/json.ts';
 import type { Plan } from '../plan/plan.ts';
 import { planJson } from '../plan/plan-json.ts';
+import { launchesJson } from '../report/status-json.ts';
+import type { NodeBudget } from '../resources/launch-budgets.ts';
 
 /** What a plan document says besides the plan. */
 export interface PlanSurroundings {
@@ -11,6 +13,8 @@ export interface PlanSurroundings {
   readonly additions: readonly string[];
   /** The nodes that were chosen; absent for all of the file. */
   readonly targets?: readonly string[];
+  /** Of launches over RDMA, where any can come. */
+  readonly budgets?: readonly NodeBudget[];
 }
 
 /** A plan as a JSON document (`schemas/plan.schema.json`), with a line end: what `--json` prints and `--out` saves. */
@@ -18,13 +22,15 @@ export const planDocument = (plan: Plan, surroundings: PlanSurroundings): string
   `${jsonText(planValue(plan, surroundings))}\n`;
 
 /** The same as a value. */
-function planValue(plan: Plan, { isSimulated, additions, targets }: PlanSurroundings): Json {
+function planValue(plan: Plan, { isSimulated, additions, targets, budgets = [] }: PlanSurroundings): Json {
   const [head, ...rest] = entriesOf(planJson(plan));
+  const launches = Object.entries(launchesJson(budgets)).map(([node, value]) => [node, { ...value }] as const);
   return Object.fromEntries([
     ...(head === undefined ? [] : [head]),
     ...(isSimulated ? [['simulated', true] as const] : []),
     ...(targets === undefined ? [] : [['targets', targets] as const]),
     ...(additions.length === 0 ? [] : [['lock', { additions }] as const]),
+    ...(launches.length === 0 ? [] : [['launches', Object.fromEntries(launches)] as const]),
     ...rest,
   ]);
 }
@@ -33,7 +39,8 @@ const entriesOf = (value: Json): readonly (readonly [string, Json])[] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
 
 /**
- * Whether a saved document says what the other one says. What is only told is left out: a clock is never twice the same.
+ * Whether a saved document says what the other one says. What is only told is left out: a clock is never twice the same,
+ * and of launches that a node has no more of a blocker speaks.
  * Undefined when the text is no plan at all.
  */
 export function isSamePlan(saved: string, now: string): boolean | undefined {
@@ -52,8 +59,10 @@ export function targetsIn(saved: string): readonly string[] | 'all' | undefined 
 
 type JsonMap = { readonly [key: string]: Json };
 
+const onlyTold: readonly string[] = ['diagnostics', 'launches'];
+
 function comparable(document: JsonMap): JsonMap {
-  return Object.fromEntries(Object.entries(document).filter(([key]) => key !== 'diagnostics'));
+  return Object.fromEntries(Object.entries(document).filter(([key]) => !onlyTold.includes(key)));
 }
 
 function parsed(text: string): JsonMap | undefined {

@@ -20,7 +20,12 @@ export const plan: VerbBody = async (run) => {
   const ways = openWays(run, cluster.opened);
   const { isSimulated } = ways;
   const looked = await lookAndPlan(run, { fleet, ways, goal: { kind: 'converge' }, targets });
-  const document = planDocument(looked.plan, { isSimulated, additions, ...narrowed(run, targets) });
+  const document = planDocument(looked.plan, {
+    isSimulated,
+    additions,
+    ...narrowed(run, targets),
+    ...(looked.budgets === undefined ? {} : { budgets: looked.budgets }),
+  });
   const saved = savedAt(run);
   if (saved !== undefined) replaceFile(saved, document, 0o600);
   if (run.options.json) showJsonText(run.console, document);

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { isSamePlan, planDocument, targetsIn } from '../../../src/cli/plan-document.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { known, unknown } from '../../../src/model/known.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import type { NodeBudget } from '../../../src/resources/launch-budgets.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';
 import { change, planOf, step } from '../report/plan-builder.ts';
 
@@ -25,6 +28,19 @@ describe('a saved plan', () => {
     expect(isSamePlan(shuffled, saved)).toBe(true);
     const told = { ...plan, diagnostics: [diagnose('cli/usage', { detail: 'x' })] };
     expect(isSamePlan(saved, planDocument(told, about))).toBe(true);
+  });
+
+  it('tells the launches over RDMA of each node that are known, and is the same whatever they are', () => {
+    const budgets: readonly NodeBudget[] = [
+      { node: nodeName('studio-1'), budget: known({ starts: 2, limit: 10, isAssumed: false }) },
+      { node: nodeName('studio-2'), budget: unknown('unreachable', 'nobody answered') },
+    ];
+    const counted = planDocument(plan, { ...about, budgets });
+    expect(schemaCheck('plan')(JSON.parse(counted))).toEqual([]);
+    expect(JSON.parse(counted)).toMatchObject({ launches: { 'studio-1': { starts: 2, limit: 10, assumed: false } } });
+    expect(Object.keys(JSON.parse(counted).launches)).toEqual(['studio-1']);
+    expect(JSON.parse(saved)).not.toHaveProperty('launches');
+    expect(isSamePlan(counted, saved)).toBe(true);
   });
 
   it.each([
