@@ -44,6 +44,13 @@ export const networkCodes = {
       'The report of its last kernel panic names the driver of IP over Thunderbolt. Such panics were told of under load, with one hub that leads to two Macs on macOS 26.5, and over plain cables. A report does not say what was sent.',
     hint: 'Take hubs out of the cables, give placements over these cables `transport: rdma` or the office network, bring all Macs to one newer macOS, and send the report to Apple.',
   },
+  'network/no-full-disk-access': {
+    severity: 'warning',
+    summary: 'A Mac lets no ssh session change its network preferences.',
+    cause:
+      'Remote Login was switched on without full disk access for remote users, and networksetup was refused when a run tried to set something. Addresses and the removal of the bridge hold all the same: the keeper puts them back within a minute. What only networksetup can set stays as it is.',
+    hint: 'On the Mac: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users.',
+  },
   'network/foreign-daemon': {
     severity: 'error',
     summary: 'A network daemon of somebody else sets the cables of this node.',

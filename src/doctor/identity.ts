@@ -1,8 +1,16 @@
+import { identityDigest } from '../model/mac-identity.ts';
 import type { Examination, ExaminedNode } from './examination.ts';
 import { groupBy } from './group-by.ts';
 import { memoryText } from './units.ts';
 
-/** In what the Mac that answered differs from the hardware section of the file, in words; empty when in nothing known. */
+/** Whether the Mac that answered is known to be another one than the lock has for this node. */
+export const isOtherMac = ({ desired, facts: { identity } }: Pick<ExaminedNode, 'desired' | 'facts'>): boolean =>
+  desired.identity !== undefined && identity.kind === 'known' && identityDigest(identity.value) !== desired.identity;
+
+/**
+ * In what the Mac that answered differs from the hardware section of the file, or from the Mac that the lock knows, in
+ * words; empty when in nothing known.
+ */
 export function hardwareDifferences({ desired, facts }: ExaminedNode): readonly string[] {
   const { model, memoryBytes, serial } = desired.hardware;
   const { hardware, identity } = facts;
@@ -10,6 +18,7 @@ export function hardwareDifferences({ desired, facts }: ExaminedNode): readonly 
   if (serial !== undefined && identity.kind === 'known' && identity.value.serial !== serial) {
     found.push(`its serial number is ${identity.value.serial}, the file says ${serial}`);
   }
+  if (isOtherMac({ desired, facts })) found.push('it is not the Mac that the lock knows under this name');
   if (hardware.kind === 'unknown') {
     return found;
   }

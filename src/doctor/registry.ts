@@ -9,6 +9,7 @@ import { disk } from './rules/disk.ts';
 import { filevault } from './rules/filevault.ts';
 import { firewall } from './rules/firewall.ts';
 import { foreignDaemons } from './rules/foreign-daemons.ts';
+import { fullDiskAccess } from './rules/full-disk-access.ts';
 import { macosAccept } from './rules/macos-accept.ts';
 import { macosBuilds } from './rules/macos-builds.ts';
 import { macosVersions } from './rules/macos-versions.ts';
@@ -50,6 +51,7 @@ export const rules: readonly Rule[] = [
   poolOverlap,
   cableAddresses,
   serviceOrder,
+  fullDiskAccess,
   power,
   wiredLimit,
   filevault,

@@ -47,8 +47,8 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   'macos-old': { kind: 'person', target: 'studio-4', what: 'update macOS, or accept that version in the file' },
   'no-full-disk-access': {
     kind: 'verb',
-    what: '`apply` fails where a network service has to be made, and says which switch allows it',
-    tried: 'test/unit/script/setting-scripts.test.ts',
+    what: '`apply` sets addresses and takes the bridge away without networksetup, the keeper holds them, and `doctor` names the switch',
+    tried: 'test/scenarios/keeper-refused.test.ts',
   },
   'no-return': {
     kind: 'verb',

@@ -15,13 +15,14 @@ const plist = '/Library/LaunchDaemons/dev.meshwright.rank.chat.plist';
 
 const exoDaemon = '/Library/LaunchDaemons/io.exo.networksetup.plist';
 
-/** As exo's app installs it, but for its interval, which the simulated launchd does not know. */
+/** As exo's app installs it. */
 const exoPlist = (root: string): string => `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0"><dict>
 <key>Label</key><string>io.exo.networksetup</string>
 <key>ProgramArguments</key><array><string>${root}/bin/sh</string><string>-c</string><string>exit 0</string></array>
 <key>RunAtLoad</key><true/>
+<key>StartInterval</key><integer>1786</integer>
 </dict></plist>
 `;
 
@@ -102,6 +103,25 @@ export const drifts: readonly Drift[] = [
     what: 'the limit is another one',
     batch: 'settings',
     make: ({ asRoot }) => asRoot('"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4096'),
+  },
+  {
+    of: 'keeper/files',
+    what: 'what it keeps was edited',
+    batch: 'settings',
+    make: ({ at }) => appendFile(at(`${ours}/keeper/data`), 'wired 1\n'),
+  },
+  {
+    of: 'keeper/loaded',
+    what: 'it was taken out of launchd',
+    batch: 'files',
+    make: ({ asRoot }) => asRoot('"$R/bin/launchctl" bootout system/dev.meshwright.keeper'),
+  },
+  {
+    of: 'keeper/files',
+    what: 'its property list is gone',
+    batch: 'ranks',
+    make: ({ at }) => rm(at('/Library/LaunchDaemons/dev.meshwright.keeper.plist')),
+    with: ['keeper/loaded'],
   },
   {
     of: 'thunderbolt-bridge/service',

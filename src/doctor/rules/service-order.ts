@@ -1,5 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { adoptedDaemon } from '../adopted-daemon.ts';
+import { isLeftToKeeper } from '../left-to-keeper.ts';
 import type { Rule } from '../rule.ts';
 import { misplacedServices, orderWords } from '../service-order.ts';
 import { nodeSubject } from '../subject.ts';
@@ -11,7 +12,7 @@ export const serviceOrder: Rule = ({ desired, nodes }) =>
     : nodes.flatMap(({ name, facts }) => {
         const found = misplacedServices(facts);
         const isAdopted = adoptedDaemon(desired, facts) !== undefined;
-        return isAdopted || found.kind === 'unknown' || found.value.length === 0
+        return isAdopted || isLeftToKeeper(facts) || found.kind === 'unknown' || found.value.length === 0
           ? []
           : [
               diagnose('network/service-order', {

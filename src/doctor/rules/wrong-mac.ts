@@ -1,12 +1,23 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
-import { hardwareDifferences, nodesOfOneMac } from '../identity.ts';
+import type { DesiredNode } from '../../model/desired.ts';
+import { identityDigest } from '../../model/mac-identity.ts';
+import { hardwareDifferences, isOtherMac, nodesOfOneMac } from '../identity.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
+
+/** Whether the lock knows the Mac that answered as this node. */
+const isSeenAs = ({ identity }: DesiredNode, facts: ExaminedNode['facts']): boolean =>
+  identity !== undefined && facts.identity.kind === 'known' && identityDigest(facts.identity.value) === identity;
 
 function hint({ desired }: Examination, { name, desired: own, facts }: ExaminedNode): string {
   const serial = facts.identity.kind === 'known' ? facts.identity.value.serial : undefined;
   const meant = desired.nodes.find((node) => node.name !== name && node.hardware.serial === serial);
+  const known = desired.nodes.find((node) => node.name !== name && isSeenAs(node, facts));
+  if (known !== undefined) return `This is the Mac of ${known.name}: correct the addresses of ${name} and ${known.name} in the file.`;
+  if (isOtherMac({ desired: own, facts })) {
+    return `If another Mac stands there now: meshwright replace ${name}\nElse correct the address (${own.host}) in the file.`;
+  }
   return serial !== undefined && meant !== undefined
     ? `This is the Mac of ${meant.name}: correct the addresses of ${name} and ${meant.name} in the file.`
     : `Correct the address (${own.host}) or the hardware section of ${name} in the file.`;

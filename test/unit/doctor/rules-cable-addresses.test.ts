@@ -105,6 +105,33 @@ describe('the order of the network services', () => {
   });
 });
 
+describe('a Mac that lets no ssh session change its network', () => {
+  const refused = { files: [], isLoaded: true, isRefused: true };
+  const service = (name: string, device: string) => ({ name, port: name, device, isEnabled: true });
+
+  it('is a warning that names the switch, and what nobody mends without it', () => {
+    const services = [service('Thunderbolt 2', 'en3'), service('Ethernet', 'en0')];
+    const [finding, ...others] = findingsOf(only({ keeper: refused, 'network-services': services }));
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({ code: 'network/no-full-disk-access', severity: 'warning' });
+    expect(finding?.detail).toContain('Thunderbolt 2 before Ethernet');
+    expect(finding?.hint).toContain('allow full disk access for remote users');
+  });
+
+  it('is not told of services that are on DHCP, nor of a service for a bridge that is gone', () => {
+    const bridge = { name: 'Thunderbolt Bridge', port: 'Thunderbolt Bridge', device: 'bridge0', isEnabled: true };
+    const services = [service('Ethernet', 'en0'), service('Thunderbolt 2', 'en3'), bridge];
+    const addresses = [{ service: 'Thunderbolt 2', device: 'en3', method: 'dhcp' as const }];
+    const changes = { 'network-services': services, 'service-addresses': addresses };
+    expect(told(only({ ...changes, keeper: refused }))).toEqual([
+      expect.stringContaining('warning network/no-full-disk-access'),
+    ]);
+    const before = told(only(changes));
+    expect(before).toContain(`error bridge/comes-back node ${node}`);
+    expect(before).toContain(`warning network/lease-over-cable receptacle ${node}:2`);
+  });
+});
+
 describe('the address of a cable', () => {
   it('that came by DHCP without a route is a warning', () => {
     const changes = onDhcp(lease);

@@ -1,0 +1,34 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import { adoptedDaemon } from '../adopted-daemon.ts';
+import type { ExaminedNode } from '../examination.ts';
+import { withCommands } from '../hint-lines.ts';
+import { isLeftToKeeper } from '../left-to-keeper.ts';
+import type { Rule } from '../rule.ts';
+import { misplacedServices, orderWords } from '../service-order.ts';
+import { nodeSubject } from '../subject.ts';
+
+const theSwitch =
+  'On the Mac: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users.';
+
+function tell({ name, facts }: ExaminedNode, hasPool: boolean): Diagnostic {
+  const misplaced = misplacedServices(facts);
+  const isMisplaced = hasPool && misplaced.kind === 'known' && misplaced.value.length > 0;
+  const order = isMisplaced ? ` Nobody mends the order of its services: ${orderWords(misplaced.value)}.` : '';
+  return diagnose('network/no-full-disk-access', {
+    subject: nodeSubject(name),
+    detail: escapeText(
+      `networksetup was refused on ${name}: its interfaces have their addresses from ifconfig, and the keeper puts them back.${order}`,
+    ),
+    hint: withCommands(`${theSwitch} Then take the mark of this away there, and run meshwright apply:`, [
+      'sudo rm "/Library/Application Support/meshwright/no-full-disk-access"',
+    ]),
+  });
+}
+
+/** Macs that let no ssh session change their network preferences, as a run has found when it tried. */
+export const fullDiskAccess: Rule = ({ desired, nodes }) =>
+  nodes
+    .filter(({ facts }) => isLeftToKeeper(facts) && adoptedDaemon(desired, facts) === undefined)
+    .map((node) => tell(node, desired.thunderbolt.pool !== undefined));

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
+import { filePart, first, pairFile, second } from './converge-file.ts';
+import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+
+/** Nothing has to be served for this. */
+const file = pairFile((value) => {
+  for (const key of ['runtimes', 'models', 'placements']) delete value[key];
+});
+
+let rack: ConvergeRack;
+beforeAll(async () => {
+  rack = await startConvergeRack('refused', file);
+});
+afterAll(() => rack?.stop());
+
+const found = async (): Promise<readonly string[]> =>
+  diagnoseFleet(rack.desired(), await rack.observe()).map(({ code, subject }) => `${code} ${subject}`);
+
+const breakNetwork = (node: string): Promise<void> =>
+  rack.behindOurBack(async (fleet) => {
+    for (const fault of ['bridge-active', 'dhcp-reset', 'no-full-disk-access']) await fleet.setFault([fault, node]);
+  });
+
+describe('a Mac that lets no ssh session change its network', { timeout: patience }, () => {
+  it('gets its addresses and loses its bridge all the same, and is told of', async () => {
+    await breakNetwork(second);
+    const { plan, exit } = await rack.converge();
+    const touched = plan.changes.filter(({ node }) => node === second).map(({ resource }) => resource);
+    expect(touched).toEqual(
+      expect.arrayContaining([
+        'thunderbolt-bridge/service',
+        'link-address/2/kept',
+        'link-address/2/live',
+        'keeper/files',
+      ]),
+    );
+    expect([exit, await found()]).toEqual([0, [`network/no-full-disk-access node ${second}`]]);
+  });
+
+  it('has nothing left to do at the next look, and nobody tries again', async () => {
+    const { plan, report } = await rack.apply();
+    expect([leftIn(plan), report]).toEqual([[], undefined]);
+  });
+
+  it('is set up by networksetup as soon as it may be, and loses its mark with that', async () => {
+    await rack.behindOurBack(async (fleet) => {
+      await fleet.clearFault(['no-full-disk-access']);
+      await fleet.setFault(['gid-missing', second]);
+    });
+    const { after } = await rack.apply();
+    expect(after.changes.map(({ id }) => id)).toEqual([`${second} thunderbolt-bridge/service`]);
+    await rack.converge();
+    expect(await found()).toEqual([]);
+  });
+
+  it('fails and names the switch where the file wants no keeper', async () => {
+    filePart(file, 'system')['keeper'] = 'none';
+    await rack.declare(file);
+    await rack.converge();
+    await breakNetwork(first);
+    const { report, exit } = await rack.apply();
+    const failed = report?.steps.filter(({ outcome }) => outcome === 'failed') ?? [];
+    expect(exit).not.toBe(0);
+    expect(failed.flatMap(({ diagnostics }) => diagnostics.map(({ code }) => code))).toContain(
+      'step/no-full-disk-access',
+    );
+  });
+});
