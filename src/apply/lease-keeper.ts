@@ -135,7 +135,7 @@ async function renew(keeping: Keeping, node: NodeName, one: Held): Promise<void>
   const script = (root: string): string => renewLeaseScript(root, fence, one.phase === phase ? undefined : phase);
   const answer = await keepLease(options.session(node), options.askMs, script);
   if (answer === 'kept') one.phase = phase;
-  if (answer === 'lost' && !one.stop.signal.aborted) lose(keeping, node);
+  if (answer === 'lost' && !one.stop.signal.aborted && !one.isSuspended) lose(keeping, node);
 }
 
 function lose(keeping: Keeping, node: NodeName): void {

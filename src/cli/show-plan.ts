@@ -13,6 +13,8 @@ export interface ShownPlanParts {
   readonly budgets: readonly NodeBudget[] | undefined;
   /** What to type now. */
   readonly next: readonly string[];
+  /** What is said where nothing is to be done; that all is as the file says unless given. */
+  readonly nothing?: string;
 }
 
 /** Shows a plan as text; with `--json` nothing. */

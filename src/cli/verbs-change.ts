@@ -1,5 +1,5 @@
 import type { Verb } from './verb.ts';
-import { leaseWait } from './verb-options.ts';
+import { everyNode, leaseWait } from './verb-options.ts';
 import { atOnce, withConsent } from './verb-uses.ts';
 
 const group = 'Change:';
@@ -52,6 +52,30 @@ Examples:
   meshwright apply --yes --nodes studio-1,studio-2
   meshwright plan --out plan.json && meshwright apply plan.json`,
     load: async () => (await import('./commands/apply.ts')).apply,
+  },
+  {
+    name: 'uninstall',
+    group,
+    summary: 'take everything of meshwright off nodes again',
+    words: '[node...]',
+    uses: withConsent,
+    options: [
+      everyNode,
+      { flags: '--restore', text: 'put values back as they were before the first change' },
+      { flags: '--models', text: 'delete models too; else they stay as plain files' },
+      leaseWait,
+    ],
+    more: `Stops what runs there, and takes away services, runtimes, addresses of links,
+files, the line of sudoers and the key that enroll installed. Its plan says what
+stays and what only hands can undo. Cut off, it goes on from where it was.
+
+Exit 0: all of it is gone. 1 or 4: not, or not everywhere. 5: nothing was
+changed. 75: another run holds a node.
+
+Examples:
+  meshwright uninstall studio-3
+  meshwright uninstall --all --restore --models`,
+    load: async () => (await import('./commands/uninstall.ts')).uninstall,
   },
   {
     name: 'forget',

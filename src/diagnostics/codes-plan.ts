@@ -29,6 +29,20 @@ export const planCodes = {
       'Models take hours to fetch, so no run deletes one that left the file, or a version of one that was replaced.',
     hint: 'Delete its folder below /opt/meshwright/models when nobody needs it any more.',
   },
+  'uninstall/stays': {
+    severity: 'notice',
+    summary: 'Something stays on a node that is uninstalled.',
+    cause:
+      'Models take hours to fetch, and values may be wanted as they are: both stay unless `--models` or `--restore` is given. What enroll did not install is not taken away either.',
+    hint: 'Nothing needs to be done for what is meant to stay.',
+  },
+  'uninstall/by-hand': {
+    severity: 'notice',
+    summary: 'Only hands can undo some of what a node was prepared with.',
+    cause:
+      'RDMA is switched in Recovery, FileVault and automatic login in System Settings at the Mac itself, and cables stay where they are. No program does any of it over SSH.',
+    hint: 'Do it at the Mac, where it is not wanted any more.',
+  },
   'network/carries-connection': {
     severity: 'error',
     summary: 'A change would touch the interface over which the node is reached.',

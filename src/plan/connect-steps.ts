@@ -46,7 +46,7 @@ export function connectSteps(
   properties: readonly Property[],
   { desired, resources }: Scope,
 ): readonly Step[] {
-  const ordered = orderSteps(steps);
+  const ordered = orderSteps(steps, resources);
   const stakeOf = stakes(ordered, properties);
   const ancestors: Ancestors = new Map();
   const connected: Step[] = [];
@@ -76,22 +76,22 @@ export function connectSteps(
 }
 
 /** What a person does comes after what a program does, as far as nothing waits for it. */
-function comparePlaces(a: Step, b: Step): number {
-  return Number(a.class === 'manual') - Number(b.class === 'manual') || byResource(a, b);
+function comparePlaces(a: Step, b: Step, resources: readonly Resource[] | undefined): number {
+  return Number(a.class === 'manual') - Number(b.class === 'manual') || byResource(a, b, resources);
 }
 
 /**
- * The steps in an order in which each comes after those that it needs: by resource, then by node, as far as the needs
- * allow. @throws Error when two steps have one id, when a step needs one that is not there, or when needs form a ring.
+ * The steps in an order in which each comes after those that it needs: by resource (in the order of these, or of the
+ * registry), then by node, as far as the needs allow. @throws Error when two steps have one id, when a step needs one that is not there, or when needs form a ring.
  */
-export function orderSteps(steps: readonly Step[]): readonly Step[] {
+export function orderSteps(steps: readonly Step[], resources?: readonly Resource[]): readonly Step[] {
   const ids = new Set(steps.map(({ id }) => id));
   const stray = steps.find(({ needs }) => needs.some((id) => !ids.has(id)));
   if (ids.size !== steps.length) throw new Error('two steps of a plan have the same id');
   if (stray !== undefined) throw new Error(`step ${stray.id} needs a step that the plan does not have`);
   const done = new Set<StepId>();
   const ordered: Step[] = [];
-  let rest = steps.toSorted(comparePlaces);
+  let rest = steps.toSorted((a, b) => comparePlaces(a, b, resources));
   while (rest.length > 0) {
     const next = rest.find(({ needs }) => needs.every((id) => done.has(id)));
     if (next === undefined) throw new Error('the steps of a plan need each other in a ring');

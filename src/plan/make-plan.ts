@@ -57,7 +57,7 @@ export function makePlan({ goal, desired, observation, targets }: PlanRequest): 
   const sifted = sift(assessed, context);
   const blockers = workList(goal, assessed, sifted.held);
   const { steps: made, rescues } = resourceSteps(context, sifted);
-  const steps = orderSteps(connectSteps([...made, ...handsSteps(blockers)], properties, scope));
+  const steps = orderSteps(connectSteps([...made, ...handsSteps(blockers)], properties, scope), scope.resources);
   return {
     formatVersion: 1,
     cluster: desired.name,
@@ -69,6 +69,8 @@ export function makePlan({ goal, desired, observation, targets }: PlanRequest): 
     waiting: waitingAll(goal, assessed, sifted.held),
     blockers,
     effects: effectTotals(steps),
-    diagnostics: [...toldFindings(view), ...scope.resources.flatMap((one) => one.notices?.(view) ?? [])],
+    diagnostics: [...toldFindings(view), ...scope.resources.flatMap((one) => one.notices?.(view) ?? [])].filter(
+      (one) => scope.isTold?.(one) ?? true,
+    ),
   };
 }

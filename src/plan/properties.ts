@@ -4,6 +4,7 @@ import type { Json } from '../model/json.ts';
 import type { Known } from '../model/known.ts';
 import { propertyKey } from '../resources/property-key.ts';
 import { resources } from '../resources/registry.ts';
+import { uninstallSights } from '../resources/uninstall-properties.ts';
 import { viewOf } from '../resources/view.ts';
 
 /**
@@ -13,5 +14,5 @@ import { viewOf } from '../resources/view.ts';
 export function seenProperties(desired: DesiredFleet, observation: FleetObservation): ReadonlyMap<string, Known<Json>> {
   const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
   const seen = resources.flatMap((resource) => [...resource.properties(view), ...(resource.sights?.(view) ?? [])]);
-  return new Map(seen.map((one) => [propertyKey(one), one.observed]));
+  return new Map([...seen, ...uninstallSights(view.targets)].map((one) => [propertyKey(one), one.observed]));
 }

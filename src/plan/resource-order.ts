@@ -2,10 +2,10 @@ import { compareText } from '../resources/compare-text.ts';
 import { resources } from '../resources/registry.ts';
 import type { Resource, ResourceKind } from '../resources/resource.ts';
 
-/** The place of a kind in the order of the registry; what is not in it comes last. */
-function kindPlace(kind: string): number {
-  const place = resources.findIndex((one) => one.kind === kind);
-  return place < 0 ? resources.length : place;
+/** The place of a kind in the order of these resources; what is not among them comes last. */
+function kindPlace(kind: string, all: readonly Pick<Resource, 'kind'>[] = resources): number {
+  const place = all.findIndex((one) => one.kind === kind);
+  return place < 0 ? all.length : place;
 }
 
 /** Everything that comes before a resource on a node, through however many others. */
@@ -34,5 +34,5 @@ export function byNode(a: Placed, b: Placed): number {
 }
 
 /** By the order of the resources, then by node: the order of the work list and of steps that do not need each other. */
-export const byResource = (a: Placed, b: Placed): number =>
-  kindPlace(a.resource) - kindPlace(b.resource) || compareText(a.node, b.node);
+export const byResource = (a: Placed, b: Placed, all?: readonly Pick<Resource, 'kind'>[]): number =>
+  kindPlace(a.resource, all) - kindPlace(b.resource, all) || compareText(a.node, b.node);

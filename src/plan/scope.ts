@@ -1,9 +1,11 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import { resources } from '../resources/registry.ts';
 import type { Property, Resource, ResourceKind } from '../resources/resource.ts';
 import type { Goal } from './goal.ts';
 import { nodesOf } from './nodes-of.ts';
 import { restarts } from './restarts.ts';
+import { uninstallScope } from './uninstall-scope.ts';
 
 /** What a goal makes of the file and of the registry. */
 export interface Scope {
@@ -15,6 +17,8 @@ export interface Scope {
   readonly barring: readonly ResourceKind[];
   /** Whether this property of this kind may be changed. */
   readonly isMeant: (kind: ResourceKind, property: Property) => boolean;
+  /** Whether this is worth telling beside the plan; everything where absent. */
+  readonly isTold?: (finding: Diagnostic) => boolean;
 }
 
 const always: readonly ResourceKind[] = ['identity', 'sudo', 'rollback'];
@@ -55,6 +59,8 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         isMeant: (kind, property) =>
           kind === 'rollback' || (kind === 'placement' && goal.placements.includes(nameOf(property))),
       };
+    case 'uninstall':
+      return uninstallScope(goal, desired);
     case 'reboot':
     case 'shutdown':
       return {

@@ -53,6 +53,14 @@ export type Task =
     }
   /** A yes-or-no question with `{field}`s; `--yes` answers it. */
   | { readonly kind: 'confirm'; readonly text: string }
+  /** Takes us off the nodes: of the verb `uninstall` alone, which makes the fleet that it needs. No file has it. */
+  | {
+      readonly kind: 'uninstall';
+      /** Placements with members elsewhere. */
+      readonly placements: readonly string[];
+      readonly restore: boolean;
+      readonly models: boolean;
+    }
   /** One command per node, as the ssh user; its words reach the node as they are. */
   | {
       readonly kind: 'run';
@@ -63,8 +71,8 @@ export type Task =
       readonly deadlineMs: number;
     };
 
-/** The kinds of tasks. */
-export type TaskKind = Task['kind'];
+/** The kinds of tasks that a file can have. */
+export type TaskKind = Exclude<Task['kind'], 'uninstall'>;
 
 /** Tasks for some nodes, batch after batch. */
 export interface Play {

@@ -24,6 +24,8 @@ export interface PlanTextInput {
   readonly budgets?: readonly NodeBudget[] | undefined;
   /** What to type now, a line each; shown only when there is something to do. */
   readonly next: readonly string[];
+  /** What is said where nothing is to be done; that all is as the file says unless given. */
+  readonly nothing?: string;
   /** Width of the page; 80 when it is 0, NaN or endless. */
   readonly columns: number;
   readonly unicode: boolean;
@@ -57,7 +59,7 @@ export function planText(input: PlanTextInput): string {
     lockLines(lock, page),
     ...mergeFindings(plan.diagnostics).map((finding) => findingLines(finding, page)),
     isStarting(plan) ? budgetLines(input.budgets ?? [], page) : [],
-    verdictLines(plan, page),
+    verdictLines(input, page),
     hasMachineSteps(plan) || lock.additions.length > 0 ? input.next : [],
   ];
   const shown = blocks.filter((lines) => lines.length > 0);
@@ -65,7 +67,7 @@ export function planText(input: PlanTextInput): string {
 }
 
 /** What is to be disturbed; or that there is nothing to do, which is said only of what was seen. */
-function verdictLines(plan: Plan, page: Page): readonly string[] {
+function verdictLines({ plan, nothing }: PlanTextInput, page: Page): readonly string[] {
   if (hasMachineSteps(plan)) {
     const said = [...effectTexts(plan), ...transferTexts(plan)];
     const effects = said.length === 0 ? [] : [`Effects: ${said.join('; ')}.`];
@@ -76,7 +78,7 @@ function verdictLines(plan: Plan, page: Page): readonly string[] {
   const count = Object.keys(plan.observed).length;
   if (!isEmptyPlan(plan)) return fitLines('There is nothing that apply can change now.', page.columns);
   if (count === 0) return fitLines('No node was observed.', page.columns);
-  return fitLines(`Nothing to change: ${counted(count, 'node')} as the file says.`, page.columns);
+  return fitLines(nothing ?? `Nothing to change: ${counted(count, 'node')} as the file says.`, page.columns);
 }
 
 const lockLines = ({ shown, additions }: PlanTextInput['lock'], page: Page): readonly string[] =>

@@ -38,7 +38,7 @@ export const baselineValues: readonly BaselineValue[] = [
     // Words of the list are never quoted: they are words of pmset and numbers.
     restore: `set -f
 case $v in (*[!a-z0-9"$N "]*) return 1 ;; esac
-set -- $v
+set -- $(printf '%s\\n' "$v")
 ${pathWord(tool.pmset)} -a "$@"`,
   },
   {

@@ -11,6 +11,8 @@ export interface MutatingRequest {
   readonly note: ScriptNote;
   /** Whether it settles a change of the network that another run has left unconfirmed: no other script goes past one. */
   readonly isSettling?: boolean;
+  /** Whether nothing of us is on the node behind it: then nothing is written there any more. */
+  readonly isLast?: boolean;
   /** Lines of sh that end in `changed`, `unchanged` or `failed SLUG TEXT`; see registry.ts and its like. */
   readonly body: string;
 }
@@ -35,6 +37,10 @@ const settledFirst = `if unsettled ${pathWord(below(place.rollback, 'pending'))}
 fi
 `;
 
+const historyLines = (words: string): string => `${pathWord(tool.mkdir)} -p "$b/log"
+printf 'at=%s %s result=%s\\n' "$(${pathWord(tool.date)} -u +%s)" ${quote(words)} "$v" >>"$b/log/history"
+`;
+
 /**
  * The text for the standard input of `mutatingCommand`: it checks that the lease is held by exactly this run and
  * token (else exit 75), runs the body without input, appends one line to the history of the node, and prints what the
@@ -42,7 +48,14 @@ fi
  * at the lease it leaves a mark in it, which keeps the lease from others until the script has ended: a controller that
  * dies does not end it.
  */
-export function mutatingScript({ rootPrefix, fence, note, body, isSettling = false }: MutatingRequest): string {
+export function mutatingScript({
+  rootPrefix,
+  fence,
+  note,
+  body,
+  isSettling = false,
+  isLast = false,
+}: MutatingRequest): string {
   const words = historyWords(note, fence);
   return rootScript(
     rootPrefix,
@@ -66,9 +79,7 @@ fence || {
 ${isSettling ? '' : settledFirst}o=$(body)
 s=$?
 case $s:$o in (0:*@changed) v=changed ;; (0:*@unchanged) v=unchanged ;; (*) v=failed ;; esac
-${pathWord(tool.mkdir)} -p "$b/log"
-printf 'at=%s %s result=%s\\n' "$(${pathWord(tool.date)} -u +%s)" ${quote(words)} "$v" >>"$b/log/history"
-${pathWord(tool.rm)} -f "$k"
+${isLast ? '' : historyLines(words)}${pathWord(tool.rm)} -f "$k"
 printf '%s\\n' "$o"
 [ "$s" -eq 0 ] || exit 1`,
   );

@@ -23,6 +23,16 @@ export function touchedNetwork(call: NetworkCall): TouchedNetwork {
     case 'set-link-address':
     case 'clear-link-address':
       return { services: [call.args.service], devices: [call.args.device] };
+    case 'restore-network': {
+      const { bridge, made, switched, manual, order } = call.args;
+      const services = [...made, ...[...switched, ...manual].map(({ service }) => service)];
+      return {
+        services: [...new Set(services)],
+        ...(bridge === undefined ? {} : { bridge: bridge.name }),
+        isOrder: order.length > 0,
+        devices: manual.map(({ device }) => device),
+      };
+    }
   }
 }
 

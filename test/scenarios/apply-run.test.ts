@@ -79,7 +79,7 @@ describe('a run of a plan', () => {
     expect(proxy.counts.connections).toBe(1);
     const asRoot = sent.filter(([command]) => / -n '[^']*\/bin\/sh' -s$/.test(command));
     expect(asRoot.filter(([, script]) => script === undefined)).toEqual([]);
-    expect(asRoot.some(([, script]) => script?.includes('pmset'))).toBe(true);
+    expect(asRoot.some(([, script]) => script?.includes('must pmset'))).toBe(true);
   });
 
   it('writes every intent down before the first byte of its step leaves', async () => {
@@ -154,7 +154,7 @@ async function loseAnswerOf(step: string, more: StepChange = {}): Promise<{ repo
     runOptions(rack, {
       ways,
       onCommand: (_node, _command, script) => {
-        if (isLost || script?.includes('pmset') !== true) return;
+        if (isLost || script?.includes('must pmset') !== true) return;
         isLost = true;
         proxy.muteAfter(script.length);
         void eventually(() => timesRun(rack, 'studio-1', step) === 1).then(() => proxy.cut());
@@ -186,7 +186,7 @@ describe('a connection that drops in the middle of a step', () => {
       runOptions(rack, {
         ways,
         onCommand: (_node, _command, script) => {
-          if (script?.includes('pmset')) void proxy.vanish();
+          if (script?.includes('must pmset')) void proxy.vanish();
         },
       }),
     );

@@ -64,6 +64,7 @@ export async function sendOnce(step: Step, context: StepContext, body: RootBody)
       note: { step: step.id, verb, by, config },
       body: body(rootPrefix, session.user),
       isSettling: step.act.kind === 'script' && step.act.name === 'settle-rollback',
+      isLast: step.act.kind === 'script' && step.act.name === 'withdraw-node',
     });
     const limits = { deadlineMs: deadlineOf(step, context), maxBytes, stdin: Buffer.from(script) };
     return { command: mutatingCommand(rootPrefix), script, ...limits };

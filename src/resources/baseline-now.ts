@@ -1,0 +1,27 @@
+/** What of the baseline is now, in the words in which `src/script/baseline-values.ts` records it. */
+import { type Known, unknown } from '../model/known.ts';
+import type { BaselineKey } from '../model/node-records.ts';
+import type { Facts } from '../model/observation.ts';
+import { mapKnown } from './seen-fact.ts';
+
+/** A value that is no setting of one tool: what compares it are steps of its own, or nobody does. */
+const compared = (): Known<string> => unknown('not-asked', 'It is not compared as a text.');
+
+/** Each value as it is now. */
+export const baselineNow: Readonly<Record<BaselineKey, (facts: Facts) => Known<string>>> = {
+  power: ({ power }) =>
+    mapKnown(power, ({ sleepMinutes, diskSleepMinutes, restartAfterPowerLoss: restarts }) =>
+      [
+        `sleep ${sleepMinutes}`,
+        `disksleep ${diskSleepMinutes}`,
+        ...(restarts === 'unsupported' ? [] : [`autorestart ${Number(restarts)}`]),
+      ].join('\n'),
+    ),
+  'wired-limit': (facts) => mapKnown(facts['wired-limit'], ({ megabytes }) => String(megabytes)),
+  'network-preferences': compared,
+  'service-order': compared,
+  'service-addresses': compared,
+  bridge: compared,
+  'disabled-services': compared,
+  'opt-folder': compared,
+};

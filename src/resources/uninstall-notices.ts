@@ -1,0 +1,92 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { nodeSubject } from '../doctor/subject.ts';
+import { diskText } from '../doctor/units.ts';
+import { place } from '../script/node-paths.ts';
+import { judgeProperty } from './change.ts';
+import type { ObservedTarget, View } from './resource.ts';
+import { modelTrees, type UninstallWish, uninstallAddress, uninstallProperties } from './uninstall-properties.ts';
+
+/** Bytes of the models that a node keeps, as far as the file says how large they are; undefined where it keeps none. */
+export function modelBytes({ desired }: View, { facts: { trees } }: ObservedTarget): number | undefined {
+  const kept = trees.kind === 'known' ? modelTrees(trees.value) : [];
+  if (kept.length === 0) return undefined;
+  const sizes = kept.map(({ name }) => desired.models.find((one) => one.name === name)?.files ?? []);
+  return sizes.flat().reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+}
+
+function modelWords(view: View, target: ObservedTarget, { models }: UninstallWish): readonly string[] {
+  const bytes = models ? undefined : modelBytes(view, target);
+  const size = bytes === undefined || bytes === 0 ? '' : ` (${diskText(bytes)})`;
+  return bytes === undefined ? [] : [`models${size} as plain files in ${place.opt.path}/models; --models deletes them`];
+}
+
+/** Values that are not as before, and that this run leaves so. */
+function valueWords(target: ObservedTarget, wish: UninstallWish): readonly string[] {
+  if (wish.restore) return [];
+  const before = uninstallProperties(target, { ...wish, restore: true });
+  const differing = before
+    .filter(({ address }) => address.startsWith('uninstall/value/') || address === uninstallAddress.network)
+    .filter((one) => judgeProperty(one) === 'differs')
+    .map(({ address, from, to }) =>
+      address === uninstallAddress.network
+        ? `network: ${from}`
+        : `${address.replace('uninstall/value/', '')}: ${from} (before: ${to})`,
+    );
+  return differing.length === 0 ? [] : [`values: ${differing.join('; ')}; --restore puts them back`];
+}
+
+/** What nobody wrote down, so that nothing can put it back. */
+function lostWords({ facts: { baseline } }: ObservedTarget, { restore }: UninstallWish): readonly string[] {
+  if (!restore || baseline.kind === 'unknown') return [];
+  const lost = baseline.value.values.filter(({ text }) => text === undefined).map(({ key }) => key);
+  if (baseline.value.values.length === 0) return ['every value as it is: what was there before was never written down'];
+  return lost.length === 0 ? [] : [`what could not be read before the first change: ${lost.join(', ')}`];
+}
+
+/** What a person put there. */
+const accessWords = ({ facts: { traces, sudo } }: ObservedTarget): readonly string[] =>
+  traces.kind === 'unknown'
+    ? []
+    : [
+        ...(traces.value.hasKey ? [] : ['the key of this login, which enroll did not install']),
+        ...(traces.value.hasSudoers || sudo.kind === 'unknown' || sudo.value !== 'allowed'
+          ? []
+          : ['the rule that lets this login become root, which enroll did not install']),
+      ];
+
+function handsWords({ facts }: ObservedTarget): readonly string[] {
+  const rdma = facts['rdma-state'];
+  const { filevault } = facts;
+  const login = facts['automatic-login'];
+  return [
+    ...(rdma.kind === 'known' && rdma.value === 'enabled'
+      ? ['RDMA is enabled: in Recovery, in Terminal: rdma_ctl disable']
+      : []),
+    ...(filevault.kind === 'known' ? [`FileVault is ${filevault.value}: System Settings, Privacy & Security`] : []),
+    ...(login.kind === 'known' && login.value.user !== undefined
+      ? ['automatic login is on: System Settings, Users & Groups']
+      : []),
+    'its cables',
+  ];
+}
+
+/** What stays on each node, and what only hands can undo. */
+export const uninstallNotices = (
+  view: View,
+  targets: readonly ObservedTarget[],
+  wish: UninstallWish,
+): readonly Diagnostic[] =>
+  targets.flatMap((target) => {
+    const subject = nodeSubject(target.desired.name);
+    const stays = [
+      ...modelWords(view, target, wish),
+      ...valueWords(target, wish),
+      ...lostWords(target, wish),
+      ...accessWords(target),
+    ];
+    return [
+      ...(stays.length === 0 ? [] : [diagnose('uninstall/stays', { subject, detail: `${stays.join('; ')}.` })]),
+      diagnose('uninstall/by-hand', { subject, detail: `${handsWords(target).join('; ')}.` }),
+    ];
+  });

@@ -1,0 +1,128 @@
+import type { Effect, Step } from '../model/step.ts';
+import { gateStep, scriptStep, transactionStep } from './build-step.ts';
+import { changedProperties, judgeProperty, patchesOf } from './change.ts';
+import { networkDifference } from './network-before.ts';
+import type { ObservedTarget, Property, Resource, View } from './resource.ts';
+import { modelBytes, uninstallNotices } from './uninstall-notices.ts';
+import {
+  daemonAddress,
+  otherServices,
+  type UninstallWish,
+  uninstallAddress,
+  uninstallProperties,
+  valueAddress,
+} from './uninstall-properties.ts';
+
+const kind = 'uninstall';
+
+interface Node {
+  readonly view: View;
+  readonly target: ObservedTarget;
+  readonly wish: UninstallWish;
+  /** The properties of it that change. */
+  readonly makes: readonly Property[];
+}
+
+const at = ({ makes }: Node, address: string): Property | undefined => makes.find((one) => one.address === address);
+
+function daemonSteps(node: Node): readonly Step[] {
+  const { baseline } = node.target.facts;
+  const daemons = baseline.kind === 'known' ? baseline.value.daemons : [];
+  return daemons.flatMap(({ label }) => {
+    const made = at(node, daemonAddress(label));
+    if (made === undefined) return [];
+    const call = { name: 'return-daemon', args: { label, load: made.desired === 'loaded' } } as const;
+    const about = { node: made.node, resource: kind, name: daemonAddress(label), effect: { kind: 'network' } } as const;
+    return [scriptStep({ ...about, call, makes: [made], deadlineMs: 60_000 })];
+  });
+}
+
+function networkSteps(node: Node): readonly Step[] {
+  const made = at(node, uninstallAddress.network);
+  const { facts } = node.target;
+  if (made === undefined || facts.baseline.kind === 'unknown') return [];
+  const difference = networkDifference(facts, facts.baseline.value);
+  if (difference.kind === 'unknown') return [];
+  const call = { name: 'restore-network', args: difference.value.restoration } as const;
+  return [
+    transactionStep({ node: made.node, resource: kind, name: made.address, call, makes: [made], deadlineMs: 60_000 }),
+  ];
+}
+
+function valueSteps(node: Node): readonly Step[] {
+  const { baseline } = node.target.facts;
+  const values = baseline.kind === 'known' ? baseline.value.values : [];
+  return values.flatMap(({ key }) => {
+    const made = at(node, valueAddress(key));
+    if (made === undefined) return [];
+    const call = { name: 'restore-value', args: { key } } as const;
+    return [
+      scriptStep({ node: made.node, resource: kind, name: made.address, call, makes: [made], deadlineMs: 30_000 }),
+    ];
+  });
+}
+
+function clearSteps(node: Node): readonly Step[] {
+  const { services, jobs, trees } = uninstallAddress;
+  const makes = [services, jobs, trees].flatMap((address) => at(node, address) ?? []);
+  const [first] = makes;
+  const labels = otherServices(node.target.facts);
+  if (first === undefined || labels.kind === 'unknown') return [];
+  const { models } = node.wish;
+  const bytes = models ? modelBytes(node.view, node.target) : undefined;
+  const effect: Effect = bytes === undefined ? { kind: 'none' } : { kind: 'delete', bytes };
+  const call = { name: 'clear-node', args: { labels: labels.value, models } } as const;
+  return [
+    scriptStep({ node: first.node, resource: kind, name: 'uninstall/clear', call, makes, effect, deadlineMs: 300_000 }),
+  ];
+}
+
+/** The access goes when everything else was seen gone: nobody could look afterwards. */
+function nodeSteps(node: Node): readonly Step[] {
+  const done = [...daemonSteps(node), ...networkSteps(node), ...valueSteps(node), ...clearSteps(node)];
+  const access = at(node, uninstallAddress.access);
+  const { name } = node.target.desired;
+  const others = node.makes.filter((one) => one !== access);
+  const about = { node: name, resource: kind } as const;
+  const expect = patchesOf(others);
+  const gate = gateStep({ ...about, name: 'uninstall/gate', needs: done, expect, deadlineMs: 60_000 });
+  const seen = done.length === 0 ? [] : [...done, gate];
+  if (access === undefined) return seen;
+  const call = { name: 'withdraw-node', args: {} } as const;
+  const step = scriptStep({
+    ...about,
+    name: 'uninstall/withdraw',
+    call,
+    makes: [access],
+    needs: seen.slice(-1),
+    deadlineMs: 60_000,
+  });
+  // Its repetition would find no lease.
+  return [...seen, { ...step, class: 'once' }];
+}
+
+const targetsOf = ({ targets }: View, { nodes }: UninstallWish): readonly ObservedTarget[] =>
+  targets.filter(({ desired: { name } }) => nodes.includes(name));
+
+/** What meshwright leaves on a node, to be taken away; no file wishes for it. */
+export const uninstall = (wish: UninstallWish): Resource => ({
+  kind,
+  after: ['identity', 'sudo', 'placement', 'link-address', 'keeper'],
+  properties: (view) => targetsOf(view, wish).flatMap((target) => uninstallProperties(target, wish)),
+  steps: (changes, view) => ({
+    steps: targetsOf(view, wish).flatMap((target) => {
+      const makes = changedProperties(changes, uninstallProperties(target, wish));
+      return makes.length === 0 ? [] : nodeSteps({ view, target, wish, makes });
+    }),
+    rescues: [],
+  }),
+  blockers: () => [],
+  // As long as anything of it cannot be seen, nobody can say that all of it is gone.
+  gaps: (view) =>
+    targetsOf(view, wish).flatMap((target) =>
+      uninstallProperties(target, wish)
+        .filter((one) => judgeProperty(one) === 'unknown')
+        .map(({ node, address }) => ({ node, resource: kind, text: address })),
+    ),
+  notices: (view) => uninstallNotices(view, targetsOf(view, wish), wish),
+});

@@ -1,0 +1,66 @@
+import type { ScriptArgs } from '../../model/node-script.ts';
+import { jobFolderFunctions } from '../job-folders.ts';
+import { below, nodePath, pathWord, place, tool } from '../node-paths.ts';
+import { serviceFunctions } from './launchd-service.ts';
+
+/** @throws Error when it is none of ours, which is our own value: its service is unloaded and its file deleted */
+function ownLabel(label: string): string {
+  if (!/^dev\.meshwright\.[A-Za-z0-9._-]{1,200}$/.test(label)) throw new Error('no service of ours');
+  return label;
+}
+
+const serviceLines = (label: string): string => {
+  const plist = pathWord(nodePath(`${place.launchDaemons.path as `/${string}`}/${ownLabel(label)}.plist`));
+  return `L=system/${label}
+if look; then
+  bootout
+  y=1
+fi
+[ ! -e ${plist} ] || gone ${plist}`;
+};
+
+// No variable stands for it: a path that is deleted is written out.
+const opt = pathWord(place.opt);
+const models = pathWord(below(place.opt, 'models'));
+
+/** A folder of trees that nothing is in goes too; so does the one above it, where it was not there before. */
+const emptied = `${pathWord(tool.rmdir)} ${models}/* ${models} ${opt} 2>/dev/null
+if [ ! -e ${opt} ] && [ -e ${pathWord(below(place.baseline, 'opt-folder'))} ]; then
+  IFS= read -r x <${pathWord(below(place.baseline, 'opt-folder'))}
+  [ "$x" != missing ] || ${pathWord(tool.rmdir)} ${pathWord(place.optParent)} 2>/dev/null
+fi`;
+
+/**
+ * Takes away what runs and what lies there because of us, but for our folder: services, processes of jobs, runtimes and
+ * staging folders, and with `models` the models too.
+ */
+export function clearNode({ labels, models: isWhole }: ScriptArgs['clear-node']): string {
+  return `${jobFolderFunctions}
+${serviceFunctions('dev.meshwright.none')}
+y=''
+gone() {
+  must rm ${pathWord(tool.rm)} -rf "$1"
+  y=1
+}
+ended() {
+  n=0
+  while isrunning "$1"; do
+    kill -s "$([ "$n" -lt 40 ] && printf TERM || printf KILL)" "$p" 2>/dev/null
+    n=$((n + 1))
+    [ "$n" -lt 80 ] || failed still-running "job \${1##*/} still runs as process $p"
+    y=1
+    ${pathWord(tool.sleep)} 0.25
+  done
+}
+${labels.map(serviceLines).join('\n')}
+for j in "$b/ops/"*; do
+  [ ! -d "$j" ] || ended "$j"
+done
+for t in ${opt}/* ${opt}/.[!.]*; do
+  [ -e "$t" ] || [ -h "$t" ] || continue
+  ${isWhole ? '' : `case $t in (*/models) continue ;; esac\n  `}gone "$t"
+done
+${emptied}
+[ -n "$y" ] || unchanged
+changed`;
+}
