@@ -3,6 +3,7 @@ import type { Controller } from './controller.ts';
 import type { Journal } from './journal.ts';
 import type { RunListener } from './run-events.ts';
 import type { RunTiming } from './run-timing.ts';
+import type { NodeUnlock } from './unlock-node.ts';
 import type { NodeWay, UseLimits } from './with-remote.ts';
 
 /** What a run needs besides its plan. Times and ids are arguments: the caller reads clocks and makes tokens. */
@@ -24,4 +25,6 @@ export interface RunOptions extends UseLimits {
   /** How long somebody else's living lease is waited for, after which the run is refused; 0 unless `--lease-wait`. */
   readonly leaseWaitMs: number;
   readonly onEvent: RunListener;
+  /** Unlocks a Mac that came back locked at FileVault, where that needs no person; absent when none can be. */
+  readonly unlock?: NodeUnlock;
 }

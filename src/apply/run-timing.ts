@@ -23,6 +23,8 @@ export interface RunTiming {
   readonly rebootPausesMs: readonly number[];
   /** From the command to restart to the moment at which macOS begins to go down. */
   readonly rebootDelaySeconds: number;
+  /** Between two passwords that the sshd before FileVault is given. */
+  readonly unlockPauseMs: number;
   /** How long scripts that run are awaited after a signal. */
   readonly interruptMs: number;
   /** Factor for the deadlines of steps. */
@@ -41,6 +43,7 @@ export const realTiming: RunTiming = {
   retryMs: 2_000,
   rebootPausesMs: [5_000, 7_000, 10_000, 15_000],
   rebootDelaySeconds: 2,
+  unlockPauseMs: 15_000,
   interruptMs: 10_000,
   scale: 1,
 };
@@ -62,6 +65,7 @@ export function scaledTiming(factor: number): RunTiming {
     retryMs: scaled(realTiming.retryMs, 50),
     rebootPausesMs: realTiming.rebootPausesMs.map((ms) => scaled(ms, 100)),
     rebootDelaySeconds: realTiming.rebootDelaySeconds * factor,
+    unlockPauseMs: scaled(realTiming.unlockPauseMs, 200),
     interruptMs: scaled(realTiming.interruptMs, 5_000),
     scale: factor,
   };

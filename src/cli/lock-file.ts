@@ -13,7 +13,7 @@ export interface LockPlace {
 
 /**
  * Writes what was resolved into a lock file, when that changes its text. Pins are those that the file has at that
- * moment, and nodes that others have added meanwhile stay.
+ * moment; nodes that others have added meanwhile stay, and so does which Mac each of them is.
  * @returns whether it was written
  * @throws FleetError `cli/cannot-write`, or when the file has become unreadable
  */
@@ -21,7 +21,11 @@ export function keepLock({ path, shown }: LockPlace, resolved: ClusterLock): Pro
   return changeLock({ path, shown }, (now) => ({
     ...resolved,
     hostKeys: now.hostKeys,
+    ...(now.prebootKeys === undefined ? {} : { prebootKeys: now.prebootKeys }),
     nodes: [...new Set([...now.nodes, ...resolved.nodes])].sort(),
+    ...(now.identities === undefined && resolved.identities === undefined
+      ? {}
+      : { identities: { ...resolved.identities, ...now.identities } }),
   }));
 }
 

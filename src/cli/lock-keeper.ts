@@ -1,7 +1,9 @@
 import { renderLock, withPin } from '../config/lock-text.ts';
+import { withOtherMac } from '../desired/lock-nodes.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { ClusterLock, HostKey } from '../model/cluster-lock.ts';
+import type { Digest } from '../model/digest.ts';
 import { holdFile } from './hold-file.ts';
 import { readLock } from './open-cluster.ts';
 import { replaceFile } from './write-file.ts';
@@ -14,12 +16,20 @@ export interface LockKeeper {
   readonly shown: string;
   /** Keys that are pinned for a name. */
   readonly pins: (name: string) => readonly HostKey[];
+  /** The same for the sshd that waits at FileVault. */
+  readonly prebootPins: (name: string) => readonly HostKey[];
   /**
    * Pins a key and writes the file; `isReplacing` drops every other key of that name. What others have pinned for
    * other names meanwhile is kept.
    * @throws FleetError `enroll/pins-changed` when they did so for this name, `cli/cannot-write`
    */
   readonly pin: (name: string, key: HostKey, isReplacing: boolean) => Promise<void>;
+  /** Pins the key that a Mac shows while it waits at FileVault, in place of another of its type. @throws FleetError `cli/cannot-write` */
+  readonly pinPreboot: (name: string, key: HostKey) => Promise<void>;
+  /** Which Mac each node is. */
+  readonly identities: () => Readonly<Record<string, Digest>>;
+  /** Writes down which Mac a node is, in place of another one. @throws FleetError `cli/cannot-write` */
+  readonly recordMac: (node: string, identity: Digest) => Promise<void>;
 }
 
 const pinsIn = (lock: ClusterLock, name: string): readonly HostKey[] =>
@@ -49,8 +59,24 @@ export function createLockKeeper(at: {
     path,
     shown,
     pins: (name) => pinsIn(lock, name),
+    prebootPins: (name) => lock.prebootKeys?.[name] ?? [],
     pin: async (name, key, isReplacing) => {
       lock = await holdFile(path, () => pinInto(readLock(path, shown), name, key, isReplacing));
+    },
+    identities: () => lock.identities ?? {},
+    recordMac: async (node, identity) => {
+      lock = await holdFile(path, () => {
+        const next = withOtherMac(readLock(path, shown), node, identity);
+        replaceFile(path, renderLock(next));
+        return next;
+      });
+    },
+    pinPreboot: async (name, key) => {
+      lock = await holdFile(path, () => {
+        const next = withPin(readLock(path, shown), name, key, 'prebootKeys');
+        replaceFile(path, renderLock(next));
+        return next;
+      });
     },
   };
 }

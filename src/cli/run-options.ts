@@ -7,6 +7,7 @@ import type { DesiredFleet } from '../model/desired.ts';
 import { readTimeOption } from './own-options.ts';
 import { journalName, stateFolder } from './state-folder.ts';
 import { timingFor } from './timing.ts';
+import { unlockWithoutPerson } from './unlock-by-itself.ts';
 import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
 import type { Ways } from './ways.ts';
@@ -43,6 +44,7 @@ export async function prepareRun(run: Run, { fleet, ways, verb, onEvent }: RunSu
     timing: timingFor(run),
     leaseWaitMs,
     onEvent,
+    unlock: unlockWithoutPerson(run, { fleet, ways }),
   };
   let journal: Journal | undefined;
   return {

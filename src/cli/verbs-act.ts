@@ -1,3 +1,4 @@
+import { passwordOptions } from './password-options.ts';
 import type { Verb } from './verb.ts';
 import { everyNode, everyPlacement, leaseWait } from './verb-options.ts';
 import { atOnce, overPlacements, withConsent } from './verb-uses.ts';
@@ -91,6 +92,31 @@ Examples:
 Mac back: meshwright cannot press its power button.
 ${exits}`,
     load: async () => (await import('./commands/act-on-macs.ts')).shutdown,
+  },
+  {
+    name: 'unlock',
+    group,
+    summary: 'give Macs that wait at FileVault their password',
+    words: '[node...]',
+    uses: withConsent,
+    options: [
+      everyNode,
+      ...passwordOptions,
+      { flags: '--expect <fingerprint>', text: 'trust only this key at FileVault (SHA256:...), without asking' },
+      { flags: '--replace', text: 'allow another key at FileVault in place of the pinned one' },
+    ],
+    more: `The password comes from the source that the file names (\`password\` under ssh or
+at a node), from these options, or is asked for. It is sent once per node, in
+the ssh login message, and not sooner than 15 s after the last attempt of any
+run; a wrong one is not repeated. The key that a Mac shows at FileVault is
+pinned beside its host key, at first sight with your yes.
+Exit 0: unlocked and observed, or not locked. 3: still locked for want of a
+password. 5: no key was trusted. 1 or 4: not, or not everywhere.
+
+Examples:
+  meshwright unlock studio-3
+  meshwright unlock --all --password-env MESH_PASSWORD`,
+    load: async () => (await import('./commands/unlock.ts')).unlock,
   },
   {
     name: 'exec',

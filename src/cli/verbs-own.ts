@@ -163,6 +163,20 @@ Exit 0: free. 5: the answer was no. 1 or 4: it is alive, or was not reached.`,
     load: async () => (await import('./commands/lease-release.ts')).leaseRelease,
   },
   {
+    name: 'secrets',
+    group,
+    summary: 'which passwords are named, and who needs one now',
+    words: '[node...]',
+    uses: atOnce,
+    options: [],
+    more: `A password is needed by \`enroll\`, once, and by \`unlock\`, for a Mac that waits at
+FileVault. Sources are tried, and none is ever shown; what is asked at a prompt
+is asked when it is needed.
+Exit 0: what is needed now resolves. 3: something does not. 1 or 4: nodes were
+not reached.`,
+    load: async () => (await import('./commands/secrets.ts')).secrets,
+  },
+  {
     name: 'schema',
     group,
     summary: 'print a JSON schema, by default of the file',
@@ -170,8 +184,8 @@ Exit 0: free. 5: the answer was no. 1 or 4: it is alive, or was not reached.`,
     uses: ['json'],
     options: [],
     more: `Names: ask, cables, cluster, diagnostics, doctor, drift, enroll, exec, facts,
-fit, forget, graph, history, lease, lock, logs, plan, playbook, report, sim,
-status`,
+fit, forget, graph, history, lease, lock, logs, plan, playbook, report,
+secrets, sim, status, unlock`,
     load: async () => (await import('./commands/schema.ts')).schema,
   },
 ];

@@ -23,6 +23,8 @@ export interface Settled {
 /** How the nodes of this run are reached: the real ones, or with `--sim` the simulated ones. */
 export interface Ways {
   readonly isSimulated: boolean;
+  /** The cluster file that they were opened for. */
+  readonly clusterFile: string;
   /** @throws FleetError when there is no way, such as a ProxyJump that the built-in client cannot take. */
   readonly settle: (node: Pick<DesiredNode, 'name' | 'host'> & Partial<DesiredNode>) => Promise<Settled>;
   /** The same for many nodes; a node without a way carries the reasons. */
@@ -44,6 +46,7 @@ export function openWays(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>
   };
   return {
     isSimulated: run.options.sim === true,
+    clusterFile: cluster.path,
     settle,
     toAll: (nodes) => Promise.all(nodes.map(async (node) => ({ node: node.name, way: await to(node) }))),
   };

@@ -15,6 +15,7 @@ type Texts = Readonly<Record<string, string>>;
 /** What a lock file has besides its pins, as the schema lets it pass. */
 interface LockSections {
   readonly nodes?: readonly string[];
+  readonly identities?: Texts;
   readonly links?: Texts;
   readonly formerNetworks?: Texts;
   readonly runtimes?: Texts;
@@ -22,7 +23,7 @@ interface LockSections {
 }
 
 /** Every section of a lock but its pins. */
-export type LockedThings = Omit<ClusterLock, 'file' | 'hostKeys'>;
+export type LockedThings = Omit<ClusterLock, 'file' | 'hostKeys' | 'prebootKeys'>;
 
 /** Reads the sections of a lock that its schema has let pass; a section that is not there is empty. */
 export function lockedThings({ value }: ReadDocument): LockedThings {
@@ -31,6 +32,9 @@ export function lockedThings({ value }: ReadDocument): LockedThings {
   const former = Object.entries(sections.formerNetworks ?? {});
   return {
     nodes: [...new Set(sections.nodes)].sort(),
+    ...(sections.identities === undefined
+      ? {}
+      : { identities: Object.fromEntries(Object.entries(sections.identities).map(([name, text]) => [name, digest(text)])) }),
     links: Object.fromEntries(links.flatMap(([link, network]) => keyed(linkName(link), parseIpv4Network(network)))),
     formerNetworks: Object.fromEntries(former.map(([network, link]) => [network, linkName(link)])),
     runtimes: Object.fromEntries(

@@ -8,9 +8,12 @@ const header = [
   'lock: 1',
 ];
 
+/** The two sections that have keys: of the normal sshd, and of the one that waits at FileVault. */
+export type KeySection = 'hostKeys' | 'prebootKeys';
+
 interface Line {
   readonly text: string;
-  readonly key?: { readonly name: string; readonly key: HostKey };
+  readonly key?: { readonly section: KeySection; readonly name: string; readonly key: HostKey };
 }
 
 const quote = (text: string): string => JSON.stringify(text);
@@ -22,15 +25,16 @@ const sortedEntries = <T>(map: Readonly<Record<string, T>>): readonly (readonly 
 const section = (name: string, lines: readonly string[]): readonly Line[] =>
   lines.length === 0 ? [] : [`${name}:`, ...lines].map((text): Line => ({ text }));
 
-const hostKeyLines = ({ hostKeys }: ClusterLock): readonly Line[] => {
-  const entries = sortedEntries(hostKeys);
+const keyLines = (lock: ClusterLock, section: KeySection): readonly Line[] => {
+  const entries = sortedEntries(lock[section] ?? {});
   const body = entries.flatMap(([name, pins]): readonly Line[] => {
     const lines = [...pins]
       .sort((a, b) => byCode(a.type, b.type))
-      .map((key): Line => ({ text: `    - ${quote(`${key.type} ${key.base64}`)}`, key: { name, key } }));
+      .map((key): Line => ({ text: `    - ${quote(`${key.type} ${key.base64}`)}`, key: { section, name, key } }));
     return lines.length === 0 ? [] : [{ text: `  ${quote(name)}:` }, ...lines];
   });
-  return [{ text: entries.length === 0 ? 'hostKeys: {}' : 'hostKeys:' }, ...body];
+  if (section === 'prebootKeys' && entries.length === 0) return [];
+  return [{ text: entries.length === 0 ? `${section}: {}` : `${section}:` }, ...body];
 };
 
 const pair = ([key, value]: readonly [string, string]): string => `  ${quote(key)}: ${quote(value)}`;
@@ -53,11 +57,13 @@ function layOut(lock: ClusterLock): readonly Line[] {
   const models = sortedEntries(lock.models).flatMap(modelLines);
   return [
     ...header.map((text): Line => ({ text })),
-    ...hostKeyLines(lock),
+    ...keyLines(lock, 'hostKeys'),
+    ...keyLines(lock, 'prebootKeys'),
     ...section(
       'nodes',
       [...lock.nodes].sort(byCode).map((name) => `  - ${quote(name)}`),
     ),
+    ...section('identities', sortedEntries(lock.identities ?? {}).map(pair)),
     ...section('links', links),
     ...section('formerNetworks', sortedEntries(lock.formerNetworks).map(pair)),
     ...section('runtimes', runtimes),
@@ -77,15 +83,16 @@ export const renderLock = (lock: ClusterLock): string =>
  *
  * @param name `host`, or `[host]:port` for another port than 22, as in known_hosts
  */
-export function withPin(lock: ClusterLock, name: string, key: HostKey): ClusterLock {
-  const pins = Object.hasOwn(lock.hostKeys, name) ? (lock.hostKeys[name] ?? []) : [];
+export function withPin(lock: ClusterLock, name: string, key: HostKey, section: KeySection = 'hostKeys'): ClusterLock {
+  const all = lock[section] ?? {};
+  const pins = Object.hasOwn(all, name) ? (all[name] ?? []) : [];
   const kept = pins.filter((other) => other.type !== key.type);
-  const added = { ...lock.hostKeys, [name]: [...kept, { type: key.type, base64: key.base64, line: 0 }] };
-  const hostKeys = new Map<string, PinnedKey[]>();
-  for (const [index, line] of layOut({ ...lock, hostKeys: added }).entries()) {
-    if (line.key === undefined) continue;
+  const added = { ...all, [name]: [...kept, { type: key.type, base64: key.base64, line: 0 }] };
+  const keys = new Map<string, PinnedKey[]>();
+  for (const [index, line] of layOut({ ...lock, [section]: added }).entries()) {
+    if (line.key?.section !== section) continue;
     const pinned = { type: line.key.key.type, base64: line.key.key.base64, line: index + 1 };
-    hostKeys.set(line.key.name, [...(hostKeys.get(line.key.name) ?? []), pinned]);
+    keys.set(line.key.name, [...(keys.get(line.key.name) ?? []), pinned]);
   }
-  return { ...lock, hostKeys: Object.fromEntries(hostKeys) };
+  return { ...lock, [section]: Object.fromEntries(keys) };
 }

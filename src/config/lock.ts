@@ -37,31 +37,48 @@ export function parseLock(input: string | Uint8Array, file: string): LoadedLock 
   ];
   const formDiagnostics = diagnosticsOf(document.source, formProblems);
   if (hasErrors(formDiagnostics)) return { diagnostics: formDiagnostics };
-  const pins = pinsOf(document);
-  const problems = Object.entries(pins).flatMap(([name, keys]) => keyProblems(name, keys, document));
+  const pins = pinsOf(document, 'hostKeys');
+  const preboot = pinsOf(document, 'prebootKeys');
+  const problems = [
+    ...Object.entries(pins).flatMap(([name, keys]) => keyProblems({ section: 'hostKeys', name }, keys, document)),
+    ...Object.entries(preboot).flatMap(([name, keys]) => keyProblems({ section: 'prebootKeys', name }, keys, document)),
+  ];
   const diagnostics = diagnosticsOf(document.source, [...problems, ...networkProblems(document), ...formProblems]);
   return hasErrors(diagnostics)
     ? { diagnostics }
-    : { lock: { file, hostKeys: pins, ...lockedThings(document) }, diagnostics };
+    : { lock: { file, hostKeys: pins, ...prebootPart(preboot), ...lockedThings(document) }, diagnostics };
 }
 
-const keyPointer = (name: string, index: number): string => pointerTo(pointerTo('/hostKeys', name), index);
+type Pins = Readonly<Record<string, readonly PinnedKey[]>>;
 
-function pinsOf(document: ReadDocument): Readonly<Record<string, readonly PinnedKey[]>> {
-  const { hostKeys } = document.value as { readonly hostKeys?: Readonly<Record<string, readonly string[]>> };
+const prebootPart = (pins: Pins): Pick<ClusterLock, 'prebootKeys'> =>
+  Object.keys(pins).length === 0 ? {} : { prebootKeys: pins };
+
+/** The keys of one address in one of the two sections that have keys. */
+interface KeyPlace {
+  readonly section: 'hostKeys' | 'prebootKeys';
+  readonly name: string;
+}
+
+const keyPointer = ({ section, name }: KeyPlace, index: number): string =>
+  pointerTo(pointerTo(`/${section}`, name), index);
+
+function pinsOf(document: ReadDocument, section: KeyPlace['section']): Pins {
+  const sections = document.value as Readonly<Record<string, Readonly<Record<string, readonly string[]>> | undefined>>;
   const pin = (text: string, name: string, index: number): PinnedKey => {
     const [type = '', base64 = ''] = text.split(' ');
-    const span = spanOf(document.map, { pointer: keyPointer(name, index), at: 'value' });
+    const span = spanOf(document.map, { pointer: keyPointer({ section, name }, index), at: 'value' });
     return { type, base64, line: placeOf(document.source, span).line };
   };
   return Object.fromEntries(
-    Object.entries(hostKeys ?? {}).map(([name, keys]) => [name, keys.map((text, index) => pin(text, name, index))]),
+    Object.entries(sections[section] ?? {}).map(([name, keys]) => [name, keys.map((text, index) => pin(text, name, index))]),
   );
 }
 
-function keyProblems(name: string, keys: readonly PinnedKey[], document: ReadDocument): readonly Problem[] {
+function keyProblems(place: KeyPlace, keys: readonly PinnedKey[], document: ReadDocument): readonly Problem[] {
+  const { name } = place;
   return keys.flatMap((key, index): readonly Problem[] => {
-    const span = (at: number) => spanOf(document.map, { pointer: keyPointer(name, at), at: 'value' });
+    const span = (at: number) => spanOf(document.map, { pointer: keyPointer(place, at), at: 'value' });
     const inside = keyTypeInside(key.base64);
     if (inside !== key.type) {
       const found = inside === undefined ? 'no key' : `a key of type ${inside}`;

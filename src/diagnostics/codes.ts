@@ -12,6 +12,7 @@ import { simCodes } from './codes-sim.ts';
 import { sshCodes } from './codes-ssh.ts';
 import { toolCodes } from './codes-tool.ts';
 import { transactionCodes } from './codes-transaction.ts';
+import { unlockCodes } from './codes-unlock.ts';
 
 /** Every code there is, `area/slug`; never reused, each documented and provoked by a test. */
 export const codes = {
@@ -29,6 +30,7 @@ export const codes = {
   ...secretCodes,
   ...simCodes,
   ...toolCodes,
+  ...unlockCodes,
 };
 
 /** A code of the registry. */

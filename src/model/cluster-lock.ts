@@ -32,12 +32,19 @@ export interface LockedModel {
 export interface HostKeyLock {
   readonly file: string;
   readonly hostKeys: Readonly<Record<string, readonly PinnedKey[]>>;
+  /** Keys of the sshd that waits at FileVault, where it shows others; none when absent. */
+  readonly prebootKeys?: Readonly<Record<string, readonly PinnedKey[]>>;
 }
 
 /** `cluster.lock`: what was resolved once and is committed. Pins are by address, as in known_hosts: `host` or `[host]:port`. */
 export interface ClusterLock extends HostKeyLock {
   /** Every node that was ever converged and not forgotten, sorted. */
   readonly nodes: readonly string[];
+  /**
+   * Which Mac each node is, by name: a digest of its serial number and hardware UUID, which alone say nothing to whoever
+   * reads the repository. A node without one may be any Mac that the file describes.
+   */
+  readonly identities?: Readonly<Record<string, Digest>>;
   /** The /30 of each link, by the link's text with its ends in order (`studio-1:2 <-> studio-2:2`). */
   readonly links: Readonly<Record<string, Ipv4Network>>;
   /**

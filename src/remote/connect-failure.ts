@@ -1,7 +1,7 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { hostKeyAlgorithms, strictAlgorithms } from './algorithms.ts';
-import { diagnoseHostKey } from './host-key-diagnostics.ts';
+import { diagnoseHostKey, lockedAtFileVault } from './host-key-diagnostics.ts';
 import type { HostKeyVerdict } from './host-key-trust.ts';
 import type { PlaintextPhase } from './plaintext-phase.ts';
 import type { Target } from './remote.ts';
@@ -119,14 +119,7 @@ function unsigned(target: Target, failure: ConnectFailure): Diagnostic {
 
 function authentication(target: Target, failure: ConnectFailure): Diagnostic {
   if (isFileVaultBanner(failure.banner)) {
-    return diagnose('ssh/locked-at-filevault', {
-      detail: `${target.host} is up, but its disk is still locked; no password was sent.`,
-      hint: [
-        'Unlock it at the Mac, or here with the password of a local account:',
-        `  ssh ${target.port === 22 ? '' : `-p ${target.port} `}${target.user}@${target.host}`,
-        'then run this again.',
-      ].join('\n'),
-    });
+    return lockedAtFileVault(target, '');
   }
   if (failure.unsigned.length > 0) return unsigned(target, failure);
   const methods = failure.methodsLeft ?? [];

@@ -23,6 +23,31 @@ const compareThen = (target: Target, seen: HostKey, more = ''): string =>
 
 const place = (known: KnownKey): string => `${known.file}:${known.line}`;
 
+/** An address that is in no file can only be unlocked by hand. */
+function unlockHint({ label, host, port, user }: Target): string {
+  const words =
+    label === host
+      ? [
+          'Unlock it at the Mac, or here with the password of a local account:',
+          `  ssh ${port === 22 ? '' : `-p ${port} `}${user}@${host}`,
+          'then run this again.',
+        ]
+      : [
+          'Unlock it with the password of its account; it is asked for unless cluster.yaml names its source:',
+          `  meshwright unlock ${label}`,
+          'or type it at the Mac. Then run this again.',
+        ];
+  return words.join('\n');
+}
+
+/** A Mac that is up and waits for its password. */
+export function lockedAtFileVault(target: Target, why: string): Diagnostic {
+  return diagnose('ssh/locked-at-filevault', {
+    detail: `${target.host} is up, but its disk is still locked; no password was sent. ${why}`.trim(),
+    hint: unlockHint(target),
+  });
+}
+
 function changed(target: Target, seen: HostKey, known: KnownKey): Diagnostic {
   // Two keys of one type are told apart by their fingerprints; the line then fits on every page.
   const told = (key: HostKey): string => (seen.type === known.type ? fingerprint(key) : shown(key));
@@ -31,7 +56,7 @@ function changed(target: Target, seen: HostKey, known: KnownKey): Diagnostic {
       `The host key of ${target.host} is not the one in ${place(known)}.`,
       `  known  ${told(known)}`,
       `  seen   ${told(seen)}`,
-      'Either the Mac was reinstalled or something stands between you and it.',
+      'Either the Mac was reinstalled, or it waits at FileVault for its password, or something stands between.',
     ].join('\n'),
     hint: compareThen(target, seen, ' --replace'),
   });
@@ -50,6 +75,8 @@ export function diagnoseHostKey(target: Target, verdict: Exclude<HostKeyVerdict,
         detail: `${target.host} shows ${shown(verdict.seen)}; neither cluster.lock nor known_hosts has a key for it.`,
         hint: compareThen(target, verdict.seen),
       });
+    case 'preboot':
+      return lockedAtFileVault(target, `It shows the key that ${place(verdict.known)} has for that.`);
     case 'changed':
       return changed(target, verdict.seen, verdict.known);
     case 'revoked':

@@ -18,6 +18,8 @@ export type HostKeyVerdict =
   | { readonly kind: 'changed'; readonly seen: HostKey; readonly known: KnownKey }
   | { readonly kind: 'revoked'; readonly seen: HostKey; readonly known: KnownKey }
   | { readonly kind: 'certificate-authority'; readonly seen: HostKey; readonly known: KnownKey }
+  /** It is the key that the Mac shows while it waits at FileVault: nothing but a password is for it. */
+  | { readonly kind: 'preboot'; readonly seen: HostKey; readonly known: KnownKey }
   | { readonly kind: 'unreadable' };
 
 /** Where known host keys are looked up. */
@@ -44,10 +46,15 @@ export interface HostKeyTrust {
 export const trustName = (target: Pick<Target, 'host' | 'port' | 'hostKeyAlias'>): string =>
   target.hostKeyAlias ?? lookupName(target.host, target.port);
 
-function pinsFor(target: Pick<Target, 'host' | 'port'>, lock: HostKeyLock | undefined): readonly KnownKey[] {
+function pinsFor(
+  target: Pick<Target, 'host' | 'port'>,
+  lock: HostKeyLock | undefined,
+  section: 'hostKeys' | 'prebootKeys',
+): readonly KnownKey[] {
   const name = lookupName(target.host, target.port);
-  if (lock === undefined || !Object.hasOwn(lock.hostKeys, name)) return [];
-  return (lock.hostKeys[name] ?? []).map((pin) => ({ ...pin, file: lock.file }));
+  const pins = lock?.[section];
+  if (lock === undefined || pins === undefined || !Object.hasOwn(pins, name)) return [];
+  return (pins[name] ?? []).map((pin) => ({ ...pin, file: lock.file }));
 }
 
 const nearest = (seen: HostKey, keys: readonly KnownKey[]): KnownKey | undefined =>
@@ -61,16 +68,20 @@ interface Knowledge {
   readonly entries: readonly KnownHostsEntry[];
   /** Lines under the bare host of a node at another port than 22, which count when its own name is unknown. */
   readonly bare: readonly KnownHostsEntry[];
+  /** Pins of the sshd that waits at FileVault. */
+  readonly preboot: readonly KnownKey[];
 }
 
 const isPlain = (entry: KnownHostsEntry): boolean => entry.marker === 'none';
 
-function judgeKey(seen: HostKey, { plain, entries, bare }: Knowledge): HostKeyVerdict {
+function judgeKey(seen: HostKey, { plain, entries, bare, preboot }: Knowledge): HostKeyVerdict {
   const isSame = (key: HostKey): boolean => key.base64 === seen.base64;
   const revoked = [...entries, ...bare].find((entry) => entry.marker === 'revoked' && isSame(entry));
   if (revoked !== undefined) return { kind: 'revoked', seen, known: revoked };
   const accepted = plain.find(isSame);
   if (accepted !== undefined) return { kind: 'accepted', seen, known: accepted };
+  const beforeUnlock = preboot.find(isSame);
+  if (beforeUnlock !== undefined) return { kind: 'preboot', seen, known: beforeUnlock };
   const changed = nearest(seen, plain);
   if (changed !== undefined) return { kind: 'changed', seen, known: changed };
   const acceptedBare = bare.filter(isPlain).find(isSame);
@@ -82,9 +93,10 @@ function judgeKey(seen: HostKey, { plain, entries, bare }: Knowledge): HostKeyVe
 }
 
 /** Types of which the first plain key is not revoked: the ones that OpenSSH asks a node for first. */
-function knownTypes({ plain, entries, bare }: Knowledge): readonly string[] {
+function knownTypes(knowledge: Knowledge): readonly string[] {
+  const { plain } = knowledge;
   const firsts = plain.filter((key, index) => plain.findIndex((other) => other.type === key.type) === index);
-  const isGood = (key: KnownKey): boolean => judgeKey(key, { plain, entries, bare }).kind === 'accepted';
+  const isGood = (key: KnownKey): boolean => judgeKey(key, knowledge).kind === 'accepted';
   return firsts.filter(isGood).map((key) => key.type);
 }
 
@@ -97,12 +109,13 @@ export function trustFor(target: Pick<Target, 'host' | 'port' | 'hostKeyAlias'>,
   const name = trustName(target);
   const bareName = lookupName(target.host, 22);
   const entries = entriesFor(name, sources.knownHosts);
-  const pins = pinsFor(target, sources.lock);
+  const pins = pinsFor(target, sources.lock, 'hostKeys');
   const hasBare = pins.length === 0 && target.hostKeyAlias === undefined && bareName !== name;
   const knowledge = {
     plain: pins.length > 0 ? pins : entries.filter(isPlain),
     entries,
     bare: hasBare ? entriesFor(bareName, sources.knownHosts) : [],
+    preboot: pinsFor(target, sources.lock, 'prebootKeys'),
   };
   return {
     [trusted]: true,

@@ -1,7 +1,7 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
-import type { Secret } from '../model/secret.ts';
+import { concealed, type Secret } from '../model/secret.ts';
 import { strictAlgorithms } from './algorithms.ts';
 import { type Attempt, attempt, checkAddress, outcome } from './attempt.ts';
 import { diagnoseConnect, isFileVaultBanner, quoteNodeText, saysUnlocked } from './connect-failure.ts';
@@ -36,6 +36,9 @@ const keepaliveCountMax = 3;
 const lastWordsMs = 5_000;
 const mostLastWords = 4_096;
 
+/** Who an sshd is, as it says before any login. */
+export type SshdState = { readonly kind: 'locked' } | { readonly kind: 'other'; readonly diagnostic?: Diagnostic };
+
 interface Tried extends Attempt {
   readonly connectMs: number | undefined;
   readonly isSent: boolean;
@@ -44,7 +47,7 @@ interface Tried extends Attempt {
 
 type Expected = 'login' | 'preboot';
 
-async function tryPassword(login: PasswordLogin, limits: ConnectLimits, expected: Expected): Promise<Tried> {
+async function tryPassword(login: PasswordLogin, limits: ConnectLimits, expected: Expected | 'nobody'): Promise<Tried> {
   const { target, trust, password } = login;
   checkAddress(target);
   if (trust.name !== trustName(target)) throw new Error(`trust of ${trust.name} used for ${trustName(target)}`);
@@ -59,7 +62,7 @@ async function tryPassword(login: PasswordLogin, limits: ConnectLimits, expected
     hostVerifier: (blob: Buffer) => record.judged(trust.judge(blob)),
     authHandler: passwordOnly(target.user, password, {
       refused: record.refused,
-      maySend: () => isFileVaultBanner(record.failure().banner) === (expected === 'preboot'),
+      maySend: () => expected !== 'nobody' && isFileVaultBanner(record.failure().banner) === (expected === 'preboot'),
       sent: () => {
         notes.isSent = true;
       },
@@ -113,6 +116,21 @@ export async function unlockWithPassword(login: PasswordLogin, limits: ConnectLi
   const isOpen = failure.methodsLeft !== undefined && !isFileVaultBanner(failure.banner);
   if (isHostKnown && isOpen) return { kind: 'not-locked' };
   return { kind: 'unreached', diagnostic: diagnosePassword(login.target, tried) };
+}
+
+/** Asks whether an sshd is that of a Mac that waits at FileVault; nothing but the name of the account is sent. */
+export async function seeWhetherLocked(
+  { target, trust }: Pick<PasswordLogin, 'target' | 'trust'>,
+  limits: ConnectLimits,
+): Promise<SshdState> {
+  const { client, socket, record } = await tryPassword({ target, trust, password: concealed('') }, limits, 'nobody');
+  const failure = record.failure();
+  client.end();
+  socket.destroy();
+  if (failure.verdict?.kind === 'accepted' && isFileVaultBanner(failure.banner)) return { kind: 'locked' };
+  return failure.methodsLeft === undefined
+    ? { kind: 'other', diagnostic: diagnoseConnect(target, failure) }
+    : { kind: 'other' };
 }
 
 /** What a node says in a session after the login, until it ends it: the place of its last words is not documented. */

@@ -115,6 +115,8 @@ export interface MacState {
   readonly domains: Readonly<Record<string, PlistDict>>;
   /** The state of the application firewall as its tool counts: off, on, blocking all. */
   readonly firewall: 0 | 1 | 2;
+  /** Whether Spotlight indexes its volumes. */
+  readonly isIndexing: boolean;
   readonly isFileVaultOn: boolean;
   readonly power: {
     /** Minutes; 0 is never. */

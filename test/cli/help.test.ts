@@ -25,7 +25,22 @@ const shown = [
     'graph',
     'history',
   ],
-  ...['ask', 'start', 'stop', 'restart', 'reboot', 'shutdown', 'exec', 'run', 'sim', 'demo', 'lease', 'schema'],
+  ...[
+    'ask',
+    'start',
+    'stop',
+    'restart',
+    'reboot',
+    'shutdown',
+    'unlock',
+    'exec',
+    'run',
+    'sim',
+    'demo',
+    'lease',
+    'secrets',
+    'schema',
+  ],
 ];
 
 describe('meshwright --help', () => {

@@ -69,7 +69,10 @@ export function wayTo(fleet: RunningFleet, node: string, port?: number): NodeWay
     isIdentitiesOnly: true,
   };
   const text = `[127.0.0.1]:${target.port} ${straight.hostKey}\n`;
-  const trust = trustFor(target, { knownHosts: [{ file: 'known_hosts', text }] });
+  const [type = '', base64 = ''] = straight.prebootKey?.split(' ') ?? [];
+  const prebootKeys = { [`[127.0.0.1]:${target.port}`]: [{ type, base64, line: 1 }] };
+  const lock = { file: 'cluster.lock', hostKeys: {}, prebootKeys };
+  const trust = trustFor(target, { knownHosts: [{ file: 'known_hosts', text }], lock });
   return { node: nodeName(node), way: { kind: 'way', target, trust } };
 }
 

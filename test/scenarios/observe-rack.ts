@@ -7,6 +7,7 @@ import type { NodeWay, Way } from '../../src/apply/with-remote.ts';
 import { loadCluster } from '../../src/config/load-cluster.ts';
 import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
 import { factsJson } from '../../src/facts/json.ts';
+import type { PinnedKey } from '../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { trustFor } from '../../src/remote/host-key-trust.ts';
@@ -72,6 +73,9 @@ export async function startExampleRackBy<F extends RunningFleet>(
   };
 }
 
+const pinOf = (line = ''): readonly PinnedKey[] =>
+  line === '' ? [] : [{ type: line.split(' ')[0] ?? '', base64: line.split(' ')[1] ?? '', line: 2 }];
+
 function wayTo(fleet: RunningFleet, node: string, change: WayChange): Way {
   const straight = fleet.nodes[node];
   if (straight === undefined) throw new Error(`no simulated ${node}`);
@@ -88,6 +92,7 @@ function wayTo(fleet: RunningFleet, node: string, change: WayChange): Way {
   const lock = {
     file: 'cluster.lock',
     hostKeys: { [`[127.0.0.1]:${target.port}`]: [{ type, base64, line: 1 }] },
+    prebootKeys: { [`[127.0.0.1]:${target.port}`]: pinOf(straight.prebootKey) },
   };
   return { kind: 'way', target, trust: trustFor(target, { knownHosts: [], lock }) };
 }

@@ -82,15 +82,41 @@ describe('a node that waits for its FileVault password', () => {
     expect(told).toEqual([`${prebootBanner}\r\n`]);
   });
 
-  it('keeps its host key', async () => {
-    const fleet = await fleetWith({ filevault: 'preboot' });
-    let seen = '';
-    const hostVerifier = (key: Buffer): boolean => {
-      seen = `ssh-ed25519 ${key.toString('base64')}`;
-      return true;
+  it('shows a host key of its own, or the normal one: which of them real Macs show is not known', async () => {
+    const shownBy = async (fleet: Fleet): Promise<string> => {
+      let seen = '';
+      const hostVerifier = (key: Buffer): boolean => {
+        seen = `ssh-ed25519 ${key.toString('base64')}`;
+        return true;
+      };
+      await expect(connect(fleet, 'studio-1', { hostVerifier })).rejects.toThrow();
+      return seen;
     };
-    await expect(connect(fleet, 'studio-1', { hostVerifier })).rejects.toThrow();
-    expect(seen).toBe(fleet.nodes['studio-1']?.hostKey);
+    const own = await fleetWith({ filevault: 'preboot' });
+    expect(await shownBy(own)).toBe(own.nodes['studio-1']?.prebootKey);
+    expect(own.nodes['studio-1']?.prebootKey).not.toBe(own.nodes['studio-1']?.hostKey);
+    const same = await fleetWith({ filevault: 'preboot', prebootKey: 'same' });
+    expect(await shownBy(same)).toBe(same.nodes['studio-1']?.hostKey);
+  });
+
+  it('takes the password of the account, says so, and drops the connection', async () => {
+    const fleet = await fleetWith({ filevault: 'preboot' });
+    const { Client } = (await import('ssh2')).default;
+    const client = new Client();
+    const { port = 0 } = fleet.nodes['studio-1'] ?? {};
+    const said = await new Promise<string>((resolve, reject) => {
+      let text = '';
+      client.on('error', reject).on('close', () => resolve(text));
+      client.on('ready', () =>
+        client.shell((error, channel) => {
+          if (error) reject(error);
+          else channel.on('data', (chunk: Buffer) => (text += chunk));
+        }),
+      );
+      client.connect({ host: '127.0.0.1', port, username: 'mesh', password: 'simulated' });
+    });
+    expect(said).toBe('System successfully unlocked.\n');
+    expect(fleet.counts()['studio-1']).toMatchObject({ prebootPasswords: 1, hastyPasswords: 0 });
   });
 });
 

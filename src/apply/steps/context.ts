@@ -6,6 +6,7 @@ import type { Step } from '../../model/step.ts';
 import type { StepResult } from '../execute.ts';
 import type { RunTiming } from '../run-timing.ts';
 import type { Session } from '../session.ts';
+import type { NodeUnlock } from '../unlock-node.ts';
 import type { Way } from '../with-remote.ts';
 
 /** The hold of this run on a node, or why it has none there. */
@@ -47,6 +48,8 @@ export interface StepContext {
   readonly suspend: (node: NodeName) => void;
   readonly resume: (node: NodeName) => Promise<void>;
   readonly progress: (progress: StepProgress) => void;
+  /** Unlocks a Mac that came back locked at FileVault, where that needs no person. */
+  readonly unlock?: NodeUnlock;
 }
 
 /** A step whose act is of one kind. */

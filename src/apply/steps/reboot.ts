@@ -1,10 +1,12 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { NodeName } from '../../model/node.ts';
+import { lockedAtFileVault } from '../../remote/host-key-diagnostics.ts';
 import { restartBody } from '../../script/restart-mac.ts';
 import type { StepResult } from '../execute.ts';
 import { observeFleet } from '../observe.ts';
 import { pause } from '../pause.ts';
+import { lookAtDoor } from '../preboot-door.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf, subjectOf } from './context.ts';
 import { sendRootScript } from './root-script.ts';
 
@@ -47,14 +49,14 @@ const answers = (to: 'up' | 'off', { outcome, diagnostics }: StepResult): boolea
 async function watch(
   step: StepOf<'reboot'>,
   context: StepContext,
-  judge: (look: Look) => StepResult | undefined,
+  judge: (look: Look) => Promise<StepResult | undefined> | StepResult | undefined,
 ): Promise<StepResult | undefined> {
   const endMs = performance.now() + deadlineOf(step, context);
   const { rebootPausesMs } = context.timing;
   for (let at = 0; performance.now() < endMs; at += 1) {
     await pause(rebootPausesMs[Math.min(at, rebootPausesMs.length - 1)] ?? 0, context.signal);
     if (context.signal.aborted) return interrupted;
-    const result = judge(await look(step.node, context));
+    const result = await judge(await look(step.node, context));
     if (result) return result;
   }
   return undefined;
@@ -71,7 +73,7 @@ async function look(node: NodeName, context: StepContext): Promise<Look> {
 
 async function awaitReturn(step: StepOf<'reboot'>, from: string, context: StepContext): Promise<StepResult> {
   let last: Look | undefined;
-  const result = await watch(step, context, (seen) => {
+  const result = await watch(step, context, async (seen) => {
     last = seen;
     if (seen.kind === 'session') {
       if (seen.uuid !== from) return { outcome: 'changed', diagnostics: [] };
@@ -80,9 +82,40 @@ async function awaitReturn(step: StepOf<'reboot'>, from: string, context: StepCo
     }
     const [problem] = seen.problems;
     context.progress({ text: problem ? `no answer yet (${problem.code})` : 'no answer yet' });
-    return problem?.code === 'ssh/locked-at-filevault' ? { outcome: 'blocked', diagnostics: [problem] } : undefined;
+    const locked = problem === undefined ? undefined : await lockedBehind(step.node, problem, context);
+    return locked === undefined ? undefined : unlockOr(step.node, locked, context);
   });
   return result ?? failed(notReturned(step, last));
+}
+
+/** Why the Mac waits at FileVault, if it does: a key that nobody has pinned may be the one that it shows there. */
+async function lockedBehind(
+  node: NodeName,
+  problem: Diagnostic,
+  context: StepContext,
+): Promise<Diagnostic | undefined> {
+  if (problem.code === 'ssh/locked-at-filevault') return problem;
+  const way = context.way(node);
+  if (!strangeKeys.has(problem.code) || way.kind !== 'way') return undefined;
+  const { lookMs: deadlineMs, signal } = context;
+  const door = await lookAtDoor(way, { deadlineMs, signal }).catch(() => undefined);
+  if (door?.kind !== 'locked') return undefined;
+  const detail = `It shows ${door.shown.fingerprint}, which nobody has pinned yet.`;
+  return { ...lockedAtFileVault(way.target, detail), subject: `node ${node}` };
+}
+
+const strangeKeys: ReadonlySet<string> = new Set(['ssh/host-key-changed', 'ssh/host-key-unknown']);
+
+/** Goes on waiting once the Mac is unlocked; else its password is for a person. */
+async function unlockOr(node: NodeName, locked: Diagnostic, context: StepContext): Promise<StepResult | undefined> {
+  const blocked = (...more: readonly Diagnostic[]): StepResult => ({
+    outcome: 'blocked',
+    diagnostics: [{ ...locked, related: [...locked.related, ...more] }],
+  });
+  if (context.unlock === undefined) return blocked();
+  const { signal } = context;
+  const result = await context.unlock(node, { signal, onProgress: (text) => context.progress({ text }) });
+  return result.kind === 'failed' ? blocked(result.diagnostic) : undefined;
 }
 
 function notReturned(step: StepOf<'reboot'>, last: Look | undefined): Diagnostic {

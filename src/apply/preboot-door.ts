@@ -1,0 +1,30 @@
+import type { HostKey } from '../model/cluster-lock.ts';
+import { lookupName } from '../remote/address.ts';
+import { type HostKeyTrust, trustFor } from '../remote/host-key-trust.ts';
+import { seeWhetherLocked } from '../remote/password-login.ts';
+import type { Target } from '../remote/remote.ts';
+import { lookAtHostKey, type ShownKey } from './enroll-node.ts';
+import type { UseLimits, Way } from './with-remote.ts';
+
+type OpenWay = Extract<Way, { kind: 'way' }>;
+
+/** What answers at the address of a node that cannot be observed. */
+export type AtDoor =
+  /** A Mac that waits at FileVault, and the key that it shows. */
+  { readonly kind: 'locked'; readonly shown: ShownKey } | { readonly kind: 'other' };
+
+/** Looks who answers; nothing but the name of the account is sent. @throws FleetError with one `ssh/…` code */
+export async function lookAtDoor(way: OpenWay, limits: UseLimits): Promise<AtDoor> {
+  const shown = await lookAtHostKey(way, limits);
+  const { deadlineMs, signal } = limits;
+  const asked = { deadlineMs, ...(signal ? { signal } : {}) };
+  const state = await seeWhetherLocked({ target: way.target, trust: trustIn(way.target, shown.key) }, asked);
+  return state.kind === 'locked' ? { kind: 'locked', shown } : { kind: 'other' };
+}
+
+/** Trust in exactly this key. */
+export const trustIn = (target: Target, key: HostKey): HostKeyTrust =>
+  trustFor(
+    { host: target.host, port: target.port },
+    { knownHosts: [], lock: { file: '', hostKeys: { [lookupName(target.host, target.port)]: [{ ...key, line: 1 }] } } },
+  );

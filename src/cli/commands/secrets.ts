@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
+import { observeFleet } from '../../apply/observe.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { FleetObservation } from '../../doctor/fleet-observation.ts';
+import type { DesiredNode } from '../../model/desired.ts';
+import { type SecretSource, secretSourceText } from '../../model/secret.ts';
+import { resolveSecret } from '../../secrets/resolve-secret.ts';
+import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
+import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
+import { gatherAlike } from '../gather-alike.ts';
+import { openCluster, targetedNodes } from '../open-cluster.ts';
+import { showProgress } from '../progress.ts';
+import { secretContext } from '../secrets.ts';
+import { simulatedHints } from '../simulated-hints.ts';
+import { useLimits } from '../use-limits.ts';
+import type { Run, VerbBody } from '../verb.ts';
+import { openWays } from '../ways.ts';
+
+/** What a node needs its password for, as far as anybody could see. */
+type Need = 'unlock' | 'enroll' | 'after-restart' | 'nothing' | 'unknown';
+
+/** One source that the file names, whether it gives a password, and for whom. */
+interface Source {
+  readonly text: string;
+  readonly kind: SecretSource['kind'];
+  /** `asked`: a person is asked when it is needed, not now. */
+  readonly state: 'resolves' | 'missing' | 'asked';
+  readonly nodes: readonly string[];
+  readonly diagnostic?: Diagnostic;
+}
+
+interface NodeRow {
+  readonly name: string;
+  /** Absent when the file names none for this node. */
+  readonly source?: string;
+  readonly need: Need;
+  /** How the node gets it: never as an argument, a variable or a file there. */
+  readonly channels: readonly string[];
+}
+
+/** `secrets [NODE…]`: which passwords the file names, which are needed now, which resolve; never shows one. */
+export const secrets: VerbBody = async (run) => {
+  const cluster = openCluster(run);
+  const nodes = targetedNodes(run, cluster.fleet, run.words);
+  const sources = await lookAtSources(run, cluster.path, nodes);
+  const observation = await look(run, nodes, cluster);
+  const rows = nodes.map((node) => rowOf(node, observation));
+  const unreached = rows
+    .filter(({ need }) => need === 'unknown')
+    .flatMap(({ name }) => observation.failures[name] ?? []);
+  const said = [...sources.flatMap(({ diagnostic }) => diagnostic ?? []), ...unreached];
+  const diagnostics = run.options.sim ? simulatedHints(said) : said;
+  if (run.options.json)
+    showJson(run.console, documentOf(run, { cluster: cluster.fleet.name, sources, rows, diagnostics }));
+  else {
+    run.console.out(pageOf(sources, rows, run.options.sim === true));
+    if (diagnostics.length > 0) run.console.err('\n');
+    showDiagnostics(run.console, gatherAlike(diagnostics));
+  }
+  return codeForNodes(rows.map((row) => verdictOf(row, sources)));
+};
+
+async function lookAtSources(run: Run, clusterFile: string, nodes: readonly DesiredNode[]): Promise<readonly Source[]> {
+  const byText = new Map<string, { readonly source: SecretSource; readonly names: readonly string[] }>();
+  for (const { name, password } of nodes) {
+    if (password === undefined) continue;
+    const key = JSON.stringify(password);
+    byText.set(key, { source: password, names: [...(byText.get(key)?.names ?? []), name] });
+  }
+  const found: Source[] = [];
+  for (const { source, names } of byText.values()) {
+    const base = { text: secretSourceText(source), kind: source.kind, nodes: names };
+    if (source.kind === 'prompt') {
+      found.push({ ...base, state: 'asked' });
+      continue;
+    }
+    const subject = `node${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
+    const context = secretContext(run, { subject, folder: dirname(clusterFile), question: '' });
+    const resolved = await resolveSecret(source, context);
+    found.push(
+      resolved.kind === 'resolved'
+        ? { ...base, state: 'resolves' }
+        : { ...base, state: 'missing', diagnostic: resolved.diagnostic },
+    );
+  }
+  return found;
+}
+
+async function look(
+  run: Run,
+  nodes: readonly DesiredNode[],
+  cluster: Parameters<typeof openWays>[1],
+): Promise<FleetObservation> {
+  const progress = showProgress(
+    run.console,
+    'looking',
+    nodes.map(({ name }) => name),
+  );
+  return observeFleet(await openWays(run, cluster).toAll(nodes), {
+    ...useLimits(run),
+    parallel: run.options.parallel,
+    newToken: () => randomBytes(16).toString('hex'),
+    facts: ['sudo', 'filevault'],
+    onNode: (name) => progress.done(name),
+  }).finally(() => progress.stop());
+}
+
+const loginMessage = 'ssh login message';
+const sudoInput = "sudo's standard input";
+
+const channelsOf: Readonly<Record<Need, readonly string[]>> = {
+  unlock: [loginMessage],
+  'after-restart': [loginMessage],
+  enroll: [loginMessage, sudoInput],
+  nothing: [],
+  unknown: [],
+};
+
+function rowOf({ name, password }: DesiredNode, observation: FleetObservation): NodeRow {
+  const need = needOf(name, observation);
+  const source = password === undefined ? {} : { source: secretSourceText(password) };
+  return { name, ...source, need, channels: channelsOf[need] };
+}
+
+function needOf(name: string, { nodes, failures }: FleetObservation): Need {
+  const [failure] = failures[name] ?? [];
+  if (failure?.code === 'ssh/locked-at-filevault') return 'unlock';
+  if (failure?.code === 'ssh/authentication-failed') return 'enroll';
+  const facts = nodes[name]?.facts;
+  if (failure !== undefined || facts === undefined || facts.sudo.kind === 'unknown') return 'unknown';
+  if (facts.sudo.value !== 'allowed') return 'enroll';
+  return facts.filevault.kind === 'known' && facts.filevault.value === 'on' ? 'after-restart' : 'nothing';
+}
+
+function verdictOf({ need, source }: NodeRow, sources: readonly Source[]): NodeVerdict {
+  if (need === 'unknown') return 'unjudged';
+  if (need !== 'unlock' && need !== 'enroll') return 'fine';
+  const state = sources.find(({ text }) => text === source)?.state;
+  return state === undefined || state === 'missing' ? 'hands' : 'fine';
+}
+
+const stateText: Readonly<Record<Source['state'], string>> = {
+  resolves: 'resolves',
+  missing: 'does not resolve',
+  asked: 'asked when needed',
+};
+
+const needText: Readonly<Record<Need, string>> = {
+  unlock: 'now: unlock',
+  enroll: 'now: enroll',
+  'after-restart': 'after a restart: unlock',
+  nothing: 'no',
+  unknown: 'nobody knows',
+};
+
+function pageOf(sources: readonly Source[], rows: readonly NodeRow[], isSimulated: boolean): string {
+  const named =
+    sources.length === 0
+      ? ['The file names no password.']
+      : table(sources.map(({ text, state, nodes }) => [text, stateText[state], counted(nodes.length)]));
+  const needed = table([
+    ['node', 'needs it', 'from', 'sent as'],
+    ...rows.map(({ name, need, source, channels }) => [
+      name,
+      needText[need],
+      channels.length === 0 ? '' : (source ?? 'nothing named'),
+      channels.join(', '),
+    ]),
+  ]);
+  return `${[...named, '', ...needed, ...(isSimulated ? ['', 'These nodes are simulated.'] : [])].join('\n')}\n`;
+}
+
+const counted = (count: number): string => `${count} ${count === 1 ? 'node' : 'nodes'}`;
+
+const widestCell = 32;
+
+function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, at) =>
+    Math.min(widestCell, Math.max(...rows.map((row) => row[at]?.length ?? 0))),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+interface Document {
+  readonly cluster: string;
+  readonly sources: readonly Source[];
+  readonly rows: readonly NodeRow[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+function documentOf(run: Run, { cluster, sources, rows, diagnostics }: Document): unknown {
+  return {
+    formatVersion: 1,
+    cluster,
+    ...(run.options.sim ? { simulated: true } : {}),
+    sources: sources.map(({ text, kind, state, nodes }) => ({ source: text, kind, state, nodes })),
+    nodes: Object.fromEntries(rows.map(({ name, ...row }) => [name, row])),
+    diagnostics: diagnosticsJson(diagnostics),
+  };
+}

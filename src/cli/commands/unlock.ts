@@ -1,0 +1,241 @@
+import { randomBytes } from 'node:crypto';
+import { forEachLimited } from '../../apply/for-each-limited.ts';
+import { observeFleet } from '../../apply/observe.ts';
+import { lookAtDoor, trustIn } from '../../apply/preboot-door.ts';
+import { unlockNode } from '../../apply/unlock-node.ts';
+import { interruption, type Way } from '../../apply/with-remote.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import type { DesiredNode } from '../../model/desired.ts';
+import type { Secret } from '../../model/secret.ts';
+import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
+import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
+import { gatherAlike } from '../gather-alike.ts';
+import { createLockKeeper, type LockKeeper } from '../lock-keeper.ts';
+import { type OpenedCluster, openCluster, readLock, targetedNodes } from '../open-cluster.ts';
+import { usageError } from '../options.ts';
+import { settlePrebootKey } from '../preboot-pin.ts';
+import { showProgress } from '../progress.ts';
+import { shownPath } from '../read-file.ts';
+import { simLockName, simLockPath } from '../sim-lock.ts';
+import { simulatedHints } from '../simulated-hints.ts';
+import { simFolder } from '../state-folder.ts';
+import { namedTargets } from '../targets.ts';
+import { timingFor } from '../timing.ts';
+import { openUnlockAttempts } from '../unlock-attempts.ts';
+import { resolvePasswords } from '../unlock-secrets.ts';
+import { useLimits } from '../use-limits.ts';
+import type { Run, VerbBody } from '../verb.ts';
+import { openWays } from '../ways.ts';
+
+type OpenWay = Extract<Way, { kind: 'way' }>;
+type Shown = Extract<Awaited<ReturnType<typeof lookAtDoor>>, { kind: 'locked' }>['shown'];
+
+/** How one node came out. */
+interface Result {
+  readonly name: string;
+  readonly state: 'unlocked' | 'not-locked' | 'locked' | 'unknown';
+  /** What became of the key that the node shows at FileVault; absent when it was not looked at. */
+  readonly pin?: 'kept' | 'added' | 'declined' | 'refused';
+  readonly fingerprint?: string;
+  /** True when nothing but a secret is missing. */
+  readonly lacksSecret: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A node that waits at FileVault, with the key that it shows. */
+interface Locked {
+  readonly node: DesiredNode;
+  readonly way: OpenWay;
+  readonly shown: Shown;
+}
+
+/** A locked node that may be given a password. */
+interface Trusted extends Locked {
+  readonly pin: 'kept' | 'added';
+}
+
+/** `unlock NODE…|--all`: gives Macs that wait at FileVault their password, and waits until they can be observed. */
+export const unlock: VerbBody = async (run) => {
+  const cluster = openCluster(run);
+  const nodes = targetedNodes(run, cluster.fleet, namedTargets(run, cluster.fleet));
+  if (typeof run.own['expect'] === 'string' && nodes.length !== 1) {
+    throw usageError('--expect is for exactly one node.', 'Name one node, or leave --expect out.');
+  }
+  const results = new Map<string, Result>();
+  const set = (result: Result): void => void results.set(result.name, result);
+  const locked = await findLocked(run, { cluster, nodes }, set);
+  const trusted = await settleKeys(run, { locked, keeper: keeperOf(run, cluster) }, set);
+  await givePasswords(run, { cluster, trusted }, set);
+  const { sim = false } = run.options;
+  const ordered = nodes.flatMap(({ name }) => results.get(name) ?? []).map((one) => withHints(one, sim));
+  show(run, cluster, ordered);
+  return firstOfAll(ordered.map(codeOf));
+};
+
+const withHints = (result: Result, isSimulated: boolean): Result =>
+  isSimulated ? { ...result, diagnostics: simulatedHints(result.diagnostics) } : result;
+
+interface Targets {
+  readonly cluster: OpenedCluster;
+  readonly nodes: readonly DesiredNode[];
+}
+
+/** Looks at every node: one that can be observed is not locked, whatever its key; of the others the door is looked at. */
+async function findLocked(
+  run: Run,
+  { cluster, nodes }: Targets,
+  set: (result: Result) => void,
+): Promise<readonly Locked[]> {
+  const locked = new Map<string, Locked>();
+  const ways = await openWays(run, cluster).toAll(nodes);
+  const limits = useLimits(run);
+  const progress = showProgress(
+    run.console,
+    'looking',
+    nodes.map(({ name }) => name),
+  );
+  const look = async (node: DesiredNode, way: Way): Promise<void> => {
+    const base = { name: node.name, lacksSecret: false };
+    const asked = { ...limits, parallel: 1, newToken, facts: ['boot-session'] as const };
+    const { failures } = await observeFleet([{ node: node.name, way }], asked);
+    const failed = failures[node.name] ?? [];
+    if (failed.length === 0) return set({ ...base, state: 'not-locked', diagnostics: [] });
+    const isMaybe = failed.some(({ code }) => doorCodes.has(code));
+    const door = isMaybe && way.kind === 'way' ? await lookAtDoor(way, limits).catch(onlyFailed) : undefined;
+    if (door?.kind === 'locked' && way.kind === 'way') locked.set(node.name, { node, way, shown: door.shown });
+    else set({ ...base, state: 'unknown', diagnostics: failed });
+  };
+  await forEachLimited(ways, run.options.parallel, async ({ node: name, way }) => {
+    const node = nodes.find((one) => one.name === name);
+    if (node !== undefined) await look(node, way);
+    progress.done(name);
+  }).finally(() => progress.stop());
+  return nodes.flatMap(({ name }) => locked.get(name) ?? []);
+}
+
+/** With these a Mac may be one that waits at FileVault with a key that nobody has seen yet. */
+const doorCodes: ReadonlySet<string> = new Set([
+  'ssh/locked-at-filevault',
+  'ssh/host-key-changed',
+  'ssh/host-key-unknown',
+  'ssh/no-key',
+  'ssh/key-encrypted',
+  'ssh/key-unusable',
+  'ssh/agent-declined',
+  'ssh/agent-unreachable',
+]);
+
+function onlyFailed(error: unknown): undefined {
+  if (error instanceof FleetError) return undefined;
+  throw error;
+}
+
+const newToken = (): string => randomBytes(16).toString('hex');
+
+function keeperOf(run: Run, cluster: OpenedCluster): LockKeeper {
+  const path = run.options.sim ? simLockPath(simFolder(run.env, cluster.path)) : cluster.lockPath;
+  const shown = run.options.sim ? simLockName : shownPath(run.folder, path);
+  return createLockKeeper({ path, shown, lock: run.options.sim ? readLock(path, shown) : cluster.lock });
+}
+
+/** One after another, since a person may be asked; after Ctrl-C nobody is. */
+async function settleKeys(
+  run: Run,
+  { locked, keeper }: { readonly locked: readonly Locked[]; readonly keeper: LockKeeper },
+  set: (result: Result) => void,
+): Promise<readonly Trusted[]> {
+  const trusted: Trusted[] = [];
+  for (const one of locked) {
+    const { name } = one.node;
+    const base = { name, state: 'locked' as const, lacksSecret: false, fingerprint: one.shown.fingerprint };
+    if (run.signal.aborted) {
+      set({ ...base, diagnostics: [interruption(name)] });
+      continue;
+    }
+    const settled = await settlePrebootKey(run, { way: one.way, shown: one.shown, keeper });
+    if (settled.kind === 'trusted') trusted.push({ ...one, pin: settled.pin });
+    else set({ ...base, pin: settled.pin, diagnostics: settled.diagnostics });
+  }
+  return trusted;
+}
+
+async function givePasswords(
+  run: Run,
+  { cluster, trusted }: { readonly cluster: OpenedCluster; readonly trusted: readonly Trusted[] },
+  set: (result: Result) => void,
+): Promise<void> {
+  const wanted = trusted.map(({ node, way }) => ({ node, user: way.target.user }));
+  const secrets = await resolvePasswords(run, cluster.path, wanted);
+  const given: (Trusted & { readonly secret: Secret })[] = [];
+  for (const one of trusted) {
+    const base = { name: one.node.name, pin: one.pin, fingerprint: one.shown.fingerprint };
+    const found = secrets.get(one.node.name);
+    if (found?.kind === 'resolved') given.push({ ...one, secret: found.secret });
+    else if (found) set({ ...base, state: 'locked', lacksSecret: true, diagnostics: [found.diagnostic] });
+  }
+  const timing = timingFor(run);
+  const limits = {
+    attempts: openUnlockAttempts(run.env, timing.unlockPauseMs),
+    deadlineMs: run.options.deadline,
+    timing,
+    newToken,
+    signal: run.signal,
+    onProgress: (node: string, text: string) => run.console.err(`${node}: ${text}\n`),
+  };
+  const progress = showProgress(
+    run.console,
+    'unlocking',
+    given.map(({ node }) => node.name),
+  );
+  await forEachLimited(given, run.options.parallel, async ({ node, way, shown, pin, secret }) => {
+    const trust = trustIn(way.target, shown.key);
+    const result = await unlockNode({ node: node.name, way, trust, password: secret }, limits);
+    const base = { name: node.name, pin, fingerprint: shown.fingerprint, lacksSecret: false };
+    if (result.kind === 'failed') set({ ...base, state: 'locked', diagnostics: [result.diagnostic] });
+    else set({ ...base, state: result.kind, diagnostics: [] });
+    progress.done(node.name);
+  }).finally(() => progress.stop());
+}
+
+function codeOf(result: Result): ExitCode {
+  if (result.state === 'unlocked' || result.state === 'not-locked') return exitCode.done;
+  if (result.pin === 'declined' || result.pin === 'refused') return exitCode.nothingChanged;
+  const isForHands = result.diagnostics.some(({ code }) => code === 'unlock/still-locked');
+  return result.lacksSecret || isForHands ? exitCode.handsNeeded : exitCode.failed;
+}
+
+/** One code for all: partial as soon as some are unlocked and others failed. */
+function firstOfAll(codes: readonly ExitCode[]): ExitCode {
+  const bad = codes.filter((code) => code !== exitCode.done);
+  const isMixed = bad.length > 0 && bad.length < codes.length;
+  return isMixed && bad.some((code) => code !== exitCode.handsNeeded) ? exitCode.partial : firstOf(codes);
+}
+
+const stateText: Readonly<Record<Result['state'], string>> = {
+  unlocked: 'unlocked now, and observed',
+  'not-locked': 'not locked',
+  locked: 'locked at FileVault',
+  unknown: 'nobody knows',
+};
+
+function show(run: Run, cluster: OpenedCluster, results: readonly Result[]): void {
+  const diagnostics = results.flatMap((result) => result.diagnostics);
+  if (run.options.json) {
+    const one = ({ name: _name, diagnostics: problems, ...fields }: Result): unknown => ({
+      ...fields,
+      diagnostics: diagnosticsJson(problems),
+    });
+    const mark = run.options.sim ? { simulated: true } : {};
+    const nodes = Object.fromEntries(results.map((result) => [result.name, one(result)]));
+    showJson(run.console, { formatVersion: 1, cluster: cluster.fleet.name, ...mark, nodes });
+    return;
+  }
+  const wide = Math.max(...results.map(({ name }) => name.length));
+  for (const { name, state, pin } of results) {
+    const note = pin === 'added' ? '   its key there is pinned now' : '';
+    run.console.out(`${name.padEnd(wide)}   ${stateText[state]}${run.options.sim ? '   simulated' : ''}${note}\n`);
+  }
+  if (diagnostics.length > 0) run.console.err('\n');
+  showDiagnostics(run.console, gatherAlike(diagnostics));
+}

@@ -1,0 +1,180 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type FaultServer, startFaultServer } from '../sshd/fault-server.ts';
+import { makeKey } from '../sshd/start-sshd.ts';
+import { endPlace, placeWithFleet } from './fleet.ts';
+import { codesOf, json, meshwright, type Ran } from './meshwright.ts';
+import { makePlace, type Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+import { onTerminal } from './terminal.ts';
+
+const banner = readFileSync(new URL('../sshd/filevault-banner.txt', import.meta.url), 'utf8');
+const wrong = 'Hunter2-and-more';
+
+/** Every file below a folder as one text. */
+function allText(folder: string): string {
+  if (!existsSync(folder)) return '';
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    .map((path) => readFileSync(path, 'latin1'))
+    .join('\n');
+}
+
+describe('unlock of a simulated rack', () => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await placeWithFleet();
+  });
+  afterAll(() => endPlace(place));
+
+  const run = (env: Record<string, string>, ...words: string[]): Promise<Ran> => meshwright(place, words, { env });
+  const states = (ran: Ran): unknown =>
+    Object.entries((json(ran) as { nodes: Record<string, { state: string }> }).nodes).map(([name, one]) => [
+      name,
+      one.state,
+    ]);
+
+  it('needs a source, does not repeat a wrong password, unlocks with the right one, and leaves no trace of either', async () => {
+    await run({}, 'sim', 'fault', 'filevault-locked', 'studio-2');
+    const named = await run({}, 'secrets', '--sim', '--json', 'studio-2');
+    expect([named.code, schemaCheck('secrets')(json(named))]).toEqual([3, []]);
+    expect(json(named)).toMatchObject({ nodes: { 'studio-2': { need: 'unlock', channels: ['ssh login message'] } } });
+
+    const without = await run({}, 'unlock', '--sim', '--all', '--json');
+    expect([without.code, schemaCheck('unlock')(json(without))]).toEqual([3, []]);
+    expect(codesOf((json(without) as { nodes: Record<string, unknown> }).nodes['studio-2'])).toEqual([
+      'unlock/no-source',
+    ]);
+
+    const words = [
+      'unlock',
+      '--sim',
+      '--all',
+      '--password-env',
+      'MESH_PW',
+      '--record',
+      'record',
+      '--json',
+      '--verbose',
+    ];
+    const refused = await run({ MESH_PW: wrong }, ...words);
+    expect(refused.code).toBe(4);
+    expect(codesOf((json(refused) as { nodes: Record<string, unknown> }).nodes['studio-2'])).toEqual([
+      'ssh/password-refused',
+    ]);
+    const right = await run({ MESH_PW: 'simulated' }, ...words);
+    expect([right.code, states(right)]).toEqual([
+      0,
+      [
+        ['studio-1', 'not-locked'],
+        ['studio-2', 'unlocked'],
+        ['studio-3', 'not-locked'],
+        ['studio-4', 'not-locked'],
+      ],
+    ]);
+    const status = await run({}, 'sim', 'status');
+    expect(status.stdout).not.toContain('filevault-locked');
+    const traces = [
+      refused.stdout,
+      refused.stderr,
+      allText(place.folder),
+      allText(place.env['MESHWRIGHT_STATE'] ?? ''),
+    ];
+    expect(traces.join('\n')).not.toContain(wrong);
+  });
+
+  it('says of a Mac that is not locked that it is not', async () => {
+    const ran = await run({}, 'unlock', '--sim', 'studio-1');
+    expect([ran.code, ran.stdout, ran.stderr]).toEqual([0, 'studio-1   not locked   simulated\n', '']);
+  });
+
+  it('refuses two sources, and what is no name of a variable without quoting it', async () => {
+    const two = await run({}, 'unlock', '--sim', 'studio-1', '--password-env', 'A', '--password-file', 'b');
+    const bad = await run({}, 'unlock', '--sim', 'studio-1', '--password-env', wrong);
+    const none = await run({}, 'unlock', '--sim');
+    expect([two.code, bad.code, none.code]).toEqual([64, 64, 64]);
+    expect(bad.stderr).not.toContain(wrong);
+  });
+});
+
+describe('unlock of a Mac whose key at FileVault nobody has seen', () => {
+  const place = makePlace();
+  const normal = makeKey(place.home, 'normal');
+  const preboot = makeKey(place.home, 'preboot');
+  const user = makeKey(place.home, 'user');
+  let server: FaultServer | undefined;
+  const passwords: string[] = [];
+
+  afterEach(async () => {
+    await server?.stop();
+    server = undefined;
+  });
+  afterAll(() => place.remove());
+
+  /** A locked Mac that refuses every password, and a file and a lock that know its normal key. */
+  async function locked(): Promise<void> {
+    passwords.length = 0;
+    const host = { privateKey: readFileSync(preboot.file, 'utf8'), pair: preboot };
+    server = await startFaultServer(host, {
+      banner,
+      onAuth: (context) => {
+        if (context.method === 'password') passwords.push(context.password);
+        context.reject(['password']);
+      },
+    });
+    const node = `{ host: 127.0.0.1, port: ${server.port}, user: mesh, identityFile: ${user.file}, password: { env: MESH_PW } }`;
+    place.write('cluster.yaml', `schema: 1\nname: rack\nnodes:\n  studio-1: ${node}\n`);
+    const { type, base64 } = normal;
+    place.write('cluster.lock', `lock: 1\nhostKeys:\n  "[127.0.0.1]:${server.port}":\n    - "${type} ${base64}"\n`);
+  }
+
+  const env = { MESH_PW: wrong };
+  const unlock = (...more: string[]): Promise<Ran> => meshwright(place, ['unlock', 'studio-1', ...more], { env });
+
+  it('sends nothing without a yes, and says what to type', async () => {
+    await locked();
+    const ran = await unlock();
+    expect([ran.code, passwords]).toEqual([5, []]);
+    expect(ran.stderr).toContain('cli/needs-yes');
+    expect(ran.stderr).toMatch(/meshwright unlock studio-1 --expect SHA256:\S{43}/);
+  });
+
+  it('asks at a terminal, and a no sends nothing', async () => {
+    await locked();
+    const ran = await onTerminal(place, ['unlock', 'studio-1'], { env, typing: { after: '[y/N]', keys: 'n\r' } });
+    expect([ran.code, passwords]).toEqual([5, []]);
+    expect(ran.stdout).toContain('Whoever answers there gets the password. Pin it?');
+  });
+
+  it('pins the key beside the normal one with a yes, sends the password once, and knows the key the next time', async () => {
+    await locked();
+    const first = await unlock('--yes');
+    expect(first.code).toBe(1);
+    expect(first.stderr).toContain('ssh/password-refused');
+    expect(passwords).toEqual([wrong]);
+    const lock = readFileSync(join(place.folder, 'cluster.lock'), 'utf8');
+    expect(lock).toContain(`prebootKeys:\n  "[127.0.0.1]:${server?.port}":\n    - "${preboot.type} ${preboot.base64}"`);
+    expect(lock).toContain(normal.base64);
+    const facts = await meshwright(place, ['facts', 'studio-1', '--json']);
+    expect([facts.code, codesOf(json(facts))]).toEqual([3, ['ssh/locked-at-filevault']]);
+    expect(passwords).toEqual([wrong]);
+  });
+
+  it('refuses a key that is neither the expected nor the pinned one', async () => {
+    await locked();
+    const other = makeKey(place.home, 'other');
+    const expected = await unlock('--expect', `SHA256:${'A'.repeat(43)}`);
+    expect([expected.code, passwords]).toEqual([5, []]);
+    expect(expected.stderr).toContain('enroll/fingerprint-differs');
+    const lock = readFileSync(join(place.folder, 'cluster.lock'), 'utf8');
+    place.write(
+      'cluster.lock',
+      `${lock}prebootKeys:\n  "[127.0.0.1]:${server?.port}":\n    - "${other.type} ${other.base64}"\n`,
+    );
+    const changed = await unlock('--yes');
+    expect([changed.code, passwords]).toEqual([5, []]);
+    expect(changed.stderr).toContain('ssh/host-key-changed');
+  });
+});

@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { lookAtDoor, trustIn } from '../../src/apply/preboot-door.ts';
+import { scaledTiming } from '../../src/apply/run-timing.ts';
+import { type Unlocked, unlockNode } from '../../src/apply/unlock-node.ts';
+import { openUnlockAttempts } from '../../src/cli/unlock-attempts.ts';
+import { nodeName } from '../../src/model/node.ts';
+import { concealed } from '../../src/model/secret.ts';
+import { type ExampleRack, observe, startExampleRack } from './observe-rack.ts';
+
+const timing = scaledTiming(0.05);
+const node = nodeName('studio-2');
+let rack: ExampleRack;
+const state = mkdtempSync(join(tmpdir(), 'meshwright-unlock-'));
+const progress: string[] = [];
+
+beforeAll(async () => {
+  rack = await startExampleRack();
+});
+afterEach(() => rack.fleet.clearFault([]));
+afterAll(async () => {
+  await rack.stop();
+  rmSync(state, { recursive: true, force: true });
+});
+
+async function unlock(password: string): Promise<Unlocked> {
+  const { way } = rack.way('studio-2');
+  if (way.kind !== 'way') throw new Error('no way');
+  const door = await lookAtDoor(way, { deadlineMs: 20_000 });
+  if (door.kind !== 'locked') throw new Error('not locked');
+  const one = { node, way, trust: trustIn(way.target, door.shown.key), password: concealed(password) };
+  const limits = {
+    // Every run of a controller opens them anew.
+    attempts: openUnlockAttempts({ MESHWRIGHT_STATE: state }, timing.unlockPauseMs),
+    deadlineMs: 20_000,
+    timing,
+    newToken: () => 'a'.repeat(32),
+    signal: new AbortController().signal,
+    onProgress: (name: string, text: string) => void progress.push(`${name}: ${text}`),
+  };
+  const result = await unlockNode(one, limits);
+  expect(inspect([one, result], { depth: 20, showHidden: true })).not.toContain(password);
+  return result;
+}
+
+const counts = () => rack.fleet.counts()['studio-2'];
+const session = async (): Promise<unknown> =>
+  (await observe([rack.way('studio-2')])).nodes['studio-2']?.facts['boot-session'];
+
+describe('a Mac that waits at FileVault', () => {
+  it('is unlocked by its password, observed, and given no second attempt before its time by any run', async () => {
+    await rack.fleet.setFault(['filevault-locked', 'studio-2']);
+    const attempts = [await unlock('Wrong-horse-1'), await unlock('Wrong-horse-2'), await unlock('simulated')];
+    expect(attempts).toMatchObject([
+      { kind: 'failed', diagnostic: { code: 'ssh/password-refused' } },
+      { kind: 'failed', diagnostic: { code: 'ssh/password-refused' } },
+      { kind: 'unlocked', session: expect.stringMatching(/^[0-9A-F-]{36}$/) },
+    ]);
+    expect(counts()).toMatchObject({ prebootPasswords: 3, hastyPasswords: 0 });
+    expect(progress.join('\n')).toMatch(/studio-2: waits 1 s/);
+    expect(await session()).toMatchObject({ kind: 'known' });
+    expect(progress.join('\n')).not.toContain('horse');
+  });
+});
+
+describe('the memory of attempts', () => {
+  it('lets one begin, holds the next back, and knows the refused one, whoever asks', async () => {
+    const env = { MESHWRIGHT_STATE: join(state, 'memory') };
+    const first = openUnlockAttempts(env, 60_000);
+    const takes = await Promise.all([first.take('a'), openUnlockAttempts(env, 60_000).take('a'), first.take('b')]);
+    expect([takes.filter((ms) => ms === 0).length, takes.every((ms) => ms <= 60_000)]).toEqual([2, true]);
+    await first.ended('a', true);
+    const next = openUnlockAttempts(env, 60_000);
+    expect([next.wasRefused('a'), next.wasRefused('b'), next.wasRefused('c')]).toEqual([true, false, false]);
+    expect(await next.take('a')).toBeGreaterThan(0);
+    expect(await openUnlockAttempts(env, 0).take('a')).toBe(0);
+    expect(next.wasRefused('a')).toBe(false);
+  });
+});
