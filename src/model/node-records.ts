@@ -48,7 +48,13 @@ export const baselineKeys = [
   'service-addresses',
   'bridge',
   'disabled-services',
+  'spotlight',
+  'time-machine',
   'opt-folder',
+  'updates',
+  'names',
+  'screen-sharing',
+  'firewall',
 ] as const;
 
 /** One of {@link baselineKeys}. */

@@ -1,4 +1,5 @@
 /** What of the baseline is now, in the words in which `src/script/baseline-values.ts` records it. */
+import { screenSharingWords } from '../doctor/screen-sharing-words.ts';
 import { type Known, unknown } from '../model/known.ts';
 import type { BaselineKey } from '../model/node-records.ts';
 import type { Facts } from '../model/observation.ts';
@@ -23,5 +24,18 @@ export const baselineNow: Readonly<Record<BaselineKey, (facts: Facts) => Known<s
   'service-addresses': compared,
   bridge: compared,
   'disabled-services': compared,
+  spotlight: ({ spotlight }) => spotlight,
+  'time-machine': (facts) => facts['time-machine'],
   'opt-folder': compared,
+  updates: (facts) => facts['automatic-updates'],
+  names: (facts) =>
+    mapKnown(facts.names, ({ computerName, localHostName, hostName }) =>
+      [
+        ...(computerName === undefined ? [] : [`ComputerName ${computerName}`]),
+        ...(localHostName === undefined ? [] : [`LocalHostName ${localHostName}`]),
+        ...(hostName === undefined ? [] : [`HostName ${hostName}`]),
+      ].join('\n'),
+    ),
+  'screen-sharing': (facts) => mapKnown(facts['screen-sharing'], screenSharingWords),
+  firewall: ({ firewall }) => firewall,
 };

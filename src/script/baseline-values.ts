@@ -4,6 +4,7 @@
  * said by `src/resources/baseline-now.ts`.
  */
 import type { BaselineKey } from '../model/node-records.ts';
+import { settingValues } from './baseline-settings.ts';
 import { pathWord, place, tool } from './node-paths.ts';
 
 /** One value of a Mac that apply changes. */
@@ -52,7 +53,21 @@ ${pathWord(tool.pmset)} -a "$@"`,
   { key: 'bridge', read: extract('VirtualNetworkInterfaces.Bridge') },
   { key: 'disabled-services', read: `${pathWord(tool.launchctl)} print-disabled system` },
   {
+    key: 'spotlight',
+    read: `o=$(${pathWord(tool.mdutil)} -a -s 2>&1) || exit 1
+case $o in (*'Indexing enabled'*) printf 'on\\n' ;; (*'disabled.'*) printf 'off\\n' ;; (*) exit 1 ;; esac`,
+    restore: `case $v in (on | off) ${pathWord(tool.mdutil)} -a -i "$v" ;; (*) return 1 ;; esac`,
+  },
+  {
+    key: 'time-machine',
+    read: `[ ! -e ${pathWord(place.timeMachine)}.plist ] || true <${pathWord(place.timeMachine)}.plist || exit 1
+case $(${pathWord(tool.defaults)} read ${pathWord(place.timeMachine)} AutoBackup 2>/dev/null) in
+(1) printf 'on\\n' ;; (0 | '') printf 'off\\n' ;; (*) exit 1 ;; esac`,
+    restore: `case $v in (on) ${pathWord(tool.tmutil)} enable ;; (off) ${pathWord(tool.tmutil)} disable ;; (*) return 1 ;; esac`,
+  },
+  {
     key: 'opt-folder',
     read: `if [ -e ${pathWord(place.optParent)} ]; then printf 'there\\n'; else printf 'missing\\n'; fi`,
   },
+  ...settingValues,
 ];

@@ -166,7 +166,7 @@ export function nameIn(preferences: PlistDict, key: NameKey): string | undefined
   return name === '' ? undefined : name;
 }
 
-/** The preferences with this name in them. */
+/** The preferences with this name in them; an empty one counts as none. */
 export function withName(preferences: PlistDict, key: NameKey, name: string): PlistDict {
   const system = dictAt(preferences, 'System');
   const network = dictAt(system, 'Network');

@@ -4,7 +4,7 @@ import { withMac } from '../fleet.ts';
 import { type NameKey, withName } from '../network-preferences.ts';
 
 const source = unconfirmed(
-  'scutil --set says nothing; without root "SCPreferencesCommitChanges() failed" with exit 1; a Bonjour name is one DNS label',
+  'scutil --set says nothing; without root "SCPreferencesCommitChanges() failed" with exit 1; a Bonjour name is one DNS label; an empty name takes it away',
 );
 
 const forms: readonly WriteForm[] = [
@@ -16,12 +16,12 @@ const isNameKey = (word: string): word is NameKey =>
 
 function write({ fleet, mac }: View, { args, isRoot }: WriteCall): WriteResult | undefined {
   const [, key = '', name = ''] = args;
-  if (!isNameKey(key) || name === '') return undefined;
+  if (!isNameKey(key)) return undefined;
   if (!isRoot) {
     return { fleet, stderr: lines('SCPreferencesCommitChanges() failed: Permission denied'), exitCode: 1 };
   }
   // A Bonjour name is one DNS label.
-  if (key === 'LocalHostName' && !/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(name)) {
+  if (key === 'LocalHostName' && name !== '' && !/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(name)) {
     return { fleet, stderr: lines('Set LocalHostName failed: Invalid argument'), exitCode: 1 };
   }
   return {

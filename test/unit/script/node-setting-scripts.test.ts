@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ScriptCall } from '../../../src/model/node-script.ts';
-import { changed, type MacRoot, makeMacRoot, run, unchanged } from './mac-root.ts';
+import { changed, type MacRoot, makeMacRoot, ours, run, unchanged } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { scriptShells } from './shells.ts';
 
@@ -150,5 +150,88 @@ esac`;
       slug: 'socketfilterfw',
       text: 'Must be root to change settings.',
     });
+  });
+});
+
+describe.each(scriptShells)('settings of the baseline under $name', (shell) => {
+  const back = (root: MacRoot, key: 'updates' | 'names' | 'screen-sharing' | 'firewall', value: string) => {
+    root.file(`${ours}/baseline/${key}`, `${value}\n`);
+    return run(root, { name: 'restore-value', args: { key } });
+  };
+
+  it('give macOS its updates back by taking the key away', async () => {
+    const root = newRoot(shell);
+    root.file('../updates', '0\n');
+    root.recorded(
+      'usr/bin/defaults',
+      `case $1 in
+(read) /bin/cat "$R/../updates" 2>/dev/null || { printf 'x\\nThe domain/default pair of (a, b) does not exist\\n' >&2; exit 1; } ;;
+(delete) /bin/rm "$R/../updates" ;;
+(write) printf '0\\n' >"$R/../updates" ;;
+esac`,
+    );
+    expect(await back(root, 'updates', 'on')).toEqual(changed);
+    expect(await back(root, 'updates', 'on')).toEqual(unchanged);
+    expect(await back(root, 'updates', 'off')).toEqual(changed);
+  });
+
+  it('set the names of then, and take those away that were not set', async () => {
+    const root = newRoot(shell);
+    for (const key of ['ComputerName', 'LocalHostName', 'HostName']) root.file(`../${key}`, 'studio-1\n');
+    root.recorded(
+      'usr/sbin/scutil',
+      `case $1 in
+(--get) [ -s "$R/../$2" ] || { printf '%s: not set\\n' "$2" >&2; exit 1; }; /bin/cat "$R/../$2" ;;
+(--set) : >"$R/../$2"; [ -z "$3" ] || printf '%s\\n' "$3" >"$R/../$2" ;;
+esac`,
+    );
+    const then = "ComputerName Ana's Mac Studio\nLocalHostName Anas-Mac-Studio";
+    expect(await back(root, 'names', then)).toEqual(changed);
+    expect([root.read('../ComputerName'), root.read('../LocalHostName'), root.read('../HostName')]).toEqual([
+      "Ana's Mac Studio\n",
+      'Anas-Mac-Studio\n',
+      '',
+    ]);
+    expect(await back(root, 'names', then)).toEqual(unchanged);
+  });
+
+  it('switch Screen Sharing to what it was, now and at the next start', async () => {
+    for (const state of ['on', 'off', 'on until the next start', 'off until the next start']) {
+      for (const [isLoaded, word] of [
+        [true, 'enabled'],
+        [false, 'disabled'],
+      ] as const) {
+        const root = newRoot(shell);
+        root.recorded('bin/launchctl', launchctl);
+        root.tool('bin/sleep', 'exit 0');
+        if (isLoaded) root.file('../loaded', '');
+        root.file('../word', word);
+        const result = await back(root, 'screen-sharing', state);
+        expect([state, result.kind]).toEqual([state, 'done']);
+        expect([state, root.has('../loaded'), root.read('../word')]).toEqual([
+          state,
+          state.startsWith('on'),
+          state === 'on' || state === 'off until the next start' ? 'enabled' : 'disabled',
+        ]);
+      }
+    }
+  });
+
+  it('switch the firewall to what it was', async () => {
+    const root = newRoot(shell);
+    root.file('../firewall', '0');
+    root.recorded(
+      'usr/libexec/ApplicationFirewall/socketfilterfw',
+      `case "$*" in
+(--getglobalstate) printf 'Firewall is enabled. (State = %s)\\n' "$(/bin/cat "$R/../firewall")" ;;
+('--setglobalstate on' | '--setblockall off') printf 1 >"$R/../firewall" ;;
+('--setblockall on') printf 2 >"$R/../firewall" ;;
+(*) printf 0 >"$R/../firewall" ;;
+esac`,
+    );
+    for (const state of ['blocks-all', 'on', 'off']) {
+      expect([state, await back(root, 'firewall', state)]).toEqual([state, changed]);
+      expect([state, await back(root, 'firewall', state)]).toEqual([state, unchanged]);
+    }
   });
 });
