@@ -1,8 +1,10 @@
 import { pause } from '../apply/pause.ts';
 import type { PlaybookReport } from '../apply/playbook-report.ts';
-import { withNodes, withoutFormerNetworks } from '../desired/lock-nodes.ts';
+import { withIdentities, withNodes, withoutFormerNetworks } from '../desired/lock-nodes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
+import type { Digest } from '../model/digest.ts';
+import { identityDigest } from '../model/mac-identity.ts';
 import type { NodeName } from '../model/node.ts';
 import { makePlan } from '../plan/make-plan.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -59,10 +61,8 @@ export async function applyRound(run: Run, context: ApplyContext, looked: Looked
   if ((hasWork || isNews) && !(await consent.give(plan, question(plan, context)))) {
     return { ...unchanged, report: { ...report, isDeclined: true } };
   }
-  const lock = withNodes(
-    cluster.lock,
-    Object.keys(plan.observed).filter((name) => targets.some((one) => one === name)),
-  );
+  const reached = Object.keys(plan.observed).filter((name) => targets.some((one) => one === name));
+  const lock = withIdentities(withNodes(cluster.lock, reached), seenIdentities(looked, reached));
   const isLockWritten = await keepLock(cluster.lockPlace, lock);
   if (!hasWork) return { ...unchanged, isLockWritten };
   const { fleet } = cluster;
@@ -85,6 +85,18 @@ export async function applyRound(run: Run, context: ApplyContext, looked: Looked
   });
   const last = await lastLook(ended.report, context, lock);
   return { ...ended, isLockWritten, ...(last === undefined ? {} : { last }) };
+}
+
+/** Which Macs these nodes are, for the lock; nothing of one that is not the Mac of its file, or of two nodes. */
+function seenIdentities({ plan, observation }: LookedPlan, names: readonly string[]): Readonly<Record<string, Digest>> {
+  const doubted = new Set<string>(
+    plan.blockers.flatMap(({ resource, node, peers }) => (resource === 'identity' ? [node, ...peers] : [])),
+  );
+  const entries = names.flatMap((name) => {
+    const identity = observation.nodes[name]?.facts.identity;
+    return identity?.kind === 'known' && !doubted.has(name) ? [[name, identityDigest(identity.value)] as const] : [];
+  });
+  return Object.fromEntries(entries);
 }
 
 function question({ changes }: Plan, { cluster, ways }: ApplyContext): string {

@@ -14,6 +14,7 @@ import type { Target } from '../remote/remote.ts';
 import type { AccessAnswer } from '../script/install-access.ts';
 import { askYes } from './ask.ts';
 import { installMissing } from './enroll-install.ts';
+import { lookAtMac } from './enroll-mac.ts';
 import type { LockKeeper } from './lock-keeper.ts';
 import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
@@ -32,6 +33,8 @@ export interface Enrolled {
   readonly sudo?: 'allowed' | 'refused' | 'unknown';
   /** What was put on the node, or was found there; absent when nothing was tried. */
   readonly installed?: Pick<AccessAnswer, 'key' | 'rule'>;
+  /** Which Mac it is, for a node of the file that was logged in to: written down now, as known, or not the one. */
+  readonly mac?: 'added' | 'kept' | 'wrong' | 'unseen';
   /** True when the node waits for its FileVault password. */
   readonly isLocked: boolean;
   readonly diagnostics: readonly Diagnostic[];
@@ -42,6 +45,8 @@ export interface EnrollOne {
   readonly subject: DesiredNode;
   readonly ways: Ways;
   readonly keeper: LockKeeper;
+  /** Every node of the file; empty without one. */
+  readonly nodes: readonly DesiredNode[];
 }
 
 /** Shows the host key of one node, pins it if that is wanted, and sees that key and sudo work. */
@@ -62,7 +67,8 @@ export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
       target,
       trust: trustFor(target, { knownHosts: [], lock: onlyKey(one, address, shown.key) }),
     };
-    return { ...seen, pin: decision.pin, ...(await settleAccess(run, one, pinned)) };
+    const access = await settleAccess(run, one, pinned);
+    return { ...seen, pin: decision.pin, ...access, ...(await recordMac(run, one, { settled: pinned, access })) };
   } catch (error) {
     if (!(error instanceof FleetError) || !/^(?:ssh|run)\//u.test(error.diagnostics[0].code)) throw error;
     const isLocked = error.diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
@@ -91,6 +97,37 @@ async function settleAccess(run: Run, one: EnrollOne, settled: Settled): Promise
   const diagnostics = [...outcome.diagnostics, ...last.diagnostics];
   return { ...lockedOrNot({ ...last, diagnostics }), ...(isInPlace ? { installed } : {}) };
 }
+
+/** Writes down which Mac a node of the file is, unless the lock knows that; says so when it is another one. */
+async function recordMac(
+  run: Run,
+  { subject: node, keeper, nodes }: EnrollOne,
+  { settled, access }: { readonly settled: Settled; readonly access: Access },
+): Promise<Pick<Enrolled, 'mac' | 'diagnostics'>> {
+  const { diagnostics } = access;
+  if (access.login !== 'accepted' || !nodes.includes(node) || run.signal.aborted) return { diagnostics };
+  const seen = await lookAtMac(run, { node, way: { kind: 'way', ...settled }, nodes, identities: keeper.identities() });
+  switch (seen.kind) {
+    case 'unseen':
+      return { mac: 'unseen', diagnostics };
+    case 'impossible':
+      return { mac: 'wrong', diagnostics: [...diagnostics, seen.diagnostic] };
+    case 'other':
+      return { mac: 'wrong', diagnostics: [...diagnostics, otherMac(node.name, keeper.shown)] };
+    case 'same':
+      return { mac: 'kept', diagnostics };
+    case 'new':
+      await keeper.recordMac(node.name, seen.identity);
+      return { mac: 'added', diagnostics };
+  }
+}
+
+const otherMac = (name: string, lock: string): Diagnostic =>
+  diagnose('identity/wrong-mac', {
+    subject: `node ${name}`,
+    detail: `${lock} knows another Mac as ${name} than the one that answers.`,
+    hint: `If this Mac takes its place: meshwright replace ${name}`,
+  });
 
 const lockedOrNot = ({ login, sudo, diagnostics }: AccessCheck): Access => ({
   login,

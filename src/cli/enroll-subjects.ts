@@ -19,6 +19,8 @@ import { openWays, type Ways } from './ways.ts';
 /** Who is to be enrolled, how they are reached, and where their pins go. */
 export interface EnrollSubjects {
   readonly subjects: readonly DesiredNode[];
+  /** Every node of the file; empty without one. */
+  readonly nodes: readonly DesiredNode[];
   readonly ways: Ways;
   readonly keeper: LockKeeper;
 }
@@ -45,6 +47,7 @@ function fromFile(run: Run, cluster: OpenedCluster): EnrollSubjects {
   if (addresses.length === 0) refuseAddressOptions(run);
   return {
     subjects: [...nodes, ...addresses.map((word) => addressSubject(run, word))],
+    nodes: cluster.fleet.nodes,
     ways: openWays(run, cluster),
     keeper: createLockKeeper({ path, shown, lock }),
   };
@@ -71,6 +74,7 @@ function fromAddresses(run: Run): EnrollSubjects {
   const lock: ClusterLock = openLock(run, path, 'cluster.lock');
   return {
     subjects: run.words.map((word) => addressSubject(run, word)),
+    nodes: [],
     ways: openWays(run, { path: join(run.folder, 'cluster.yaml'), lock }),
     keeper: createLockKeeper({ path, shown: 'cluster.lock', lock }),
   };

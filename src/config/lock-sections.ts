@@ -34,7 +34,11 @@ export function lockedThings({ value }: ReadDocument): LockedThings {
     nodes: [...new Set(sections.nodes)].sort(),
     ...(sections.identities === undefined
       ? {}
-      : { identities: Object.fromEntries(Object.entries(sections.identities).map(([name, text]) => [name, digest(text)])) }),
+      : {
+          identities: Object.fromEntries(
+            Object.entries(sections.identities).map(([name, text]) => [name, digest(text)]),
+          ),
+        }),
     links: Object.fromEntries(links.flatMap(([link, network]) => keyed(linkName(link), parseIpv4Network(network)))),
     formerNetworks: Object.fromEntries(former.map(([network, link]) => [network, linkName(link)])),
     runtimes: Object.fromEntries(

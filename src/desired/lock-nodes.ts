@@ -1,4 +1,5 @@
 import type { ClusterLock } from '../model/cluster-lock.ts';
+import type { Digest } from '../model/digest.ts';
 
 /** A lock that knows these nodes too; a node stays in it until it is forgotten. */
 export const withNodes = (lock: ClusterLock, names: readonly string[]): ClusterLock => ({
@@ -6,11 +7,25 @@ export const withNodes = (lock: ClusterLock, names: readonly string[]): ClusterL
   nodes: [...new Set([...lock.nodes, ...names])].sort(),
 });
 
-/** A lock that has forgotten a node. */
-export const withoutNode = (lock: ClusterLock, name: string): ClusterLock => ({
+/** A lock that also says which Mac these nodes are; of a node that it knows already nothing changes. */
+export const withIdentities = (lock: ClusterLock, seen: Readonly<Record<string, Digest>>): ClusterLock =>
+  Object.keys(seen).length === 0 ? lock : { ...lock, identities: { ...seen, ...lock.identities } };
+
+/** A lock by which this node is another Mac than before. */
+export const withOtherMac = (lock: ClusterLock, name: string, identity: Digest): ClusterLock => ({
   ...lock,
-  nodes: lock.nodes.filter((other) => other !== name),
+  identities: { ...lock.identities, [name]: identity },
 });
+
+/** A lock that has forgotten a node. */
+export const withoutNode = ({ identities, ...lock }: ClusterLock, name: string): ClusterLock => {
+  const kept = Object.entries(identities ?? {}).filter(([other]) => other !== name);
+  return {
+    ...lock,
+    nodes: lock.nodes.filter((other) => other !== name),
+    ...(kept.length === 0 ? {} : { identities: Object.fromEntries(kept) }),
+  };
+};
 
 /**
  * A lock without these former networks: whoever has seen that no node has an address of them any more says so here.

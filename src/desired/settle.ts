@@ -1,7 +1,7 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
-import type { DesiredFleet } from '../model/desired.ts';
+import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import { settleLinks } from './settle-links.ts';
 import { settleModel, settleRuntime } from './settle-trees.ts';
 import type { SourceFacts } from './source-facts.ts';
@@ -18,7 +18,7 @@ export interface SettledFleet {
 }
 
 /**
- * Adds to a resolved fleet what stands in its lock or has to: the /30 of each link, the digest of each archive, the
+ * Adds to a resolved fleet what stands in its lock or has to: which Mac each node is, the /30 of each link, the digest of each archive, the
  * files of each model; paths of this machine become absolute. Pure: what lies on the disk is an argument, read by the
  * caller as `sourcesToRead` says.
  *
@@ -43,6 +43,7 @@ export function settleFleet(
   return {
     fleet: {
       ...fleet,
+      nodes: fleet.nodes.map((node) => ({ ...node, ...identityOf(lock, node.name) })),
       thunderbolt: links.thunderbolt,
       runtimes: runtimes.map((one) => one.wanted),
       models: models.map((one) => one.wanted),
@@ -55,6 +56,12 @@ export function settleFleet(
       ...tooLarge(newLock),
     ],
   };
+}
+
+/** `constructor` is a good name for a node. */
+function identityOf({ identities = {} }: ClusterLock, name: string): Pick<DesiredNode, 'identity'> {
+  const identity = Object.hasOwn(identities, name) ? identities[name] : undefined;
+  return identity === undefined ? {} : { identity };
 }
 
 function lockedByName<Locked>(

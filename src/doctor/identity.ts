@@ -11,7 +11,7 @@ export const isOtherMac = ({ desired, facts: { identity } }: Pick<ExaminedNode, 
  * In what the Mac that answered differs from the hardware section of the file, or from the Mac that the lock knows, in
  * words; empty when in nothing known.
  */
-export function hardwareDifferences({ desired, facts }: ExaminedNode): readonly string[] {
+export function hardwareDifferences({ desired, facts }: Pick<ExaminedNode, 'desired' | 'facts'>): readonly string[] {
   const { model, memoryBytes, serial } = desired.hardware;
   const { hardware, identity } = facts;
   const found: string[] = [];

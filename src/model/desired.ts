@@ -18,6 +18,8 @@ export interface DesiredNode {
     readonly memoryBytes?: number;
     readonly serial?: string;
   };
+  /** Which Mac it was when it was enrolled or converged first, as the lock has it; absent until settled, and if nobody saw it. */
+  readonly identity?: Digest;
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -114,6 +116,8 @@ export interface DesiredFleet {
     readonly automaticLogin?: 'required' | 'disabled';
     readonly screenSharing?: 'enabled' | 'disabled';
     readonly firewall?: 'disabled';
+    /** Spotlight's indexing and backups of Time Machine. */
+    readonly backgroundServices?: 'stop';
     /** There where the file has something for it to keep; absent where the file wants none. */
     readonly keeper?: 'auto';
   };

@@ -30,8 +30,10 @@ export interface PlanRequest {
   readonly targets: readonly NodeName[];
 }
 
+/** Which Mac a node is was seen, and is nobody's wish. */
 function configHash(desired: DesiredFleet): Digest {
-  const value: Json = JSON.parse(JSON.stringify(desired));
+  const nodes = desired.nodes.map(({ identity: _seen, ...node }) => node);
+  const value: Json = JSON.parse(JSON.stringify({ ...desired, nodes }));
   return digestOf(value);
 }
 

@@ -6,9 +6,9 @@ export const identity: Resource = verifyOnly({
   kind: 'identity',
   after: [],
   gaps: ({ targets }) =>
-    targets.flatMap(({ desired: { name: node, hardware }, facts }) => {
+    targets.flatMap(({ desired: { name: node, hardware, identity: recorded }, facts }) => {
       const isOpen =
-        (hardware.serial !== undefined && facts.identity.kind === 'unknown') ||
+        ((hardware.serial ?? recorded) !== undefined && facts.identity.kind === 'unknown') ||
         ((hardware.model ?? hardware.memoryBytes) !== undefined && facts.hardware.kind === 'unknown');
       return isOpen ? [{ node, resource: 'identity', text: 'whether it is the Mac of the file' }] : [];
     }),

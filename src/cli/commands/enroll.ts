@@ -14,7 +14,7 @@ import type { Run, VerbBody } from '../verb.ts';
  * both work; every pin is kept as it is made.
  */
 export const enroll: VerbBody = async (run) => {
-  const { subjects, ways, keeper } = enrollSubjects(run);
+  const { subjects, ways, keeper, nodes } = enrollSubjects(run);
   if (typeof run.own['expect'] === 'string' && subjects.length !== 1) {
     throw usageError('--expect is for exactly one node.', 'Name one node, or leave --expect out.');
   }
@@ -22,7 +22,7 @@ export const enroll: VerbBody = async (run) => {
   const results: Enrolled[] = [];
   for (const subject of subjects) {
     if (run.signal.aborted) break;
-    const found = await enrollOne(run, { subject, ways, keeper });
+    const found = await enrollOne(run, { subject, ways, keeper, nodes });
     const said = withAddressOptions(run, found);
     const result = isSimulated ? { ...found, diagnostics: simulatedHints(said) } : { ...found, diagnostics: said };
     results.push(result);
@@ -47,7 +47,9 @@ function codeOf(result: Enrolled): ExitCode {
   if (result.pin === 'unseen' || result.login === 'unknown') {
     return result.isLocked ? exitCode.handsNeeded : exitCode.failed;
   }
-  return result.login === 'accepted' && result.sudo === 'allowed' ? exitCode.done : exitCode.handsNeeded;
+  return result.login === 'accepted' && result.sudo === 'allowed' && result.mac !== 'wrong'
+    ? exitCode.done
+    : exitCode.handsNeeded;
 }
 
 /** The code for several nodes: partial as soon as some were enrolled and others could not be. */
@@ -80,12 +82,20 @@ function showResult(run: Run, result: Enrolled, { keeper, isSimulated }: Shown):
   for (const line of installedLines(result)) out(line);
   if (result.login !== undefined) out(`  login      ${result.login} for ${result.user}\n`);
   if (result.sudo !== undefined) out(`  sudo       ${result.sudo}\n`);
+  if (result.mac !== undefined) out(`  mac        ${macText[result.mac]}\n`);
   if (isAsBefore(result)) out('  enrolled already: nothing was changed\n');
   showDiagnostics(run.console, result.diagnostics);
 }
 
-const isAsBefore = ({ pin, login, sudo, installed }: Enrolled): boolean =>
-  pin === 'kept' && login === 'accepted' && sudo === 'allowed' && installed === undefined;
+const macText: Readonly<Record<NonNullable<Enrolled['mac']>, string>> = {
+  added: 'written down now',
+  kept: 'the one that the lock knows',
+  wrong: 'not the one that it should be',
+  unseen: 'nobody could see which one it is',
+};
+
+const isAsBefore = ({ pin, login, sudo, installed, mac }: Enrolled): boolean =>
+  pin === 'kept' && login === 'accepted' && sudo === 'allowed' && installed === undefined && (mac ?? 'kept') === 'kept';
 
 function installedLines({ installed, user }: Enrolled): readonly string[] {
   const { key, rule } = installed ?? {};

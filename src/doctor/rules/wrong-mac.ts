@@ -1,7 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Examination, ExaminedNode } from '../examination.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { identityDigest } from '../../model/mac-identity.ts';
+import type { Examination, ExaminedNode } from '../examination.ts';
 import { hardwareDifferences, isOtherMac, nodesOfOneMac } from '../identity.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
@@ -14,7 +14,8 @@ function hint({ desired }: Examination, { name, desired: own, facts }: ExaminedN
   const serial = facts.identity.kind === 'known' ? facts.identity.value.serial : undefined;
   const meant = desired.nodes.find((node) => node.name !== name && node.hardware.serial === serial);
   const known = desired.nodes.find((node) => node.name !== name && isSeenAs(node, facts));
-  if (known !== undefined) return `This is the Mac of ${known.name}: correct the addresses of ${name} and ${known.name} in the file.`;
+  if (known !== undefined)
+    return `This is the Mac of ${known.name}: correct the addresses of ${name} and ${known.name} in the file.`;
   if (isOtherMac({ desired: own, facts })) {
     return `If another Mac stands there now: meshwright replace ${name}\nElse correct the address (${own.host}) in the file.`;
   }

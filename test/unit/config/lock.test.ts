@@ -20,6 +20,7 @@ const sha = (letter: string) => digest(letter.repeat(64));
 const whole: ClusterLock = {
   ...emptyLock('cluster.lock'),
   nodes: ['a', 'b'],
+  identities: { a: sha('d') },
   links: {
     'a:3 <-> c:2': { address: '10.77.0.4', prefixLength: 30 },
     'a:2 <-> b:2': { address: '10.77.0.0', prefixLength: 30 },

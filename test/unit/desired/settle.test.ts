@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { loadCluster } from '../../../src/config/load-cluster.ts';
 import { emptyLock } from '../../../src/config/lock.ts';
-import { withNodes, withoutFormerNetworks, withoutNode } from '../../../src/desired/lock-nodes.ts';
+import {
+  withIdentities,
+  withNodes,
+  withOtherMac,
+  withoutFormerNetworks,
+  withoutNode,
+} from '../../../src/desired/lock-nodes.ts';
 import { type SettledFleet, settleFleet } from '../../../src/desired/settle.ts';
 import { type SourceFacts, sourcesToRead } from '../../../src/desired/source-facts.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
@@ -285,6 +291,10 @@ describe('a node of the lock', () => {
     const both = withNodes(withNodes(lock, ['b', 'a']), ['a', 'c']);
     expect(both.nodes).toEqual(['a', 'b', 'c']);
     expect(withoutNode(both, 'b').nodes).toEqual(['a', 'c']);
+    const [one, other] = [digest('1'.repeat(64)), digest('2'.repeat(64))];
+    const seen = withIdentities(withIdentities(both, { a: one, b: one }), { a: other });
+    expect([seen.identities, withIdentities(both, {})]).toEqual([{ a: one, b: one }, both]);
+    expect(withoutNode(withOtherMac(seen, 'a', other), 'b').identities).toEqual({ a: other });
     expect(codesOf(settle({}, withoutNode(withNodes(lock, ['gone']), 'gone')))).toEqual([]);
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
+import type { Digest } from '../../../src/model/digest.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
+import { identityDigest } from '../../../src/model/mac-identity.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { desiredFleet, desiredNode, healthyFacts, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
@@ -44,6 +46,19 @@ describe('identity', () => {
     expect(hintsOf('identity/wrong-mac', changes, wishes)[0]).toBe(
       'This is the Mac of studio-2: correct the addresses of studio-1 and studio-2 in the file.',
     );
+  });
+
+  it('that is not the one which the lock knows is an error, and names the verb for a new Mac', () => {
+    const own = identityDigest({ serial: 'SERSTUDIO3', hardwareUuid: 'UUID-studio-3' });
+    const recorded = (identity: Digest) => ({
+      nodes: desiredFleet().nodes.map((node) => (node.name === 'studio-3' ? { ...node, identity } : node)),
+    });
+    expect(told({}, recorded(own))).toEqual([]);
+    const other = recorded(identityDigest({ serial: 'SERSTUDIO3', hardwareUuid: 'UUID-of-the-old-one' }));
+    expect(told({}, other)).toEqual(['error identity/wrong-mac node studio-3']);
+    expect(hintsOf('identity/wrong-mac', {}, other)[0]).toContain('meshwright replace studio-3');
+    const unseen = { unknown: { 'studio-3': { identity: 'garbled' as const } } };
+    expect(told(unseen, other)).not.toContain('error identity/wrong-mac node studio-3');
   });
 
   it('equal behind two addresses names the address that does not fit the file', () => {
