@@ -1,5 +1,7 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import { factsWithoutAnswer } from '../facts/parse-facts.ts';
 import type { FactName } from '../model/fact-values.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts, NodeObservation } from '../model/observation.ts';
@@ -21,13 +23,17 @@ export interface WatchOptions extends UseLimits {
   readonly often: readonly FactName[];
   /** Before a node that was lost is tried again. */
   readonly retryMs: number;
+  /** How long a look waits for the others, at least, once a node has answered. */
+  readonly patienceMs: number;
 }
 
 /** Nodes that are looked at again and again, over one connection each. */
 export interface FleetWatch {
   /**
-   * One exec on each node that answers; resolves when all of them have answered or were given up. A node that was
-   * given up is tried again by itself, without holding up the others, and is in a later look again.
+   * One exec on each node that answers; resolves when all of them have answered or were given up. A node that has gone
+   * silent is not waited for until the deadline: when nothing comes for as long again as the others have taken, and not
+   * less than the patience, it does not answer. A node that was given up is tried again by itself, without holding up
+   * the others, and is in a later look again.
    */
   readonly look: (extent: 'whole' | 'often') => Promise<FleetObservation>;
   readonly close: () => void;
@@ -54,14 +60,54 @@ export function watchFleet(ways: readonly NodeWay[], options: WatchOptions): Fle
   return {
     look: async (extent) => {
       const there = nodes.filter(({ lost }) => lost === undefined);
-      await Promise.all(there.map((node) => limit(() => lookAt(node, extent, options))));
-      for (const node of there) if (node.lost !== undefined) void callBack(node, options, limit);
+      const asked = there.map((node) => limit(() => lookAt(node, extent, options)));
+      const heard = await waitFor(there, asked, options.patienceMs);
+      there.forEach((node, at) => {
+        if (!heard.has(node)) giveUp(node);
+        void asked[at]?.then(() => callBack(node, options, limit));
+      });
       return observationOf(nodes);
     },
     close: () => {
       options.signal?.removeEventListener('abort', close);
       close();
     },
+  };
+}
+
+/** The nodes that have answered in time, or were lost in time. */
+async function waitFor(
+  nodes: readonly WatchedNode[],
+  asked: readonly Promise<void>[],
+  patienceMs: number,
+): Promise<ReadonlySet<WatchedNode>> {
+  const beganMs = performance.now();
+  const heard = new Set<WatchedNode>();
+  let timer: NodeJS.Timeout | undefined;
+  const outwaited = new Promise<void>((resolve) => {
+    nodes.forEach((node, at) => {
+      void asked[at]?.then(() => {
+        heard.add(node);
+        if (node.lost !== undefined) return;
+        clearTimeout(timer);
+        timer = setTimeout(resolve, Math.max(patienceMs, performance.now() - beganMs));
+      });
+    });
+  });
+  await Promise.race([Promise.all(asked), outwaited]);
+  clearTimeout(timer);
+  return new Set(heard);
+}
+
+/** What it was asked is still under way: should it answer after all, it is there again. */
+function giveUp(node: WatchedNode): void {
+  const { node: name } = node.session;
+  const detail = `${name} has gone silent, while others answer.`;
+  const failure = diagnose('ssh/timed-out', { subject: `node ${name}`, detail });
+  node.seen = undefined;
+  node.lost = {
+    observation: { node: name, facts: factsWithoutAnswer('unreachable', failure.summary) },
+    failures: [failure],
   };
 }
 

@@ -33,6 +33,9 @@ export interface CableWatch {
   readonly onSight: (sight: Sight, before: Sight | undefined) => boolean;
 }
 
+/** A look at a busy Mac takes seconds; whoever plugs cables waits for no dead one. */
+const patienceMs = 5_000;
+
 /**
  * Looks at the cables again and again, over one connection and with one exec per node and look, until it is told to end,
  * interrupted, or nobody reads the answer any more. A look asks only what is plugged in; when that has changed, or when
@@ -53,6 +56,7 @@ export async function watchCables(run: Run, watch: CableWatch): Promise<Sight | 
     facts: cableFacts,
     often: ['thunderbolt'],
     retryMs,
+    patienceMs,
   });
   let before: Sight | undefined;
   let told: Sight | undefined;

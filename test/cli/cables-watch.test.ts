@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pairFile } from '../scenarios/converge-file.ts';
 import { endPlace, placeWithFleet } from './fleet.ts';
-import { codesOf, ended, json, meshwright, type Ran, start, widest } from './meshwright.ts';
+import { codesOf, json, meshwright, type Ran, widest } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
+import { listenTo, type Talking } from './talking.ts';
 import { onTerminal } from './terminal.ts';
 
 let place: Place;
@@ -28,40 +29,9 @@ afterEach(async () => {
   await hands();
 });
 
-interface Watching {
-  /** Waits until standard output, or the error stream, holds this. */
-  readonly until: (text: string) => Promise<void>;
-  readonly interrupt: () => void;
-  readonly end: Promise<Ran>;
-}
+const watchIn = (where: Place, ...words: string[]): Talking => listenTo(where, ['cables', '--sim', ...words]);
 
-function watch(...words: string[]): Watching {
-  return watchIn(place, ...words);
-}
-
-function watchIn(where: Place, ...words: string[]): Watching {
-  const all = ['cables', '--sim', ...words];
-  const child = start(where, all);
-  const end = ended(child, all);
-  let seen = '';
-  const wake: (() => void)[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk: Buffer) => {
-      seen += chunk.toString();
-      for (const one of wake.splice(0)) one();
-    });
-  }
-  return {
-    until: async (text) => {
-      while (!seen.includes(text)) {
-        const news = new Promise<'news'>((resolve) => wake.push(() => resolve('news')));
-        if ((await Promise.race([news, end])) !== 'news') throw new Error(`it ended without ${text}:\n${seen}`);
-      }
-    },
-    interrupt: () => child.kill('SIGINT'),
-    end,
-  };
-}
+const watch = (...words: string[]): Talking => watchIn(place, ...words);
 
 describe('cables --watch', () => {
   it('ends with 0 at once where all is as declared', async () => {
@@ -152,8 +122,7 @@ describe('cables --watch', () => {
     await hands('unplug', 'studio-1:2');
     const watching = watch('--watch');
     await watching.until('missing: 1-2');
-    watching.interrupt();
-    const ran = await watching.end;
+    const ran = await watching.interrupt();
     expect([ran.code, ran.stderr]).toEqual([130, 'interrupted: stopping in order; press again to stop at once\n']);
     expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
     await hands();
@@ -193,8 +162,7 @@ describe('cables --identify', () => {
     await watching.until('unplugged');
     await hands('plug', 'studio-2:6', 'studio-4:3');
     await watching.until('just plugged');
-    watching.interrupt();
-    const ran = await watching.end;
+    const ran = await watching.interrupt();
     expect(ran.code).toBe(130);
     expect(ran.stdout).toBe(
       [

@@ -1,13 +1,13 @@
-import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
-import { codesOf, ended, environment, json, mainFile, meshwright, type Ran, start } from './meshwright.ts';
+import { codesOf, ended, environment, json, mainFile, meshwright } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
+import { listenTo, type Talking } from './talking.ts';
 
 let place: Place;
 beforeAll(async () => {
@@ -32,40 +32,7 @@ function writeLog(node: string, text: string): void {
   writeFileSync(logOf(node), text);
 }
 
-interface Following {
-  readonly child: ChildProcess;
-  /** Waits until both streams together hold this. */
-  readonly until: (text: string) => Promise<void>;
-  /** Presses Ctrl-C, and gives what came of it. */
-  readonly interrupt: () => Promise<Ran>;
-}
-
-function follow(...more: string[]): Following {
-  const words = ['logs', 'chat', '--sim', '--follow', ...more];
-  const child = start(place, words);
-  const end = ended(child, words);
-  let seen = '';
-  const wake: (() => void)[] = [];
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk: Buffer) => {
-      seen += chunk.toString();
-      for (const one of wake.splice(0)) one();
-    });
-  }
-  return {
-    child,
-    until: async (text) => {
-      while (!seen.includes(text)) {
-        const news = new Promise<'news'>((resolve) => wake.push(() => resolve('news')));
-        if ((await Promise.race([news, end])) !== 'news') throw new Error(`it ended without ${text}:\n${seen}`);
-      }
-    },
-    interrupt: () => {
-      child.kill('SIGINT');
-      return end;
-    },
-  };
-}
+const follow = (...more: string[]): Talking => listenTo(place, ['logs', 'chat', '--sim', '--follow', ...more]);
 
 describe('logs that are followed', () => {
   it('go on from their end with what every rank prints, until Ctrl-C', async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type WatchOptions, watchFleet } from '../../src/apply/watch-fleet.ts';
 import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
 import { cableFacts, cableWork } from '../../src/resources/cable-work.ts';
+import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
 import { type ExampleRack, startExampleRack } from './observe-rack.ts';
 import { eventually } from './sim-fixture.ts';
 
@@ -12,9 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => rack.stop());
 
-const watched = (changes: Partial<WatchOptions> = {}) =>
+const watched = (changes: Partial<WatchOptions> = {}, ports: Readonly<Record<string, number>> = {}) =>
   watchFleet(
-    rack.names.map((name) => rack.way(name)),
+    rack.names.map((name) => rack.way(name, ports[name] === undefined ? {} : { port: ports[name] })),
     {
       parallel: 4,
       deadlineMs: 30_000,
@@ -22,6 +23,7 @@ const watched = (changes: Partial<WatchOptions> = {}) =>
       facts: cableFacts,
       often: ['thunderbolt'],
       retryMs: 20,
+      patienceMs: 10_000,
       ...changes,
     },
   );
@@ -100,6 +102,27 @@ describe('a fleet that is watched', () => {
     expect(await eventually(async () => Object.keys((await fleet.look('often')).failures).length === 0)).toBe(true);
     expect(known(await fleet.look('often'), 'studio-4')).toEqual(expect.arrayContaining([...cableFacts]));
     fleet.close();
+  });
+
+  it('waits not much longer for a node that goes silent than for the others, and has it back when it answers', async () => {
+    const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-3']?.port ?? 0 });
+    const fleet = watched({ patienceMs: 300, deadlineMs: 4_000 }, { 'studio-3': proxy.port });
+    expect((await fleet.look('whole')).failures).toEqual({});
+    proxy.freeze();
+    const [beganMs, count] = [performance.now(), counter()];
+    const without = await fleet.look('often');
+    expect(performance.now() - beganMs).toBeLessThan(3_500);
+    expect(Object.values(without.failures).flat()).toMatchObject([
+      { code: 'ssh/timed-out', subject: 'node studio-3', detail: 'studio-3 has gone silent, while others answer.' },
+    ]);
+    expect([known(without, 'studio-3'), known(without, 'studio-2').length > 0]).toEqual([[], true]);
+    await fleet.look('often');
+    expect(count().map(([, execs]) => execs)).toEqual([2, 2, 0, 2]);
+    // Given up for good at the deadline, it is tried anew; the black hole is behind another connection.
+    expect(await eventually(async () => Object.keys((await fleet.look('often')).failures).length === 0)).toBe(true);
+    expect(known(await fleet.look('often'), 'studio-3')).toEqual(expect.arrayContaining([...cableFacts]));
+    fleet.close();
+    await proxy.stop();
   });
 
   it('ends every connection when it is interrupted', async () => {
