@@ -101,12 +101,8 @@ export function expandTask(task: Task, scope: PlayScope, nodes: readonly NodeNam
     case 'reboot':
     case 'shutdown':
       return { kind: 'plan', goal: { kind: task.kind, nodes }, targets: withMembers(nodes, scope) };
-    case 'uninstall': {
-      const { placements, restore, models } = task;
-      const members = scope.desired.placements.filter(({ name }) => placements.includes(name));
-      const targets = inFleetOrder([...nodes, ...members.flatMap((one) => one.nodes)], scope);
-      return { kind: 'plan', goal: { kind: 'uninstall', nodes, placements, restore, models }, targets };
-    }
+    case 'uninstall':
+      return { kind: 'plan', goal: task, targets: nodes };
     case 'wait': {
       const wanted = startedPlacements(task.placements, scope, nodes);
       const placements = task.for === 'serving' ? wanted.map(({ name }) => name) : [];

@@ -56,6 +56,8 @@ export type Task =
   /** Takes us off the nodes: of the verb `uninstall` alone, which makes the fleet that it needs. No file has it. */
   | {
       readonly kind: 'uninstall';
+      /** Of those of the play, which also has the other members of placements. */
+      readonly nodes: readonly NodeName[];
       /** Placements with members elsewhere. */
       readonly placements: readonly string[];
       readonly restore: boolean;

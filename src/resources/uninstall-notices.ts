@@ -78,6 +78,8 @@ export const uninstallNotices = (
   wish: UninstallWish,
 ): readonly Diagnostic[] =>
   targets.flatMap((target) => {
+    // Where nothing of us is left, there is nothing to tell either.
+    if (uninstallProperties(target, wish).every((one) => judgeProperty(one) === 'met')) return [];
     const subject = nodeSubject(target.desired.name);
     const stays = [
       ...modelWords(view, target, wish),

@@ -76,14 +76,14 @@ function show(run: Run, { cluster, ways, goal }: Uninstallation, { plan }: Pick<
 
 const questionFor = ({ nodes }: UninstallGoal): string => `Take meshwright off ${listText(nodes)} as shown above?`;
 
-const playbookFor = ({ placements, restore, models }: UninstallGoal): Playbook => ({
+const playbookFor = (goal: UninstallGoal): Playbook => ({
   name: 'uninstall',
   plays: [
     {
       nodes: { kind: 'targets' },
       serial: [],
       maxFailures: 0,
-      tasks: [{ kind: 'uninstall', placements, restore, models }],
+      tasks: [goal],
     },
   ],
 });
@@ -97,7 +97,7 @@ const nothingRun = (nodes: readonly NodeName[], isDeclined: boolean): PlaybookRe
 });
 
 async function carryOut(run: Run, about: Uninstallation, looked: LookedPlan): Promise<RunOutcome> {
-  const { fleet, ways, goal, consent } = about;
+  const { fleet, ways, goal, targets, consent } = about;
   const { plan } = looked;
   const judged = { goal: goal.kind, fleet, targets: goal.nodes };
   const hasWork = hasMachineSteps(plan);
@@ -108,7 +108,7 @@ async function carryOut(run: Run, about: Uninstallation, looked: LookedPlan): Pr
   const { report, refusal } = await changeNodes(run, {
     verb: 'uninstall',
     playbook: playbookFor(goal),
-    scope: { desired: fleet, targets: goal.nodes },
+    scope: { desired: fleet, targets },
     ways,
     consent,
     show: (next) => show(run, about, { plan: next }),

@@ -21,7 +21,12 @@ ${
   load
     ? `if [ -e "$p" ] && ! look; then
   must launchctl ${launchctl} enable "$L"
-  must launchctl ${launchctl} bootstrap system "$p"
+  n=0
+  until o=$(${launchctl} bootstrap system "$p" 2>&1) || look; do
+    n=$((n + 1))
+    [ "$n" -lt 3 ] || failed launchctl "$o"
+    ${pathWord(tool.sleep)} 2
+  done
   look || failed launchctl 'launchd does not know the daemon'
   y=1
 fi
