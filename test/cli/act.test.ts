@@ -110,7 +110,8 @@ describe('reboot and shutdown', () => {
     const ran = await run('reboot', 'studio-4', '--sim', '--yes');
     expect([ran.code, ran.stderr]).toEqual([0, '']);
     expect(ran.stdout).toMatch(/studio-4 has been restarted/);
-    expect(ran.stdout).toMatch(/studio-4 wired-limit has been changed/);
+    const limit = await run('exec', '--sim', 'studio-4', '--', 'sysctl', '-n', 'iogpu.wired_limit_mb');
+    expect(limit.stdout).toContain('245760');
     expect((await run('ask', 'chat', 'Hello?', '--sim')).code).toBe(0);
   });
 

@@ -35,6 +35,8 @@ export const hindrances: readonly Hindrance[] = [
     blockers: ['identity/same-mac'],
     waiting: [
       `${first} thunderbolt-link`,
+      // The limit of the other Mac, which has more memory.
+      `${second} keeper/files`,
       `${second} link-address/*/kept`,
       `${second} link-address/*/kept`,
       `${second} link-address/*/live`,
@@ -78,7 +80,7 @@ export const hindrances: readonly Hindrance[] = [
     blockers: ['rdma/disabled'],
     waiting: [],
     isForHands: true,
-    afterwards: [`${first} placement/*`, `${second} wired-limit`],
+    afterwards: [`${first} placement/*`],
   },
   {
     of: 'thunderbolt-link',

@@ -28,6 +28,8 @@ const both = (...addresses: readonly string[]): readonly string[] =>
   [first, second].flatMap((node) => addresses.map((address) => `${node} ${address}`));
 const restarted = [`${first} placement/*`];
 const refused = (...codes: readonly string[]): Entry => ({ refused: codes });
+/** What the keeper holds follows from other keys. */
+const kept = both('keeper/files');
 const missing = refused('schema/missing-key');
 const nothing: Entry = {};
 
@@ -101,8 +103,14 @@ export const keys: Readonly<Record<string, { readonly edit: Entry; readonly remo
     edit: { to: false, changes: both('power/restart-after-power-loss') },
     remove: nothing,
   },
-  system: { edit: { to: { wiredLimit: '200GiB' }, changes: both('wired-limit') }, remove: nothing },
-  'system.wiredLimit': { edit: { to: 'default', changes: both('wired-limit') }, remove: nothing },
+  system: {
+    edit: { to: { wiredLimit: '200GiB' }, changes: [...both('wired-limit'), ...kept] },
+    remove: { changes: kept },
+  },
+  'system.wiredLimit': {
+    edit: { to: 'default', changes: [...both('wired-limit'), ...kept] },
+    remove: { changes: kept },
+  },
   'system.fileVault': {
     edit: { to: 'enabled', blockers: ['filevault/differs', 'filevault/differs'] },
     remove: nothing,
@@ -136,24 +144,24 @@ export const keys: Readonly<Record<string, { readonly edit: Entry; readonly remo
         withoutPlacements(file);
         delete file['thunderbolt'];
       },
-      changes: [...linkAddresses, ...both('placement')],
+      changes: [...linkAddresses, ...both('placement'), ...kept],
     },
   },
-  'thunderbolt.bridge': { edit: { to: 'verify' }, remove: nothing },
+  'thunderbolt.bridge': { edit: { to: 'verify', changes: kept }, remove: nothing },
   'thunderbolt.foreignDaemons': { edit: { to: 'remove' }, remove: nothing },
   'thunderbolt.rdma': { edit: { to: 'auto' }, remove: nothing },
   'thunderbolt.addressing': {
-    edit: { to: { pool: '10.78.0.0/24' }, changes: [...linkAddresses, ...restarted] },
+    edit: { to: { pool: '10.78.0.0/24' }, changes: [...linkAddresses, ...restarted, ...kept] },
     remove: refused('placement/needs-addressing'),
   },
   'thunderbolt.addressing.pool': {
-    edit: { to: '10.78.0.0/24', changes: [...linkAddresses, ...restarted] },
+    edit: { to: '10.78.0.0/24', changes: [...linkAddresses, ...restarted, ...kept] },
     remove: refused('placement/needs-addressing'),
   },
   'thunderbolt.links': {
     edit: {
       to: [`${first}:4 <-> ${second}:2`, `${first}:3 <-> ${second}:3`],
-      changes: both('link-address/*/kept'),
+      changes: [...both('link-address/*/kept'), ...kept],
       blockers: ['cabling/missing'],
     },
     remove: {
@@ -161,7 +169,7 @@ export const keys: Readonly<Record<string, { readonly edit: Entry; readonly remo
         withoutPlacements(file);
         delete thunderbolt(file)['links'];
       },
-      changes: [...linkAddresses, ...both('placement')],
+      changes: [...linkAddresses, ...both('placement'), ...kept],
     },
   },
   runtimes: {

@@ -29,7 +29,7 @@ function keptIn(root: string): Kept {
     services: at('Library/LaunchDaemons').filter((name) => name.startsWith('dev.meshwright.')),
     sealedFiles: at(`${ours}/files`).length,
     placements: at(`${ours}/placements`),
-    logs: at(`${ours}/log`).filter((name) => name !== 'history'),
+    logs: at(`${ours}/log`).filter((name) => name !== 'history' && name !== 'keeper'),
     leases: at(`${ours}/lease`),
     staging: at('opt/meshwright/staging'),
     jobs: at(`${ours}/ops`).filter((name) => !name.startsWith('reboot-')),
@@ -48,12 +48,16 @@ function keptIn(root: string): Kept {
   };
 }
 
-function expectKept({ placements, runtimes }: DesiredFleet, node: string, kept: Kept): void {
+function expectKept({ placements, runtimes, system }: DesiredFleet, node: string, kept: Kept): void {
   const own = placements.filter(({ nodes }) => nodes.some((name) => name === node));
   const names = own.map(({ name }) => name).sort();
   expect({ ...kept, runtimes: undefined }).toEqual({
-    services: names.map((name) => `dev.meshwright.rank.${name}.plist`),
-    sealedFiles: names.length,
+    services: [
+      ...(system.keeper === undefined ? [] : ['dev.meshwright.keeper.plist']),
+      ...names.map((name) => `dev.meshwright.rank.${name}.plist`),
+    ],
+    // Program, data and property list of the keeper.
+    sealedFiles: names.length + (system.keeper === undefined ? 0 : 3),
     placements: names,
     logs: names.map((name) => `${name}.log`),
     leases: [],

@@ -34,7 +34,7 @@ import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
 import { controller, keptJournal, quickTiming, wayTo } from './apply-rack.ts';
 import { unnamedEffects } from './converge-effects.ts';
 import { type FileValue, fileText, pairFile, writeSources } from './converge-file.ts';
-import { connect, type Ran, run } from './sim-fixture.ts';
+import { connect, eventually, type Ran, run } from './sim-fixture.ts';
 
 /** One apply: what it began from, what it showed and did, and what is left to be done. */
 export interface Applied {
@@ -147,8 +147,15 @@ function newEffects(parts: Parts): readonly Effect[] {
 const expectNamed = (parts: Parts, seen: FleetObservation, steps: readonly Step[] = []): void =>
   expect(unnamedEffects(newEffects(parts), steps, seen)).toEqual([]);
 
+/** A round of a keeper that a start has begun is awaited: what it brings back is in no plan. */
+const keepersAtRest = async (fleet: RunningFleet): Promise<void> => {
+  const isAtRest = (): boolean => !fleet.processes().some(({ label }) => label === 'dev.meshwright.keeper');
+  expect(await eventually(isAtRest)).toBe(true);
+};
+
 async function apply(parts: Parts, { goal, ...wish }: ApplyWish = {}): Promise<Applied> {
   const { fleet: desired } = parts.settled;
+  await keepersAtRest(parts.fleet);
   const ways = wish.ways ?? waysOf(parts);
   const seen = await observeFleet(ways, limits);
   const plan = planFor(desired, seen, goal);

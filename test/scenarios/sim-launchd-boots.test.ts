@@ -135,6 +135,20 @@ describe('a job that is kept alive', () => {
   });
 });
 
+describe('a job with a start interval', () => {
+  const printed = (): Promise<string> => readFile(join(root, '.sim/launchd/dev.again'), 'utf8');
+
+  it('is started once an interval, as launchctl shows, until it is taken out', async () => {
+    await writeFile(join(root, 'job'), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
+    await writeJob('dev.again', { StartInterval: 10 });
+    await launchd.boot();
+    expect(await printed()).toMatch(/\n\trun interval = 10 seconds\n/);
+    expect(await eventually(async () => /\n\truns = [3-9]\n/.test(await printed()))).toBe(true);
+    expect(await asRoot('bootout', 'system/dev.again')).toBe(0);
+    expect(launchd.processes()).toEqual([]);
+  });
+});
+
 describe('the end of a simulated Mac', () => {
   it('ends a job that ignores TERM after its exit timeout', async () => {
     await writeFile(join(root, 'job'), "#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 0.02; done\n", { mode: 0o755 });

@@ -63,6 +63,17 @@ describe('launchd without processes', () => {
     expect(follow(load(), kick, started(7), kick).acts).toEqual([]);
   });
 
+  it('starts a job again and again, from when it was loaded, but never beside itself', () => {
+    const job = jobWith({ StartInterval: 60 });
+    const loading: LaunchdEvent = { kind: 'load', job, path: '/p' };
+    const over: LaunchdEvent = { kind: 'interval', label, job };
+    expect(follow(loading).acts).toEqual(['recur 60']);
+    expect(follow(loading, over).acts).toEqual(['start', 'recur 60']);
+    expect(follow(loading, over, started(7), over).acts).toEqual(['recur 60']);
+    expect(follow(loading, unload, over).acts).toEqual([]);
+    expect(follow(loading, unload, load({ StartInterval: 60 }), over).acts).toEqual([]);
+  });
+
   it('ends a running job before it starts it again by force', () => {
     const killed = follow(load({ ExitTimeOut: 9 }), started(7), { ...kick, isKilling: true });
     expect(killed.acts).toEqual(['SIGTERM', 'kill-later 9']);

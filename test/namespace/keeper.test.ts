@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
+import { startSimFleet } from '../contract/sim-host.ts';
+import { pairFile, second } from '../scenarios/converge-file.ts';
+import { type ConvergeRack, leftIn, patience, planFor, startConvergeRackBy } from '../scenarios/converge-rack.ts';
+import { eventually } from '../scenarios/sim-fixture.ts';
+
+/** Nothing has to be served for this. */
+const file = pairFile((value) => {
+  for (const key of ['runtimes', 'models', 'placements']) delete value[key];
+});
+
+let rack: ConvergeRack<RunningFleet>;
+beforeAll(async () => {
+  // A minute of launchd is a fifth of a second.
+  const start = (options: Parameters<typeof startSimFleet>[0]): Promise<RunningFleet> =>
+    startSimFleet({ ...options, intervalFactor: 1 / 300 }, 'namespace');
+  rack = await startConvergeRackBy(start, 'keeper', file);
+});
+afterAll(() => rack?.stop());
+
+const log = async (): Promise<string> =>
+  (await rack.asRoot(second, '/bin/cat "/Library/Application Support/meshwright/log/keeper"')).stdout;
+
+describe('the keeper of a Mac in a namespace', { timeout: patience }, () => {
+  it('brings bridge, address and wired limit back after a start, without any apply', async () => {
+    await rack.converge();
+    await rack.behindOurBack(async (fleet) => {
+      await fleet.setFault(['bridge-rebuilt', second]);
+      const boots = (): number => fleet.effects().filter((one) => one.kind === 'boot' && one.node === second).length;
+      const before = boots();
+      await rack.asRoot(second, '/sbin/shutdown -r now >/dev/null 2>&1 </dev/null &');
+      expect(await eventually(() => boots() > before && fleet.power()[second] === 'up')).toBe(true);
+      const left = async (): Promise<readonly string[]> => leftIn(planFor(rack.desired(), await rack.observe()));
+      await eventually(async () => (await left()).length === 0);
+      expect(await left()).toEqual([]);
+    });
+    for (const change of ['wired-limit from=0 to=245760', 'bridge bridge0 removed'])
+      expect(await log()).toContain(change);
+  });
+
+  it('gives a link its address again that configd took from it', async () => {
+    await rack.behindOurBack((fleet) => fleet.setFault(['dhcp-reset', `${second}:2`]));
+    expect(await eventually(async () => (await log()).includes('to=10.77.0.2/0xfffffffc'))).toBe(true);
+    const { stdout } = await rack.behindOurBack(() => rack.asRoot(second, '/sbin/ifconfig en3'));
+    expect(stdout).toContain('inet 10.77.0.2 netmask 0xfffffffc');
+  });
+});
