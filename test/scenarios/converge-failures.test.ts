@@ -62,6 +62,14 @@ function atStep(pattern: RegExp, act: () => void): (event: RunEvent) => void {
   };
 }
 
+/** As a run leaves a Mac that changed its network and died before it could confirm it. */
+async function armRollback(node: string): Promise<void> {
+  const pending = join(rootOf(node), 'Library/Application Support/meshwright/rollback/pending');
+  await mkdir(pending, { recursive: true });
+  await writeFile(join(pending, 'restore'), 'exit 0\n');
+  await writeFile(join(pending, 'about'), 'run=r-left\ntoken=1\nstep=set\nby=ana@desk\n');
+}
+
 const codes = (report: RunReport | undefined): readonly string[] => [
   ...new Set(report?.diagnostics.map(({ code }) => code) ?? []),
 ];
@@ -105,6 +113,20 @@ describe('apply', { timeout: patience }, () => {
     expect([...cut].sort()).toEqual(['prepare', 'publish', 'send', 'verify']);
     expect(proxy.counts.connections).toBeGreaterThan(2);
     expectNothingOld(rack);
+  });
+
+  it('does not end with 0 while a change of the network is armed, though all that it did is done', async () => {
+    await rack.behindOurBack((fleet) => fleet.setFault(['power-wrong', first]));
+    // Behind its last step, and before its last look.
+    const end = rack.fleet().onExec(async ({ node, input }) => {
+      if (node === first && input.includes('@released')) await armRollback(first);
+    });
+    const { report, after, exit } = await rack.apply();
+    end();
+    expect([report?.steps.filter(({ outcome }) => outcome === 'failed'), codes(report)]).toEqual([[], []]);
+    expect(after.steps.map(({ id }) => id)).toEqual([`${first}/rollback/settle`]);
+    expect(exit).toBe(4);
+    expect((await rack.converge()).exit).toBe(0);
   });
 
   it('publishes nothing from a disk that is full, and goes on when there is room', async () => {
