@@ -21,6 +21,7 @@ export const setUpVerbs: readonly Verb[] = [
       { flags: '--port <number>', text: 'port of an address that is in no file' },
       { flags: '--identity <file>', text: 'private key for an address that is in no file' },
       ...passwordOptions,
+      { flags: '--card', text: 'print what to do at each Mac first; reaches none' },
     ],
     more: `A node is named as in the file, or by its address. Before there is a file the
 pin goes into cluster.lock in this folder, by address.
@@ -35,6 +36,7 @@ node; it is shown. 5: not pinned. 1: no node answered. 4: some did.
 
 Examples:
   meshwright enroll studio-1
+  meshwright enroll --card studio-1
   meshwright enroll --all
   meshwright enroll studio-5.lan --user mesh`,
     load: async () => (await import('./commands/enroll.ts')).enroll,

@@ -9,16 +9,24 @@ export interface Recovery {
 }
 
 /**
- * What to press, one after the other, for all Macs at once.
+ * What to press at one Mac so that it can do RDMA, in this order; the first goes on a sentence that names the Mac.
  *
  * @see Apple TN3205: `rdma_ctl enable` works in Recovery alone, which only the power button opens
  */
+export const recoveryKeys = {
+  hold: 'hold the power button until "Loading startup options" shows.',
+  open: 'Options, Continue; then in the menu bar Utilities > Terminal.',
+  type: 'Type: rdma_ctl enable',
+  leave: 'Apple menu > Restart',
+} as const;
+
+/** What to press, one after the other, for all Macs at once. */
 const stepsFor = (nodes: readonly string[]): readonly string[] => [
   `From here: meshwright shutdown ${nodes.join(' ')}`,
-  'At each Mac: hold the power button until "Loading startup options" shows.',
-  'Options, Continue; then in the menu bar Utilities > Terminal.',
-  'Type: rdma_ctl enable',
-  'Apple menu > Restart, and on to the next Mac meanwhile.',
+  `At each Mac: ${recoveryKeys.hold}`,
+  recoveryKeys.open,
+  recoveryKeys.type,
+  `${recoveryKeys.leave}, and on to the next Mac meanwhile.`,
   `From here, when all are back: meshwright doctor ${nodes.join(' ')}`,
 ];
 

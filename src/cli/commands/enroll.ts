@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
+import { showCards } from '../enroll-cards.ts';
 import { type Enrolled, enrollOne } from '../enroll-one.ts';
 import { enrollSubjects } from '../enroll-subjects.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
@@ -14,6 +15,7 @@ import type { Run, VerbBody } from '../verb.ts';
  * both work; every pin is kept as it is made.
  */
 export const enroll: VerbBody = async (run) => {
+  if (run.own['card'] === true) return showCards(run);
   const { subjects, ways, keeper, nodes } = enrollSubjects(run);
   if (typeof run.own['expect'] === 'string' && subjects.length !== 1) {
     throw usageError('--expect is for exactly one node.', 'Name one node, or leave --expect out.');

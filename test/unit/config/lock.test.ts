@@ -86,6 +86,8 @@ hostKeys:
 nodes:
   - "a"
   - "b"
+identities:
+  "a": "${sha('d')}"
 links:
   "a:2 <-> b:2": "10.77.0.0/30"
   "a:3 <-> c:2": "10.77.0.4/30"

@@ -1,0 +1,35 @@
+import { enrollCard, enrollCardText } from '../report/enroll-card.ts';
+import { showJson } from './diagnostics-output.ts';
+import { type ExitCode, exitCode } from './exit-codes.ts';
+import { openCluster, targetedNodes } from './open-cluster.ts';
+import { usageError } from './options.ts';
+import { namedTargets } from './targets.ts';
+import type { Run } from './verb.ts';
+
+/** Options that mean something to whoever is connected to; a card connects to nobody. */
+const connecting = ['expect', 'replace', 'user', 'port', 'identity', 'passwordEnv', 'passwordFile'];
+
+const flagOf = (name: string): string => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** A card is for a page of this width. */
+const pageColumns = 80;
+
+/** `enroll --card`: what a person has to do at each of these Macs, one page each, from the file alone. */
+export function showCards(run: Run): ExitCode {
+  const given = connecting.find((name) => run.own[name] !== undefined);
+  if (given !== undefined) {
+    throw usageError(`${flagOf(given)} means nothing with --card, which reaches no Mac.`, 'Leave one of the two out.');
+  }
+  const { fleet } = openCluster(run);
+  const words = run.own['all'] === true ? namedTargets(run, fleet) : run.words;
+  const cards = targetedNodes(run, fleet, words).map((node) => enrollCard(fleet, node));
+  if (run.options.json) {
+    showJson(run.console, { formatVersion: 1, cards });
+    return exitCode.done;
+  }
+  const columns = Math.min(pageColumns, run.console.columns);
+  // A printer begins a new page at a form feed; a terminal gets a line.
+  const between = run.console.isOutTty ? `${'-'.repeat(columns)}\n` : '\f';
+  run.console.out(cards.map((card) => enrollCardText(card, columns)).join(between));
+  return exitCode.done;
+}

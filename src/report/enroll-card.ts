@@ -1,0 +1,142 @@
+import { placeWords } from '../cabling/case-places.ts';
+import { macModel } from '../desired/mac-models.ts';
+import { needsRdma } from '../desired/needs-rdma.ts';
+import { recoveryKeys } from '../doctor/recovery.ts';
+import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import { hang } from './layout.ts';
+
+/** What a person has to do at one Mac before it can be enrolled, all of it from the file. */
+export interface EnrollCard {
+  readonly node: string;
+  readonly host: string;
+  /** Absent when the file leaves the account to the ssh configuration. */
+  readonly user?: string;
+  readonly parts: readonly CardPart[];
+  /** What is then typed on the controller, line by line. */
+  readonly commands: readonly string[];
+}
+
+/** A heading with what is to be done, in this order. */
+export interface CardPart {
+  readonly title: string;
+  readonly steps: readonly string[];
+}
+
+const fileVaultStep = ({ system }: DesiredFleet, node: string): string => {
+  switch (system.fileVault) {
+    case 'disabled':
+      return 'Leave FileVault off (the file wants it disabled).';
+    case 'enabled':
+      return `Turn FileVault on (the file wants it enabled) and keep the recovery key. After every restart the Mac waits for a password: meshwright unlock ${node}`;
+    case 'any':
+      return `Decide about FileVault; the file leaves it open. Off: the Mac comes back by itself after every restart. On: it waits for a password each time (meshwright unlock ${node}).`;
+  }
+};
+
+/** @see Apple, macOS User Guide: automatic login is not there while FileVault is on */
+function loginSteps({ system }: DesiredFleet, account: string): readonly string[] {
+  if (system.automaticLogin === undefined) return [];
+  return system.automaticLogin === 'required'
+    ? [`System Settings > Users & Groups > Automatically log in as: ${account} (not there while FileVault is on).`]
+    : ['System Settings > Users & Groups > Automatically log in as: Off.'];
+}
+
+function macosStep({ macos }: DesiredFleet): string {
+  const wanted = macos.version ?? macos.accept;
+  return wanted === undefined
+    ? 'Update macOS to the version that the other Macs of the rack have.'
+    : `Update macOS to ${wanted}${macos.version === undefined ? ' (a range that the file accepts)' : ', no further'}.`;
+}
+
+function energyStep({ power: { sleepMinutes, restartAfterPowerLoss } }: DesiredFleet): string {
+  const wanted = [
+    ...(sleepMinutes === undefined ? [] : [sleepMinutes === 0 ? 'no sleep' : `sleep after ${sleepMinutes} min`]),
+    ...(restartAfterPowerLoss === undefined
+      ? []
+      : [`${restartAfterPowerLoss ? 'a' : 'no'} start by itself after a power failure`]),
+  ];
+  return wanted.length === 0
+    ? 'System Settings > Energy: keep it from sleeping; the file does not do it for you.'
+    : `Energy needs nothing: apply sets ${wanted.join(' and ')}.`;
+}
+
+function setUpPart(fleet: DesiredFleet, node: DesiredNode): CardPart {
+  const account = node.user ?? 'that account';
+  const create =
+    node.user === undefined
+      ? 'Create an administrator account with a password; its name goes into the file as ssh.user.'
+      : `Create the account "${node.user}" as an administrator, with a password.`;
+  return {
+    title: 'Set up macOS',
+    steps: [
+      `${create} No Apple Account is needed.`,
+      fileVaultStep(fleet, node.name),
+      ...loginSteps(fleet, account),
+      macosStep(fleet),
+      'System Settings > General > Sharing > Remote Login: on. Behind its (i): "Allow full disk access for remote users" on, and access for administrators.',
+      energyStep(fleet),
+    ],
+  };
+}
+
+const networkPart = ({ host }: DesiredNode): CardPart => ({
+  title: 'Network',
+  steps: [
+    'Plug the office cable into the Ethernet socket; no Thunderbolt cable yet.',
+    `See that the Mac is reached as ${host} from the controller, now and after a restart.`,
+  ],
+});
+
+function recoveryPart(fleet: DesiredFleet, { name, hardware }: DesiredNode): readonly CardPart[] {
+  const isCapable = hardware.model === undefined || macModel(hardware.model)?.thunderbolt !== 4;
+  if (!needsRdma(fleet, name) || !isCapable) return [];
+  const { hold, open, type, leave } = recoveryKeys;
+  const steps = [`Shut it down, then ${hold}`, open, type, `${leave}.`];
+  return [{ title: 'Recovery, once: RDMA over Thunderbolt', steps }];
+}
+
+function cablePart({ thunderbolt }: DesiredFleet, { name, hardware }: DesiredNode): readonly CardPart[] {
+  const cables = thunderbolt.links.flatMap(({ ends }) => {
+    const [own, far] = ends[0].node === name ? ends : [ends[1], ends[0]];
+    return own.node === name ? [{ own: own.receptacle, far }] : [];
+  });
+  if (cables.length === 0) return [];
+  const lines = cables
+    .toSorted((a, b) => a.own - b.own)
+    .map(({ own, far }) => {
+      const place = placeWords(hardware.model, own);
+      return `Receptacle ${own}${place === undefined ? '' : ` (${place})`}: to ${far.node} receptacle ${far.receptacle}`;
+    });
+  const when =
+    'Not before meshwright doctor says that no bridge is left: three bridged Macs in a ring take the office network down. meshwright cables --watch then guides, cable by cable.';
+  return [{ title: 'Thunderbolt cables, later', steps: [when, ...lines] }];
+}
+
+/** The card of one node. Nothing of it was seen: it is what the file says. */
+export const enrollCard = (fleet: DesiredFleet, node: DesiredNode): EnrollCard => ({
+  node: node.name,
+  host: node.host,
+  ...(node.user === undefined ? {} : { user: node.user }),
+  parts: [setUpPart(fleet, node), networkPart(node), ...recoveryPart(fleet, node), ...cablePart(fleet, node)],
+  commands: [`meshwright enroll ${node.name}`, `meshwright doctor ${node.name}`, `meshwright apply ${node.name}`],
+});
+
+/** The card as a page to print: ASCII, of at most this many columns. */
+export function enrollCardText({ node, host, parts, commands }: EnrollCard, columns: number): string {
+  const lines = parts.flatMap(({ title, steps }) => [
+    '',
+    title,
+    ...steps.flatMap((step) => hang('  [ ] ', step, columns)),
+  ]);
+  return [
+    `${node}   ${host}`,
+    ...lines,
+    '',
+    'Then on the controller',
+    ...commands.map((command) => `  ${command}`),
+    '',
+    'It shows the host key of the Mac; compare it on the Mac itself:',
+    '  ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub',
+    '',
+  ].join('\n');
+}
