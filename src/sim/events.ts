@@ -4,6 +4,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { type Boot, booted } from './boot.ts';
 import type { Cable } from './cables.ts';
 import { hotPlugged } from './configd.ts';
+import { withAutomaticLogin } from './domains.ts';
 import { underDaemon } from './fault-network.ts';
 import { type FaultName, faults } from './faults.ts';
 import { type SimulatedFleet, withMac } from './fleet.ts';
@@ -32,6 +33,8 @@ export type SimEvent =
   | { readonly kind: 'daemon-run'; readonly mac: string }
   /** Somebody has disabled exo's daemon, or enabled it again. */
   | { readonly kind: 'daemon'; readonly mac: string; readonly isStopped: boolean }
+  /** Somebody chose in System Settings whom the Mac logs in by itself; nobody when absent. */
+  | { readonly kind: 'automatic-login'; readonly mac: string; readonly user?: string }
   /** Somebody typed the FileVault password. */
   | { readonly kind: 'unlock'; readonly mac: string };
 
@@ -112,6 +115,8 @@ export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
       return { kind: 'done', fleet: withMac(fleet, event.mac, underDaemon) };
     case 'daemon':
       return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => withDaemon(mac, event.isStopped)) };
+    case 'automatic-login':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => withAutomaticLogin(mac, event.user)) };
     case 'unlock':
       return { kind: 'done', fleet: withMac(fleet, event.mac, unlocked) };
   }

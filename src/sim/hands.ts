@@ -1,9 +1,11 @@
 import { linkEndText } from '../model/link.ts';
 import { type Cable, isSameEnd } from './cables.ts';
+import { automaticLoginOf } from './domains.ts';
 import type { SimEvent } from './events.ts';
 import type { ActiveFault } from './faults.ts';
-import type { SimulatedFleet } from './fleet.ts';
+import { macNamed, type SimulatedFleet } from './fleet.ts';
 import { append, type History, withoutFaults } from './history.ts';
+import type { PlistValue } from './plist.ts';
 
 /** What hands at the rack did. */
 export interface HandsWork {
@@ -17,6 +19,13 @@ export interface HandsWork {
 /** Faults that a person at the rack mends. */
 const byHands = (fault: ActiveFault): boolean =>
   /^(?:cable|hub)-/.test(fault.fault) || fault.fault === 'rdma-disabled' || fault.fault === 'filevault-locked';
+
+/** What the file wants of hands. */
+export interface HandsWish {
+  readonly cables: readonly Cable[];
+  /** Whom each Mac is to log in by itself, by name; null is nobody, and a Mac that is missing stays as it is. */
+  readonly automaticLogins: Readonly<Record<string, string | null>>;
+}
 
 const cableText = ({ ends }: Cable): string => ends.map(linkEndText).join(' <-> ');
 
@@ -50,29 +59,40 @@ const changed = (
   return after.macs.filter((mac) => wrong.has(mac.name) && !isWrong(mac)).map(({ name }) => name);
 };
 
+/** Whom the Mac of this name logs in by itself. */
+function loginOn(fleet: SimulatedFleet, name: string): PlistValue | undefined {
+  const mac = macNamed(fleet, name);
+  return mac === undefined ? undefined : automaticLoginOf(mac);
+}
+
 /**
  * Does what a person at the rack can: plugs every cable in as declared, enables RDMA in Recovery, types the FileVault
- * password. Pure; that a Mac restarts on the way is the caller's.
+ * password, chooses automatic login. Pure; that a Mac restarts on the way is the caller's.
  */
-export function workOfHands(history: History, declared: readonly Cable[]): HandsWork {
+export function workOfHands(history: History, { cables, automaticLogins }: HandsWish): HandsWork {
   const before = history.fleet;
   const cleared = withoutFaults(history, byHands);
   const events: readonly SimEvent[] = [
-    { kind: 'cables', cables: declared },
+    { kind: 'cables', cables },
     ...before.macs.flatMap(({ name }): readonly SimEvent[] => [
       { kind: 'enable-rdma', mac: name },
       { kind: 'unlock', mac: name },
     ]),
+    ...Object.entries(automaticLogins).map(
+      ([mac, user]): SimEvent => ({ kind: 'automatic-login', mac, ...(user !== null && { user }) }),
+    ),
   ];
   const start = cleared.kind === 'history' ? cleared.history : history;
   const after = events.reduce((one, event) => append(one, event).history, start);
   const visited = changed(before, after.fleet, (mac) => !mac.isRdmaEnabled);
+  const chosen = Object.keys(automaticLogins).filter((name) => loginOn(before, name) !== loginOn(after.fleet, name));
   const unlocked = changed(before, after.fleet, (mac) => mac.connection.filevault === 'preboot');
   return {
     history: after,
     done: [
       ...cableWork(before, after.fleet.cables),
       ...visited.map((name) => `enabled RDMA on ${name} in Recovery, and started it again`),
+      ...chosen.map((name) => `chose automatic login on ${name}: ${String(loginOn(after.fleet, name) ?? 'off')}`),
       ...unlocked.map((name) => `unlocked ${name} with its password`),
     ],
     visited,

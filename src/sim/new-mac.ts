@@ -1,5 +1,5 @@
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
-import { loginWindowDomain, softwareUpdateDomain } from './domains.ts';
+import { loginWindowDomain, softwareUpdateDomain, timeMachineDomain } from './domains.ts';
 import type { MacModel } from './hardware.ts';
 import { bridgePort, serviceUuid } from './interfaces.ts';
 import { ipv4Number, linkLocalText } from './ip-text.ts';
@@ -60,8 +60,9 @@ export function newMac(from: NewMac): MacState {
       ...(desired.thunderbolt.bridge === 'keep' ? { bridge: model.receptacleDevices } : {}),
       addresses: {},
     },
-    domains: newDomains(desired),
+    domains: newDomains(desired, node),
     firewall: 0,
+    isIndexing: desired.system.backgroundServices !== 'stop',
     isFileVaultOn: desired.system.fileVault === 'enabled',
     power: {
       sleepMinutes: desired.power.sleepMinutes ?? 0,
@@ -94,9 +95,10 @@ export function newMac(from: NewMac): MacState {
 }
 
 /** A new Mac has both files; nobody has chosen in System Settings what the keys stand for. */
-const newDomains = ({ macos }: DesiredFleet): MacState['domains'] => ({
+const newDomains = ({ macos, system }: DesiredFleet, { user }: DesiredNode): MacState['domains'] => ({
   [softwareUpdateDomain]: macos.automaticUpdates === 'disabled' ? { AutomaticallyInstallMacOSUpdates: false } : {},
-  [loginWindowDomain]: {},
+  [loginWindowDomain]: system.automaticLogin === 'required' ? { autoLoginUser: user ?? 'mesh' } : {},
+  [timeMachineDomain]: {},
 });
 
 /**

@@ -22,6 +22,7 @@ function withEverySetting(file: FileValue): void {
     automaticLogin: 'disabled',
     screenSharing: 'disabled',
     firewall: 'disabled',
+    backgroundServices: 'stop',
   });
 }
 

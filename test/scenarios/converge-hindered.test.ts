@@ -17,11 +17,6 @@ async function breakBy(rack: ConvergeRack, fleet: Fleet, fault: Hindrance['fault
   else await fleet.setFault(fault);
 }
 
-async function undo(rack: ConvergeRack, fleet: Fleet, fault: Hindrance['fault']): Promise<void> {
-  if ('undo' in fault) await rack.asRoot(second, fault.undo);
-  else await fleet.clearFault(fault);
-}
-
 describe('drift beside what hinders its healing', { timeout: patience }, () => {
   it.each(hindrances)('of $of is for others to mend: $fault', async (one) => {
     await drifting.ready();
@@ -38,7 +33,7 @@ describe('drift beside what hinders its healing', { timeout: patience }, () => {
     expect([plan.effects, report?.steps.filter(({ outcome }) => outcome !== 'blocked') ?? []]).toEqual([[], []]);
     await rack.behindOurBack(async (fleet) => {
       if (one.isForHands) await fleet.hands();
-      else await undo(rack, fleet, one.fault);
+      else if (!('make' in one.fault)) await fleet.clearFault(one.fault);
     });
     const mended = await rack.converge();
     expect(changesIn(mended.plan).map(patternOf).sort()).toEqual([...(one.afterwards ?? [])].sort());

@@ -5,15 +5,12 @@ import { first, second } from './converge-file.ts';
 export interface Habit {
   readonly what: string;
   readonly make: string;
-  readonly undo: string;
 }
-
-const autoLogin = '"$R/Library/Preferences/com.apple.loginwindow" autoLoginUser';
 
 /** Something of a resource that nobody but a person can change. */
 export interface Hindrance {
   readonly of: ResourceKind;
-  /** What breaks it: a fault of the simulator, or what somebody does as root, and undoes. */
+  /** What breaks it: a fault of the simulator, or what somebody does as root, which only hands mend. */
   readonly fault: readonly [string, string] | Habit;
   /** Made beside it, so that there is something that it keeps waiting. */
   readonly beside?: string;
@@ -67,12 +64,11 @@ export const hindrances: readonly Hindrance[] = [
     of: 'login-window',
     fault: {
       what: 'somebody is logged in by itself',
-      make: `"$R/usr/bin/defaults" write ${autoLogin} -string ana`,
-      undo: `"$R/usr/bin/defaults" delete ${autoLogin}`,
+      make: '"$R/usr/bin/defaults" write "$R/Library/Preferences/com.apple.loginwindow" autoLoginUser -string ana',
     },
     blockers: ['login/differs'],
     waiting: [],
-    isForHands: false,
+    isForHands: true,
   },
   {
     of: 'rdma',

@@ -2,7 +2,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { macBehind } from '../fleet.ts';
-import { workOfHands } from '../hands.ts';
+import { type HandsWish, workOfHands } from '../hands.ts';
 import { parseHands } from '../hands-words.ts';
 import { append, beginHistory } from '../history.ts';
 import { readPlist } from '../launchd/plist-reader.ts';
@@ -103,6 +103,14 @@ function lookWith(book: Book): FleetModel['look'] {
   };
 }
 
+/** Whom the file wants each Mac to log in by itself: the account of the node, or nobody. */
+function automaticLogins({ nodes, system }: DesiredFleet): HandsWish['automaticLogins'] {
+  const { automaticLogin: wanted } = system;
+  return wanted === undefined
+    ? {}
+    : Object.fromEntries(nodes.map(({ name, user }) => [name, wanted === 'required' ? (user ?? defaultUser) : null]));
+}
+
 /**
  * The rack of a cluster file as a model for the host: healthy, until faults are set or somebody changes something.
  * Its state is always what follows from everything that happened, so that taking a fault away leaves no trace of it.
@@ -122,7 +130,10 @@ export function modelledFleet(desired: DesiredFleet, seed: string, saved?: strin
     ...faultVerbs(book),
     ...toolVerbs(book),
     hands: () => {
-      const { history, done, visited } = workOfHands(book.history, made.fleet.cables);
+      const { history, done, visited } = workOfHands(book.history, {
+        cables: made.fleet.cables,
+        automaticLogins: automaticLogins(desired),
+      });
       book.history = history;
       return { done, restarts: visited };
     },
