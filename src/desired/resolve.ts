@@ -68,13 +68,14 @@ function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
 
 /** Settings of which the usual value is to leave the Mac as it is. */
 function resolveMacSettings({ system }: ClusterSpec): Partial<DesiredFleet['system']> {
-  const { computerName, clock, automaticLogin, screenSharing, firewall } = system ?? {};
+  const { computerName, clock, automaticLogin, screenSharing, firewall, backgroundServices } = system ?? {};
   return {
     ...(computerName === 'node' ? { computerName } : {}),
     ...(clock === 'set' ? { clock } : {}),
     ...(automaticLogin === undefined || automaticLogin === 'any' ? {} : { automaticLogin }),
     ...(screenSharing === undefined || screenSharing === 'keep' ? {} : { screenSharing }),
     ...(firewall === 'disabled' ? { firewall } : {}),
+    ...(backgroundServices === 'stop' ? { backgroundServices } : {}),
   };
 }
 

@@ -42,6 +42,13 @@ export const settingCodes = {
     cause: 'launchd has its service loaded or not, now or at the next start, other than system.screenSharing wants it.',
     hint: 'Set it with meshwright apply.',
   },
+  'background/on': {
+    severity: 'error',
+    summary: 'Something in the background uses the disk, and the file wants it stopped.',
+    cause:
+      'Spotlight reads every file of a model that was copied, and Time Machine copies it once more, while ranks load it.',
+    hint: 'Stop it with meshwright apply.',
+  },
   'firewall/on': {
     severity: 'error',
     summary: 'The application firewall is on, and the file wants it off.',

@@ -29,6 +29,7 @@ const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
   disk: ['disk-space'],
   filevault: ['filevault'],
   firewall: ['firewall'],
+  background: ['spotlight', 'time-machine'],
   identity: ['identity'],
   login: ['automatic-login'],
   macos: ['macos-version'],
@@ -84,6 +85,8 @@ const ownSources: Partial<Readonly<Record<FactName, string>>> = {
   names: 'scutil --get LocalHostName',
   'screen-sharing': 'launchctl print system/com.apple.screensharing',
   firewall: 'socketfilterfw --getglobalstate',
+  spotlight: 'mdutil -a -s',
+  'time-machine': 'defaults read /Library/Preferences/com.apple.TimeMachine AutoBackup',
   'wired-limit': 'sysctl iogpu.wired_limit_mb',
 };
 

@@ -1,5 +1,6 @@
 import type { Rule } from './rule.ts';
 import { automaticLogin } from './rules/automatic-login.ts';
+import { backgroundServices } from './rules/background-services.ts';
 import { bridge } from './rules/bridge.ts';
 import { bridgeLoop } from './rules/bridge-loop.ts';
 import { cableAddresses } from './rules/cable-addresses.ts';
@@ -61,6 +62,7 @@ export const rules: readonly Rule[] = [
   automaticLogin,
   screenSharing,
   firewall,
+  backgroundServices,
   sudo,
   runsAsRoot,
   clock,

@@ -1,5 +1,6 @@
 import { type Known, known, unknown } from '../model/known.ts';
 import type { Answer } from '../model/probe.ts';
+import { isPanicRecord } from './panic-reports.ts';
 import { garbled } from './read-answer.ts';
 import { readRecords } from './records.ts';
 
@@ -9,16 +10,26 @@ export interface SettingAnswer {
   readonly lines: readonly string[];
 }
 
-/** The record of one setting in the answer of the probe for all of them. */
+const settings = ['updates', 'login', 'names', 'screen-sharing', 'override', 'firewall', 'spotlight', 'backups'];
+
+const headForm = /^([a-z-]+) (\d{1,3}|unreadable)$/;
+
+/** The record of one setting in the answer of the probe for all of them. A line that is none makes all of it garbled. */
 export function settingAnswer(answer: Answer | undefined, setting: string): Known<SettingAnswer> {
   const records = readRecords(answer);
   if (records.kind === 'unknown') return records;
-  const [record, ...more] = records.value.filter(({ head }) => head.startsWith(`${setting} `));
-  const code = /^[a-z-]+ (\d{1,3}|unreadable)$/.exec(record?.head ?? '')?.[1];
-  if (record === undefined || code === undefined || more.length > 0) return garbled(answer, `has no ${setting}`);
+  const said = records.value.filter(({ head }) => !isPanicRecord(head));
+  const heads = said.map(({ head }) => headForm.exec(head) ?? []);
+  const names = heads.map(([, name = '']) => name);
+  if (names.some((name) => !settings.includes(name)) || new Set(names).size < names.length) {
+    return garbled(answer, 'printed a record that is no setting');
+  }
+  const at = names.indexOf(setting);
+  const code = heads[at]?.[2];
+  if (code === undefined) return garbled(answer, `has no ${setting}`);
   if (code === 'unreadable') return unknown('no-privilege', `The preferences of ${setting} cannot be read.`);
   if (code === '127') return unknown('tool-missing', `${setting}: this node has no such tool (exit 127).`);
-  return known({ code, lines: record.lines });
+  return known({ code, lines: said[at]?.lines ?? [] });
 }
 
 /**

@@ -5,6 +5,9 @@ import { nodeSettings } from './probes/system.ts';
 import { garbled } from './read-answer.ts';
 import { type NodeRecord, readRecords } from './records.ts';
 
+/** Whether a record of the probe for settings is about a panic. */
+export const isPanicRecord = (head: string): boolean => head.startsWith('panic ');
+
 const nameForm = /^panic ([A-Za-z0-9._-]{1,200}\.panic)$/;
 
 /** Seconds of the header's `2026-11-20 21:26:29.00 +0100`. */
@@ -55,7 +58,7 @@ export const panicReports: Fact<'panic-reports'> = {
   parse: ([answer]) => {
     const records = readRecords(answer);
     if (records.kind === 'unknown') return records;
-    const told = records.value.filter(({ head }) => head.startsWith('panic '));
+    const told = records.value.filter(({ head }) => isPanicRecord(head));
     if (told.some(({ head }) => head === 'panic unreadable'))
       return unknown('no-privilege', 'The reports of kernel panics cannot be read.');
     const found = told.map(reportOf);

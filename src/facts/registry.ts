@@ -36,8 +36,10 @@ import { routes } from './routes.ts';
 import { screenSharing } from './screen-sharing.ts';
 import { serviceAddresses } from './service-addresses.ts';
 import { services } from './services.ts';
+import { spotlight } from './spotlight.ts';
 import { sudo } from './sudo.ts';
 import { thunderbolt } from './thunderbolt.ts';
+import { timeMachine } from './time-machine.ts';
 import { traces } from './traces.ts';
 import { trees } from './trees.ts';
 import { wiredLimit } from './wired-limit.ts';
@@ -73,6 +75,8 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   names,
   'screen-sharing': screenSharing,
   firewall,
+  spotlight,
+  'time-machine': timeMachine,
   'panic-reports': panicReports,
   jobs,
   leases,

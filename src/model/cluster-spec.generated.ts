@@ -118,6 +118,10 @@ export interface ClusterSpec {
      */
     firewall?: 'keep' | 'disabled';
     /**
+     * stop: Spotlight indexes no volume and Time Machine makes no backups by itself, which read and write the disk while models are loaded. keep: as each Mac has it. Photos analysis only runs in a session of a user at the screen, and is left alone.
+     */
+    backgroundServices?: 'keep' | 'stop';
+    /**
      * Whether a small daemon on each node puts back by itself, within a minute, what macOS undoes at a start or when a cable is plugged: the removal of the Thunderbolt Bridge, the addresses of links, the wired limit. `auto` where the file wants one of these, `none` never.
      */
     keeper?: 'auto' | 'none';

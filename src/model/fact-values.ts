@@ -260,6 +260,10 @@ export interface FactValues {
   readonly 'automatic-login': AutomaticLogin;
   readonly names: MacNames;
   readonly 'screen-sharing': ScreenSharing;
+  /** Whether Spotlight indexes any volume. */
+  readonly spotlight: 'on' | 'off';
+  /** Whether Time Machine makes backups by itself. */
+  readonly 'time-machine': 'on' | 'off';
   /** The last ones, oldest first. */
   readonly 'panic-reports': readonly PanicReport[];
   /** The application firewall; `blocks-all` lets in nothing that it need not. */

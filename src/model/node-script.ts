@@ -64,6 +64,8 @@ export interface ScriptArgs {
   readonly 'set-clock': Readonly<Record<string, never>>;
   readonly 'set-screen-sharing': { readonly on: boolean };
   readonly 'stop-firewall': Readonly<Record<string, never>>;
+  readonly 'stop-spotlight': Readonly<Record<string, never>>;
+  readonly 'stop-backups': Readonly<Record<string, never>>;
   readonly 'set-wired-limit': { readonly megabytes: number };
   /** All three layers; a layer that is gone already is no error. `members` are taken out before it is destroyed. */
   readonly 'remove-bridge': {

@@ -81,6 +81,8 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   placements: (members) => orNone(members.map(memberLine)),
   services: (services) => orNone(services.map(launchdLine)),
   'rdma-starts': rdmaStartLines,
+  spotlight: (state) => [state],
+  'time-machine': (state) => [state],
   'panic-reports': (reports) =>
     orNone([reports.map(({ name, reason }) => (reason === undefined ? name : `${name}: ${reason}`))]),
   'foreign-daemons': (daemons) =>

@@ -58,6 +58,7 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'login/differs': { blocks: 'login-window' },
   'login/needs-filevault-off': { blocks: 'login-window' },
   'sharing/screen': 'converged',
+  'background/on': 'converged',
   'firewall/on': 'converged',
   'firewall/in-the-way': 'told',
   'disk/low': 'told',

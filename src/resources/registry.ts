@@ -1,3 +1,4 @@
+import { spotlight, timeMachine } from './background-services.ts';
 import { clock } from './clock.ts';
 import { filevault } from './filevault.ts';
 import { firewall } from './firewall.ts';
@@ -38,6 +39,8 @@ export const resources: readonly Resource[] = [
   loginWindow,
   screenSharing,
   firewall,
+  spotlight,
+  timeMachine,
   foreignDaemon,
   thunderboltBridge,
   rdma,

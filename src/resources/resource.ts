@@ -26,6 +26,8 @@ export type ResourceKind =
   | 'login-window'
   | 'screen-sharing'
   | 'firewall'
+  | 'spotlight'
+  | 'time-machine'
   | 'foreign-daemon'
   | 'thunderbolt-bridge'
   | 'rdma'

@@ -29,6 +29,7 @@ export const tool = {
   ifconfig: nodePath('/sbin/ifconfig'),
   launchctl: nodePath('/bin/launchctl'),
   ln: nodePath('/bin/ln'),
+  mdutil: nodePath('/usr/bin/mdutil'),
   mkdir: nodePath('/bin/mkdir'),
   mktemp: nodePath('/usr/bin/mktemp'),
   mv: nodePath('/bin/mv'),
@@ -57,6 +58,7 @@ export const tool = {
   tail: nodePath('/usr/bin/tail'),
   tar: nodePath('/usr/bin/tar'),
   visudo: nodePath('/usr/sbin/visudo'),
+  tmutil: nodePath('/usr/bin/tmutil'),
   wc: nodePath('/usr/bin/wc'),
 } as const satisfies Record<string, NodePath>;
 
@@ -85,6 +87,7 @@ export const place = {
   screenSharing: nodePath('/System/Library/LaunchDaemons/com.apple.screensharing.plist'),
   softwareUpdate: nodePath('/Library/Preferences/com.apple.SoftwareUpdate'),
   temporary: nodePath('/tmp'),
+  timeMachine: nodePath('/Library/Preferences/com.apple.TimeMachine'),
 } as const satisfies Record<string, NodePath>;
 
 /** The path as bytes on the node: prefix before it, nothing quoted. */

@@ -43,6 +43,18 @@ export const settingDrifts: readonly Drift[] = [
 "$R/bin/launchctl" bootstrap system "$R/System/Library/LaunchDaemons/com.apple.screensharing.plist"`),
   },
   {
+    of: 'spotlight',
+    what: 'an upgrade has made Spotlight index again',
+    batch: 'settings',
+    make: ({ asRoot }) => asRoot('"$R/usr/bin/mdutil" -a -i on'),
+  },
+  {
+    of: 'time-machine',
+    what: 'somebody set up backups',
+    batch: 'settings',
+    make: ({ asRoot }) => asRoot('"$R/usr/bin/tmutil" enable'),
+  },
+  {
     of: 'firewall',
     what: 'somebody switched the firewall on',
     batch: 'settings',

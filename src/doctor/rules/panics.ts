@@ -28,7 +28,8 @@ function told(node: ExaminedNode, report: PanicReport, all: readonly PanicReport
   const said = reason === undefined ? '' : ` The kernel said: ${escapeText(reason).replace(/\.$/, '')}.`;
   const way = extensions.length === 0 ? '' : ` Its backtrace goes through ${extensions.map(escapeText).join(', ')}.`;
   const count = all.length === 1 ? 'There is no other report' : `There are ${all.length} reports`;
-  return diagnose(isOfThunderboltIp(report) ? 'network/suspected-tcp-panic' : 'macos/panicked', {
+  const code = isOfThunderboltIp(report) ? 'network/suspected-tcp-panic' : 'macos/panicked';
+  return diagnose(code, {
     subject: nodeSubject(node.name),
     detail: `This boot session began after the kernel panic of ${name}.${said}${way} ${count} of panics on this Mac.`,
   });

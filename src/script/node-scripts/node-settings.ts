@@ -9,6 +9,8 @@ export const screenSharingLabel = 'com.apple.screensharing';
  * end. A preference that this user may not look at has `unreadable` in place of an exit. Runs in the private folder of
  * the observation, in which the file `settings` is its own.
  *
+ * What macOS guards by privacy looks readable until it is opened, and `defaults` then calls its keys unset.
+ *
  * @see defaults(1): what cfprefsd holds counts at once, the file on the disk follows
  * @see launchctl(1): print, print-disabled
  */
@@ -21,7 +23,7 @@ said() {
   done <settings
 }
 preference() {
-  if [ ! -x "\${2%/*}" ] || { [ -e "$2.plist" ] && [ ! -r "$2.plist" ]; }; then
+  if [ ! -x "\${2%/*}" ] || { [ -e "$2.plist" ] && ! { true <"$2.plist"; } 2>/dev/null; }; then
     printf "%s unreadable\\n" "$1"
     return
   fi
@@ -38,5 +40,8 @@ ${pathWord(tool.launchctl)} print-disabled system >settings 2>&1 &
 said override "\\"${screenSharingLabel}\\""
 ${pathWord(tool.socketfilterfw)} --getglobalstate >settings 2>&1 &
 said firewall ""
+${pathWord(tool.mdutil)} -a -s >settings 2>&1 &
+said spotlight ""
+preference backups ${pathWord(place.timeMachine)} AutoBackup
 ${panicReportsScript}
 printf "end\\n"`;

@@ -7,6 +7,7 @@ import { ibvDevices } from './ibv-devices.ts';
 import { ibvDevinfo } from './ibv-devinfo.ts';
 import { ifconfig } from './ifconfig.ts';
 import { launchctl } from './launchctl.ts';
+import { mdutil } from './mdutil.ts';
 import { networksetup } from './networksetup.ts';
 import { plistBuddy } from './plist-buddy.ts';
 import { plutil } from './plutil.ts';
@@ -20,6 +21,7 @@ import type { Source } from './source.ts';
 import { swVers } from './sw-vers.ts';
 import { sysctl } from './sysctl.ts';
 import { systemProfiler } from './system-profiler.ts';
+import { tmutil } from './tmutil.ts';
 import type { Tool, View } from './tool.ts';
 import { uname } from './uname.ts';
 
@@ -35,6 +37,7 @@ export const tools: readonly Tool[] = [
   ibvDevinfo,
   ifconfig,
   launchctl,
+  mdutil,
   networksetup,
   plutil,
   pmset,
@@ -46,6 +49,7 @@ export const tools: readonly Tool[] = [
   swVers,
   sysctl,
   systemProfiler,
+  tmutil,
   uname,
 ];
 

@@ -195,6 +195,8 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     names: { computerName: name, localHostName: name, hostName: name },
     'screen-sharing': { isLoaded: false, isLoadedAtBoot: false },
     firewall: 'off',
+    spotlight: 'off',
+    'time-machine': 'off',
     'panic-reports': [],
     jobs: [],
     leases: [],

@@ -18,6 +18,8 @@ describe('settings that the file leaves alone', () => {
       names: {},
       'screen-sharing': { isLoaded: true, isLoadedAtBoot: true },
       firewall: 'on',
+      spotlight: 'on',
+      'time-machine': 'on',
     });
     expect(told(seen)).toEqual([]);
   });
@@ -92,6 +94,19 @@ describe('Screen Sharing', () => {
     expect(findingsOf(seen, system({ screenSharing: 'disabled' }))[0]?.detail).toBe(
       'Screen Sharing is off until the next start; the file says disabled.',
     );
+  });
+});
+
+describe('services in the background', () => {
+  it('are told of together where the file wants them stopped', () => {
+    const stop = system({ backgroundServices: 'stop' });
+    const both = only({ spotlight: 'on', 'time-machine': 'on' });
+    expect(told(both, stop)).toEqual(['error background/on node studio-3']);
+    expect(findingsOf(both, stop)[0]?.detail).toBe(
+      'Spotlight indexes the disk, and Time Machine makes backups by itself.',
+    );
+    const unknown: RackChanges = { unknown: { 'studio-3': { 'time-machine': 'no-privilege' } } };
+    expect(told(unknown, stop).filter((one) => one.includes('background'))).toEqual([]);
   });
 });
 

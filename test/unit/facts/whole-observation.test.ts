@@ -11,8 +11,8 @@ import { loadFactCases } from './fact-cases.ts';
 const token = 'fedcba9876543210fedcba9876543210';
 const published = (title: string): string => {
   // What a script of ours hands on behind bars stands there as the tool printed it.
-  const [, setting] = /^(names|firewall)\//.exec(title) ?? [];
-  if (setting !== undefined) return `${/^\|(.*)$/m.exec(stdoutOf(title))?.[1] ?? ''}\n`;
+  const [, setting] = /^(names|firewall|spotlight)\//.exec(title) ?? [];
+  if (setting !== undefined) return [...stdoutOf(title).matchAll(/^\|(.*\n)/gm)].map(([, line]) => line).join('');
   return stdoutOf(title);
 };
 const stdoutOf = (title: string): string => {
@@ -37,6 +37,7 @@ const outputs: readonly (readonly [string, string, string])[] = [
   ['usr/bin/plutil', '-extract NetworkServices json -o - *', 'service-addresses/fixed-and-dhcp'],
   ['usr/bin/plutil', '-extract System json -o - *', 'names/renamed'],
   ['usr/libexec/ApplicationFirewall/socketfilterfw', '--getglobalstate', 'firewall/off'],
+  ['usr/bin/mdutil', '-a -s', 'spotlight/on'],
   ['usr/sbin/netstat', '-rn -f inet', 'routes/m3ultra-default-via-peer'],
   ['usr/bin/rdma_ctl', 'status', 'rdma-state/m3ultra-enabled'],
   ['usr/bin/ibv_devices', '', 'rdma-devices/m3ultra-six-ports'],

@@ -53,6 +53,8 @@ const scripts: ScriptArgs = {
   'set-clock': {},
   'set-screen-sharing': { on: true },
   'stop-firewall': {},
+  'stop-spotlight': {},
+  'stop-backups': {},
   'set-wired-limit': { megabytes: 491_520 },
   'remove-bridge': { bridge: 'bridge0', members: ['en2', 'en3'], services: ['Thunderbolt Bridge'], keeper: true },
   'set-link-address': {

@@ -1,0 +1,27 @@
+import type { DesiredFleet } from '../model/desired.ts';
+import { settingResource } from './setting.ts';
+
+const wanted = ({ system }: DesiredFleet): 'off' | undefined =>
+  system.backgroundServices === 'stop' ? 'off' : undefined;
+
+const key = 'system.backgroundServices';
+
+/** Spotlight's index of every volume. @see mdutil(1) */
+export const spotlight = settingResource<'on' | 'off'>({
+  kind: 'spotlight',
+  wanted,
+  observed: (facts) => facts.spotlight,
+  words: (value) => (value === 'on' ? 'indexes the disk' : 'indexes nothing'),
+  key,
+  call: () => ({ name: 'stop-spotlight', args: {} }),
+});
+
+/** The backups that Time Machine makes by itself. @see tmutil(8) */
+export const timeMachine = settingResource<'on' | 'off'>({
+  kind: 'time-machine',
+  wanted,
+  observed: (facts) => facts['time-machine'],
+  words: (value) => (value === 'on' ? 'makes backups by itself' : 'makes no backups by itself'),
+  key,
+  call: () => ({ name: 'stop-backups', args: {} }),
+});
