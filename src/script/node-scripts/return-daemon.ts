@@ -22,9 +22,9 @@ ${
     ? `if [ -e "$p" ] && ! look; then
   must launchctl ${launchctl} enable "$L"
   n=0
-  until o=$(${launchctl} bootstrap system "$p" 2>&1) || look; do
+  until e=$(${launchctl} bootstrap system "$p" 2>&1) || look; do
     n=$((n + 1))
-    [ "$n" -lt 3 ] || failed launchctl "$o"
+    [ "$n" -lt 3 ] || failed launchctl "$e"
     ${pathWord(tool.sleep)} 2
   done
   look || failed launchctl 'launchd does not know the daemon'
