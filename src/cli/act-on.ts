@@ -15,6 +15,7 @@ import { showOutcome } from './show-outcome.ts';
 import { showPlan } from './show-plan.ts';
 import { exitOfSignal } from './signals.ts';
 import { simulatedPlan } from './simulated-hints.ts';
+import { unlockedByItself, withUnlocks } from './unlock-by-itself.ts';
 import type { Run } from './verb.ts';
 import type { Ways } from './ways.ts';
 
@@ -47,7 +48,12 @@ export async function actOn(
   const { lockPlace } = cluster;
   const lock = { shown: lockPlace.shown, additions: [] };
   const { isSimulated } = ways;
-  const show = (plan: Plan): void => showPlan(run, plan, { isSimulated, lock, budgets: undefined, next: [] });
+  const unlocked = await unlockedByItself(run, playbook, {
+    fleet: { nodes: scope.desired.nodes.filter(({ name }) => scope.targets.includes(name)) },
+    ways,
+  });
+  const show = (plan: Plan): void =>
+    showPlan(run, withUnlocks(plan, unlocked), { isSimulated, lock, budgets: undefined, next: [] });
   const apart = (): void => {
     if (!run.options.json) run.console.out('\n');
   };

@@ -80,9 +80,14 @@ function verdictsOf(outcome: RunOutcome): readonly NodeVerdict[] {
   });
 }
 
-/** A Mac that was to restart and did not is not as it was wanted, however well it looks. */
+/**
+ * A Mac that was to restart and did not is not as it was wanted, however well it looks. One that ended at FileVault
+ * has restarted: the last look says whether it still waits there.
+ */
 const hasRestarted = (name: NodeName, outcome: RunOutcome): boolean =>
-  stepsOf(outcome).every((one) => one.step.node !== name || one.step.act.kind !== 'reboot' || isDone(one));
+  stepsOf(outcome)
+    .filter(({ step }) => step.node === name && step.act.kind === 'reboot')
+    .every((one) => isDone(one) || one.outcome === 'blocked');
 
 function verdictByWorks(name: NodeName, { report }: RunOutcome): NodeVerdict {
   const works = report.works.filter(({ nodes }) => nodes.includes(name));

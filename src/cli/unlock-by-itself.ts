@@ -3,9 +3,12 @@ import { dirname } from 'node:path';
 import { lookAtDoor, trustIn } from '../apply/preboot-door.ts';
 import { type NodeUnlock, type Unlocked, unlockNode } from '../apply/unlock-node.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import { type Secret, secretSourceText } from '../model/secret.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Playbook } from '../playbooks/playbook.ts';
 import { lookupName } from '../remote/address.ts';
 import { resolveSecret } from '../secrets/resolve-secret.ts';
 import { secretContext } from './secrets.ts';
@@ -75,23 +78,38 @@ async function quietSecret(run: Run, node: DesiredNode, clusterFile: string): Pr
   return resolved.kind === 'resolved' ? resolved.secret : undefined;
 }
 
+/** Playbooks of which a task restarts Macs. */
+const restarts = ({ plays }: Playbook): boolean =>
+  plays.some((play) => play.tasks.some((task) => task.kind === 'reboot'));
+
 /**
- * Which of these nodes would be unlocked without a person after a restart, each with where its password comes from, in
- * words. Looks at the sources and at nothing else.
+ * Which nodes would be unlocked without a person after a restart by this playbook, each with where its password comes
+ * from, in words. No node is asked.
  */
 export async function unlockedByItself(
   run: Run,
-  nodes: readonly DesiredNode[],
-  {
-    clusterFile,
-    isPinned,
-  }: { readonly clusterFile: string; readonly isPinned: (node: DesiredNode) => Promise<boolean> },
+  playbook: Playbook,
+  { fleet, ways }: About,
 ): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
-  for (const node of nodes) {
-    const { password } = node;
-    if (password === undefined || (await quietSecret(run, node, clusterFile)) === undefined) continue;
-    if (await isPinned(node)) found.set(node.name, secretSourceText(password));
+  for (const node of restarts(playbook) ? fleet.nodes : []) {
+    if (node.password === undefined || node.password.kind === 'prompt') continue;
+    const settled = await ways.settle(node).catch(unlessAboutNode);
+    if (settled?.trust.knowsPreboot !== true) continue;
+    const secret = await quietSecret(run, node, ways.clusterFile);
+    if (secret !== undefined) found.set(node.name, secretSourceText(node.password));
   }
   return found;
+}
+
+/** The plan as it will go: Macs that are unlocked by themselves wait for nobody. */
+export function withUnlocks(plan: Plan, unlocked: ReadonlyMap<string, string>): Plan {
+  const told = (one: Diagnostic): Diagnostic => {
+    const node = one.subject?.replace(/^node /u, '') ?? '';
+    const source = one.code === 'reboot/ends-at-filevault' ? unlocked.get(node) : undefined;
+    if (source === undefined) return one;
+    const detail = `FileVault is on: after the restart it is unlocked with the password from ${source}.`;
+    return { ...one, severity: 'notice', detail, hint: 'Nothing is to be done.' };
+  };
+  return { ...plan, diagnostics: plan.diagnostics.map(told) };
 }

@@ -22,6 +22,12 @@ export const unlockCodes = {
     cause: 'Its normal sshd was not seen after the password: macOS did not start, or the network is not up.',
     hint: 'Look at its screen. When it is up: meshwright status',
   },
+  'reboot/ends-at-filevault': {
+    severity: 'warning',
+    summary: 'A restart of this Mac ends at FileVault.',
+    cause: 'FileVault is on: after its restart the Mac waits for the password of an account before macOS starts.',
+    hint: 'Have the password at hand: meshwright unlock NODE',
+  },
   'unlock/refused-before': {
     severity: 'error',
     summary: 'The last password was refused, so it is not sent again by itself.',

@@ -1,3 +1,5 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { type Step, stepId } from '../model/step.ts';
 import { propertyKey } from '../resources/property-key.ts';
 import type { Blocker, ObservedTarget, Property, Resource, View } from '../resources/resource.ts';
@@ -59,6 +61,14 @@ function restartStep(goal: RestartGoal, { desired: { name: node }, facts }: Obse
   };
 }
 
+/** A Mac of which nobody knows whether FileVault is on is not told of: most come back by themselves. */
+const endsAtFileVault = ({ desired: { name: node } }: ObservedTarget): Diagnostic =>
+  diagnose('reboot/ends-at-filevault', {
+    subject: `node ${node}`,
+    detail: 'FileVault is on: after the restart it waits for its password.',
+    hint: `Have the password at hand. Afterwards: meshwright unlock ${node}`,
+  });
+
 /** Restarts, or switches off, each Mac of the goal at most once in the boot session that was seen. */
 export const restarts = (goal: RestartGoal): Resource => ({
   kind: 'boot-session',
@@ -74,4 +84,10 @@ export const restarts = (goal: RestartGoal): Resource => ({
     targetsOf(goal, view)
       .filter(({ facts }) => facts['boot-session'].kind === 'unknown')
       .map(unknownSession),
+  notices: (view) =>
+    goal.kind === 'reboot'
+      ? targetsOf(goal, view)
+          .filter(({ facts: { filevault } }) => filevault.kind === 'known' && filevault.value === 'on')
+          .map(endsAtFileVault)
+      : [],
 });

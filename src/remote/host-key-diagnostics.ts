@@ -76,7 +76,7 @@ export function diagnoseHostKey(target: Target, verdict: Exclude<HostKeyVerdict,
         hint: compareThen(target, verdict.seen),
       });
     case 'preboot':
-      return lockedAtFileVault(target, `It shows the key that ${place(verdict.known)} has for that.`);
+      return lockedAtFileVault(target, '');
     case 'changed':
       return changed(target, verdict.seen, verdict.known);
     case 'revoked':

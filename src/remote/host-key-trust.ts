@@ -36,6 +36,8 @@ export interface HostKeyTrust {
   readonly [trusted]: true;
   /** The name that was looked up: `host`, `[host]:port`, or ssh's HostKeyAlias. */
   readonly name: string;
+  /** Whether a key is pinned that the node shows while it waits at FileVault. */
+  readonly knowsPreboot: boolean;
   /** Host-key algorithms to offer, known types first. */
   readonly algorithms: readonly HostKeyAlgorithm[];
   /** Judges the key that the node shows, in its wire form. */
@@ -120,6 +122,7 @@ export function trustFor(target: Pick<Target, 'host' | 'port' | 'hostKeyAlias'>,
   return {
     [trusted]: true,
     name,
+    knowsPreboot: knowledge.preboot.length > 0,
     algorithms: orderHostKeyAlgorithms(knownTypes(knowledge)),
     judge: (blob) => {
       const seen = parseHostKey(blob);

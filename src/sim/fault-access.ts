@@ -2,6 +2,7 @@ import type { NodeName } from '../model/node.ts';
 import { type Fault, fault, macFault, shownBy } from './fault.ts';
 import { aimAtNode, aimAtTwoNodes } from './fault-targets.ts';
 import type { ConnectionState, MacState } from './mac.ts';
+import { strangerLike } from './stranger.ts';
 
 const withConnection = (mac: MacState, connection: Partial<ConnectionState>): MacState => ({
   ...mac,
@@ -50,6 +51,17 @@ export const notEnrolled: Fault = macFault(
   'no key of ours is accepted, and sudo asks for the password',
   aimAtNode,
   (mac) => ({ ...mac, hasKey: false, sudo: 'needs-password' }),
+);
+
+/** Somebody has put another Mac of the same model in the place of this one: its own numbers, nothing of ours on it. */
+export const macReplaced: Fault = macFault(
+  'another Mac stands there: its own serial, UUIDs and host key, and not enrolled',
+  aimAtNode,
+  (mac) => {
+    const { serial, hardwareUuid, receptacles } = strangerLike(mac, 0);
+    const own = { ...mac, serial, hardwareUuid, receptacles, wiredLimitMegabytes: 0 };
+    return { ...withConnection(own, { hostKey: 'other' }), hasKey: false, sudo: 'needs-password' };
+  },
 );
 
 /** Another key than before: a reinstalled Mac, or somebody in between. */

@@ -5,7 +5,7 @@ import { type FaultServer, startFaultServer } from '../sshd/fault-server.ts';
 import { makeKey } from '../sshd/start-sshd.ts';
 import { endPlace, placeWithFleet } from './fleet.ts';
 import { codesOf, json, meshwright, type Ran } from './meshwright.ts';
-import { makePlace, type Place } from './place.ts';
+import { bareText, makePlace, type Place } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 import { onTerminal } from './terminal.ts';
 
@@ -85,6 +85,17 @@ describe('unlock of a simulated rack', () => {
     expect(traces.join('\n')).not.toContain(wrong);
   });
 
+  it('asks at a terminal without showing what is typed', async () => {
+    await run({}, 'sim', 'fault', 'filevault-locked', 'studio-3');
+    const words = ['unlock', '--sim', 'studio-3'];
+    const ran = await onTerminal(place, words, {
+      typing: { after: 'Password of mesh on studio-3: ', keys: `${wrong}\r` },
+    });
+    await run({}, 'sim', 'fault', '--clear');
+    expect([ran.code, ran.stdout.includes('ssh/password-refused')]).toEqual([1, true]);
+    expect(ran.stdout).not.toContain(wrong);
+  });
+
   it('says of a Mac that is not locked that it is not', async () => {
     const ran = await run({}, 'unlock', '--sim', 'studio-1');
     expect([ran.code, ran.stdout, ran.stderr]).toEqual([0, 'studio-1   not locked   simulated\n', '']);
@@ -96,6 +107,40 @@ describe('unlock of a simulated rack', () => {
     const none = await run({}, 'unlock', '--sim');
     expect([two.code, bad.code, none.code]).toEqual([64, 64, 64]);
     expect(bad.stderr).not.toContain(wrong);
+  });
+});
+
+describe('reboot of Macs with FileVault', () => {
+  const place = makePlace();
+  const text = bareText
+    .replace('  fileVault: any', '  fileVault: enabled')
+    .replace(/^ssh:$/m, 'ssh:\n  password: { env: MESH_PW }');
+  beforeAll(async () => {
+    place.write('cluster.yaml', text);
+    expect((await meshwright(place, ['sim', 'up'])).code).toBe(0);
+  });
+  afterAll(() => endPlace(place));
+
+  const run = (env: Record<string, string>, ...words: string[]): Promise<Ran> => meshwright(place, words, { env });
+
+  it('unlocks them as part of their return where the password resolves, and says so before', async () => {
+    const ran = await run({ MESH_PW: 'simulated' }, 'reboot', '--sim', 'studio-2', '--yes');
+    expect(ran.code).toBe(0);
+    expect(ran.stdout.replace(/\s+/g, ' ')).toContain(
+      'after the restart it is unlocked with the password from env MESH_PW.',
+    );
+  });
+
+  it('warns before it restarts anything, ends with 3, and does not repeat a refused password', async () => {
+    const ran = await run({}, 'reboot', '--sim', 'studio-2', '--yes');
+    expect(ran.code).toBe(3);
+    expect(ran.stdout.replace(/\s+/g, ' ')).toContain('after the restart it waits for its password.');
+    expect(ran.stderr).toContain('meshwright unlock studio-2 --sim');
+    const refused = await run({ MESH_PW: wrong }, 'unlock', '--sim', 'studio-2');
+    const apply = await run({ MESH_PW: wrong }, 'plan', '--sim');
+    expect([refused.code, apply.code]).toEqual([1, 0]);
+    expect(apply.stdout).toContain('meshwright unlock studio-2 --sim');
+    expect((await run({ MESH_PW: 'simulated' }, 'unlock', '--sim', 'studio-2')).code).toBe(0);
   });
 });
 

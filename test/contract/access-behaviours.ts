@@ -67,4 +67,33 @@ export const accessBehaviours: readonly Behaviour[] = [
       await rack.root(node, `"$R/bin/rm" -f "${file}"`);
     },
   },
+  {
+    title: 'shows a key of its own at FileVault, takes the password there, says so, and starts macOS',
+    check: async ({ fleet, user }) => {
+      await fleet.setFault(['filevault-locked', node]);
+      let key = '';
+      const client = await connect(fleet, node, {
+        hostVerifier: (blob: Buffer) => {
+          key = blob.toString('base64');
+          return true;
+        },
+        privateKey: '',
+        password: 'simulated',
+      });
+      const said = await new Promise<string>((resolve, reject) => {
+        let text = '';
+        client.once('close', () => resolve(text));
+        client.shell(false, (error, channel) => {
+          if (error) reject(error);
+          else channel.on('data', (chunk: Buffer) => (text += chunk));
+        });
+      });
+      expect(said.replaceAll('\r', '')).toBe('System successfully unlocked.\n');
+      expect([fleet.nodes[node]?.prebootKey, fleet.nodes[node]?.hostKey]).toEqual([
+        expect.stringContaining(key),
+        expect.not.stringContaining(key),
+      ]);
+      await expect.poll(async () => (await user(node, 'echo up')).stdout, { timeout: 20_000 }).toBe('up\n');
+    },
+  },
 ];

@@ -34,7 +34,11 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
     target: 'studio-4',
     what: 'free space; a copy that did not fit goes on from where it was',
   },
-  'filevault-locked': { kind: 'hands', target: 'studio-4' },
+  'filevault-locked': {
+    kind: 'verb',
+    what: '`unlock` with the password of its account, or hands at its keyboard; `apply` does what follows',
+    tried: 'test/cli/unlock.test.ts',
+  },
   'gid-missing': { kind: 'apply', target: 'studio-1:4' },
   'hub-between': { kind: 'hands', target: 'studio-1:4' },
   'hub-hides-peer': { kind: 'hands', target: 'studio-1:4' },
@@ -44,6 +48,11 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
     tried: 'test/cli/doctor-suspects.test.ts',
   },
   'internet-sharing': { kind: 'apply', target: 'studio-4:2' },
+  'mac-replaced': {
+    kind: 'verb',
+    what: '`replace`, then `apply`',
+    tried: 'test/cli/replace.test.ts',
+  },
   'macos-old': { kind: 'person', target: 'studio-4', what: 'update macOS, or accept that version in the file' },
   'no-full-disk-access': {
     kind: 'verb',

@@ -5,6 +5,7 @@ import type { RunEvent } from '../../src/apply/run-events.ts';
 import type { RunOptions } from '../../src/apply/run-options.ts';
 import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
+import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { known, unknown } from '../../src/model/known.ts';
 import type { Step } from '../../src/model/step.ts';
 import { aStep } from '../unit/apply/step-builder.ts';
@@ -120,6 +121,23 @@ describe('a restart', () => {
       },
     });
     expect([outcomes(report), codes(report)]).toEqual([['blocked'], ['ssh/locked-at-filevault']]);
+    await rack.fleet.clearFault([]);
+  });
+
+  it('that ends at FileVault and cannot be unlocked says both', async () => {
+    const from = await bootSession('studio-1');
+    leaveMark('studio-1', from);
+    const problem = diagnose('unlock/refused-before', { subject: 'node studio-1', detail: 'x' });
+    const report = await runPlan(planOf([reboot('studio-1', from)]), {
+      ...runOptions(rack),
+      unlock: () => Promise.resolve({ kind: 'failed', diagnostic: problem }),
+      onEvent: ({ kind }) => {
+        if (kind === 'step-progress') void rack.fleet.setFault(['filevault-locked', 'studio-1']);
+      },
+    });
+    expect(report.diagnostics).toMatchObject([
+      { code: 'ssh/locked-at-filevault', related: [{ code: 'unlock/refused-before' }] },
+    ]);
     await rack.fleet.clearFault([]);
   });
 

@@ -132,6 +132,13 @@ describe('the exit code of a run', () => {
     expect(exitOf(outcomeOf({ plan: planOf(), run }, { last: fine }))).toBe(4);
   });
 
+  it('is 3 when a Mac ended at FileVault and still waits there, and 0 when somebody has unlocked it since', () => {
+    const run = reportOf([ran('studio-1', 'blocked', true)]);
+    const waits = judged(planOf({ observed: without('studio-1') }), locked);
+    expect(exitOf(outcomeOf({ plan: planOf(), run }, { last: waits }))).toBe(3);
+    expect(exitOf(outcomeOf({ plan: planOf(), run }, { last: fine }))).toBe(0);
+  });
+
   it('is 75 when somebody else holds a node', () => {
     const holder = { run: 'x', owner: 'ana@desk', verb: 'apply', phase: 'starting', since: '' };
     const refusals = [{ node: nodeName('studio-1'), holder }];

@@ -63,6 +63,14 @@ describe('goal reboot', () => {
     ]);
   });
 
+  it('says before which Macs will wait at FileVault, and says it of no other goal', () => {
+    const values = { 'studio-1': { filevault: 'on' as const }, 'studio-2': { filevault: 'on' as const } };
+    const codes = (goal: Goal): readonly string[] =>
+      plan(goal, { values }).diagnostics.map(({ code, subject }) => `${code} ${subject}`);
+    expect(codes(reboot)).toEqual(['reboot/ends-at-filevault node studio-1']);
+    expect(codes({ ...reboot, kind: 'shutdown' })).toEqual([]);
+  });
+
   it('switches Macs off when that is the goal', () => {
     const made = plan({ kind: 'shutdown', nodes: [nodeName('studio-2')] });
     expect(made.steps).toMatchObject([{ id: 'studio-2/shutdown', act: { to: 'off' }, effect: { kind: 'shutdown' } }]);
