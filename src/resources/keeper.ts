@@ -54,9 +54,9 @@ function filesState(kept: Kept | undefined, sight: KeeperSight): keyof typeof fi
 
 const keptWords = ({ isBridgeRemoved, wiredMegabytes, addresses }: Kept): string =>
   [
-    ...(isBridgeRemoved ? ['the bridge away'] : []),
+    ...(isBridgeRemoved ? ['no bridge'] : []),
     ...(addresses.length === 0 ? [] : [`${addresses.length} ${addresses.length === 1 ? 'address' : 'addresses'}`]),
-    ...(wiredMegabytes === undefined ? [] : [`${wiredMegabytes} MB wired`]),
+    ...(wiredMegabytes === undefined ? [] : ['wired limit']),
   ].join(', ');
 
 const loadedWords = (isLoaded: boolean): string => (isLoaded ? 'loaded' : 'not loaded');
@@ -77,7 +77,7 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
       desired: isWanted ? 'intact' : 'none',
       observed: state,
       from: knownWords(state, (word) => fileWords[word]),
-      to: kept === undefined ? 'none' : `keeps ${keptWords(kept)}`,
+      to: kept === undefined ? 'none' : keptWords(kept),
     },
     {
       ...about,

@@ -60,7 +60,7 @@ describe('apply without a terminal', () => {
     expect([ran.code, ran.stderr]).toEqual([0, '']);
     expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
     expect(lineOf(ran.stdout)).toContain('studio-1 power/sleep has been changed (never sleeps)');
-    expect(ran.stdout).toMatch(/^done: 2 changed, 0 failed, \d+ unchanged; the second plan is empty$/m);
+    expect(ran.stdout).toMatch(/^done: 6 changed, 0 failed, \d+ unchanged; the second plan is empty$/m);
     const again = await run('apply', '--sim');
     expect([again.code, again.stdout.split('\n').at(-2)]).toEqual([0, 'Nothing to change: 2 nodes as the file says.']);
     expect(fileIn(place, 'cluster.lock')).toBeUndefined();

@@ -11,7 +11,7 @@ describe('a resolved fleet', () => {
       nodes: [{ name: 'a', host: 'a.lan', hardware: {}, labels: {} }],
       macos: {},
       power: {},
-      system: { fileVault: 'any' },
+      system: { fileVault: 'any', keeper: 'auto' },
       thunderbolt: { bridge: 'keep', rdma: 'auto', avoid: [], links: [], networks: {}, formerNetworks: [] },
       runtimes: [],
       models: [],
@@ -46,7 +46,12 @@ describe('a resolved fleet', () => {
     });
     expect(fleet.nodes[0]?.hardware).toEqual({ model: 'Mac15,14', memoryBytes: 2 ** 39, serial: 'ABC123' });
     expect(fleet.power).toEqual({ sleepMinutes: 0, restartAfterPowerLoss: true });
-    expect(fleet.system).toEqual({ wiredLimit: { kind: 'bytes', bytes: 480e9 }, fileVault: 'disabled' });
+    expect(fleet.system).toEqual({
+      wiredLimit: { kind: 'bytes', bytes: 480e9 },
+      fileVault: 'disabled',
+      keeper: 'auto',
+    });
+    expect(resolveFleet({ ...smallest, system: { keeper: 'none' } }).system).toEqual({ fileVault: 'any' });
     expect(resolveFleet({ ...smallest, power: { sleep: 30 } }).power).toEqual({ sleepMinutes: 30 });
     expect(resolveFleet({ ...smallest, system: { wiredLimit: 'default' } }).system.wiredLimit).toEqual({
       kind: 'default',
