@@ -1,9 +1,10 @@
 /** Changes of the network of one node, and how its network is. */
+import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunTiming } from '../../src/apply/run-timing.ts';
 import type { NetworkCall } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';
 import { aStep } from '../unit/apply/step-builder.ts';
-import { type ApplyRack, quickTiming } from './apply-rack.ts';
+import { type ApplyRack, planOf, quickTiming, runOptions } from './apply-rack.ts';
 import { ours } from './apply-steps.ts';
 import { connect, eventually, run } from './sim-fixture.ts';
 
@@ -37,6 +38,35 @@ export const clearing: NetworkCall = {
 
 export const transaction = (id: string, node: string, call: NetworkCall): Step =>
   aStep(id, { node, act: { kind: 'transaction', ...call } });
+
+const otherOrder: NetworkCall = { name: 'order-services', args: { last: ['en5', 'en6'] } };
+
+/** Whether this is the script that makes a change, or the one that confirms it. */
+export const isChange = (input: string): boolean => input.includes('arm "$q"');
+export const isConfirmation = (input: string): boolean => input.includes('"$rb/confirmed"');
+
+/** Runs a script as root; `$R` is the root of the node. */
+export async function asRoot(rack: ApplyRack, node: string, script: string): Promise<void> {
+  const client = await connect(rack.fleet, node);
+  const root = rack.fleet.nodes[node]?.root ?? '';
+  await run(client, `exec ${root}/usr/bin/sudo -n ${root}/bin/sh -s`, `R='${root}'\n${script}\n`);
+  client.end();
+}
+
+/** Gives a change something to do again, whatever was done before; returns how the network is then. */
+export async function beginChange(rack: ApplyRack, node: string, call: NetworkCall): Promise<string> {
+  await rack.fleet.clearFault([]);
+  const isOfNew = call.name === 'set-link-address' && call.args.service !== 'Thunderbolt 2';
+  const tidy = `n=$R/usr/sbin/networksetup
+"$n" -removenetworkservice 'Cable 2'
+"$n" ${isOfNew ? '-removenetworkservice' : "-createnetworkservice 'Thunderbolt 2'"} 'Thunderbolt 2'
+"$n" -setmanual 'Thunderbolt 2' 10.77.0.1 255.255.255.252
+"$n" -setmanual 'Thunderbolt 3' 10.77.0.5 255.255.255.252`;
+  await asRoot(rack, node, tidy);
+  if (call.name === 'order-services') await runPlan(planOf([transaction('begin', node, otherOrder)]), runOptions(rack));
+  if (call.name === 'remove-bridge') await rack.fleet.setFault(['bridge-active', node]);
+  return networkOf(rack, node);
+}
 
 /** Everything that network changes touch, as the tools of the node show it. */
 export async function networkOf(rack: ApplyRack, node: string): Promise<string> {

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../src/apply/journal-record.ts';
+import { runPlan } from '../../src/apply/run-plan.ts';
+import type { RunReport } from '../../src/apply/run-report.ts';
+import type { NetworkCall } from '../../src/model/node-script.ts';
+import { type ApplyRack, keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
+import { codes, cuttingProxies, outcomes } from './apply-steps.ts';
+import { runKeys } from './kill/record-keys.ts';
+import {
+  addressChange,
+  beginChange,
+  clearing,
+  isChange,
+  isConfirmation,
+  isSettled,
+  networkOf,
+  shortRollback,
+  transaction,
+} from './transaction-steps.ts';
+
+const proxied = cuttingProxies();
+let rack: ApplyRack;
+beforeAll(async () => {
+  rack = await startApplyRack('cut transactions');
+});
+afterAll(() => rack.stop());
+
+const changes: readonly (readonly [string, NetworkCall])[] = [
+  ['an address of a service', addressChange('10.77.0.9')],
+  ['the end of an address', clearing],
+];
+
+/** What a run sends, by what only it contains. */
+const scripts: readonly (readonly [key: string, is: (input: string) => boolean])[] = [
+  ['exec lease taken', (input) => input.includes('@taken')],
+  ['exec lease renewed', (input) => input.includes('@renewed')],
+  ['exec lease released', (input) => input.includes('@released')],
+  ['exec confirmation', isConfirmation],
+  ['exec change', isChange],
+];
+
+interface Trial {
+  readonly node: string;
+  readonly call: NetworkCall;
+  /** Told of every instant: a script that has arrived, of which nobody has heard anything, or a record that is about to be kept. */
+  readonly onInstant: (key: string) => unknown;
+  readonly more?: Parameters<typeof runOptions>[1];
+}
+
+async function runOnce({ node, call, onInstant, more }: Trial): Promise<RunReport> {
+  const end = rack.fleet.onExec(async (exec) => {
+    if (exec.node !== node) return;
+    const key = scripts.find(([, is]) => is(exec.input))?.[0];
+    await onInstant(key ?? `exec of nothing known: ${exec.input}`);
+  });
+  const keys = runKeys();
+  const nameOf = (entry: JournalEntry): string => keys.record(entry).replace(` on ${node}`, '');
+  const journal = keptJournal(undefined, (entry) => void onInstant(`record ${nameOf(entry)}`));
+  const options = runOptions(rack, { timing: shortRollback, deadlineMs: 1_500, journal, ...more });
+  try {
+    return await runPlan(planOf([transaction('change', node, call)]), options);
+  } finally {
+    end();
+  }
+}
+
+/** Every instant of a run that nobody disturbs, in its order; and how the network is after it. */
+async function rehearse(node: string, call: NetworkCall) {
+  const before = await beginChange(rack, node, call);
+  const instants = new Set<string>();
+  const report = await runOnce({ node, call, onInstant: (key) => instants.add(key), more: { timing: quickTiming } });
+  expect([outcomes(report), report.diagnostics]).toEqual([{ change: 'changed' }, []]);
+  return { before, after: await networkOf(rack, node), instants: [...instants] };
+}
+
+type Rehearsal = Awaited<ReturnType<typeof rehearse>>;
+
+/** In the order in which a run comes to them; a beat of the clock comes at any time. */
+const allInstants = [
+  'record 0 run',
+  'record 1 plan',
+  'exec lease taken',
+  'record 1 lease taken',
+  'record 1 intent of change',
+  'exec change',
+  'exec confirmation',
+  'record 1 outcome of change',
+  'exec lease released',
+  'record 1 lease released',
+  'record 1 end',
+];
+const beat = 'exec lease renewed';
+
+/** What came of it when the network ends at this instant. */
+async function cutAt(instant: string, node: string, call: NetworkCall, { before, after }: Rehearsal) {
+  expect(await beginChange(rack, node, call)).toBe(before);
+  const { proxy, ways } = await proxied(rack, node);
+  let isCut = false;
+  const onInstant = async (key: string): Promise<void> => {
+    if (isCut || key !== instant) return;
+    isCut = true;
+    await proxy.vanish();
+  };
+  const report = await runOnce({ node, call, onInstant, more: { ways } });
+  const isQuiet = await isSettled(rack, node);
+  const now = await networkOf(rack, node);
+  const again = await runOnce({ node, call, onInstant: () => undefined, more: { timing: quickTiming } });
+  return {
+    instant,
+    isCut,
+    isQuiet,
+    stands: now === after,
+    isWhole: now === before || now === after,
+    said: outcomes(report)['change'],
+    again: [outcomes(again)['change'], ...codes(again)],
+    isConverged: (await networkOf(rack, node)) === after,
+  };
+}
+
+/** From the confirmation on a change stands; until then it is taken back, and no run says that it is made. */
+function expected(instant: string, stood: boolean) {
+  const stands = instant === beat ? stood : allInstants.indexOf(instant) >= allInstants.indexOf('exec confirmation');
+  const said = stands
+    ? expect.stringMatching(/^(changed|unknown)$/)
+    : expect.stringMatching(/^(skipped|failed|unknown)$/);
+  const again = [stands ? 'unchanged' : 'changed'];
+  return { instant, isCut: true, isQuiet: true, stands, isWhole: true, said, again, isConverged: true };
+}
+
+describe('a node that is cut off at any instant of a change of its network', () => {
+  it.each(changes)('%s: is whole, can be reached, and converges', { timeout: 120_000 }, async (_, call) => {
+    const nodes = rack.desired.nodes.map(({ name }) => name);
+    // Each node has instants of its own, since most of the time a rollback is waited for.
+    const tries = nodes.map(async (node, at) => {
+      const rehearsal = await rehearse(node, call);
+      expect(rehearsal.instants.filter((one) => one !== beat)).toEqual(allInstants);
+      const results = [];
+      for (const instant of [...allInstants, beat].filter((_one, nth) => nth % nodes.length === at)) {
+        results.push(await cutAt(instant, node, call, rehearsal));
+      }
+      return results;
+    });
+    const results = (await Promise.all(tries)).flat();
+    expect(results).toEqual(results.map(({ instant, stands }) => expected(instant, stands)));
+    expect(results).toHaveLength(allInstants.length + 1);
+  });
+});
