@@ -1,17 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
 import { startSimFleet } from '../contract/sim-host.ts';
-import { first, second } from '../scenarios/converge-file.ts';
+import { first, pairFile, second, withEverySetting } from '../scenarios/converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRackBy } from '../scenarios/converge-rack.ts';
+
+/** Everything that the file says of settings, turned over. */
+const otherSettings = `set -e
+defaults delete /Library/Preferences/com.apple.SoftwareUpdate AutomaticallyInstallMacOSUpdates
+for name in ComputerName LocalHostName HostName; do scutil --set $name other; done
+launchctl enable system/com.apple.screensharing
+launchctl bootstrap system /System/Library/LaunchDaemons/com.apple.screensharing.plist
+/usr/libexec/ApplicationFirewall/socketfilterfw --setglobalstate on`;
 
 let rack: ConvergeRack<RunningFleet>;
 beforeAll(async () => {
-  rack = await startConvergeRackBy((options) => startSimFleet(options, 'namespace'), 'namespace');
+  const file = pairFile(withEverySetting);
+  rack = await startConvergeRackBy((options) => startSimFleet(options, 'namespace'), 'namespace', file);
   await rack.behindOurBack(async (fleet) => {
     for (const node of [first, second]) {
       for (const fault of ['power-wrong', 'bridge-active']) await fleet.setFault([fault, node]);
       await rack.asRoot(node, '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=0');
+      await rack.asRoot(node, otherSettings);
     }
+    // Were all clocks wrong together, it would be the one of this computer.
+    await fleet.setFault(['clock-skew', second]);
   });
 });
 afterAll(() => rack?.stop());
@@ -38,6 +50,16 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
     expect(changesIn(plan)).toEqual(
       expect.arrayContaining([`${first} link-address/4/live`, `${second} model/tiny`, `${first} placement/chat`]),
     );
+    const settings = [
+      'updates',
+      'names/computer',
+      'names/bonjour',
+      'names/host',
+      'clock',
+      'screen-sharing',
+      'firewall',
+    ];
+    expect(changesIn(plan)).toEqual(expect.arrayContaining(settings.map((one) => `${second} ${one}`)));
     expect([report?.diagnostics, report?.refusals]).toEqual([[], []]);
     expect(rack.fleet().processes()).toHaveLength(2);
   });

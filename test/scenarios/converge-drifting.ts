@@ -1,5 +1,5 @@
 import { handOn } from './converge-drifts.ts';
-import { type FileValue, filePart, pairFile } from './converge-file.ts';
+import { pairFile, withEverySetting } from './converge-file.ts';
 import type { Drift } from './converge-hand.ts';
 import { type ConvergeRack, startConvergeRack } from './converge-rack.ts';
 
@@ -12,18 +12,6 @@ export interface DriftingRack {
   /** After everything was seen to be as it was. */
   readonly healed: () => void;
   readonly stop: () => Promise<void>;
-}
-
-/** Beside the keys of the example those of which the usual value leaves a Mac as it is. */
-function withEverySetting(file: FileValue): void {
-  Object.assign(filePart(file, 'system'), {
-    computerName: 'node',
-    clock: 'set',
-    automaticLogin: 'disabled',
-    screenSharing: 'disabled',
-    firewall: 'disabled',
-    backgroundServices: 'stop',
-  });
 }
 
 async function converged(seed: string): Promise<ConvergeRack> {

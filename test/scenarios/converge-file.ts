@@ -52,3 +52,15 @@ export async function writeSources(folder: string): Promise<void> {
   await writeTinyModel(join(folder, 'models/newer'), 4_096);
   await writeTinyModel(join(folder, 'models/large'), 600_000);
 }
+
+/** Beside the keys of the example those of which the usual value leaves a Mac as it is. */
+export function withEverySetting(file: FileValue): void {
+  Object.assign(filePart(file, 'system'), {
+    computerName: 'node',
+    clock: 'set',
+    automaticLogin: 'disabled',
+    screenSharing: 'disabled',
+    firewall: 'disabled',
+    backgroundServices: 'stop',
+  });
+}
