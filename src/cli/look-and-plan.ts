@@ -30,8 +30,12 @@ export interface LookedPlan {
 }
 
 /** Observes the targets, and what else must be seen to judge them, and plans. */
-export async function lookAndPlan(run: Run, { fleet, ways, goal, targets }: PlanWish): Promise<LookedPlan> {
-  const observation = await observeNodes(run, nodesToSee(fleet, targets), ways);
+export async function lookAndPlan(run: Run, wish: PlanWish): Promise<LookedPlan> {
+  return planFrom(await observeNodes(run, nodesToSee(wish.fleet, wish.targets), wish.ways), wish);
+}
+
+/** Plans from a look that was had already. */
+export function planFrom(observation: FleetObservation, { fleet, ways, goal, targets }: PlanWish): LookedPlan {
   const plan = makePlan({ goal, desired: fleet, observation, targets });
   const budgets = launchBudgets(viewOf({ desired: fleet, observation, targets }));
   return { plan: ways.isSimulated ? simulatedPlan(plan) : plan, observation, budgets };

@@ -19,6 +19,8 @@ export interface SettledCluster {
   readonly fleet: DesiredFleet;
   /** As it is to be written. */
   readonly lock: ClusterLock;
+  /** As it was read. */
+  readonly before: ClusterLock;
   /** What nobody has agreed to yet, one line each. */
   readonly additions: readonly string[];
   /** The committed lock, or with `--sim` the one beside the run file. */
@@ -37,7 +39,7 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
   const settled = settleFleet(base.opened.fleet, base.lock, sources, folder);
   const [first, ...others] = settled.diagnostics.filter((one) => one.severity === 'error');
   if (first) throw new FleetError([first, ...others]);
-  return { ...base, fleet: settled.fleet, lock: settled.lock, additions: settled.additions };
+  return { ...base, before: base.lock, fleet: settled.fleet, lock: settled.lock, additions: settled.additions };
 }
 
 const nothingRead: SourceFacts = { archives: {}, folders: {} };
@@ -54,7 +56,7 @@ export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run
   const isApplied = ({ runtime, model }: DesiredPlacement): boolean =>
     runtimes.some(({ name }) => name === runtime) && models.some(({ name }) => name === model);
   const placements = fleet.placements.filter(isApplied);
-  return { ...base, fleet: { ...fleet, runtimes, models, placements }, lock, additions: [] };
+  return { ...base, before: base.lock, fleet: { ...fleet, runtimes, models, placements }, lock, additions: [] };
 }
 
 /**

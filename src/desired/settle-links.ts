@@ -20,11 +20,17 @@ const prefixLength = 30;
  * Gives every declared link a /30 of the pool. One that has a network inside the pool keeps it, whatever else changes;
  * one that had a network once has it again; the others take the first free ones in the order of the file. What is no
  * longer used stays in the lock as a former network and is given to nobody else until it has been seen gone.
+ *
+ * @param inUse networks that others use: none of them is given out, and what was given out stays all the same
  */
-export function settleLinks(thunderbolt: DesiredFleet['thunderbolt'], lock: ClusterLock): SettledLinks {
+export function settleLinks(
+  thunderbolt: DesiredFleet['thunderbolt'],
+  lock: ClusterLock,
+  inUse: readonly Ipv4Network[] = [],
+): SettledLinks {
   const { pool } = thunderbolt;
   const names = pool === undefined ? [] : thunderbolt.links.map((link) => linkText(link.ends));
-  const { links, left } = allocate(names, pool ?? noPool, lock);
+  const { links, left } = allocate(names, { pool: pool ?? noPool, lock, inUse });
   const byIndex = thunderbolt.links.flatMap((link) => {
     const network = links.get(linkText(link.ends));
     return network === undefined ? [] : [[link.index, network] as const];
@@ -60,30 +66,51 @@ interface Allocation {
   readonly left: readonly string[];
 }
 
-function allocate(names: readonly string[], pool: Ipv4Network, lock: ClusterLock): Allocation {
+/** What networks are given out from. */
+interface Supply {
+  readonly pool: Ipv4Network;
+  readonly lock: ClusterLock;
+  readonly inUse: readonly Ipv4Network[];
+}
+
+function allocate(names: readonly string[], supply: Supply): Allocation {
+  const { lock } = supply;
   const links = new Map<string, Ipv4Network>();
   const left: string[] = [];
-  const next = freeNetworks(pool, new Set([...Object.keys(networksByText(lock)), ...Object.keys(lock.formerNetworks)]));
+  const taken = new Set([...Object.keys(networksByText(lock)), ...Object.keys(lock.formerNetworks)]);
+  const next = freeNetworks(supply, (network) => taken.has(networkText(network)));
   for (const name of names) {
-    const network = ownNetwork(name, pool, lock) ?? next();
+    const network = ownNetwork(name, supply) ?? next();
     if (network === undefined) left.push(name);
     else links.set(name, network);
   }
   return { links, left };
 }
 
-/** The network that a link has, or had before it left the file, if it lies inside the pool. */
-function ownNetwork(name: string, pool: Ipv4Network, lock: ClusterLock): Ipv4Network | undefined {
+/** The network that a link has, or had before it left the file and nobody uses since, if it lies inside the pool. */
+function ownNetwork(name: string, { pool, lock, inUse }: Supply): Ipv4Network | undefined {
   const now = Object.hasOwn(lock.links, name) ? lock.links[name] : undefined;
   if (now !== undefined && isInside(now, pool)) return now;
   const once = Object.entries(lock.formerNetworks)
     .filter(([, link]) => link === name)
     .flatMap(([network]) => parseIpv4Network(network) ?? []);
-  return once.find((network) => isInside(network, pool));
+  return once.find((network) => isInside(network, pool) && !inUse.some((one) => meet(one, network)));
+}
+
+/** Whether two networks share an address: then one lies inside the other. */
+const meet = (one: Ipv4Network, other: Ipv4Network): boolean => isInside(one, other) || isInside(other, one);
+
+/** Whether the pool has a /30 for every link beside these networks, whatever is given out already. */
+export function isPoolLeft({ pool, links }: DesiredFleet['thunderbolt'], inUse: readonly Ipv4Network[]): boolean {
+  const next = pool === undefined ? undefined : freeNetworks({ pool, inUse });
+  return links.every(() => next?.() !== undefined);
 }
 
 /** Gives the free /30 networks of a pool one after the other, then undefined. */
-function freeNetworks(pool: Ipv4Network, taken: ReadonlySet<string>): () => Ipv4Network | undefined {
+function freeNetworks(
+  { pool, inUse }: Pick<Supply, 'pool' | 'inUse'>,
+  isTaken: (network: Ipv4Network) => boolean = () => false,
+): () => Ipv4Network | undefined {
   const size = networkSize(prefixLength);
   const first = ipv4Number(firstAddress(pool)) ?? 0;
   const end = first + networkSize(pool.prefixLength);
@@ -92,7 +119,7 @@ function freeNetworks(pool: Ipv4Network, taken: ReadonlySet<string>): () => Ipv4
     while (at + size <= end) {
       const network = { address: ipv4Text(at), prefixLength };
       at += size;
-      if (!taken.has(networkText(network))) return network;
+      if (!isTaken(network) && !inUse.some((one) => meet(one, network))) return network;
     }
     return undefined;
   };

@@ -6,7 +6,7 @@ export const networkCodes = {
     severity: 'error',
     summary: 'The address pool of the links overlaps a network that nodes are in, or have a route to.',
     cause:
-      'An interface other than a Thunderbolt receptacle has an address in thunderbolt.addressing.pool, or a route leads there: what was meant for that network would go over a cable.',
+      'An interface other than a Thunderbolt receptacle has an address in the network of a link, or a route leads there, or they leave no network of thunderbolt.addressing.pool for every link: what was meant for that network would go over a cable. Networks of the pool that others use are given to no new link; what was given out stays.',
     hint: 'Choose another pool in the file.',
   },
   'address/by-dhcp': {

@@ -1,10 +1,10 @@
 import { type ApplyContext, applyRound, outcomeOf, waitForHands } from '../apply-round.ts';
 import { createConsent } from '../consent.ts';
-import { lookAndPlan } from '../look-and-plan.ts';
 import { targetedNodes } from '../open-cluster.ts';
 import { planDocument } from '../plan-document.ts';
 import { refuseUnresolved } from '../refuse-unresolved.ts';
 import { readApplyWords, requireSame } from '../saved-plan.ts';
+import { lookAndSettle } from '../settle-around.ts';
 import { settleCluster } from '../settle-cluster.ts';
 import { showOutcome } from '../show-outcome.ts';
 import { showPlan } from '../show-plan.ts';
@@ -15,19 +15,19 @@ import { narrowed } from './plan.ts';
 
 /** `apply [NODE…|PLANFILE]`: looks, plans, shows, asks, runs exactly that, and looks again; the last look decides. */
 export const apply: VerbBody = async (run) => {
-  const cluster = await settleCluster(run);
-  const { fleet, additions, lockPlace } = cluster;
-  const { nodes, saved } = readApplyWords(run, fleet);
-  const targets = targetedNodes(run, fleet, saved?.targets ?? nodes).map(({ name }) => name);
+  const settled = await settleCluster(run);
+  const { nodes, saved } = readApplyWords(run, settled.fleet);
+  const targets = targetedNodes(run, settled.fleet, saved?.targets ?? nodes).map(({ name }) => name);
   // Somebody who can be asked sees the lines with the plan.
   const canBeSeen = run.console.canAsk && !run.options.json;
-  if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, cluster);
+  if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, settled);
   const isAgreed = run.options.yes === true || saved !== undefined;
   const consent = createConsent(run, { named: [], allowable: ['interrupt'], isAgreed });
-  const ways = openWays(run, cluster.opened);
+  const ways = openWays(run, settled.opened);
   const { isSimulated } = ways;
+  const { cluster, looked } = await lookAndSettle(run, settled, { ways, goal: { kind: 'converge' }, targets });
+  const { fleet, additions, lockPlace } = cluster;
   const context: ApplyContext = { cluster, targets, ways, consent };
-  const looked = await lookAndPlan(run, { fleet, ways, goal: { kind: 'converge' }, targets });
   const chosen = saved === undefined ? narrowed(run, targets) : narrowedBy(saved.targets);
   if (saved !== undefined) requireSame(saved, planDocument(looked.plan, { isSimulated, additions, ...chosen }));
   const { plan, budgets } = looked;

@@ -1,22 +1,23 @@
 import { driftText } from '../../report/drift-text.ts';
 import { pendingJson } from '../../report/pending-json.ts';
 import { diagnosticsJson, showJson } from '../diagnostics-output.ts';
-import { type LookedPlan, lookAndPlan } from '../look-and-plan.ts';
+import type { LookedPlan } from '../look-and-plan.ts';
 import { targetedNodes } from '../open-cluster.ts';
 import { paintFor } from '../paint.ts';
 import { codeForPending } from '../plan-verdicts.ts';
 import { sameOptions } from '../same-options.ts';
+import { lookAndSettle } from '../settle-around.ts';
 import { type SettledCluster, settleCluster } from '../settle-cluster.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
 
 /** `drift [NODE…]`: whether nodes are as the file says; for a job that runs every night. */
 export const drift: VerbBody = async (run) => {
-  const cluster = await settleCluster(run);
+  const settled = await settleCluster(run);
+  const targets = targetedNodes(run, settled.fleet, run.words).map(({ name }) => name);
+  const ways = openWays(run, settled.opened);
+  const { cluster, looked } = await lookAndSettle(run, settled, { ways, goal: { kind: 'converge' }, targets });
   const { fleet } = cluster;
-  const targets = targetedNodes(run, fleet, run.words).map(({ name }) => name);
-  const ways = openWays(run, cluster.opened);
-  const looked = await lookAndPlan(run, { fleet, ways, goal: { kind: 'converge' }, targets });
   show(run, cluster, looked, ways.isSimulated);
   return codeForPending({ goal: 'converge', ...looked, fleet, targets }, cluster.additions);
 };

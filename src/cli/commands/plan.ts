@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { showJsonText } from '../diagnostics-output.ts';
-import { lookAndPlan } from '../look-and-plan.ts';
 import { targetedNodes } from '../open-cluster.ts';
 import { planDocument } from '../plan-document.ts';
 import { codeForLook, codeForPending } from '../plan-verdicts.ts';
 import { shownPath } from '../read-file.ts';
 import { mendingText, sameOptions } from '../same-options.ts';
+import { lookAndSettle } from '../settle-around.ts';
 import { settleCluster } from '../settle-cluster.ts';
 import { showPlan } from '../show-plan.ts';
 import type { Run, VerbBody } from '../verb.ts';
@@ -14,12 +14,12 @@ import { replaceFile } from '../write-file.ts';
 
 /** `plan [NODE…]`: what apply would do and what keeps it from doing more; changes nothing, here or on any node. */
 export const plan: VerbBody = async (run) => {
-  const cluster = await settleCluster(run);
-  const { fleet, additions, lockPlace } = cluster;
-  const targets = targetedNodes(run, fleet, run.words).map(({ name }) => name);
-  const ways = openWays(run, cluster.opened);
+  const settled = await settleCluster(run);
+  const targets = targetedNodes(run, settled.fleet, run.words).map(({ name }) => name);
+  const ways = openWays(run, settled.opened);
   const { isSimulated } = ways;
-  const looked = await lookAndPlan(run, { fleet, ways, goal: { kind: 'converge' }, targets });
+  const { cluster, looked } = await lookAndSettle(run, settled, { ways, goal: { kind: 'converge' }, targets });
+  const { fleet, additions, lockPlace } = cluster;
   const document = planDocument(looked.plan, {
     isSimulated,
     additions,

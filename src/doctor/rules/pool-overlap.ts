@@ -1,69 +1,60 @@
-import { isInside } from '../../desired/ipv4.ts';
+import { linkText } from '../../desired/link-network.ts';
+import { isPoolLeft } from '../../desired/settle-links.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import type { Ipv4Network } from '../../model/desired.ts';
-import type { ExaminedNode } from '../examination.ts';
+import type { DesiredFleet, Ipv4Network } from '../../model/desired.ts';
 import { groupBy } from '../group-by.ts';
 import { networkText, overlaps } from '../ipv4.ts';
+import { type OfficeNetwork, officeNetworks } from '../office-networks.ts';
 import type { Rule } from '../rule.ts';
 import { nodesSubject } from '../subject.ts';
-import { interfaceKind, thunderboltInterfaces } from '../thunderbolt-interfaces.ts';
 
-interface Clash {
-  readonly node: string;
-  readonly where: string;
+/** The network of a link that this one gets into the way of, in words; undefined where it hits none. */
+function hitBy({ links, networks }: DesiredFleet['thunderbolt'], { network }: OfficeNetwork): string | undefined {
+  const hit = links.find(({ index }) => networks[index] !== undefined && overlaps(networks[index], network));
+  const own = hit === undefined ? undefined : networks[hit.index];
+  return hit === undefined || own === undefined ? undefined : `${networkText(own)} of ${linkText(hit.ends)}`;
 }
 
-/** Nothing shorter names a network: a VPN that takes everything has routes to the halves of all addresses. */
-const shortestNetwork = 8;
+const moveOffice =
+  'Give that network other addresses, or choose another pool in the file: thunderbolt.addressing.pool.';
 
-/** The networks that the node has an address in. */
-function addressClashes(pool: Ipv4Network, { facts }: ExaminedNode): readonly string[] {
-  return facts.interfaces.kind === 'unknown'
-    ? []
-    : facts.interfaces.value
-        .filter((one) => interfaceKind(facts, one.name) === 'other')
-        .flatMap((one) =>
-          one.ipv4
-            .filter((address) => overlaps(pool, address))
-            .map((address) => `${networkText(address)} of ${one.name}`),
-        );
+/** What is to be said of a network of the office inside the pool, where anything is. */
+function told(
+  thunderbolt: DesiredFleet['thunderbolt'],
+  pool: Ipv4Network,
+  one: OfficeNetwork,
+  seen: readonly Ipv4Network[],
+) {
+  const hit = hitBy(thunderbolt, one);
+  if (hit !== undefined)
+    return { detail: `${hit} overlaps ${one.where}.`, hint: `What is given out never moves by itself. ${moveOffice}` };
+  const isSettled = Object.keys(thunderbolt.networks).length > 0;
+  return isSettled || isPoolLeft(thunderbolt, seen)
+    ? undefined
+    : {
+        detail: `The pool ${networkText(pool)} overlaps ${one.where}, and has no network left for every link.`,
+        hint: moveOffice,
+      };
 }
 
-/** The networks that the node has a route to; those that an address brings with it are told with the address. */
-function routeClashes(pool: Ipv4Network, { facts }: ExaminedNode): readonly string[] {
-  const { routes, interfaces } = facts;
-  const held = interfaces.kind === 'known' ? interfaces.value : [];
-  const isOwn = (network: Ipv4Network, device: string): boolean =>
-    held.some((one) => one.name === device && one.ipv4.some((address) => isInside(network, address)));
-  return routes.kind === 'unknown'
-    ? []
-    : routes.value
-        .filter(({ device }) => !/^lo\d/.test(device) && interfaceKind(facts, device) === 'other')
-        .filter(({ destination }) => destination.prefixLength >= shortestNetwork && overlaps(pool, destination))
-        .filter(({ destination, device }) => !isOwn(destination, device))
-        .map(({ destination, device }) => `the route to ${networkText(destination)} through ${device}`);
-}
-
-/** Silent when the hardware ports are unknown: nobody could tell a Thunderbolt receptacle from the office network. */
-function clashes(pool: Ipv4Network, node: ExaminedNode): readonly Clash[] {
-  if (thunderboltInterfaces(node.facts) === undefined) {
-    return [];
-  }
-  return [...addressClashes(pool, node), ...routeClashes(pool, node)].map((where) => ({ node: node.name, where }));
-}
-
-/** Networks of the office, or of anything but the receptacles, that the pool of link addresses overlaps. */
+/**
+ * Networks of the office, or of anything but the receptacles, that the pool of link addresses overlaps, where that
+ * hits a link, or leaves too little. What lies elsewhere in the pool is only given to nobody.
+ */
 export const poolOverlap: Rule = ({ desired, nodes }) => {
-  const { pool } = desired.thunderbolt;
-  if (pool === undefined) {
-    return [];
-  }
-  const found = nodes.flatMap((node) => clashes(pool, node));
-  return [...groupBy(found, (clash) => clash.where)].map(([where, same]) =>
-    diagnose('address/pool-overlap', {
-      subject: nodesSubject([...new Set(same.map((clash) => clash.node))]),
-      detail: `The pool ${networkText(pool)} overlaps ${where}.`,
-      hint: 'Choose another network for thunderbolt.addressing.pool in the file.',
-    }),
+  const { thunderbolt } = desired;
+  const { pool } = thunderbolt;
+  if (pool === undefined) return [];
+  const found = nodes.flatMap(({ name, facts }) =>
+    officeNetworks(facts)
+      .filter(({ network }) => overlaps(pool, network))
+      .map((one) => ({ node: name, ...one })),
   );
+  const seen = found.map(({ network }) => network);
+  return [...groupBy(found, ({ where }) => where)].flatMap(([, same]) => {
+    const [first] = same;
+    const words = first === undefined ? undefined : told(thunderbolt, pool, first, seen);
+    const subject = nodesSubject([...new Set(same.map(({ node }) => node))]);
+    return words === undefined ? [] : [diagnose('address/pool-overlap', { subject, ...words })];
+  });
 };

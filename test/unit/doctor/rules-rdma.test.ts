@@ -173,9 +173,14 @@ describe('address pool', () => {
       ),
     });
 
-  it('that overlaps the office network is an error, from either side', () => {
+  const thunderbolt = {
+    ...desiredFleet().thunderbolt,
+    networks: { 0: { address: '10.77.0.0', prefixLength: 30 }, 1: { address: '10.77.0.4', prefixLength: 30 } },
+  };
+
+  it('that overlaps the office network is an error where nothing is left for the links', () => {
     expect(told(withAddress('en0', '10.77.3.4', 16))).toEqual(['error address/pool-overlap node studio-3']);
-    expect(told(withAddress('en0', '10.77.0.77', 30))).toEqual(['error address/pool-overlap node studio-3']);
+    expect(told(withAddress('en0', '10.77.0.77', 30))).toEqual([]);
     expect(told(withAddress('en0', '10.77.1.1', 24))).toEqual([]);
   });
 
@@ -184,9 +189,9 @@ describe('address pool', () => {
       only({ routes: [{ destination: { address, prefixLength }, gateway: '10.8.0.1', flags: 'UGSc', device }] });
     const where = findingsOf(route('10.0.0.0', 8)).map(({ code, detail }) => `${code}: ${detail}`);
     expect(where).toEqual([
-      'address/pool-overlap: The pool 10.77.0.0/24 overlaps the route to 10.0.0.0/8 through utun3.',
+      'address/pool-overlap: The pool 10.77.0.0/24 overlaps the route to 10.0.0.0/8 through utun3, and has no network left for every link.',
     ]);
-    expect(told(route('10.77.0.128', 25, 'en0'))).toEqual(['error address/pool-overlap node studio-3']);
+    expect(told(route('10.77.0.128', 25, 'en0'))).toEqual([]);
     for (const other of [
       route('0.0.0.0', 1),
       route('0.0.0.0', 0),
@@ -196,6 +201,14 @@ describe('address pool', () => {
       expect(told(other)).toEqual([]);
     }
     expect(told(route('10.77.0.0', 30, 'en3'))).toEqual([]);
+  });
+
+  it('is in the way of what was given out where that is hit, and of nothing else', () => {
+    const [finding] = findingsOf(withAddress('en0', '10.77.0.6', 30), { thunderbolt });
+    expect(finding).toMatchObject({ code: 'address/pool-overlap', severity: 'error' });
+    expect(finding?.detail).toMatch(/^10\.77\.0\.4\/30 of .+ overlaps 10\.77\.0\.4\/30 of en0\.$/);
+    expect(finding?.hint).toContain('never moves by itself');
+    expect(told(withAddress('en0', '10.77.0.9', 30), { thunderbolt })).toEqual([]);
   });
 
   it('that overlaps the network of an address is told once, not again for the route that comes with it', () => {
