@@ -85,25 +85,7 @@ async function unconfirmed({ at }: Hand): Promise<void> {
 /** Every change that a node may undergo behind our back, at least one per property. */
 export const drifts: readonly Drift[] = [
   { of: 'rollback', what: 'a run has left a change of the network unconfirmed', make: unconfirmed },
-  {
-    of: 'power/sleep',
-    what: 'the Mac may sleep',
-    batch: 'settings',
-    make: ({ asRoot }) => asRoot('"$R/usr/bin/pmset" -a sleep 10'),
-  },
-  {
-    of: 'power/restart-after-power-loss',
-    what: 'it stays off after a power loss',
-    batch: 'settings',
-    make: ({ asRoot }) => asRoot('"$R/usr/bin/pmset" -a autorestart 0'),
-  },
   ...settingDrifts,
-  {
-    of: 'wired-limit',
-    what: 'the limit is another one',
-    batch: 'settings',
-    make: ({ asRoot }) => asRoot('"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4096'),
-  },
   {
     of: 'keeper/files',
     what: 'what it keeps was edited',

@@ -78,14 +78,8 @@ export const keys: Readonly<Record<string, { readonly edit: Entry; readonly remo
   name: { edit: { to: 'other-rack' }, remove: missing },
   ssh: { edit: { to: { user: 'rack' }, changes: restarted }, remove: { changes: restarted } },
   'ssh.user': { edit: { to: 'rack', changes: restarted }, remove: { changes: restarted } },
-  macos: {
-    edit: { to: { version: '26.5.1' }, notices: ['macos/not-the-wish'] },
-    remove: nothing,
-  },
-  'macos.version': {
-    edit: { to: '26.4', notices: ['macos/not-the-wish'] },
-    remove: nothing,
-  },
+  macos: { edit: { to: { version: '26.5.1' }, notices: ['macos/not-the-wish'] }, remove: nothing },
+  'macos.version': { edit: { to: '26.4', notices: ['macos/not-the-wish'] }, remove: nothing },
   'macos.accept': {
     edit: {
       change: (file) => {

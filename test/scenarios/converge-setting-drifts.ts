@@ -5,6 +5,18 @@ const updates = '"$R/Library/Preferences/com.apple.SoftwareUpdate" Automatically
 /** Settings of a Mac that somebody, or macOS, may change behind our back. */
 export const settingDrifts: readonly Drift[] = [
   {
+    of: 'power/sleep',
+    what: 'the Mac may sleep',
+    batch: 'settings',
+    make: ({ asRoot }) => asRoot('"$R/usr/bin/pmset" -a sleep 10'),
+  },
+  {
+    of: 'power/restart-after-power-loss',
+    what: 'it stays off after a power loss',
+    batch: 'settings',
+    make: ({ asRoot }) => asRoot('"$R/usr/bin/pmset" -a autorestart 0'),
+  },
+  {
     of: 'updates',
     what: 'an upgrade has made macOS update itself again',
     batch: 'settings',
@@ -59,5 +71,11 @@ export const settingDrifts: readonly Drift[] = [
     what: 'somebody switched the firewall on',
     batch: 'settings',
     make: ({ asRoot }) => asRoot('"$R/usr/libexec/ApplicationFirewall/socketfilterfw" --setglobalstate on'),
+  },
+  {
+    of: 'wired-limit',
+    what: 'the limit is another one',
+    batch: 'settings',
+    make: ({ asRoot }) => asRoot('"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4096'),
   },
 ];
