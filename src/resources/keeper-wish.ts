@@ -11,7 +11,7 @@ const hasLimit = ({ system: { wiredLimit } }: DesiredFleet): boolean =>
   wiredLimit !== undefined && wiredLimit.kind !== 'default';
 
 /** Whether the file wants the keeper to hold anything of the network of this node. */
-export const keepsNetwork = (fleet: DesiredFleet, { facts }: ObservedTarget): boolean =>
+const keepsNetwork = (fleet: DesiredFleet, { facts }: ObservedTarget): boolean =>
   fleet.system.keeper !== undefined &&
   adoptedDaemon(fleet, facts) === undefined &&
   (fleet.thunderbolt.bridge === 'remove' || fleet.thunderbolt.pool !== undefined);

@@ -74,7 +74,7 @@ export interface Kept {
 }
 
 /** `0xfffffffc` for 30, as ifconfig prints and takes it. */
-export const hexMask = (prefixLength: number): string =>
+const hexMask = (prefixLength: number): string =>
   `0x${('1'.repeat(prefixLength).padEnd(32, '0').match(/.{4}/g) ?? []).map((bits) => Number.parseInt(bits, 2).toString(16)).join('')}`;
 
 /** The line of one address in the data. */

@@ -16,7 +16,7 @@ const portLines = `/^Hardware Port: / { n = ""; if (NF == 4 && $3 == "Thunderbol
 /^Device: en[0-9]+$/ && n != "" { print n, $2 }`;
 
 /**
- * From the ports, \`ifconfig -a\` and the bridges of the preferences, each behind a line "@ NAME": bridges that join
+ * From the ports, `ifconfig -a` and the bridges of the preferences, each behind a line "@ NAME": bridges that join
  * nothing but receptacles ("preferences NAME", "interface NAME MEMBER…"), and of each receptacle with a cable "link
  * NUMBER INTERFACE BRIDGED ADDRESS/MASK…". A bridge with any other member was made by a person, in whichever of the two
  * layers that shows.
@@ -87,7 +87,7 @@ look() {
 }`;
 
 /**
- * `unbridge` takes away what \`look\` found of macOS's own bridge: first out of the preferences, or configd makes it
+ * `unbridge` takes away what `look` found of macOS's own bridge: first out of the preferences, or configd makes it
  * anew. @see ifconfig(8) of macOS: deletem, destroy
  */
 const bridgeFunction = `unbridge() {

@@ -259,6 +259,7 @@ export async function startConvergeRackBy<F extends RunningFleet>(
       try {
         return await act(parts.fleet);
       } finally {
+        await keepersAtRest(parts.fleet);
         newEffects(parts);
       }
     },
