@@ -20,6 +20,8 @@ export interface MissingAccess {
   readonly node: DesiredNode;
   readonly way: Extract<Way, { kind: 'way' }>;
   readonly access: AccessCheck;
+  /** Whether somebody has said yes to what is written below already. */
+  readonly isAgreed?: boolean;
 }
 
 /** What came of installing it: nothing was tried, with what to say about that, or what the node said. */
@@ -45,7 +47,7 @@ export async function installMissing(run: Run, missing: MissingAccess): Promise<
   if (source === undefined) return { kind: 'not-tried', diagnostics: access.diagnostics.map(withOptions) };
   const key = access.login === 'refused' ? await firstKey(way.target) : undefined;
   try {
-    if (!(await askYes(run, question(missing, key)))) return undefined;
+    if (missing.isAgreed !== true && !(await askYes(run, question(missing, key)))) return undefined;
   } catch (error) {
     if (!(error instanceof FleetError) || error.diagnostics[0].code !== 'cli/needs-yes') throw error;
     return { kind: 'not-tried', diagnostics: [...access.diagnostics, needsYes(missing, error.diagnostics[0])] };

@@ -1,24 +1,21 @@
-import { type AccessCheck, checkAccess, lookAtHostKey, type ShownKey } from '../apply/enroll-node.ts';
+import { lookAtHostKey, type ShownKey } from '../apply/enroll-node.ts';
 import { interruption } from '../apply/with-remote.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
-import type { HostKey, HostKeyLock } from '../model/cluster-lock.ts';
+import type { HostKey } from '../model/cluster-lock.ts';
 import type { DesiredNode } from '../model/desired.ts';
 import { lookupName } from '../remote/address.ts';
 import { fingerprint } from '../remote/host-key.ts';
 import { diagnoseHostKey } from '../remote/host-key-diagnostics.ts';
-import { trustFor } from '../remote/host-key-trust.ts';
-import { authorizedKeysLines } from '../remote/identities.ts';
 import type { Target } from '../remote/remote.ts';
-import type { AccessAnswer } from '../script/install-access.ts';
 import { askYes } from './ask.ts';
-import { installMissing } from './enroll-install.ts';
+import { type Access, settleAccess, type TrustedWay, trustedWay } from './enroll-access.ts';
 import { lookAtMac } from './enroll-mac.ts';
 import type { LockKeeper } from './lock-keeper.ts';
 import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
-import type { Settled, Ways } from './ways.ts';
+import type { Ways } from './ways.ts';
 
 /** How enrolling one node ended. */
 export interface Enrolled {
@@ -29,12 +26,11 @@ export interface Enrolled {
   readonly type?: string;
   readonly fingerprint?: string;
   readonly pin: 'kept' | 'added' | 'replaced' | 'declined' | 'refused' | 'unseen';
-  readonly login?: AccessCheck['login'];
-  readonly sudo?: 'allowed' | 'refused' | 'unknown';
-  /** What was put on the node, or was found there; absent when nothing was tried. */
-  readonly installed?: Pick<AccessAnswer, 'key' | 'rule'>;
-  /** Which Mac it is, for a node of the file that was logged in to: written down now, as known, or not the one. */
-  readonly mac?: 'added' | 'kept' | 'wrong' | 'unseen';
+  readonly login?: Access['login'];
+  readonly sudo?: Access['sudo'];
+  readonly installed?: Access['installed'];
+  /** Which Mac it is, for a node of the file that was logged in to. */
+  readonly mac?: 'added' | 'kept' | 'replaced' | 'wrong' | 'unseen';
   /** True when the node waits for its FileVault password. */
   readonly isLocked: boolean;
   readonly diagnostics: readonly Diagnostic[];
@@ -63,12 +59,9 @@ export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
     if (decision.kind === 'no') return { ...seen, pin: decision.pin, diagnostics: decision.diagnostics };
     const notPinned = await pin(run, one, { address, key: shown.key, pin: decision.pin });
     if (notPinned !== undefined) return { ...seen, pin: 'refused', diagnostics: [notPinned] };
-    const pinned: Settled = {
-      target,
-      trust: trustFor(target, { knownHosts: [], lock: onlyKey(one, address, shown.key) }),
-    };
-    const access = await settleAccess(run, one, pinned);
-    return { ...seen, pin: decision.pin, ...access, ...(await recordMac(run, one, { settled: pinned, access })) };
+    const way = trustedWay(target, shown.key, one.keeper.shown);
+    const access = await settleAccess(run, { node: one.subject, way });
+    return { ...seen, pin: decision.pin, ...access, ...(await recordMac(run, one, { way, access })) };
   } catch (error) {
     if (!(error instanceof FleetError) || !/^(?:ssh|run)\//u.test(error.diagnostics[0].code)) throw error;
     const isLocked = error.diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
@@ -76,37 +69,15 @@ export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
   }
 }
 
-type Access = Pick<Enrolled, 'login' | 'sudo' | 'installed' | 'isLocked' | 'diagnostics'>;
-
-/** Looks whether key and sudo work, has what is missing installed, and looks again: the last look decides. */
-async function settleAccess(run: Run, one: EnrollOne, settled: Settled): Promise<Access> {
-  const way = { kind: 'way', ...settled } as const;
-  const look = async (): Promise<AccessCheck> => {
-    const access = await checkAccess(one.subject.name, way, useLimits(run));
-    const diagnostics = await Promise.all(access.diagnostics.map((problem) => withKeyLine(problem, way.target)));
-    return { ...access, diagnostics };
-  };
-  const first = await look();
-  const outcome = await installMissing(run, { node: one.subject, way, access: first });
-  if (outcome?.kind !== 'tried') return lockedOrNot({ ...first, ...outcome });
-  // What was wrong with the password is said alone: that the lines are missing follows from it.
-  const { key, rule } = outcome.answer;
-  const installed = { ...(key && { key }), ...(rule && { rule }) };
-  const isInPlace = key !== undefined || rule !== undefined;
-  const last = isInPlace ? await look() : { ...first, diagnostics: [] };
-  const diagnostics = [...outcome.diagnostics, ...last.diagnostics];
-  return { ...lockedOrNot({ ...last, diagnostics }), ...(isInPlace ? { installed } : {}) };
-}
-
 /** Writes down which Mac a node of the file is, unless the lock knows that; says so when it is another one. */
 async function recordMac(
   run: Run,
   { subject: node, keeper, nodes }: EnrollOne,
-  { settled, access }: { readonly settled: Settled; readonly access: Access },
+  { way, access }: { readonly way: TrustedWay; readonly access: Access },
 ): Promise<Pick<Enrolled, 'mac' | 'diagnostics'>> {
   const { diagnostics } = access;
   if (access.login !== 'accepted' || !nodes.includes(node) || run.signal.aborted) return { diagnostics };
-  const seen = await lookAtMac(run, { node, way: { kind: 'way', ...settled }, nodes, identities: keeper.identities() });
+  const seen = await lookAtMac(run, { node, way, nodes, identities: keeper.identities() });
   switch (seen.kind) {
     case 'unseen':
       return { mac: 'unseen', diagnostics };
@@ -129,13 +100,6 @@ const otherMac = (name: string, lock: string): Diagnostic =>
     hint: `If this Mac takes its place: meshwright replace ${name}`,
   });
 
-const lockedOrNot = ({ login, sudo, diagnostics }: AccessCheck): Access => ({
-  login,
-  ...(sudo === undefined ? {} : { sudo }),
-  isLocked: diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault'),
-  diagnostics,
-});
-
 interface WantedPin {
   readonly address: string;
   readonly key: HostKey;
@@ -154,11 +118,6 @@ async function pin(run: Run, one: EnrollOne, wanted: WantedPin): Promise<Diagnos
     throw error;
   }
 }
-
-const onlyKey = (one: EnrollOne, address: string, key: HostKey): HostKeyLock => ({
-  file: one.keeper.shown,
-  hostKeys: { [address]: [{ ...key, line: 1 }] },
-});
 
 type Decision =
   | { readonly kind: 'yes'; readonly pin: 'kept' | 'added' | 'replaced' }
@@ -220,12 +179,4 @@ function question({ key, fingerprint: seen, verdict }: ShownKey, target: Target)
     `  compare    ssh-keygen -lf /etc/ssh/ssh_host_${kind}_key.pub (on the Mac itself)`,
     'Pin it?',
   ].join('\n');
-}
-
-/** A refused login says which line is missing on the node: the public half of the key that was offered first. */
-async function withKeyLine(problem: Diagnostic, target: Target): Promise<Diagnostic> {
-  if (problem.code !== 'ssh/authentication-failed') return problem;
-  const [line] = await authorizedKeysLines(target);
-  if (line === undefined) return problem;
-  return { ...problem, hint: `On the node, as ${target.user}, add this line to ~/.ssh/authorized_keys:\n  ${line}` };
 }

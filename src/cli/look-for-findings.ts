@@ -32,12 +32,14 @@ export interface FoundLook {
 /** Observes the nodes that the words of a verb name, all without words, and judges what it sees. */
 export async function lookForFindings(run: Run): Promise<FoundLook> {
   const cluster = openCluster(run);
-  const { fleet: desired } = cluster;
+  const locked = lockedFleet(run, cluster);
+  // Which Mac each node is stands in the lock; all else is judged as the file has it.
+  const desired = { ...cluster.fleet, nodes: locked.nodes };
   const nodes = targetedNodes(run, desired, run.words);
   const names = nodes.map(({ name }) => name);
   const ways = openWays(run, cluster);
   const observation = await observeNodes(run, nodes, ways);
-  const view = viewOf({ desired: lockedFleet(run, cluster), observation, targets: names });
+  const view = viewOf({ desired: locked, observation, targets: names });
   const placements = surveyPlacements(view);
   const broken = fleetFindings(desired, observation);
   const found = [...broken, ...placementFindings(view, placements)];

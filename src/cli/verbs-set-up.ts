@@ -42,6 +42,29 @@ Examples:
     load: async () => (await import('./commands/enroll.ts')).enroll,
   },
   {
+    name: 'replace',
+    group,
+    summary: 'take a new Mac for a node in place of the old one',
+    words: '<node>',
+    uses: ['file', 'reach', 'consent', 'json'],
+    options: [
+      { flags: '--expect <fingerprint>', text: 'take only a Mac with this host key (SHA256:...)' },
+      ...passwordOptions,
+    ],
+    more: `Shows what is pinned and known of the old Mac and what answers now, asks, puts
+key and sudo rule on the new one as enroll does, and writes its host key and
+which Mac it is into the lock. Refused when it is another node of the file, or
+not the Mac that the file describes. Links keep their networks; apply then
+sets the new Mac up. Nothing of the old one is changed.
+
+Exit 0: taken. 3: taken, and sudo does not work there yet. 5: not taken,
+nothing was written down. 1: it did not answer.
+
+Example:
+  meshwright replace studio-2`,
+    load: async () => (await import('./commands/replace.ts')).replace,
+  },
+  {
     name: 'validate',
     group,
     summary: 'judge the cluster file; sends nothing to any node',

@@ -26,6 +26,12 @@ export const enrollCodes = {
     cause: 'A tool on the Mac refused, or visudo did not find the rule right; then it was put nowhere.',
     hint: 'Do what the text names, then run this again: it goes on from what is there.',
   },
+  'enroll/mac-unseen': {
+    severity: 'error',
+    summary: 'Nobody could see which Mac it is.',
+    cause: 'system_profiler did not name a serial number and a hardware UUID, so the Mac may be one of another node.',
+    hint: 'Log in and type: system_profiler SPHardwareDataType; then run this again.',
+  },
   'enroll/pins-changed': {
     severity: 'error',
     summary: 'Somebody else has pinned another key for this address meanwhile.',

@@ -32,7 +32,7 @@ const stableLinkLocal = (words: readonly (string | number)[]): string =>
   linkLocalText([...seededBytes([...words, 'link-local']).subarray(0, 8)]);
 
 /** The password of the account on every simulated Mac. */
-export const simulatedPassword = 'simulated';
+const simulatedPassword = 'simulated';
 
 /** A version of macOS when the file does not care. */
 const defaultVersion = '26.5';

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
@@ -78,5 +78,19 @@ describe('enroll', () => {
     const document = json(ran) as { readonly nodes: { readonly '127.0.0.1': unknown } };
     expect([ran.code, codesOf(document.nodes['127.0.0.1'])]).toEqual([1, ['ssh/not-ssh']]);
     expect(schemaCheck('enroll')(document)).toEqual([]);
+  });
+});
+
+describe('replace', () => {
+  it('writes nothing down when nobody could see which Mac it is', async () => {
+    server = await startFaultServer({ privateKey: readFileSync(hostKey.file, 'utf8'), pair: hostKey }, {});
+    const ssh = `{ user: mesh, port: ${server.port}, identityFile: ${key.file} }`;
+    const file = join(place.folder, 'replaced', 'cluster.yaml');
+    mkdirSync(join(place.folder, 'replaced'));
+    writeFileSync(file, `schema: 1\nname: rack\nssh: ${ssh}\nnodes:\n  studio-1: { host: 127.0.0.1 }\n`);
+    const ran = await meshwright(place, ['replace', 'studio-1', '--file', file, '--yes', '--json']);
+    const document = json(ran) as { readonly nodes: { readonly 'studio-1': unknown } };
+    expect([ran.code, codesOf(document.nodes['studio-1'])]).toEqual([5, ['enroll/mac-unseen']]);
+    expect(existsSync(join(place.folder, 'replaced', 'cluster.lock'))).toBe(false);
   });
 });

@@ -64,6 +64,7 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
     target: 'studio-1:2',
     findings: ['error network/default-route-over-cable receptacle studio-1:2'],
   },
+  'mac-replaced': { target: 'studio-2', findings: ['error ssh/host-key-changed node studio-2'] },
   'macos-old': { target: 'studio-4', findings: ['error macos/outside-accept node studio-4'] },
   'power-cut': {
     target: 'studio-2',

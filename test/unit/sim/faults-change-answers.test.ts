@@ -134,6 +134,25 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
   'hub-between': ['studio-1:2', { 'studio-1': thunderbolt }],
   'hub-hides-peer': ['studio-1:2', { 'studio-1': thunderbolt }],
   'internet-sharing': ['studio-1:2', { 'studio-1': [...reset, ...verbose('en3'), ...interfaces('en3'), ...routes] }],
+  'mac-replaced': [
+    'studio-1',
+    {
+      'studio-1': [
+        '/.sim/sudo',
+        '/usr/sbin/sysctl',
+        ...thunderbolt,
+        ...portStates(...allDevices),
+        ...interfaces(...allDevices),
+        ...answers('ibv_devices', 'no-arguments.out'),
+        ...answers('system_profiler', '-json_SPHardwareDataType.out', 'SPHardwareDataType_-json.out'),
+        ...answers('networksetup', '-listallhardwareports.out'),
+        ...allDevices.flatMap((_, index) => answers('networksetup', `-getinfo_Thunderbolt+${index + 1}.out`)),
+      ],
+      'studio-2': thunderbolt,
+      'studio-3': thunderbolt,
+      'studio-4': thunderbolt,
+    },
+  ],
   'macos-old': [
     'studio-1',
     {

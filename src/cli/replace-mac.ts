@@ -1,0 +1,147 @@
+import { lookAtHostKey, type ShownKey } from '../apply/enroll-node.ts';
+import { interruption } from '../apply/with-remote.ts';
+import { networkText } from '../desired/link-network.ts';
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { ClusterLock } from '../model/cluster-lock.ts';
+import { lookupName } from '../remote/address.ts';
+import { fingerprint } from '../remote/host-key.ts';
+import { diagnoseHostKey } from '../remote/host-key-diagnostics.ts';
+import type { Target } from '../remote/remote.ts';
+import { sudoRule } from '../script/sudo-answer.ts';
+import { askYes } from './ask.ts';
+import { settleAccess, trustedWay } from './enroll-access.ts';
+import { lookAtMac } from './enroll-mac.ts';
+import type { Enrolled, EnrollOne } from './enroll-one.ts';
+import { useLimits } from './use-limits.ts';
+import type { Run } from './verb.ts';
+
+/** A node whose Mac is to be another one, and the links of the lock. */
+export interface ReplaceOne extends EnrollOne {
+  readonly links: ClusterLock['links'];
+}
+
+/** A node that has shown its host key. */
+interface Answering {
+  readonly target: Target;
+  readonly address: string;
+  readonly shown: ShownKey;
+}
+
+type Base = Pick<Enrolled, 'label' | 'address' | 'user' | 'isLocked' | 'type' | 'fingerprint'>;
+
+/**
+ * Takes the Mac that answers for a node in place of the one that was it: with a yes, key and rule of sudo are put on it
+ * and it is asked which Mac it is; only when it can be this node are its host key and its identity written down.
+ */
+export async function replaceMac(run: Run, one: ReplaceOne): Promise<Enrolled> {
+  const { subject, ways } = one;
+  const base: Base = { label: subject.name, address: subject.host, user: subject.user ?? '', isLocked: false };
+  try {
+    const settled = await ways.settle(subject);
+    const { target } = settled;
+    const shown = await lookAtHostKey({ kind: 'way', ...settled }, useLimits(run));
+    const address = lookupName(target.host, target.port);
+    const seen = { ...base, address, user: target.user, type: shown.key.type, fingerprint: shown.fingerprint };
+    const refused = await refusalOf(run, one, { target, address, shown });
+    if (refused !== undefined) return { ...seen, ...refused };
+    return await takeOver(run, one, { seen, answering: { target, address, shown } });
+  } catch (error) {
+    if (!(error instanceof FleetError) || !/^(?:ssh|run)\//u.test(error.diagnostics[0].code)) throw error;
+    const isLocked = error.diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
+    return { ...base, isLocked, pin: 'unseen', diagnostics: error.diagnostics };
+  }
+}
+
+type Refusal = Pick<Enrolled, 'pin' | 'diagnostics'>;
+
+const refusal = (...diagnostics: readonly Diagnostic[]): Refusal => ({ pin: 'refused', diagnostics });
+
+/** Why nothing is done: the key is not the expected one, cannot be read, or the answer was no. */
+async function refusalOf(run: Run, one: ReplaceOne, answering: Answering): Promise<Refusal | undefined> {
+  const { target, shown } = answering;
+  const subject = `node ${target.label}`;
+  const expected = run.own['expect'];
+  if (typeof expected === 'string' && expected !== shown.fingerprint) {
+    const detail = `${target.host} shows ${shown.fingerprint}, and ${expected} was expected.`;
+    return refusal(diagnose('enroll/fingerprint-differs', { detail, subject }));
+  }
+  const { verdict } = shown;
+  if (verdict.kind === 'revoked' || verdict.kind === 'unreadable') {
+    return refusal({ ...diagnoseHostKey(target, verdict), subject });
+  }
+  try {
+    return (await askYes(run, question(one, answering))) ? undefined : { pin: 'declined', diagnostics: [] };
+  } catch (error) {
+    if (!(error instanceof FleetError) || error.diagnostics[0].code !== 'cli/needs-yes') throw error;
+    const detail = `Taking the Mac that answers for ${target.label} in place of the one that was it needs a yes.`;
+    const hint = `Compare the fingerprint on the new Mac itself, then say which one is right:\n  meshwright replace ${target.label} --yes --expect ${shown.fingerprint}`;
+    return refusal(diagnose('cli/needs-yes', { subject, detail, hint }));
+  }
+}
+
+/** What is known of the old Mac, what answers now, and what will happen. */
+function question({ subject: node, keeper, links }: ReplaceOne, { target, address, shown }: Answering): string {
+  const { verdict } = shown;
+  const pinned = verdict.kind === 'changed' ? [verdict.known] : keeper.pins(address);
+  const pins = pinned.map((key) => `${key.type} ${fingerprint(key)}`);
+  const isKnown = Object.hasOwn(keeper.identities(), node.name);
+  const serial = node.hardware.serial === undefined ? '' : `, serial ${node.hardware.serial} in the file`;
+  const networks = Object.entries(links).flatMap(([link, network]) =>
+    link.split(' <-> ').some((end) => end.startsWith(`${node.name}:`)) ? [`${link}   ${networkText(network)}`] : [],
+  );
+  return [
+    `${node.name} (${address}) is another Mac from now on:`,
+    `  pinned     ${pins.join('\n             ') || `nothing in ${keeper.shown}`}`,
+    `  known      ${isKnown ? 'one Mac' : 'no Mac yet'} by its serial number and hardware UUID${serial}`,
+    `  answers    ${shown.key.type} ${shown.fingerprint}`,
+    '  compare    ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub (on the new Mac)',
+    `  links      ${networks.join('\n             ') || 'none yet'}`,
+    '             keep their networks',
+    'Where they are missing, your key and this rule of sudo are put on it:',
+    `  ${sudoRule(target.user)}`,
+    `Then its host key and which Mac it is go into ${keeper.shown}.`,
+    `Nothing of the old Mac is changed; when it answers as ${node.name} again, that`,
+    'is told as wrong.',
+    'Take this Mac?',
+  ].join('\n');
+}
+
+async function takeOver(
+  run: Run,
+  one: ReplaceOne,
+  { seen, answering }: { readonly seen: Base; readonly answering: Answering },
+): Promise<Enrolled> {
+  const { subject: node, keeper, nodes } = one;
+  const { target, address, shown } = answering;
+  const way = trustedWay(target, shown.key, keeper.shown);
+  const access = await settleAccess(run, { node, way, isAgreed: true });
+  const told = { ...seen, ...access };
+  if (access.login !== 'accepted') return { ...told, pin: 'refused' };
+  const mac = await lookAtMac(run, { node, way, nodes, identities: keeper.identities() });
+  if (mac.kind === 'impossible') {
+    return { ...told, pin: 'refused', mac: 'wrong', diagnostics: [...access.diagnostics, mac.diagnostic] };
+  }
+  if (mac.kind === 'unseen' || run.signal.aborted) {
+    const why = run.signal.aborted ? interruption(node.name) : unseenMac(node.name);
+    return { ...told, pin: 'refused', mac: 'unseen', diagnostics: [...access.diagnostics, why] };
+  }
+  const pin = pinOf(one, answering);
+  if (pin !== 'kept') await keeper.pin(address, shown.key, true);
+  if (mac.kind !== 'same') await keeper.recordMac(node.name, mac.identity);
+  return { ...told, pin, mac: mac.kind === 'same' ? 'kept' : mac.kind === 'new' ? 'added' : 'replaced' };
+}
+
+function pinOf({ keeper, ways }: ReplaceOne, { address, shown }: Answering): 'kept' | 'added' | 'replaced' {
+  const pins = keeper.pins(address);
+  if (pins.length === 1 && pins[0]?.base64 === shown.key.base64) return 'kept';
+  if (pins.length > 0 || shown.verdict.kind === 'changed') return 'replaced';
+  return shown.verdict.kind === 'accepted' && ways.isSimulated ? 'kept' : 'added';
+}
+
+const unseenMac = (name: string): Diagnostic =>
+  diagnose('enroll/mac-unseen', {
+    subject: `node ${name}`,
+    detail: `${name} did not say which Mac it is, so nothing was written down.`,
+  });

@@ -1,0 +1,77 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { endPlace, placeWithFleet } from './fleet.ts';
+import { codesOf, expectGolden, json, meshwright, type Ran } from './meshwright.ts';
+import type { Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+import { onTerminal } from './terminal.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithFleet();
+  await run('enroll', '--sim', '--all', '--yes');
+});
+afterEach(() => run('sim', 'fault', '--clear'));
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
+const withPassword = (password: string, ...words: string[]): Promise<Ran> =>
+  meshwright(place, [...words, '--sim', '--password-env', 'OWN_PASSWORD'], { env: { OWN_PASSWORD: password } });
+const doctor = async (): Promise<string> => (await run('doctor', '--sim', 'studio-2', '--json')).stdout;
+const nodeOf = (ran: Ran): Record<string, unknown> =>
+  Object.values((json(ran) as { nodes: Record<string, Record<string, unknown>> }).nodes)[0] ?? {};
+
+describe('replace', () => {
+  it('takes the new Mac in place of the old one, which is then told as wrong, and is taken back the same way', async () => {
+    await run('sim', 'fault', 'mac-replaced', 'studio-2');
+    expect(await doctor()).toContain('ssh/host-key-changed');
+    const refused = await withPassword('wrong', 'replace', 'studio-2', '--yes', '--json');
+    expect([refused.code, codesOf(nodeOf(refused))]).toEqual([5, ['ssh/password-refused']]);
+    const taken = await withPassword('simulated', 'replace', 'studio-2', '--yes');
+    expect(taken.code).toBe(0);
+    await expectGolden('replace', place, [taken]);
+    expect(await doctor()).not.toContain('identity/wrong-mac');
+    const again = await withPassword('simulated', 'replace', 'studio-2', '--yes', '--json');
+    expect(nodeOf(again)).toMatchObject({ pin: 'kept', mac: 'kept', sudo: 'allowed' });
+    await run('sim', 'fault', '--clear');
+    expect(await doctor()).toContain('ssh/host-key-changed');
+    const back = await run('replace', '--sim', 'studio-2', '--yes', '--json');
+    expect(schemaCheck('enroll')(json(back))).toEqual([]);
+    expect(nodeOf(back)).toMatchObject({ pin: 'replaced', mac: 'replaced' });
+    expect((await run('enroll', '--sim', 'studio-2')).stdout).toContain('enrolled already');
+  });
+
+  it('is what enroll and doctor name when another Mac has the key that is pinned', async () => {
+    await run('sim', 'fault', 'wrong-mac', 'studio-2,studio-1');
+    const enrolled = await run('enroll', '--sim', 'studio-2', '--replace', '--yes', '--json');
+    expect([enrolled.code, codesOf(nodeOf(enrolled))]).toEqual([3, ['identity/same-mac']]);
+    expect(await doctor()).toContain('identity/wrong-mac');
+  });
+
+  it('refuses the Mac of another node, and writes nothing', async () => {
+    await run('sim', 'fault', 'wrong-mac', 'studio-2,studio-1');
+    const ran = await withPassword('simulated', 'replace', 'studio-2', '--yes');
+    expect(ran.code).toBe(5);
+    await expectGolden('replace-same-mac', place, [ran]);
+  });
+
+  it('shows at a terminal what is known of the old Mac and what will happen', async () => {
+    await run('sim', 'fault', 'mac-replaced', 'studio-2');
+    const typing = { after: 'Take this Mac? [y/N]', keys: 'n\r' };
+    const ran = await onTerminal(place, ['replace', '--sim', 'studio-2', '--no-color'], { typing });
+    expect(ran.code).toBe(5);
+    await expectGolden('replace-question', place, [ran]);
+  });
+
+  it('needs a yes, and one node of the file', async () => {
+    await run('sim', 'fault', 'mac-replaced', 'studio-2');
+    const [silent, none, unknown] = [
+      await run('replace', '--sim', 'studio-2', '--json'),
+      await run('replace', '--sim'),
+      await run('replace', '--sim', 'studio-9'),
+    ];
+    expect([silent.code, none.code, unknown.code]).toEqual([5, 64, 64]);
+    expect(codesOf(nodeOf(silent))).toEqual(['cli/needs-yes']);
+    const other = await run('replace', '--sim', 'studio-2', '--yes', '--expect', 'SHA256:x', '--json');
+    expect(codesOf(nodeOf(other))).toEqual(['enroll/fingerprint-differs']);
+  });
+});
