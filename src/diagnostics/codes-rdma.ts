@@ -64,6 +64,13 @@ export const rdmaCodes = {
       'Only an interface with an IPv4 address of its own gets the IPv4-mapped GID that MLX needs. A self-assigned one can take minutes after boot and may change later.',
     hint: 'Give the service a fixed address: sudo networksetup -setmanual "Thunderbolt N" ADDRESS 255.255.255.252',
   },
+  'rdma/other-device': {
+    severity: 'notice',
+    summary: 'This Mac has RDMA devices that belong to no Thunderbolt receptacle.',
+    cause:
+      '`ibv_devices` lists a device that is not called `rdma_en` and a number, as the driver of a network card makes one. It is no part of the mesh: nothing counts it, and no rank is told to use it.',
+    hint: 'Nothing to do. A program that takes the first RDMA device it finds may take this one.',
+  },
   'rdma/no-gid': {
     severity: 'error',
     summary: 'An RDMA device lacks the GID of its IPv4 address.',
@@ -81,6 +88,13 @@ export const suspicionCodes = {
     cause:
       'A start or a token over RDMA failed in this boot session, and everything that can be looked at is fine on all links of the placement. Ports that idled for long, or whose cable was plugged in anew, stop working until both Macs restart (exo issue 1973); only traffic shows it.',
     hint: 'Start the placement anew; if that does not help, restart the Macs at both ends of the cable.',
+  },
+  'mesh/suspected-local-network': {
+    severity: 'error',
+    summary: 'macOS is suspected to keep a rank from the local network.',
+    cause:
+      'A rank was told at once that there is no route to its peer (errno 65), and everything that can be looked at is fine on all links of the placement. Local Network privacy does that to programs of a session at the screen; daemons of launchd, root and what comes over ssh are exempt (Apple TN3179). Nobody can read or change it over ssh.',
+    hint: 'On that Mac: System Settings > Privacy & Security > Local Network. Whatever was started there by an app or an agent needs its switch.',
   },
   'rdma/suspected-exhausted': {
     severity: 'error',

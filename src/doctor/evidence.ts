@@ -56,6 +56,7 @@ const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'network/no-full-disk-access': ['keeper'],
   'rdma/no-thunderbolt-5': ['hardware', 'rdma-state', 'rdma-devices'],
   'rdma/macos-too-old': ['macos-version'],
+  'rdma/other-device': ['other-rdma-devices'],
   'rdma/disabled': ['rdma-state'],
   'rdma/no-device': ['rdma-state', 'rdma-devices'],
   'rdma/port-down': ['rdma-state', 'rdma-ports', 'thunderbolt'],
@@ -65,6 +66,7 @@ const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'rdma/no-address': ['interfaces', 'rdma-ports'],
   'rdma/no-gid': ['interfaces', 'rdma-ports'],
   'rdma/suspected-idle-dead': ['rdma-state', 'thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
+  'mesh/suspected-local-network': ['thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
   'rdma/suspected-exhausted': ['rdma-state', 'rdma-ports', 'rdma-starts'],
 };
 

@@ -17,6 +17,7 @@ import { macosVersions } from './rules/macos-versions.ts';
 import { macosWish } from './rules/macos-wish.ts';
 import { madeBridgesRule } from './rules/made-bridges.ts';
 import { names } from './rules/names.ts';
+import { otherRdmaDevices } from './rules/other-rdma-devices.ts';
 import { panics } from './rules/panics.ts';
 import { poolOverlap } from './rules/pool-overlap.ts';
 import { power } from './rules/power.ts';
@@ -57,6 +58,7 @@ export const rules: readonly Rule[] = [
   wiredLimit,
   filevault,
   panics,
+  otherRdmaDevices,
   updates,
   names,
   automaticLogin,

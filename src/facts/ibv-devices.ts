@@ -12,6 +12,15 @@ import { garbled, readLines } from './read-answer.ts';
  * RDMA is switched off, or the Mac has no Thunderbolt 5.
  */
 export function parseIbvDevices(answer: Answer | undefined): Known<readonly RdmaDevice[]> {
+  const all = parseAllDevices(answer);
+  return all.kind === 'unknown' ? all : known(all.value.filter(({ name }) => isOfReceptacle(name)));
+}
+
+/** Whether a device is one that macOS makes for a Thunderbolt receptacle. */
+export const isOfReceptacle = (name: string): boolean => /^rdma_en\d+$/.test(name);
+
+/** Every device that is listed, whoever made it. */
+export function parseAllDevices(answer: Answer | undefined): Known<readonly RdmaDevice[]> {
   const lines = readLines(answer);
   if (lines.kind === 'unknown') return lines;
   const [first = '', second = '', ...rest] = lines.value;
@@ -22,7 +31,7 @@ export function parseIbvDevices(answer: Answer | undefined): Known<readonly Rdma
   for (const line of rest) {
     const [, name = '', guid = ''] = /^\s*(\S+)\s+([0-9a-f]{16})\s*$/.exec(line) ?? [];
     if (guid === '') return garbled(answer, 'printed a line that is no device');
-    if (/^rdma_en\d+$/.test(name)) devices.push({ name, guid });
+    devices.push({ name, guid });
   }
   const isUnambiguous = new Set(devices.map(({ name }) => name)).size === devices.length;
   return isUnambiguous ? known(devices) : garbled(answer, 'named one device twice');

@@ -23,6 +23,7 @@ import { login } from './login.ts';
 import { macosVersion } from './macos-version.ts';
 import { names } from './names.ts';
 import { networkServices } from './network-services.ts';
+import { otherRdmaDevices } from './other-rdma-devices.ts';
 import { panicReports } from './panic-reports.ts';
 import { placements } from './placements.ts';
 import { power } from './power.ts';
@@ -57,6 +58,7 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   'network-services': networkServices,
   'rdma-state': rdmaState,
   'rdma-devices': rdmaDevices,
+  'other-rdma-devices': otherRdmaDevices,
   'rdma-ports': rdmaPorts,
   filevault,
   power,

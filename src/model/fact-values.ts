@@ -242,6 +242,8 @@ export interface FactValues {
   readonly 'network-services': readonly NetworkService[];
   readonly 'rdma-state': 'enabled' | 'disabled';
   readonly 'rdma-devices': readonly RdmaDevice[];
+  /** Names of RDMA devices that belong to no receptacle. */
+  readonly 'other-rdma-devices': readonly string[];
   readonly 'rdma-ports': readonly RdmaPort[];
   readonly filevault: 'on' | 'off' | 'converting';
   readonly power: PowerSettings;

@@ -81,6 +81,7 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   placements: (members) => orNone(members.map(memberLine)),
   services: (services) => orNone(services.map(launchdLine)),
   'rdma-starts': rdmaStartLines,
+  'other-rdma-devices': (names) => orNone([names]),
   spotlight: (state) => [state],
   'time-machine': (state) => [state],
   'panic-reports': (reports) =>

@@ -94,6 +94,7 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'rdma/interface-down': { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
   'rdma/bridged': { blocks: 'rdma', when: 'rdma-needed' },
   'rdma/no-address': { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
+  'rdma/other-device': 'told',
   'rdma/no-gid': { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
 };
 

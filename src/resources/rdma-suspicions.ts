@@ -53,6 +53,9 @@ interface Complaint {
  */
 const exhausted = /protection domain|create_qp|errno ?[=:]? ?(?:12|16)\b/i;
 
+/** EHOSTUNREACH, as macOS gives it at once to a program that may not use the local network. @see Apple TN3179 */
+const noRoute = /errno ?[=:]? ?65\b|No route to host/i;
+
 const causeWords = 'every rung that can be seen is fine at both ends';
 
 const cure = (sentence: string, placement: string, nodes: readonly NodeName[]): string =>
@@ -60,9 +63,19 @@ const cure = (sentence: string, placement: string, nodes: readonly NodeName[]): 
 
 const tried = 'Try a start first; if that does not help, restart';
 
+const saidBy = (complaints: readonly Complaint[]): string =>
+  complaints.map(({ node, text }) => `${node} said "${text}"`).join('; ');
+
+function localNetworkFinding({ name }: PlacementSurvey, complaints: readonly Complaint[]): Diagnostic {
+  return diagnose('mesh/suspected-local-network', {
+    subject: nodesSubject(complaints.map(({ node }) => node)),
+    detail: `Suspected: macOS keeps ${name} from the local network, though ${causeWords}. ${escapeText(saidBy(complaints))}.`,
+  });
+}
+
 function exhaustedFinding({ name }: PlacementSurvey, complaints: readonly Complaint[]): Diagnostic {
   const nodes = complaints.map(({ node }) => node);
-  const said = complaints.map(({ node, text }) => `${node} said "${text}"`).join('; ');
+  const said = saidBy(complaints);
   return diagnose('rdma/suspected-exhausted', {
     subject: nodesSubject(nodes),
     detail: `Suspected: no protection domain or queue pair is left. The last start of ${name} failed: ${escapeText(said)}.`,
@@ -124,6 +137,8 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
   });
   const spent = complaints.filter(({ text }) => exhausted.test(text));
   if (spent.length > 0) return [exhaustedFinding(survey, spent)];
+  const unrouted = complaints.filter(({ text }) => noRoute.test(text));
+  if (unrouted.length > 0) return [localNetworkFinding(survey, unrouted)];
   const hasSymptom = survey.state === 'hung' || complaints.length > 0;
   return hasSymptom ? [deadFinding(view, survey, links, complaints)] : [];
 }

@@ -26,8 +26,8 @@ const askEndpoint = `[ "$k" = 0 ] || return 0
 /** Of a log at most so much of its end is looked at. */
 const logTailBytes = 16_384;
 
-/** What libraries say when a device, its queue pairs or its far end fail: jaccl names the errno, llama.cpp the act. */
-const verbsWords = '[Ee]rrno|[Pp]rotection domain|[Qq]ueue pair|RTR';
+/** What libraries say when a device, its queue pairs or its far end fail: jaccl names the errno, llama.cpp the act, perl and Python the words. */
+const verbsWords = '[Ee]rrno|No route to host|[Pp]rotection domain|[Qq]ueue pair|RTR';
 
 /**
  * Prints the mark of the last start of a member over RDMA, and the last line of its log since then that speaks of the

@@ -198,6 +198,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     spotlight: 'off',
     'time-machine': 'off',
     'panic-reports': [],
+    'other-rdma-devices': [],
     jobs: [],
     leases: [],
     rollbacks: [],

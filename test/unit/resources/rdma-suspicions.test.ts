@@ -26,7 +26,7 @@ function suspicions(rack: MeshRack, changes: MeshChanges = overRdma): readonly D
   const desired = meshFleet(changes);
   const observation = observeMesh(desired, rack);
   const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
-  return placementFindings(view, surveyPlacements(view)).filter(({ code }) => code.startsWith('rdma/'));
+  return placementFindings(view, surveyPlacements(view)).filter(({ code }) => code.includes('/suspected-'));
 }
 
 const short = (rack: MeshRack, changes?: MeshChanges): readonly string[] =>
@@ -78,6 +78,15 @@ describe('a start over RDMA that failed', () => {
       const [found] = suspicions({ members: dead, values: { 'studio-2': said('studio-2', text) } });
       expect([found?.code, found?.subject]).toEqual(['rdma/suspected-exhausted', 'node studio-2']);
       expect(found?.hint).toContain('meshwright reboot studio-2');
+    },
+  );
+
+  it.each(['Changing queue pair to RTR failed with errno 65', 'connect: No route to host'])(
+    'although all is fine, with "%s", is told as what Local Network privacy does',
+    (text) => {
+      const [found, ...others] = suspicions({ members: dead, values: { 'studio-2': said('studio-2', text) } });
+      expect([found?.code, found?.subject, others]).toEqual(['mesh/suspected-local-network', 'node studio-2', []]);
+      expect(found?.detail).toContain(`studio-2 said "${text}"`);
     },
   );
 

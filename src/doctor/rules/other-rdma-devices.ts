@@ -1,0 +1,18 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import type { Rule } from '../rule.ts';
+import { nodeSubject } from '../subject.ts';
+
+/** RDMA devices that belong to no receptacle: told, and never counted. */
+export const otherRdmaDevices: Rule = ({ nodes }) =>
+  nodes.flatMap(({ name, facts }) => {
+    const found = facts['other-rdma-devices'];
+    return found.kind === 'unknown' || found.value.length === 0
+      ? []
+      : [
+          diagnose('rdma/other-device', {
+            subject: nodeSubject(name),
+            detail: `It also has ${found.value.map(escapeText).join(', ')}.`,
+          }),
+        ];
+  });
