@@ -1,7 +1,7 @@
 import { pathWord, tool } from '../node-paths.ts';
 
 /** Whom a Mac asks for the time unless somebody chose another server. */
-export const timeServer = 'time.apple.com';
+const timeServer = 'time.apple.com';
 
 /**
  * Sets the clock by Apple's time server. Only a later observation shows whether it is right: the node has nothing to
