@@ -13,13 +13,13 @@ const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts', 'test
 /** Runs of many seconds each: `.ci/run` has the patience for them, whoever types `npm test` has not. */
 const longRuns = [
   'test/cli/{act,apply,cables-watch,crashes,demo,doctor,doctor-suspects,exec,faults,lease-held,logs-follow}.test.ts',
-  'test/cli/{playbook,sim,status,surroundings,unconfirmed-change,unlock}.test.ts',
+  'test/cli/{playbook,sim,status,surroundings,unconfirmed-change,uninstall,unlock}.test.ts',
   'test/scenarios/apply-{files,lease,playbook,reboot,transaction}.test.ts',
   'test/scenarios/converge-{effects,failures,hindered,login,moves,traces,twice}.test.ts',
   'test/scenarios/{daemon-fights,demo-sshd,faults-found,faults-healed,graph-chromium,hostile-contents,hostile-streams,kill-apply,kill-reboot}.test.ts',
   'test/scenarios/{observe-counts,observe-independence,observe-silence,ssh-exec-faults,sshd-observe}.test.ts',
   'test/scenarios/sim-{contract,launchd,launchd-boots,launchd-mesh,network,reboot,supervisor,writes}.test.ts',
-  'test/scenarios/{cut-transaction,watch-fleet}.test.ts',
+  'test/scenarios/{cut-transaction,keeper,keeper-refused,watch-fleet}.test.ts',
 ];
 
 /** Simulated Macs with namespaces of their own: Linux and root only, so nobody else is asked for them. */

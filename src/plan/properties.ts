@@ -14,5 +14,5 @@ import { viewOf } from '../resources/view.ts';
 export function seenProperties(desired: DesiredFleet, observation: FleetObservation): ReadonlyMap<string, Known<Json>> {
   const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
   const seen = resources.flatMap((resource) => [...resource.properties(view), ...(resource.sights?.(view) ?? [])]);
-  return new Map([...seen, ...uninstallSights(view.targets)].map((one) => [propertyKey(one), one.observed]));
+  return new Map([...seen, ...uninstallSights(desired, view.targets)].map((one) => [propertyKey(one), one.observed]));
 }

@@ -77,8 +77,9 @@ function verdictLines({ plan, nothing }: PlanTextInput, page: Page): readonly st
   }
   const count = Object.keys(plan.observed).length;
   if (!isEmptyPlan(plan)) return fitLines('There is nothing that apply can change now.', page.columns);
+  if (nothing !== undefined) return fitLines(nothing, page.columns);
   if (count === 0) return fitLines('No node was observed.', page.columns);
-  return fitLines(nothing ?? `Nothing to change: ${counted(count, 'node')} as the file says.`, page.columns);
+  return fitLines(`Nothing to change: ${counted(count, 'node')} as the file says.`, page.columns);
 }
 
 const lockLines = ({ shown, additions }: PlanTextInput['lock'], page: Page): readonly string[] =>

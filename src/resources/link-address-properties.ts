@@ -50,6 +50,12 @@ function ownNetworks({ thunderbolt: { networks, formerNetworks, pool } }: Desire
   return [...Object.values(networks), ...formerNetworks, ...(pool === undefined ? [] : [pool])];
 }
 
+/** Whether an address is one of those that apply gives to links, now or before. */
+export function isOwnAddress(fleet: DesiredFleet): (address: Ipv4Address) => boolean {
+  const own = ownNetworks(fleet);
+  return (address) => own.some((network) => isInside(address, network));
+}
+
 const liveName = (receptacle: number): string => `link-address/${receptacle}/live`;
 const keptName = (receptacle: number): string => `link-address/${receptacle}/kept`;
 

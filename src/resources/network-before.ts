@@ -2,7 +2,7 @@
 import { bridgePreferences } from '../facts/bridge-preferences.ts';
 import { networkServices } from '../facts/network-services.ts';
 import { serviceAddresses } from '../facts/service-addresses.ts';
-import type { BridgePreference, NetworkService, ServiceAddress } from '../model/fact-values.ts';
+import type { BridgePreference, Ipv4Address, NetworkService, ServiceAddress } from '../model/fact-values.ts';
 import { type Known, known, unknown } from '../model/known.ts';
 import type { Baseline, BaselineKey } from '../model/node-records.ts';
 import type { ScriptArgs } from '../model/node-script.ts';
@@ -56,6 +56,7 @@ interface Beside {
   readonly addresses: readonly ServiceAddress[];
   readonly bridges: readonly BridgePreference[];
   readonly devices: readonly string[];
+  readonly isOurs: (address: Ipv4Address) => boolean;
 }
 
 function bridgeOf({ before, bridges, devices }: Beside): Restoration['bridge'] {
@@ -78,12 +79,13 @@ function orderOf({ before, services }: Beside, made: readonly string[]): readonl
   return wanted.join('\n') === now.join('\n') ? [] : wanted;
 }
 
-function manualOf({ before, addresses, devices }: Beside): Restoration['manual'] {
+/** An address of ours that was there before goes like all others of ours. */
+function manualOf({ before, addresses, devices, isOurs }: Beside): Restoration['manual'] {
   return before.addresses.flatMap(({ service, device, method, address }) => {
     const now = addresses.find((one) => one.service === service);
     const isSame = now?.method === 'manual' && now.address?.address === address?.address;
-    const isOurs = method === 'manual' && address !== undefined && devices.includes(device) && now !== undefined;
-    return isOurs && !isSame ? [{ ...address, service, device }] : [];
+    const isTheirs = method === 'manual' && address !== undefined && devices.includes(device) && !isOurs(address);
+    return isTheirs && now !== undefined && !isSame ? [{ ...address, service, device }] : [];
   });
 }
 
@@ -111,8 +113,12 @@ function differenceOf(beside: Beside): NetworkDifference {
   return { words, restoration: { ...(bridge === undefined ? {} : { bridge }), made, switched, manual, order } };
 }
 
-/** How the network differs from the baseline, as far as apply changes it. */
-export function networkDifference(facts: Facts, baseline: Baseline): Known<NetworkDifference> {
+/** How the network of a node differs from its baseline, as far as apply changes it. */
+export function networkDifference(
+  { facts }: { readonly facts: Facts },
+  baseline: Baseline,
+  isOurs: (address: Ipv4Address) => boolean,
+): Known<NetworkDifference> {
   const before = networkBefore(baseline);
   if (before.kind === 'unknown') return unknown('not-asked', 'The baseline does not have the network.');
   const services = facts['network-services'];
@@ -130,6 +136,7 @@ export function networkDifference(facts: Facts, baseline: Baseline): Known<Netwo
       addresses: addresses.value,
       bridges: bridges.value,
       devices: [...devices.value.values()],
+      isOurs,
     }),
   );
 }

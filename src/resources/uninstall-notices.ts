@@ -22,9 +22,9 @@ function modelWords(view: View, target: ObservedTarget, { models }: UninstallWis
 }
 
 /** Values that are not as before, and that this run leaves so. */
-function valueWords(target: ObservedTarget, wish: UninstallWish): readonly string[] {
+function valueWords({ desired }: View, target: ObservedTarget, wish: UninstallWish): readonly string[] {
   if (wish.restore) return [];
-  const before = uninstallProperties(target, { ...wish, restore: true });
+  const before = uninstallProperties(desired, target, { ...wish, restore: true });
   const differing = before
     .filter(({ address }) => address.startsWith('uninstall/value/') || address === uninstallAddress.network)
     .filter((one) => judgeProperty(one) === 'differs')
@@ -79,11 +79,11 @@ export const uninstallNotices = (
 ): readonly Diagnostic[] =>
   targets.flatMap((target) => {
     // Where nothing of us is left, there is nothing to tell either.
-    if (uninstallProperties(target, wish).every((one) => judgeProperty(one) === 'met')) return [];
+    if (uninstallProperties(view.desired, target, wish).every((one) => judgeProperty(one) === 'met')) return [];
     const subject = nodeSubject(target.desired.name);
     const stays = [
       ...modelWords(view, target, wish),
-      ...valueWords(target, wish),
+      ...valueWords(view, target, wish),
       ...lostWords(target, wish),
       ...accessWords(target),
     ];

@@ -1,3 +1,4 @@
+import type { DesiredFleet } from '../model/desired.ts';
 import type { KeptTree } from '../model/fact-values.ts';
 import type { Json } from '../model/json.ts';
 import type { Known } from '../model/known.ts';
@@ -7,6 +8,7 @@ import type { Facts } from '../model/observation.ts';
 import { baselineValues } from '../script/baseline-values.ts';
 import { rankServiceLabel } from '../script/rank-paths.ts';
 import { baselineNow } from './baseline-now.ts';
+import { isOwnAddress } from './link-address-properties.ts';
 import { hasNetworkBefore, networkDifference } from './network-before.ts';
 import type { ObservedTarget, Property } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
@@ -118,10 +120,10 @@ function valueProperties(about: About, facts: Facts): readonly Property[] {
   });
 }
 
-function networkProperties(about: About, facts: Facts): readonly Property[] {
-  const { baseline } = facts;
+function networkProperties(about: About, target: ObservedTarget, fleet: DesiredFleet): readonly Property[] {
+  const { baseline } = target.facts;
   if (baseline.kind === 'unknown' || !hasNetworkBefore(baseline.value)) return [];
-  const observed = mapKnown(networkDifference(facts, baseline.value), ({ words }) => words);
+  const observed = mapKnown(networkDifference(target, baseline.value, isOwnAddress(fleet)), ({ words }) => words);
   return [
     {
       ...about,
@@ -141,19 +143,24 @@ const traceWords = ({ hasFolder, hasSudoers, hasKey }: Traces): readonly string[
 ];
 
 /** What the baseline keeps; unknown values of it keep nothing from being judged. */
-function restored(about: About, facts: Facts): readonly Property[] {
-  return [...valueProperties(about, facts), ...networkProperties(about, facts)];
+function restored(about: About, target: ObservedTarget, fleet: DesiredFleet): readonly Property[] {
+  return [...valueProperties(about, target.facts), ...networkProperties(about, target, fleet)];
 }
 
 /** Everything that is to be gone from one node, or back: the access last. */
-export function uninstallProperties({ desired, facts }: ObservedTarget, wish: UninstallWish): readonly Property[] {
+export function uninstallProperties(
+  fleet: DesiredFleet,
+  target: ObservedTarget,
+  wish: UninstallWish,
+): readonly Property[] {
+  const { desired, facts } = target;
   const about = { node: desired.name, reason };
   const { baseline, traces } = facts;
   const daemons = baseline.kind === 'known' ? baseline.value.daemons : [];
   const access: Known<Json> = baseline.kind === 'unknown' ? baseline : mapKnown(traces, traceWords);
   return [
     ...daemons.map((daemon) => daemonProperty(about, daemon, facts, wish)),
-    ...(wish.restore ? restored(about, facts) : []),
+    ...(wish.restore ? restored(about, target, fleet) : []),
     emptied(about, uninstallAddress.services, otherServices(facts)),
     emptied(about, uninstallAddress.jobs, runningJobs(facts)),
     treesProperty(about, facts, wish),
@@ -169,5 +176,5 @@ export function uninstallProperties({ desired, facts }: ObservedTarget, wish: Un
 }
 
 /** The same as what gates compare, on every node: what is seen does not follow from what is wished. */
-export const uninstallSights = (targets: readonly ObservedTarget[]): readonly Property[] =>
-  targets.flatMap((target) => uninstallProperties(target, { nodes: [], restore: true, models: true }));
+export const uninstallSights = (fleet: DesiredFleet, targets: readonly ObservedTarget[]): readonly Property[] =>
+  targets.flatMap((target) => uninstallProperties(fleet, target, { nodes: [], restore: true, models: true }));

@@ -1,6 +1,7 @@
 import type { Effect, Step } from '../model/step.ts';
 import { gateStep, scriptStep, transactionStep } from './build-step.ts';
 import { changedProperties, judgeProperty, patchesOf } from './change.ts';
+import { isOwnAddress } from './link-address-properties.ts';
 import { networkDifference } from './network-before.ts';
 import type { ObservedTarget, Property, Resource, View } from './resource.ts';
 import { modelBytes, uninstallNotices } from './uninstall-notices.ts';
@@ -41,7 +42,7 @@ function networkSteps(node: Node): readonly Step[] {
   const made = at(node, uninstallAddress.network);
   const { facts } = node.target;
   if (made === undefined || facts.baseline.kind === 'unknown') return [];
-  const difference = networkDifference(facts, facts.baseline.value);
+  const difference = networkDifference(node.target, facts.baseline.value, isOwnAddress(node.view.desired));
   if (difference.kind === 'unknown') return [];
   const call = { name: 'restore-network', args: difference.value.restoration } as const;
   return [
@@ -108,10 +109,10 @@ const targetsOf = ({ targets }: View, { nodes }: UninstallWish): readonly Observ
 export const uninstall = (wish: UninstallWish): Resource => ({
   kind,
   after: ['identity', 'sudo', 'placement', 'link-address', 'keeper'],
-  properties: (view) => targetsOf(view, wish).flatMap((target) => uninstallProperties(target, wish)),
+  properties: (view) => targetsOf(view, wish).flatMap((target) => uninstallProperties(view.desired, target, wish)),
   steps: (changes, view) => ({
     steps: targetsOf(view, wish).flatMap((target) => {
-      const makes = changedProperties(changes, uninstallProperties(target, wish));
+      const makes = changedProperties(changes, uninstallProperties(view.desired, target, wish));
       return makes.length === 0 ? [] : nodeSteps({ view, target, wish, makes });
     }),
     rescues: [],
@@ -120,7 +121,7 @@ export const uninstall = (wish: UninstallWish): Resource => ({
   // As long as anything of it cannot be seen, nobody can say that all of it is gone.
   gaps: (view) =>
     targetsOf(view, wish).flatMap((target) =>
-      uninstallProperties(target, wish)
+      uninstallProperties(view.desired, target, wish)
         .filter((one) => judgeProperty(one) === 'unknown')
         .map(({ node, address }) => ({ node, resource: kind, text: address })),
     ),

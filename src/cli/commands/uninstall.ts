@@ -1,91 +1,71 @@
 import type { PlaybookReport } from '../../apply/playbook-report.ts';
 import { listText } from '../../desired/did-you-mean.ts';
-import type { FleetObservation } from '../../doctor/fleet-observation.ts';
-import type { DesiredFleet } from '../../model/desired.ts';
+import { withoutNode } from '../../desired/lock-nodes.ts';
+import { nodesToSee } from '../../desired/nodes-to-see.ts';
 import type { NodeName } from '../../model/node.ts';
-import { fleetWithout } from '../../plan/fleet-without.ts';
-import type { Goal } from '../../plan/goal.ts';
-import { makePlan } from '../../plan/make-plan.ts';
 import type { Playbook } from '../../playbooks/playbook.ts';
 import { hasMachineSteps } from '../../report/plan-text.ts';
-import { changeNodes } from '../change-nodes.ts';
-import { type Consent, createConsent } from '../consent.ts';
+import { changeNodes, type EndedChange } from '../change-nodes.ts';
+import { createConsent } from '../consent.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { type LookedPlan, lookAndPlan } from '../look-and-plan.ts';
-import { targetedNodes } from '../open-cluster.ts';
+import { changeLock } from '../lock-file.ts';
+import type { LookedPlan } from '../look-and-plan.ts';
+import { observeNodes } from '../observe-fleet.ts';
 import type { RunOutcome } from '../run-outcome.ts';
-import { type SettledCluster, settleFromLock } from '../settle-cluster.ts';
 import { showOutcome } from '../show-outcome.ts';
 import { showPlan } from '../show-plan.ts';
 import { exitOfSignal } from '../signals.ts';
-import { simulatedPlan, simulatedText } from '../simulated-hints.ts';
-import { namedTargets } from '../targets.ts';
+import {
+  goneBefore,
+  goneNow,
+  planSeen,
+  type Uninstallation,
+  type UninstallGoal,
+  uninstallationOf,
+  withoutGone,
+} from '../uninstallation.ts';
 import type { Run, VerbBody } from '../verb.ts';
-import { openWays, type Ways } from '../ways.ts';
 
-type UninstallGoal = Extract<Goal, { kind: 'uninstall' }>;
-
-/** What all parts of one uninstallation share. */
-interface Uninstallation {
-  readonly cluster: SettledCluster;
-  readonly ways: Ways;
-  /** Without what was placed on the nodes. */
-  readonly fleet: DesiredFleet;
-  readonly goal: UninstallGoal;
-  /** The nodes, and those on which something is stopped with them. */
-  readonly targets: readonly NodeName[];
-  readonly consent: Consent;
+/** How far it came, and who lets nobody in any more. */
+interface Ended {
+  readonly outcome: RunOutcome;
+  readonly gone: readonly NodeName[];
+  readonly isLockWritten: boolean;
 }
 
 /** `uninstall NODE…|--all`: takes everything of us off nodes, and the way in at last. */
 export const uninstall: VerbBody = async (run) => {
-  const about = uninstallationOf(run);
-  const { fleet, ways, goal, targets } = about;
-  const looked = await lookAndPlan(run, { fleet, ways, goal, targets });
-  show(run, about, looked);
-  const outcome = await carryOut(run, about, looked);
-  return end(run, about, outcome);
+  const wanted = uninstallationOf(run);
+  const { fleet, targets, ways } = wanted;
+  const observation = await observeNodes(run, nodesToSee(fleet, targets), ways);
+  const gone = goneBefore(wanted, observation);
+  const about = withoutGone(wanted, gone);
+  const looked = planSeen(about, observation);
+  if (!run.options.json && gone.length > 0) run.console.out(`${goneText(gone)}\n\n`);
+  show(run, about, looked, wanted.goal);
+  return end(run, about, await carryOut(run, about, looked));
 };
 
-function uninstallationOf(run: Run): Uninstallation {
-  const cluster = settleFromLock(run);
-  const nodes = targetedNodes(run, cluster.fleet, namedTargets(run, cluster.fleet)).map(({ name }) => name);
-  const { fleet, placements } = fleetWithout(cluster.fleet, nodes);
-  const reaching = fleet.placements.filter(({ name }) => placements.includes(name)).flatMap((one) => one.nodes);
-  const models = run.own['models'] === true;
-  return {
-    cluster,
-    fleet,
-    ways: openWays(run, cluster.opened),
-    goal: { kind: 'uninstall', nodes, placements, restore: run.own['restore'] === true, models },
-    targets: fleet.nodes.map(({ name }) => name).filter((name) => [...nodes, ...reaching].includes(name)),
-    consent: createConsent(run, {
-      // Whoever takes a node out wants what runs there stopped; models go where that was said.
-      named: ['interrupt', ...(models ? (['delete'] as const) : [])],
-      allowable: [],
-      isAgreed: run.options.yes === true,
-    }),
-  };
-}
+const goneText = (gone: readonly NodeName[]): string =>
+  `${listText(gone)}: lets nobody in, and by the lock nothing is set up there any more.`;
 
-function show(run: Run, { cluster, ways, goal }: Uninstallation, { plan }: Pick<LookedPlan, 'plan'>): void {
+function show(
+  run: Run,
+  { cluster, ways, goal }: Uninstallation,
+  { plan }: Pick<LookedPlan, 'plan'>,
+  wanted: UninstallGoal = goal,
+): void {
+  const isSeen = goal.nodes.every((node) => Object.hasOwn(plan.observed, node));
+  const nothing = isSeen ? { nothing: `Nothing of meshwright is left on ${listText(wanted.nodes)}.` } : {};
   const lock = { shown: cluster.lockPlace.shown, additions: [] };
-  const nothing = `Nothing of meshwright is left on ${listText(goal.nodes)}.`;
-  showPlan(run, plan, { isSimulated: ways.isSimulated, lock, budgets: undefined, next: [], nothing });
+  showPlan(run, plan, { isSimulated: ways.isSimulated, lock, budgets: undefined, next: [], ...nothing });
 }
 
 const questionFor = ({ nodes }: UninstallGoal): string => `Take meshwright off ${listText(nodes)} as shown above?`;
 
 const playbookFor = (goal: UninstallGoal): Playbook => ({
   name: 'uninstall',
-  plays: [
-    {
-      nodes: { kind: 'targets' },
-      serial: [],
-      maxFailures: 0,
-      tasks: [goal],
-    },
-  ],
+  plays: [{ nodes: { kind: 'targets' }, serial: [], maxFailures: 0, tasks: [goal] }],
 });
 
 const nothingRun = (nodes: readonly NodeName[], isDeclined: boolean): PlaybookReport => ({
@@ -96,20 +76,27 @@ const nothingRun = (nodes: readonly NodeName[], isDeclined: boolean): PlaybookRe
   isInterrupted: false,
 });
 
-async function carryOut(run: Run, about: Uninstallation, looked: LookedPlan): Promise<RunOutcome> {
-  const { fleet, ways, goal, targets, consent } = about;
-  const { plan } = looked;
-  const judged = { goal: goal.kind, fleet, targets: goal.nodes };
-  const hasWork = hasMachineSteps(plan);
-  if (!hasWork || !(await consent.give(plan, questionFor(goal)))) {
+async function carryOut(run: Run, about: Uninstallation, looked: LookedPlan): Promise<Ended> {
+  const { cluster, goal } = about;
+  const consent = createConsent(run, {
+    // Whoever takes a node out wants what runs there stopped; models go where that was said.
+    named: ['interrupt', ...(goal.models ? (['delete'] as const) : [])],
+    allowable: [],
+    isAgreed: run.options.yes === true,
+  });
+  const hasWork = hasMachineSteps(looked.plan);
+  if (!hasWork || !(await consent.give(looked.plan, questionFor(goal)))) {
     const report = nothingRun(goal.nodes, hasWork);
-    return { targets: goal.nodes, report, refusal: [], last: { ...judged, ...looked } };
+    return { outcome: judged(about, looked, { report, refusal: [] }), gone: [], isLockWritten: false };
   }
-  const { report, refusal } = await changeNodes(run, {
+  // A run that is cut off behind the last script could not tell a node without us from one that refuses us.
+  const isSetUp = (name: string): boolean => !goal.nodes.some((node) => node === name);
+  await changeLock(cluster.lockPlace, (now) => ({ ...now, nodes: now.nodes.filter(isSetUp) }));
+  const change = await changeNodes(run, {
     verb: 'uninstall',
     playbook: playbookFor(goal),
-    scope: { desired: fleet, targets },
-    ways,
+    scope: { desired: about.fleet, targets: about.targets },
+    ways: about.ways,
     consent,
     show: (next) => show(run, about, { plan: next }),
     apart: () => {
@@ -118,64 +105,39 @@ async function carryOut(run: Run, about: Uninstallation, looked: LookedPlan): Pr
     question: () => questionFor(goal),
     first: looked,
   });
-  return seenOutcome(about, report, refusal);
+  return seen(about, change);
 }
 
-/** What the last look tells; who refuses the login after the way in was taken away has nothing of us any more. */
-function seenOutcome(
-  { fleet, goal, targets, ways }: Uninstallation,
-  report: PlaybookReport,
-  refusal: RunOutcome['refusal'],
-): RunOutcome {
-  const { observation } = report;
-  if (observation === undefined) return { targets: goal.nodes, report, refusal };
-  const gone = goneNodes(report, observation);
-  const isThere = (name: NodeName): boolean => !gone.includes(name);
-  const seen = without(observation, gone);
-  const plan = makePlan({ goal, desired: fleet, observation: seen, targets: targets.filter(isThere) });
-  const judged = goal.nodes.filter(isThere);
-  return {
-    targets: judged,
-    report,
-    refusal,
-    last: {
-      goal: goal.kind,
-      plan: ways.isSimulated ? simulatedPlan(plan) : plan,
-      observation: seen,
-      fleet,
-      targets: judged,
-    },
-  };
+const judged = (
+  { fleet, goal }: Uninstallation,
+  looked: LookedPlan | undefined,
+  { report, refusal }: EndedChange,
+): RunOutcome => ({
+  targets: goal.nodes,
+  report,
+  refusal,
+  ...(looked === undefined ? {} : { last: { goal: goal.kind, ...looked, fleet, targets: goal.nodes } }),
+});
+
+/** What the last look tells; who lets nobody in behind the last script has nothing of us any more. */
+function seen(about: Uninstallation, change: EndedChange): Ended {
+  const { observation } = change.report;
+  if (observation === undefined) return { outcome: judged(about, undefined, change), gone: [], isLockWritten: true };
+  const gone = goneNow(change.report, observation);
+  const there = withoutGone(about, gone);
+  return { outcome: judged(there, planSeen(there, observation), change), gone, isLockWritten: true };
 }
 
-/** Nodes whose way in was taken away, and that let nobody in any more. */
-export function goneNodes(
-  { works }: Pick<PlaybookReport, 'works'>,
-  { failures }: FleetObservation,
-): readonly NodeName[] {
-  const steps = works.flatMap(({ run }) => run?.steps ?? []);
-  const withdrawn = steps.filter(
-    ({ step: { act }, outcome }) =>
-      act.kind === 'script' && act.name === 'withdraw-node' && (outcome === 'changed' || outcome === 'unknown'),
-  );
-  return withdrawn
-    .map(({ step }) => step.node)
-    .filter((node) => failures[node]?.some(({ code }) => code === 'ssh/authentication-failed') === true);
-}
+const isClean = (name: NodeName, { observed, changes, waiting }: LookedPlan['plan']): boolean =>
+  Object.hasOwn(observed, name) && ![...changes, ...waiting].some(({ node }) => node === name);
 
-const without = ({ nodes, failures }: FleetObservation, gone: readonly NodeName[]): FleetObservation => {
-  const kept = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
-    Object.fromEntries(Object.entries(record).filter(([name]) => !gone.some((one) => one === name)));
-  return { nodes: kept(nodes), failures: kept(failures) };
-};
-
-function end(run: Run, { cluster, ways, goal, fleet }: Uninstallation, outcome: RunOutcome): ExitCode {
-  const interruptedBy = exitOfSignal(run.signal);
+async function end(run: Run, about: Uninstallation, { outcome, gone, isLockWritten }: Ended): Promise<ExitCode> {
+  const { cluster, ways, fleet } = about;
   const { report, last, targets } = outcome;
-  const gone = goal.nodes.filter((name) => !targets.includes(name));
-  const clean = targets.filter((name) => last !== undefined && isClean(name, last.plan));
-  const done = [...gone, ...clean].toSorted();
-  const told = report.works.length === 0 ? [] : closingLines(done, gone, cluster);
+  const interruptedBy = exitOfSignal(run.signal);
+  const clean = last === undefined ? [] : targets.filter((name) => isClean(name, last.plan));
+  const done = report.works.length === 0 ? [] : [...gone, ...clean].toSorted();
+  if (done.length > 0) await changeLock(cluster.lockPlace, (now) => done.reduce<typeof now>(withoutNode, now));
   return showOutcome(
     run,
     { ...outcome, ...(interruptedBy === undefined ? {} : { interruptedBy }) },
@@ -183,25 +145,21 @@ function end(run: Run, { cluster, ways, goal, fleet }: Uninstallation, outcome: 
       cluster: fleet.name,
       verb: 'uninstall',
       isSimulated: ways.isSimulated,
-      lock: { path: cluster.lockPlace.path, written: false, additions: [] },
-      closing: ways.isSimulated ? told.map(simulatedText) : told,
+      lock: { path: cluster.lockPlace.path, written: isLockWritten, additions: [] },
+      closing: closingLines(done, gone, about),
     },
   );
 }
 
-const isClean = (name: NodeName, { observed, changes, waiting }: LookedPlan['plan']): boolean =>
-  Object.hasOwn(observed, name) && ![...changes, ...waiting].some(({ node }) => node === name);
-
 function closingLines(
   done: readonly NodeName[],
   gone: readonly NodeName[],
-  { opened }: SettledCluster,
+  { cluster: { opened, lockPlace } }: Uninstallation,
 ): readonly string[] {
   if (done.length === 0) return [];
-  const names = done.join(' ');
+  const file = opened.path.slice(opened.path.lastIndexOf('/') + 1);
   return [
-    ...(gone.length === 0 ? [] : [`${listText(gone)} let nobody in any more: the key of enroll was the way in.`]),
-    `Take ${listText(done)} out of ${opened.path.split('/').at(-1)}, and then out of its lock:`,
-    `  meshwright forget ${names}`,
+    ...(gone.length === 0 ? [] : [`Nobody gets into ${listText(gone)} any more: the key of enroll was the way in.`]),
+    `${lockPlace.shown} has forgotten ${listText(done)}. Take ${done.length === 1 ? 'it' : 'them'} out of ${file} before the next apply.`,
   ];
 }

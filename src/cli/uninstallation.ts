@@ -1,0 +1,81 @@
+import type { PlaybookReport } from '../apply/playbook-report.ts';
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import type { NodeName } from '../model/node.ts';
+import { fleetWithout } from '../plan/fleet-without.ts';
+import type { Goal } from '../plan/goal.ts';
+import { makePlan } from '../plan/make-plan.ts';
+import type { LookedPlan } from './look-and-plan.ts';
+import { targetedNodes } from './open-cluster.ts';
+import { type SettledCluster, settleFromLock } from './settle-cluster.ts';
+import { simulatedPlan } from './simulated-hints.ts';
+import { namedTargets } from './targets.ts';
+import type { Run } from './verb.ts';
+import { openWays, type Ways } from './ways.ts';
+
+/** The goal of this verb. */
+export type UninstallGoal = Extract<Goal, { kind: 'uninstall' }>;
+
+/** What all parts of one uninstallation share. */
+export interface Uninstallation {
+  readonly cluster: SettledCluster;
+  readonly ways: Ways;
+  /** Without what was placed on the nodes. */
+  readonly fleet: DesiredFleet;
+  readonly goal: UninstallGoal;
+  /** The nodes, and those on which something is stopped with them. */
+  readonly targets: readonly NodeName[];
+}
+
+/** What the command line asks for. @throws FleetError for targets that the file does not have */
+export function uninstallationOf(run: Run): Uninstallation {
+  const cluster = settleFromLock(run);
+  const nodes = targetedNodes(run, cluster.fleet, namedTargets(run, cluster.fleet)).map(({ name }) => name);
+  const { fleet, placements } = fleetWithout(cluster.fleet, nodes);
+  const reaching = fleet.placements.filter(({ name }) => placements.includes(name)).flatMap((one) => one.nodes);
+  const restore = run.own['restore'] === true;
+  const models = run.own['models'] === true;
+  return {
+    cluster,
+    fleet,
+    ways: openWays(run, cluster.opened),
+    goal: { kind: 'uninstall', nodes, placements, restore, models },
+    targets: fleet.nodes.map(({ name }) => name).filter((name) => [...nodes, ...reaching].includes(name)),
+  };
+}
+
+const refusesLogin = ({ failures }: FleetObservation, node: NodeName): boolean =>
+  failures[node]?.some(({ code }) => code === 'ssh/authentication-failed') === true;
+
+/**
+ * Nodes that let nobody in and that the lock does not have as set up: an uninstallation takes them out of it before it
+ * takes the way in away.
+ */
+export const goneBefore = ({ cluster, goal }: Uninstallation, observation: FleetObservation): readonly NodeName[] =>
+  goal.nodes.filter((node) => refusesLogin(observation, node) && !cluster.lock.nodes.includes(node));
+
+/** Nodes whose way in this run has taken away, and that let nobody in any more. */
+export function goneNow({ works }: Pick<PlaybookReport, 'works'>, observation: FleetObservation): readonly NodeName[] {
+  const steps = works.flatMap(({ run }) => run?.steps ?? []);
+  const withdrawn = steps.filter(
+    ({ step: { act }, outcome }) =>
+      act.kind === 'script' && act.name === 'withdraw-node' && (outcome === 'changed' || outcome === 'unknown'),
+  );
+  return withdrawn.map(({ step }) => step.node).filter((node) => refusesLogin(observation, node));
+}
+
+/** The same uninstallation without nodes on which nothing is left. */
+export const withoutGone = (about: Uninstallation, gone: readonly NodeName[]): Uninstallation => ({
+  ...about,
+  goal: { ...about.goal, nodes: about.goal.nodes.filter((node) => !gone.includes(node)) },
+  targets: about.targets.filter((node) => !gone.includes(node)),
+});
+
+/** The plan for what was seen of those that are still there. */
+export function planSeen({ fleet, goal, targets, ways }: Uninstallation, observation: FleetObservation): LookedPlan {
+  const kept = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(Object.entries(record).filter(([name]) => targets.some((node) => node === name)));
+  const seen = { nodes: kept(observation.nodes), failures: kept(observation.failures) };
+  const plan = makePlan({ goal, desired: fleet, observation: seen, targets });
+  return { plan: ways.isSimulated ? simulatedPlan(plan) : plan, observation: seen };
+}

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pairFile } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { codesOf, ended, expectGolden, json, meshwright, type Ran, start } from './meshwright.ts';
+import { fileTree, serviceList } from './node-snapshot.ts';
+import { placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+
+const names = ['studio-1', 'studio-4'] as const;
+const password = { env: { OWN_PASSWORD: 'simulated' } };
+const whole = ['uninstall', '--all', '--sim', '--restore', '--models', '--yes'];
+
+let place: Place;
+let roots: Readonly<Record<string, string>>;
+beforeAll(async () => {
+  place = await placeWithPair(pairFile());
+  const { nodes } = json(await run('sim', 'status', '--json')) as { nodes: Record<string, { root: string }> };
+  roots = Object.fromEntries(names.map((name) => [name, nodes[name]?.root ?? '']));
+  for (const name of names) {
+    for (const fault of ['dhcp-reset', 'bridge-active', 'power-wrong', 'not-enrolled'])
+      await run('sim', 'fault', fault, name);
+  }
+});
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
+
+/** Everything that is on the disks of both Macs, and what launchd runs there. */
+const seen = (): unknown =>
+  names.map((name) => ({ files: fileTree(roots[name] ?? ''), services: serviceList(roots[name] ?? '') }));
+
+async function setUp(): Promise<void> {
+  const words = ['enroll', '--all', '--sim', '--yes', '--password-env', 'OWN_PASSWORD'];
+  const enrolled = await meshwright(place, words, password);
+  expect([enrolled.code, enrolled.stderr]).toEqual([0, '']);
+  const applied = await run('apply', '--sim', '--yes');
+  expect([applied.code, applied.stderr]).toEqual([0, '']);
+}
+
+/** The controller dies when this was told; then the same command again. */
+async function killedAt(told: string): Promise<void> {
+  const child = start(place, whole);
+  child.stdout?.on('data', (chunk: Buffer) => {
+    if (chunk.toString().includes(told)) child.kill('SIGKILL');
+  });
+  expect((await ended(child, whole)).signal).toBe('SIGKILL');
+}
+
+describe('uninstall', () => {
+  it('leaves a Mac as it was before the first enroll, whatever killed it on the way', async () => {
+    const before = seen();
+    await setUp();
+    const shown = await run('uninstall', '--all', '--sim', '--restore', '--models');
+    expect(shown.code).toBe(5);
+    await expectGolden('uninstall-plan', place, [shown]);
+    for (const told of ['keeper/files', 'uninstall/network', 'uninstall/trees'])
+      await killedAt(`${told} has been changed`);
+    const last = await run(...whole, '--json');
+    expect([last.code, last.stderr]).toEqual([0, '']);
+    expect(schemaCheck('report')(json(last))).toEqual([]);
+    expect(seen()).toEqual(before);
+  });
+
+  it('has nothing to do a second time, although nobody gets in any more', async () => {
+    const [text, asJson] = [await run(...whole), await run(...whole, '--json')];
+    expect([text.code, asJson.code, codesOf(json(asJson))]).toEqual([0, 0, []]);
+    await expectGolden('uninstall-again', place, [text]);
+  });
+
+  it('leaves models and values without the options, and other Macs but for what is stopped there', async () => {
+    await setUp();
+    const ran = await run('uninstall', 'studio-4', '--sim', '--yes');
+    expect([ran.code, ran.stderr]).toEqual([0, '']);
+    expect(ran.stdout).toContain('has forgotten studio-4');
+    const [other, gone] = [fileTree(roots['studio-1'] ?? ''), fileTree(roots['studio-4'] ?? '')];
+    const ours = gone.filter((line) => /meshwright/.test(line)).map((line) => line.split('/').slice(0, 4).join('/'));
+    expect([...new Set(ours)].sort()).toEqual([
+      'opt/meshwright/ 755',
+      'opt/meshwright/models/ 755',
+      'opt/meshwright/models/tiny',
+    ]);
+    expect(other.some((line) => line.startsWith('Library/LaunchDaemons/dev.meshwright.rank.chat.plist'))).toBe(true);
+    const power = readFileSync(join(roots['studio-4'] ?? '', '.sim/answers/pmset/-g_custom.out'), 'utf8');
+    expect(power).toMatch(/autorestart +1/);
+  });
+});
