@@ -21,7 +21,7 @@ function tell({ name, facts }: ExaminedNode, hasPool: boolean): Diagnostic {
     detail: escapeText(
       `networksetup was refused on ${name}: its interfaces have their addresses from ifconfig, and the keeper puts them back.${order}`,
     ),
-    hint: withCommands(`${theSwitch} Then take the mark of this away there, and run meshwright apply:`, [
+    hint: withCommands(`${theSwitch} Before the next meshwright apply, take the mark of this away there:`, [
       'sudo rm "/Library/Application Support/meshwright/no-full-disk-access"',
     ]),
   });
