@@ -25,6 +25,8 @@ export interface RunTiming {
   readonly rebootDelaySeconds: number;
   /** Between two passwords that the sshd before FileVault is given. */
   readonly unlockPauseMs: number;
+  /** From the password to a Mac that can be observed; it checks its disk where it must. */
+  readonly unlockReturnMs: number;
   /** How long scripts that run are awaited after a signal. */
   readonly interruptMs: number;
   /** Factor for the deadlines of steps. */
@@ -44,6 +46,7 @@ export const realTiming: RunTiming = {
   rebootPausesMs: [5_000, 7_000, 10_000, 15_000],
   rebootDelaySeconds: 2,
   unlockPauseMs: 15_000,
+  unlockReturnMs: 600_000,
   interruptMs: 10_000,
   scale: 1,
 };
@@ -66,6 +69,7 @@ export function scaledTiming(factor: number): RunTiming {
     rebootPausesMs: realTiming.rebootPausesMs.map((ms) => scaled(ms, 100)),
     rebootDelaySeconds: realTiming.rebootDelaySeconds * factor,
     unlockPauseMs: scaled(realTiming.unlockPauseMs, 200),
+    unlockReturnMs: scaled(realTiming.unlockReturnMs, 20_000),
     interruptMs: scaled(realTiming.interruptMs, 5_000),
     scale: factor,
   };

@@ -50,9 +50,6 @@ export type NodeUnlock = (
   about: { readonly signal: AbortSignal; readonly onProgress: (text: string) => void },
 ) => Promise<Unlocked>;
 
-/** From the password to the normal sshd; a Mac checks its disk where it must. */
-const returnMs = 600_000;
-
 const failed = (diagnostic: Diagnostic): Unlocked => ({ kind: 'failed', diagnostic });
 
 /** Gives one Mac its FileVault password, once, not sooner than allowed, and waits until it can be observed. */
@@ -84,7 +81,7 @@ async function turn(node: NodeName, address: string, limits: UnlockLimits): Prom
 async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: UnlockLimits): Promise<Unlocked> {
   const { timing, deadlineMs, newToken, signal } = limits;
   limits.onProgress?.(node, isSaid ? 'unlocked; starts macOS' : 'took the password; nobody knows yet');
-  const endMs = performance.now() + Math.max(returnMs * timing.scale, 20_000);
+  const endMs = performance.now() + timing.unlockReturnMs;
   let last: readonly Diagnostic[] = [];
   for (let at = 0; performance.now() < endMs; at += 1) {
     const { rebootPausesMs } = timing;

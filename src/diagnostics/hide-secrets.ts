@@ -5,7 +5,7 @@ export interface HiddenSecrets {
 }
 
 /** What stands in place of a text that may be a secret: always as long, whatever it hides. */
-export const secretMark = '********';
+const secretMark = '********';
 
 /** A key under which somebody may have put a password, also when it is misspelt or runs into its value. */
 const secretKey = /(^|[\s{,"'])((?:pas+(?:w[a-z]*|phrase|code)?|pwd|secrets?)["']?\s*:)(\s*)(.*)$/iu;

@@ -33,12 +33,12 @@ const maxBytes = 1_024;
  */
 export async function resolveSecret(source: SecretSource, context: SecretContext): Promise<ResolvedSecret> {
   const raw = await rawSecret(source, context);
-  if (raw.kind === 'refused') return refusal('secret/missing', source, context, raw);
-  if (raw.kind === 'exposed') return refusal('secret/exposed', source, context, raw);
+  if (raw.kind === 'refused') return refused('secret/missing', source, context, raw);
+  if (raw.kind === 'exposed') return refused('secret/exposed', source, context, raw);
   const read = cleanSecret(raw.bytes);
   return read.kind === 'text'
     ? { kind: 'resolved', secret: concealed(read.text) }
-    : refusal('secret/unusable', source, context, { why: read.why });
+    : refused('secret/unusable', source, context, { why: read.why });
 }
 
 function rawSecret(source: SecretSource, context: SecretContext): Promise<RawSecret> {
@@ -88,7 +88,7 @@ function cleanSecret(bytes: Uint8Array): CleanSecret {
   return /[\r\n]/u.test(text) ? bad('It has more than one line.') : { kind: 'text', text };
 }
 
-function refusal(
+function refused(
   code: 'secret/missing' | 'secret/exposed' | 'secret/unusable',
   source: SecretSource,
   { subject }: SecretContext,

@@ -10,7 +10,7 @@ interface Places {
 }
 
 /** The absolute path of a secret's file: `~/` is the home folder, relative paths start at the folder. */
-export function secretPath(path: string, { folder, home }: Places): string {
+function secretPath(path: string, { folder, home }: Places): string {
   if (path === '~' || path.startsWith('~/')) return join(home, path.slice(1));
   return isAbsolute(path) ? path : join(folder, path);
 }

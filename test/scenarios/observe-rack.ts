@@ -76,7 +76,8 @@ export async function startExampleRackBy<F extends RunningFleet>(
 const pinOf = (line = ''): readonly PinnedKey[] =>
   line === '' ? [] : [{ type: line.split(' ')[0] ?? '', base64: line.split(' ')[1] ?? '', line: 2 }];
 
-function wayTo(fleet: RunningFleet, node: string, change: WayChange): Way {
+/** The way to a node of a fleet. */
+export function wayTo(fleet: RunningFleet, node: string, change: WayChange): Way {
   const straight = fleet.nodes[node];
   if (straight === undefined) throw new Error(`no simulated ${node}`);
   const target: Target = {

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -9,7 +10,10 @@ import { type Unlocked, unlockNode } from '../../src/apply/unlock-node.ts';
 import { openUnlockAttempts } from '../../src/cli/unlock-attempts.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { concealed } from '../../src/model/secret.ts';
-import { type ExampleRack, observe, startExampleRack } from './observe-rack.ts';
+import { startFleet } from '../../src/sim/host/start-fleet.ts';
+import type { ConnectionState } from '../../src/sim/mac.ts';
+import { type ExampleRack, observe, startExampleRack, wayTo } from './observe-rack.ts';
+import { bareModel, freshFolder } from './sim-fixture.ts';
 
 const timing = scaledTiming(0.05);
 const node = nodeName('studio-2');
@@ -26,17 +30,16 @@ afterAll(async () => {
   rmSync(state, { recursive: true, force: true });
 });
 
-async function unlock(password: string): Promise<Unlocked> {
-  const { way } = rack.way('studio-2');
+async function unlock(password: string, way = rack.way('studio-2').way, times = timing): Promise<Unlocked> {
   if (way.kind !== 'way') throw new Error('no way');
   const door = await lookAtDoor(way, { deadlineMs: 20_000 });
   if (door.kind !== 'locked') throw new Error('not locked');
   const one = { node, way, trust: trustIn(way.target, door.shown.key), password: concealed(password) };
   const limits = {
     // Every run of a controller opens them anew.
-    attempts: openUnlockAttempts({ MESHWRIGHT_STATE: state }, timing.unlockPauseMs),
+    attempts: openUnlockAttempts({ MESHWRIGHT_STATE: state }, times.unlockPauseMs),
     deadlineMs: 20_000,
-    timing,
+    timing: times,
     newToken: () => 'a'.repeat(32),
     signal: new AbortController().signal,
     onProgress: (name: string, text: string) => void progress.push(`${name}: ${text}`),
@@ -63,6 +66,28 @@ describe('a Mac that waits at FileVault', () => {
     expect(progress.join('\n')).toMatch(/studio-2: waits 1 s/);
     expect(await session()).toMatchObject({ kind: 'known' });
     expect(progress.join('\n')).not.toContain('horse');
+  });
+});
+
+describe('a Mac that took the password', () => {
+  const states = {
+    'unlock/still-locked': { hostKey: 'own', filevault: 'preboot' },
+    'unlock/no-return': { hostKey: 'other', filevault: 'unlocked' },
+  } as const;
+
+  it.each(Object.entries(states))('and is not observed afterwards ends with %s', async (code, after) => {
+    const folder = await freshFolder();
+    const model = bareModel(['studio-2']);
+    let connection: ConnectionState = { hostKey: 'own', filevault: 'preboot' };
+    const unlocked = (): void => {
+      connection = after;
+    };
+    const look = (name: string) => ({ ...model.look(name), connection });
+    const fleet = await startFleet({ folder, model: { ...model, look, unlock: unlocked }, clockFactor: 0.001 });
+    const result = await unlock('simulated', wayTo(fleet, 'studio-2', {}), { ...timing, unlockReturnMs: 1_500 });
+    await fleet.stop();
+    await rm(folder, { recursive: true, force: true });
+    expect(result).toMatchObject({ kind: 'failed', diagnostic: { code, subject: 'node studio-2' } });
   });
 });
 

@@ -49,7 +49,7 @@ export const secrets: VerbBody = async (run) => {
   const unreached = rows
     .filter(({ need }) => need === 'unknown')
     .flatMap(({ name }) => observation.failures[name] ?? []);
-  const said = [...sources.flatMap(({ diagnostic }) => diagnostic ?? []), ...unreached];
+  const said = [...sources.flatMap((source) => missingText(source, rows)), ...unreached];
   const diagnostics = run.options.sim ? simulatedHints(said) : said;
   if (run.options.json)
     showJson(run.console, documentOf(run, { cluster: cluster.fleet.name, sources, rows, diagnostics }));
@@ -60,6 +60,13 @@ export const secrets: VerbBody = async (run) => {
   }
   return codeForNodes(rows.map((row) => verdictOf(row, sources)));
 };
+
+/** What does not resolve is an error where a node needs it now. */
+function missingText({ diagnostic, nodes }: Source, rows: readonly NodeRow[]): readonly Diagnostic[] {
+  if (diagnostic === undefined) return [];
+  const isNeeded = rows.some(({ name, need }) => nodes.includes(name) && (need === 'unlock' || need === 'enroll'));
+  return [isNeeded ? diagnostic : { ...diagnostic, severity: 'warning' }];
+}
 
 async function lookAtSources(run: Run, clusterFile: string, nodes: readonly DesiredNode[]): Promise<readonly Source[]> {
   const byText = new Map<string, { readonly source: SecretSource; readonly names: readonly string[] }>();

@@ -92,9 +92,8 @@ describe('a secret', () => {
 
   it('is refused from a file that other accounts may read or write, and from what is no file', async () => {
     for (const mode of [0o644, 0o640, 0o604, 0o602, 0o620]) {
-      expect(await text(file('open', 'hunter2\n', mode))).toMatch(
-        /^secret\/exposed: .* has mode 6\d\d: other accounts/u,
-      );
+      expect(await text(file('open', 'hunter2\n', mode))).toMatch(/ has mode 6\d\d: other accounts/u);
+      expect(await text(file('open', 'hunter2\n', mode))).toContain('secret/exposed: ');
     }
     expect(await text({ kind: 'file', path: folder })).toMatch(/^secret\/missing: .* is no file\.$/u);
     expect(await text({ kind: 'file', path: 'nowhere' })).toMatch(/^secret\/missing: .*nowhere is not there\.$/u);
