@@ -19,7 +19,7 @@ const longRuns = [
   'test/scenarios/{daemon-fights,demo-sshd,faults-found,faults-healed,graph-chromium,hostile-contents,hostile-streams,kill-apply,kill-reboot}.test.ts',
   'test/scenarios/{observe-counts,observe-independence,observe-silence,ssh-exec-faults,sshd-observe}.test.ts',
   'test/scenarios/sim-{contract,launchd,launchd-boots,launchd-mesh,network,reboot,supervisor,writes}.test.ts',
-  'test/scenarios/{cut-transaction,keeper,keeper-refused,watch-fleet}.test.ts',
+  'test/scenarios/{cut-transaction,keeper,keeper-refused,unlock-node,watch-fleet}.test.ts',
 ];
 
 /** Simulated Macs with namespaces of their own: Linux and root only, so nobody else is asked for them. */

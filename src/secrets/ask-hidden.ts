@@ -50,10 +50,11 @@ export function askHidden(question: string, terminal: HiddenTerminal): Promise<s
       resolve(undefined);
       return;
     }
-    write(question);
+    // First of all: what is typed as soon as the question stands there would be shown otherwise.
     input.setRawMode(true);
     signal?.addEventListener('abort', giveUp, { once: true });
     input.on('data', read).on('end', giveUp);
+    write(question);
     input.resume();
   });
 }
