@@ -34,7 +34,8 @@ import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
 import { controller, keptJournal, quickTiming, wayTo } from './apply-rack.ts';
 import { unnamedEffects } from './converge-effects.ts';
 import { type FileValue, fileText, pairFile, writeSources } from './converge-file.ts';
-import { connect, eventually, type Ran, run } from './sim-fixture.ts';
+import { keepersAtRest } from './keepers-at-rest.ts';
+import { connect, type Ran, run } from './sim-fixture.ts';
 
 /** One apply: what it began from, what it showed and did, and what is left to be done. */
 export interface Applied {
@@ -146,12 +147,6 @@ function newEffects(parts: Parts): readonly Effect[] {
 /** Nothing may have been disturbed since, but by these steps. */
 const expectNamed = (parts: Parts, seen: FleetObservation, steps: readonly Step[] = []): void =>
   expect(unnamedEffects(newEffects(parts), steps, seen)).toEqual([]);
-
-/** A round of a keeper that a start has begun is awaited: what it brings back is in no plan. */
-const keepersAtRest = async (fleet: RunningFleet): Promise<void> => {
-  const isAtRest = (): boolean => !fleet.processes().some(({ label }) => label === 'dev.meshwright.keeper');
-  expect(await eventually(isAtRest)).toBe(true);
-};
 
 async function apply(parts: Parts, { goal, ...wish }: ApplyWish = {}): Promise<Applied> {
   const { fleet: desired } = parts.settled;

@@ -1,0 +1,9 @@
+import { expect } from 'vitest';
+import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
+import { eventually } from './sim-fixture.ts';
+
+/** A round of a keeper that a start has begun is awaited: what it brings back is in no plan. */
+export const keepersAtRest = async (fleet: RunningFleet): Promise<void> => {
+  const isAtRest = (): boolean => !fleet.processes().some(({ label }) => label === 'dev.meshwright.keeper');
+  expect(await eventually(isAtRest)).toBe(true);
+};
