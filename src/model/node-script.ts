@@ -1,5 +1,4 @@
 import type { Digest } from './digest.ts';
-import type { Ipv4Address } from './fact-values.ts';
 import type { NodePath } from './node-path.ts';
 import type { BaselineKey } from './node-records.ts';
 
@@ -111,7 +110,12 @@ export interface ScriptArgs {
     /** Services that we made. */
     readonly made: readonly string[];
     readonly switched: readonly { readonly service: string; readonly on: boolean }[];
-    readonly manual: readonly (Ipv4Address & { readonly service: string; readonly device: string })[];
+    readonly manual: readonly {
+      readonly service: string;
+      readonly device: string;
+      readonly address: string;
+      readonly prefixLength: number;
+    }[];
     /** Every service that there is then, in this order. */
     readonly order: readonly string[];
   };

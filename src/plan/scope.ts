@@ -5,7 +5,7 @@ import type { Property, Resource, ResourceKind } from '../resources/resource.ts'
 import type { Goal } from './goal.ts';
 import { nodesOf } from './nodes-of.ts';
 import { restarts } from './restarts.ts';
-import { uninstallScope } from './uninstall-scope.ts';
+import { uninstallResources } from './uninstall-resources.ts';
 
 /** What a goal makes of the file and of the registry. */
 export interface Scope {
@@ -60,7 +60,13 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
           kind === 'rollback' || (kind === 'placement' && goal.placements.includes(nameOf(property))),
       };
     case 'uninstall':
-      return uninstallScope(goal, desired);
+      return {
+        desired,
+        resources: uninstallResources(goal),
+        barring: [...always, 'keeper', 'link-address', 'placement', 'uninstall'],
+        isMeant: (kind) => kind !== 'identity' && kind !== 'sudo',
+        isTold: ({ code }) => code.startsWith('ssh/') || code.startsWith('uninstall/'),
+      };
     case 'reboot':
     case 'shutdown':
       return {

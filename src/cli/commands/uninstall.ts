@@ -4,6 +4,7 @@ import { withoutNode } from '../../desired/lock-nodes.ts';
 import { nodesToSee } from '../../desired/nodes-to-see.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Playbook } from '../../playbooks/playbook.ts';
+import { fitLines } from '../../report/layout.ts';
 import { hasMachineSteps } from '../../report/plan-text.ts';
 import { changeNodes, type EndedChange } from '../change-nodes.ts';
 import { createConsent } from '../consent.ts';
@@ -41,13 +42,14 @@ export const uninstall: VerbBody = async (run) => {
   const gone = goneBefore(wanted, observation);
   const about = withoutGone(wanted, gone);
   const looked = planSeen(about, observation);
-  if (!run.options.json && gone.length > 0) run.console.out(`${goneText(gone)}\n\n`);
+  if (!run.options.json && gone.length > 0)
+    run.console.out(`${fitLines(goneText(gone), run.console.columns).join('\n')}\n\n`);
   show(run, about, looked, wanted.goal);
   return end(run, about, await carryOut(run, about, looked));
 };
 
 const goneText = (gone: readonly NodeName[]): string =>
-  `${listText(gone)}: lets nobody in, and by the lock nothing is set up there any more.`;
+  `Nobody gets into ${listText(gone)}, and by the lock nothing is set up there any more.`;
 
 function show(
   run: Run,

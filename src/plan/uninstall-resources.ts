@@ -1,4 +1,3 @@
-import type { DesiredFleet } from '../model/desired.ts';
 import { identity } from '../resources/identity.ts';
 import { keeper } from '../resources/keeper.ts';
 import { linkAddress } from '../resources/link-address.ts';
@@ -10,7 +9,6 @@ import { sudo } from '../resources/sudo.ts';
 import { uninstall } from '../resources/uninstall.ts';
 import type { Goal } from './goal.ts';
 import { nodesOf } from './nodes-of.ts';
-import type { Scope } from './scope.ts';
 
 type UninstallGoal = Extract<Goal, { kind: 'uninstall' }>;
 
@@ -20,8 +18,11 @@ const narrowed = (resource: Resource, isMeant: (property: Property) => boolean):
   properties: (view) => resource.properties(view).filter(isMeant),
 });
 
-/** What runs over the cables goes before their addresses, and so does the keeper, which would put them back. */
-function resourcesOf(goal: UninstallGoal): readonly Resource[] {
+/**
+ * What an uninstallation is about: a few kinds, on its nodes alone, and the placements that it stops. What runs over the
+ * cables goes before their addresses, and so does the keeper, which would put them back.
+ */
+export function uninstallResources(goal: UninstallGoal): readonly Resource[] {
   const isOn = ({ node }: Property): boolean => goal.nodes.includes(node);
   const isPlaced = (property: Property): boolean =>
     property.address === leftoverAddress
@@ -46,12 +47,3 @@ function resourcesOf(goal: UninstallGoal): readonly Resource[] {
     uninstall(goal),
   ];
 }
-
-/** What an uninstallation is about: a few kinds, on its nodes alone, and the placements that it stops. */
-export const uninstallScope = (goal: UninstallGoal, desired: DesiredFleet): Scope => ({
-  desired,
-  resources: resourcesOf(goal),
-  barring: ['identity', 'sudo', 'rollback', 'keeper', 'link-address', 'placement', 'uninstall'],
-  isMeant: (kind) => kind !== 'identity' && kind !== 'sudo',
-  isTold: ({ code }) => code.startsWith('ssh/') || code.startsWith('uninstall/'),
-});
