@@ -1,4 +1,5 @@
-import { enrollCard, enrollCardText } from '../report/enroll-card.ts';
+import { enrollCard } from '../doctor/enroll-card.ts';
+import { enrollCardText } from '../report/enroll-card-text.ts';
 import { showJson } from './diagnostics-output.ts';
 import { type ExitCode, exitCode } from './exit-codes.ts';
 import { openCluster, targetedNodes } from './open-cluster.ts';

@@ -1,4 +1,8 @@
 import { expect } from 'vitest';
+import { installAccess } from '../../src/apply/install-access.ts';
+import { trustedWay } from '../../src/cli/enroll-access.ts';
+import { nodeName } from '../../src/model/node.ts';
+import { concealed } from '../../src/model/secret.ts';
 import { connect, run } from '../scenarios/sim-fixture.ts';
 import type { Behaviour } from './behaviours.ts';
 import type { ContractRack } from './contract-rack.ts';
@@ -94,6 +98,24 @@ export const accessBehaviours: readonly Behaviour[] = [
         expect.not.stringContaining(key),
       ]);
       await expect.poll(async () => (await user(node, 'echo up')).stdout, { timeout: 20_000 }).toBe('up\n');
+    },
+  },
+  {
+    title: 'is enrolled by the product with the password, once, and changes nothing the second time',
+    check: async (rack) => {
+      await rack.fleet.setFault(['not-enrolled', node]);
+      const { port = 0, user = '', root = '', hostKey = '' } = rack.fleet.nodes[node] ?? {};
+      const [type = '', base64 = ''] = hostKey.split(' ');
+      const target = { label: node, host: '127.0.0.1', port, user, rootPrefix: root, identityFiles: [] };
+      const way = trustedWay(target, { type, base64 }, 'the lock');
+      const key = rack.fleet.userKey.publicText.split(' ').slice(0, 2).join(' ').trim();
+      const install = (password: string) =>
+        installAccess({ node: nodeName(node), way, password: concealed(password), key }, { deadlineMs: 20_000 });
+      expect((await install('wrong')).diagnostics.map(({ code }) => code)).toEqual(['ssh/password-refused']);
+      expect(await install('simulated')).toEqual({ answer: { key: 'added', rule: 'added' }, diagnostics: [] });
+      expect(await install('simulated')).toEqual({ answer: { key: 'kept', rule: 'kept' }, diagnostics: [] });
+      expect((await rack.root(node, '"$R/usr/bin/id" -u')).stdout).toBe('0\n');
+      await rack.root(node, '"$R/bin/rm" -f "$R/etc/sudoers.d/meshwright"');
     },
   },
 ];

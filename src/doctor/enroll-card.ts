@@ -1,9 +1,8 @@
 import { placeWords } from '../cabling/case-places.ts';
 import { macModel } from '../desired/mac-models.ts';
 import { needsRdma } from '../desired/needs-rdma.ts';
-import { recoveryKeys } from '../doctor/recovery.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
-import { hang } from './layout.ts';
+import { recoveryKeys } from './recovery.ts';
 
 /** What a person has to do at one Mac before it can be enrolled, all of it from the file. */
 export interface EnrollCard {
@@ -120,23 +119,3 @@ export const enrollCard = (fleet: DesiredFleet, node: DesiredNode): EnrollCard =
   parts: [setUpPart(fleet, node), networkPart(node), ...recoveryPart(fleet, node), ...cablePart(fleet, node)],
   commands: [`meshwright enroll ${node.name}`, `meshwright doctor ${node.name}`, `meshwright apply ${node.name}`],
 });
-
-/** The card as a page to print: ASCII, of at most this many columns. */
-export function enrollCardText({ node, host, parts, commands }: EnrollCard, columns: number): string {
-  const lines = parts.flatMap(({ title, steps }) => [
-    '',
-    title,
-    ...steps.flatMap((step) => hang('  [ ] ', step, columns)),
-  ]);
-  return [
-    `${node}   ${host}`,
-    ...lines,
-    '',
-    'Then on the controller',
-    ...commands.map((command) => `  ${command}`),
-    '',
-    'It shows the host key of the Mac; compare it on the Mac itself:',
-    '  ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub',
-    '',
-  ].join('\n');
-}
