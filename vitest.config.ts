@@ -13,7 +13,7 @@ const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts', 'test
 /** Runs of many seconds each: `.ci/run` has the patience for them, whoever types `npm test` has not. */
 const longRuns = [
   'test/cli/{act,apply,cables-watch,crashes,demo,doctor,doctor-suspects,exec,faults,lease-held,logs-follow}.test.ts',
-  'test/cli/{playbook,sim,status,surroundings,unconfirmed-change,uninstall,unlock}.test.ts',
+  'test/cli/{enroll-install,playbook,replace,sim,status,surroundings,unconfirmed-change,uninstall,unlock}.test.ts',
   'test/scenarios/apply-{files,lease,playbook,reboot,transaction}.test.ts',
   'test/scenarios/converge-{effects,failures,hindered,login,moves,traces,twice}.test.ts',
   'test/scenarios/{daemon-fights,demo-sshd,faults-found,faults-healed,graph-chromium,hostile-contents,hostile-streams,kill-apply,kill-reboot}.test.ts',
@@ -68,7 +68,8 @@ function inMemory(): string | undefined {
   if (process.env['TMPDIR'] !== undefined || process.platform !== 'linux') return undefined;
   try {
     const { bavail, bsize } = statfsSync(shared);
-    if (Math.min(bavail * bsize, freemem()) < 6 * gibibyte) return undefined;
+    const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+    if (Math.min(bavail * bsize, freemem(), limit) < 6 * gibibyte) return undefined;
     const folder = mkdtempSync(join(shared, 'mw-'));
     process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
     writeFileSync(join(folder, 'program'), '', { mode: 0o755 });
