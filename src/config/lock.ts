@@ -71,7 +71,10 @@ function pinsOf(document: ReadDocument, section: KeyPlace['section']): Pins {
     return { type, base64, line: placeOf(document.source, span).line };
   };
   return Object.fromEntries(
-    Object.entries(sections[section] ?? {}).map(([name, keys]) => [name, keys.map((text, index) => pin(text, name, index))]),
+    Object.entries(sections[section] ?? {}).map(([name, keys]) => [
+      name,
+      keys.map((text, index) => pin(text, name, index)),
+    ]),
   );
 }
 

@@ -8,6 +8,9 @@ import { type NodeRecord, readRecords } from './records.ts';
 /** Whether a record of the probe for settings is about a panic. */
 export const isPanicRecord = (head: string): boolean => head.startsWith('panic ');
 
+/** The head of any other record of that probe: its name, and an exit or that nobody may look. */
+const settingForm = /^[a-z-]+ (\d{1,3}|unreadable)$/;
+
 const nameForm = /^panic ([A-Za-z0-9._-]{1,200}\.panic)$/;
 
 /** Seconds of the header's `2026-11-20 21:26:29.00 +0100`. */
@@ -58,6 +61,9 @@ export const panicReports: Fact<'panic-reports'> = {
   parse: ([answer]) => {
     const records = readRecords(answer);
     if (records.kind === 'unknown') return records;
+    if (records.value.some(({ head }) => !isPanicRecord(head) && !settingForm.test(head))) {
+      return garbled(answer, 'printed a line that belongs to none of its records');
+    }
     const told = records.value.filter(({ head }) => isPanicRecord(head));
     if (told.some(({ head }) => head === 'panic unreadable'))
       return unknown('no-privilege', 'The reports of kernel panics cannot be read.');
