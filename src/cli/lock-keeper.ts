@@ -19,13 +19,18 @@ export interface LockKeeper {
   /** The same for the sshd that waits at FileVault. */
   readonly prebootPins: (name: string) => readonly HostKey[];
   /**
-   * Pins a key and writes the file; `isReplacing` drops every other key of that name. What others have pinned for
-   * other names meanwhile is kept.
+   * Pins a key and writes the file; `isReplacing` drops every other key of that name, that before FileVault too: it may
+   * be another Mac. What others have pinned for other names meanwhile is kept.
    * @throws FleetError `enroll/pins-changed` when they did so for this name, `cli/cannot-write`
    */
   readonly pin: (name: string, key: HostKey, isReplacing: boolean) => Promise<void>;
-  /** Pins the key that a Mac shows while it waits at FileVault, in place of another of its type. @throws FleetError `cli/cannot-write` */
-  readonly pinPreboot: (name: string, key: HostKey) => Promise<void>;
+  /**
+   * Pins the key that a Mac shows while it waits at FileVault, in place of another of its type; `isReplacing` drops
+   * every other one. @throws FleetError `cli/cannot-write`
+   */
+  readonly pinPreboot: (name: string, key: HostKey, isReplacing: boolean) => Promise<void>;
+  /** Drops the keys that a Mac showed while it waited at FileVault. @throws FleetError `cli/cannot-write` */
+  readonly forgetPreboot: (name: string) => Promise<void>;
   /** Which Mac each node is. */
   readonly identities: () => Readonly<Record<string, Digest>>;
   /** Writes down which Mac a node is, in place of another one. @throws FleetError `cli/cannot-write` */
@@ -43,6 +48,13 @@ export function createLockKeeper(at: {
 }): LockKeeper {
   const { path, shown } = at;
   let { lock } = at;
+  const write = async (change: (now: ClusterLock) => ClusterLock): Promise<void> => {
+    lock = await holdFile(path, () => {
+      const next = change(readLock(path, shown));
+      replaceFile(path, renderLock(next));
+      return next;
+    });
+  };
   const pinInto = (now: ClusterLock, name: string, key: HostKey, isReplacing: boolean): ClusterLock => {
     const pins = pinsIn(now, name);
     if (!isSame(pins, pinsIn(lock, name))) {
@@ -50,7 +62,7 @@ export function createLockKeeper(at: {
       throw pinsChanged(name, shown);
     }
     const others = Object.entries(now.hostKeys).filter(([other]) => other !== name);
-    const base = isReplacing ? { ...now, hostKeys: Object.fromEntries(others) } : now;
+    const base = isReplacing ? withoutPreboot({ ...now, hostKeys: Object.fromEntries(others) }, name) : now;
     const next = withPin(base, name, key);
     replaceFile(path, renderLock(next));
     return next;
@@ -64,21 +76,16 @@ export function createLockKeeper(at: {
       lock = await holdFile(path, () => pinInto(readLock(path, shown), name, key, isReplacing));
     },
     identities: () => lock.identities ?? {},
-    recordMac: async (node, identity) => {
-      lock = await holdFile(path, () => {
-        const next = withOtherMac(readLock(path, shown), node, identity);
-        replaceFile(path, renderLock(next));
-        return next;
-      });
-    },
-    pinPreboot: async (name, key) => {
-      lock = await holdFile(path, () => {
-        const next = withPin(readLock(path, shown), name, key, 'prebootKeys');
-        replaceFile(path, renderLock(next));
-        return next;
-      });
-    },
+    recordMac: (node, identity) => write((now) => withOtherMac(now, node, identity)),
+    pinPreboot: (name, key, isReplacing) =>
+      write((now) => withPin(isReplacing ? withoutPreboot(now, name) : now, name, key, 'prebootKeys')),
+    forgetPreboot: (name) => write((now) => withoutPreboot(now, name)),
   };
+}
+
+function withoutPreboot({ prebootKeys, ...lock }: ClusterLock, name: string): ClusterLock {
+  const others = Object.entries(prebootKeys ?? {}).filter(([other]) => other !== name);
+  return others.length === 0 ? lock : { ...lock, prebootKeys: Object.fromEntries(others) };
 }
 
 function isSame(some: readonly HostKey[], others: readonly HostKey[]): boolean {

@@ -47,7 +47,7 @@ export async function settlePrebootKey(
   const isSure = typeof expected === 'string' || (await mayPin(run, question(shown, target)));
   if (isSure === undefined) return refused(nobodyThere(shown, target));
   if (!isSure) return { kind: 'no', pin: 'declined', diagnostics: [] };
-  await keeper.pinPreboot(address, shown.key);
+  await keeper.pinPreboot(address, shown.key, known !== undefined);
   return { kind: 'trusted', pin: 'added' };
 }
 

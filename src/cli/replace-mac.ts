@@ -129,6 +129,8 @@ async function takeOver(
   }
   const pin = pinOf(one, answering);
   if (pin !== 'kept') await keeper.pin(address, shown.key, true);
+  // What the old Mac shows at FileVault must not be given a password any more.
+  else if (mac.kind !== 'same') await keeper.forgetPreboot(address);
   if (mac.kind !== 'same') await keeper.recordMac(node.name, mac.identity);
   return { ...told, pin, mac: mac.kind === 'same' ? 'kept' : mac.kind === 'new' ? 'added' : 'replaced' };
 }

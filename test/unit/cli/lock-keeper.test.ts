@@ -31,6 +31,20 @@ describe('a keeper of pins', () => {
     expect(text()).toBe(before);
   });
 
+  it('drops the keys that another Mac showed at FileVault, and those of no other name', async () => {
+    const mine = keeper();
+    for (const name of ['a.lan', 'b.lan']) {
+      await mine.pin(name, key, false);
+      await mine.pinPreboot(name, key, false);
+    }
+    await mine.pin('a.lan', other, true);
+    expect([mine.prebootPins('a.lan'), mine.prebootPins('b.lan').length]).toEqual([[], 1]);
+    await mine.pinPreboot('b.lan', other, true);
+    expect(mine.prebootPins('b.lan').map(({ base64 }) => base64)).toEqual([other.base64]);
+    await mine.forgetPreboot('b.lan');
+    expect(text()).not.toContain('prebootKeys');
+  });
+
   it('is content when the other run has pinned the very same key', async () => {
     const [mine, theirs] = [keeper(), keeper()];
     await theirs.pin('studio-1.lan', key, false);
