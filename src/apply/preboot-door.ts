@@ -24,7 +24,7 @@ export async function lookAtDoor(way: OpenWay, limits: UseLimits): Promise<AtDoo
 
 /** Trust in exactly this key. */
 export const trustIn = (target: Target, key: HostKey): HostKeyTrust =>
-  trustFor(
-    { host: target.host, port: target.port },
-    { knownHosts: [], lock: { file: '', hostKeys: { [lookupName(target.host, target.port)]: [{ ...key, line: 1 }] } } },
-  );
+  trustFor(target, {
+    knownHosts: [],
+    lock: { file: '', hostKeys: { [lookupName(target.host, target.port)]: [{ ...key, line: 1 }] } },
+  });
