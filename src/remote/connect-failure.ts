@@ -52,7 +52,10 @@ export function quoteNodeText(text: string): string {
 const words = (text: string): string => text.replace(/\s+/gu, ' ').trim().toLowerCase();
 
 /** Whether a banner is that of macOS before FileVault is unlocked. @see apple_ssh_and_filevault(7), macOS 26 */
-export const isFileVaultBanner = (banner: string): boolean => words(banner).includes('system is locked');
+export function isFileVaultBanner(banner: string): boolean {
+  const said = words(banner);
+  return said.includes('system is locked.') && said.includes('to unlock it');
+}
 
 /** Whether a text is what macOS says once FileVault is unlocked; its banner before has some of the same words. */
 export const saysUnlocked = (text: string): boolean => words(text).includes('system successfully unlocked');

@@ -142,7 +142,7 @@ describe('a connection that failed', () => {
 
   it.each([
     'This system is locked. To unlock it, use a local\naccount name and password. Once successfully\nunlocked, you will be able to connect normally.\n',
-    'This system\r\n is   locked.',
+    'This system\r\n is   locked. To\r\nunlock  it, use a local account',
   ])('is locked at FileVault when the banner says so, however it is wrapped: %j', (banner) => {
     const problem = judge({
       phase: 'authentication',
@@ -153,6 +153,12 @@ describe('a connection that failed', () => {
     });
     expect(problem).toMatchObject({ code: 'ssh/locked-at-filevault' });
     expect(problem.detail).toContain('no password was sent');
+  });
+
+  it('is not locked because a banner of the house calls it locked down', () => {
+    const banner = 'This system is locked down; authorised use only.';
+    const problem = judge({ phase: 'authentication', errors: refused, methodsLeft: ['publickey'], banner });
+    expect(problem.code).toBe('ssh/authentication-failed');
   });
 
   it('puts a bad host key before everything that happened after it', () => {
