@@ -9,7 +9,7 @@ import { fleetFindings } from '../resources/stop-first.ts';
 import { viewOf } from '../resources/view.ts';
 import { observeNodes } from './observe-fleet.ts';
 import { openCluster, targetedNodes } from './open-cluster.ts';
-import { lockedFleet } from './settle-cluster.ts';
+import { judgedFleet, lockedFleet } from './settle-cluster.ts';
 import { simulatedHints } from './simulated-hints.ts';
 import type { Run } from './verb.ts';
 import { openWays } from './ways.ts';
@@ -33,8 +33,7 @@ export interface FoundLook {
 export async function lookForFindings(run: Run): Promise<FoundLook> {
   const cluster = openCluster(run);
   const locked = lockedFleet(run, cluster);
-  // Which Mac each node is stands in the lock; all else is judged as the file has it.
-  const desired = { ...cluster.fleet, nodes: locked.nodes };
+  const desired = judgedFleet(run, cluster);
   const nodes = targetedNodes(run, desired, run.words);
   const names = nodes.map(({ name }) => name);
   const ways = openWays(run, cluster);

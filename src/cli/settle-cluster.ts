@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { networkText } from '../desired/link-network.ts';
 import { settleFleet } from '../desired/settle.ts';
+import { withGivenNetworks } from '../desired/settle-links.ts';
 import { type SourceFacts, sourcesToRead } from '../desired/source-facts.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
@@ -63,8 +64,22 @@ export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run
  * The fleet of the file with all that its lock knows, for verbs that only look: nothing is read, and what was never
  * applied stays as the file has it.
  */
-export const lockedFleet = (run: Run, opened: OpenedCluster): DesiredFleet =>
-  settleFleet(opened.fleet, baseOf(run, opened).lock, nothingRead, dirname(opened.path)).fleet;
+export const lockedFleet = (run: Run, opened: OpenedCluster): DesiredFleet => lockedWhole(run, opened).fleet;
+
+const lockedWhole = (run: Run, opened: OpenedCluster) => {
+  const { lock } = baseOf(run, opened);
+  return { lock, fleet: settleFleet(opened.fleet, lock, nothingRead, dirname(opened.path)).fleet };
+};
+
+/**
+ * The fleet as its Macs and cables are judged: as the file has it, with what the lock says of them: which Mac each node
+ * is, and which networks the links were given. One that has none yet stays without: it may still get any.
+ */
+export function judgedFleet(run: Run, opened: OpenedCluster): DesiredFleet {
+  const { lock, fleet } = lockedWhole(run, opened);
+  const { nodes, thunderbolt } = fleet;
+  return { ...opened.fleet, nodes, thunderbolt: withGivenNetworks(thunderbolt, lock) };
+}
 
 function baseOf(run: Run, opened: OpenedCluster): Pick<SettledCluster, 'opened' | 'lock' | 'lockPlace'> {
   if (!run.options.sim) {

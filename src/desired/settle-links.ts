@@ -52,6 +52,20 @@ export function settleLinks(
   };
 }
 
+/** The same links, with only those networks that stand in the lock already. */
+export function withGivenNetworks(
+  thunderbolt: DesiredFleet['thunderbolt'],
+  { links }: Pick<ClusterLock, 'links'>,
+): DesiredFleet['thunderbolt'] {
+  const given = thunderbolt.links.flatMap(({ index, ends }) => {
+    const name = linkText(ends);
+    const [now, kept] = [thunderbolt.networks[index], Object.hasOwn(links, name) ? links[name] : undefined];
+    const isSame = now !== undefined && kept !== undefined && networkText(now) === networkText(kept);
+    return isSame ? [[index, now] as const] : [];
+  });
+  return { ...thunderbolt, networks: Object.fromEntries(given) };
+}
+
 const noPool: Ipv4Network = { address: '0.0.0.0', prefixLength: 32 };
 
 const networksByText = ({ links }: ClusterLock): Readonly<Record<string, string>> =>

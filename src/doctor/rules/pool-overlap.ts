@@ -28,7 +28,7 @@ function told(
   const hit = hitBy(thunderbolt, one);
   if (hit !== undefined)
     return { detail: `${hit} overlaps ${one.where}.`, hint: `What is given out never moves by itself. ${moveOffice}` };
-  const isSettled = Object.keys(thunderbolt.networks).length > 0;
+  const isSettled = thunderbolt.links.every(({ index }) => thunderbolt.networks[index] !== undefined);
   return isSettled || isPoolLeft(thunderbolt, seen)
     ? undefined
     : {
