@@ -39,6 +39,9 @@ export interface NodeRollback {
   readonly fields: Readonly<Record<string, string>>;
 }
 
+/** How many reports of kernel panics are looked into: the last full ones, and as many of other kinds. */
+export const mostPanicReports = 4;
+
 /** The values of a Mac that apply changes and that are written down before: the names of their files. */
 export const baselineKeys = [
   'power',

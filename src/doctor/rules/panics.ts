@@ -2,21 +2,32 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { PanicReport } from '../../model/fact-values.ts';
+import { mostPanicReports } from '../../model/node-records.ts';
 import type { ExaminedNode } from '../examination.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
-/** A report can bear the time of the panic itself, which is as long before the boot as the Mac took to restart. */
-const restartSeconds = 600;
+/** macOS writes the report when it is up again; by then it has long taken the next order to restart, if there was one. */
+const writtenWithinSeconds = 600;
 
-/** Whether the panic has ended the boot session before this one; undefined when nobody can say. */
+/** Whether the report was written when this boot session began: the panic has ended the one before. */
 function hasJustRestarted({ facts }: ExaminedNode, { atEpochSeconds }: PanicReport): boolean {
   const session = facts['boot-session'];
-  return (
-    session.kind === 'known' &&
-    atEpochSeconds !== undefined &&
-    atEpochSeconds >= session.value.bootedAtEpochSeconds - restartSeconds
-  );
+  if (session.kind === 'unknown' || atEpochSeconds === undefined) return false;
+  const afterBoot = atEpochSeconds - session.value.bootedAtEpochSeconds;
+  return afterBoot >= 0 && afterBoot <= writtenWithinSeconds;
+}
+
+/** The last one written, whatever its name; of those that do not say when, none. */
+const lastOf = (reports: readonly PanicReport[]): PanicReport | undefined =>
+  reports
+    .filter(({ atEpochSeconds }) => atEpochSeconds !== undefined)
+    .toSorted((a, b) => (a.atEpochSeconds ?? 0) - (b.atEpochSeconds ?? 0))
+    .at(-1);
+
+function countText({ length }: readonly PanicReport[]): string {
+  if (length === 1) return 'There is no other report';
+  return length < mostPanicReports ? `There are ${length} reports` : `There are at least ${length} reports`;
 }
 
 /** The driver of IP over Thunderbolt, in whose code panics under load were told of. */
@@ -27,11 +38,10 @@ function told(node: ExaminedNode, report: PanicReport, all: readonly PanicReport
   const { name, reason, extensions } = report;
   const said = reason === undefined ? '' : ` The kernel said: ${escapeText(reason).replace(/\.$/, '')}.`;
   const way = extensions.length === 0 ? '' : ` Its backtrace goes through ${extensions.map(escapeText).join(', ')}.`;
-  const count = all.length === 1 ? 'There is no other report' : `There are ${all.length} reports`;
   const code = isOfThunderboltIp(report) ? 'network/suspected-tcp-panic' : 'macos/panicked';
   return diagnose(code, {
     subject: nodeSubject(node.name),
-    detail: `This boot session began after the kernel panic of ${name}.${said}${way} ${count} of panics on this Mac.`,
+    detail: `This boot session began after the kernel panic of ${name}.${said}${way} ${countText(all)} of panics on this Mac.`,
   });
 }
 
@@ -39,7 +49,7 @@ function told(node: ExaminedNode, report: PanicReport, all: readonly PanicReport
 export const panics: Rule = ({ nodes }) =>
   nodes.flatMap((node) => {
     const reports = node.facts['panic-reports'];
-    const last = reports.kind === 'known' ? reports.value.at(-1) : undefined;
+    const last = reports.kind === 'known' ? lastOf(reports.value) : undefined;
     return reports.kind === 'unknown' || last === undefined || !hasJustRestarted(node, last)
       ? []
       : [told(node, last, reports.value)];

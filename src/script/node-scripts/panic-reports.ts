@@ -1,19 +1,15 @@
+import { mostPanicReports } from '../../model/node-records.ts';
 import { pathWord, place } from '../node-paths.ts';
 
-/** The most reports that are looked into: the last ones, since their names begin with the time. */
-const mostReports = 4;
-
 /**
- * A part of a script of ours: prints, of each of the last reports of kernel panics, a line `panic NAME` and behind `|`
- * its first line, which is JSON of its own, and as much of the line with the panic string as is worth reading. `panic
- * unreadable` stands for a report, or for all of them, that this user may not read. Nothing is started.
+ * A part of a script of ours: prints, of each of the last reports of kernel panics, full ones and others (in their names
+ * the time stands behind the kind), a line `panic NAME` and behind `|` its first line, which is JSON of its own, and as
+ * much of the line with the panic string as is worth reading. `panic unreadable` stands for a report, or for all of them,
+ * that this user may not read. Nothing is started.
  */
 export const panicReportsScript = `f=${pathWord(place.diagnosticReports)}
-if [ -d "$f" ] && { [ ! -r "$f" ] || [ ! -x "$f" ]; }; then
-  printf "panic unreadable\\n"
-else
-  set -- "$f/"*.panic
-  while [ "$#" -gt ${mostReports} ]; do shift; done
+panics() {
+  while [ "$#" -gt ${mostPanicReports} ]; do shift; done
   for p; do
     [ -f "$p" ] || continue
     case \${p##*/} in (*[!A-Za-z0-9._-]*) continue ;; esac
@@ -34,4 +30,10 @@ else
       esac
     done <"$p"
   done
+}
+if [ -d "$f" ] && { [ ! -r "$f" ] || [ ! -x "$f" ]; }; then
+  printf "panic unreadable\\n"
+else
+  panics "$f/"[!p]*.panic "$f/panic-"[!f]*.panic
+  panics "$f/panic-f"*.panic
 fi`;

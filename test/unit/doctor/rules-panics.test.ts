@@ -30,15 +30,21 @@ describe('reports of kernel panics', () => {
     );
   });
 
-  it('may bear the time of the panic, which is before the boot', () => {
-    expect(told(seen(report({ atEpochSeconds: bootedAt - 300 })))).toEqual(['notice macos/panicked node studio-3']);
-  });
-
-  it('of an earlier boot session, or without a time, say nothing', () => {
-    expect(told(seen(report({ atEpochSeconds: bootedAt - 7_200 })))).toEqual([]);
+  it('are no reason of this start when they were written before it, or long after it, or nobody knows when', () => {
+    // The Mac panicked, wrote the report when it was up, and was then restarted by order.
+    expect(told(seen(report({ atEpochSeconds: bootedAt - 300 })))).toEqual([]);
+    expect(told(seen(report({ atEpochSeconds: bootedAt + 601 })))).toEqual([]);
+    expect(told(seen(report({ atEpochSeconds: bootedAt + 600 })))).toEqual(['notice macos/panicked node studio-3']);
     const { atEpochSeconds: _, ...timeless } = report();
     expect(told(seen(timeless))).toEqual([]);
     expect(told(seen())).toEqual([]);
+  });
+
+  it('are told by the one that was written last, whatever the names say, and as no more than are looked into', () => {
+    const old = ['a', 'b', 'z'].map((name) => report({ name: `${name}.panic`, atEpochSeconds: bootedAt - 7_200 }));
+    const [finding] = findingsOf(seen(report({ name: 'Kernel.panic' }), ...old));
+    expect(finding?.detail).toContain('after the kernel panic of Kernel.panic.');
+    expect(finding?.detail).toMatch(/ There are at least 4 reports of panics on this Mac\.$/);
   });
 
   it('that name the driver of IP over Thunderbolt make TCP over cables suspected', () => {
