@@ -10,7 +10,7 @@ import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 import { thunderboltInterfaces } from '../thunderbolt-interfaces.ts';
 
-const rdmaFacts: readonly FactName[] = ['rdma-state', 'rdma-devices', 'rdma-ports'];
+const rdmaFacts: readonly FactName[] = ['rdma-state', 'rdma-devices', 'rdma-ports', 'other-rdma-devices'];
 const cutReasons: readonly UnknownReason[] = ['truncated', 'garbled', 'not-asked', 'unreachable'];
 
 /** What is already told otherwise: no RDMA tools on an old macOS, no answers after the connection broke. */
