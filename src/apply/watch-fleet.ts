@@ -23,7 +23,7 @@ export interface WatchOptions extends UseLimits {
   readonly often: readonly FactName[];
   /** Before a node that was lost is tried again. */
   readonly retryMs: number;
-  /** How long a look waits for the others, at least, once a node has answered. */
+  /** How long a look waits for a node, at least, once its look has begun and another node has answered. */
   readonly patienceMs: number;
 }
 
@@ -31,9 +31,9 @@ export interface WatchOptions extends UseLimits {
 export interface FleetWatch {
   /**
    * One exec on each node that answers; resolves when all of them have answered or were given up. A node that has gone
-   * silent is not waited for until the deadline: when nothing comes for as long again as the others have taken, and not
-   * less than the patience, it does not answer. A node that was given up is tried again by itself, without holding up
-   * the others, and is in a later look again.
+   * silent is not waited for until the deadline: once others have answered, it has twice the time of the slowest of them,
+   * twice its own last time, and the patience beyond the slowest, all from when its own look has begun. A node that was
+   * given up is tried again by itself, without holding up the others, and is in a later look again.
    */
   readonly look: (extent: 'whole' | 'often') => Promise<FleetObservation>;
   readonly close: () => void;
@@ -45,13 +45,23 @@ interface WatchedNode {
   seen: NodeObservation | undefined;
   /** Why it is lost, and how it looks then. */
   lost: { readonly observation: NodeObservation; readonly failures: readonly Diagnostic[] } | undefined;
+  /** When the look that is under way has begun; undefined while it waits for a place. */
+  beganMs: number | undefined;
+  /** How long the last look took that was answered. */
+  lastMs: number;
 }
 
 /** Opens no connection before the first look; ends all of them when the signal comes. */
 export function watchFleet(ways: readonly NodeWay[], options: WatchOptions): FleetWatch {
   const limit = limiter(options.parallel);
   const nodes = ways.map(
-    (way): WatchedNode => ({ session: openSession(way, { ...options, retryMs: 0 }), seen: undefined, lost: undefined }),
+    (way): WatchedNode => ({
+      session: openSession(way, { ...options, retryMs: 0 }),
+      seen: undefined,
+      lost: undefined,
+      beganMs: undefined,
+      lastMs: 0,
+    }),
   );
   const close = (): void => {
     for (const { session } of nodes) session.close();
@@ -60,6 +70,7 @@ export function watchFleet(ways: readonly NodeWay[], options: WatchOptions): Fle
   return {
     look: async (extent) => {
       const there = nodes.filter(({ lost }) => lost === undefined);
+      for (const node of there) node.beganMs = undefined;
       const asked = there.map((node) => limit(() => lookAt(node, extent, options)));
       const heard = await waitFor(there, asked, options.patienceMs);
       there.forEach((node, at) => {
@@ -81,23 +92,33 @@ async function waitFor(
   asked: readonly Promise<void>[],
   patienceMs: number,
 ): Promise<ReadonlySet<WatchedNode>> {
-  const beganMs = performance.now();
   const heard = new Set<WatchedNode>();
-  let timer: NodeJS.Timeout | undefined;
-  const outwaited = new Promise<void>((resolve) => {
-    nodes.forEach((node, at) => {
-      void asked[at]?.then(() => {
-        heard.add(node);
-        if (node.lost !== undefined) return;
-        clearTimeout(timer);
-        timer = setTimeout(resolve, Math.max(patienceMs, performance.now() - beganMs));
-      });
+  let slowestMs: number | undefined;
+  nodes.forEach((node, at) => {
+    void asked[at]?.then(() => {
+      heard.add(node);
+      if (node.lost === undefined) slowestMs = Math.max(slowestMs ?? 0, node.lastMs);
     });
   });
-  await Promise.race([Promise.all(asked), outwaited]);
-  clearTimeout(timer);
+  const isOutwaited = (node: WatchedNode): boolean =>
+    slowestMs !== undefined &&
+    node.beganMs !== undefined &&
+    performance.now() - node.beganMs > Math.max(slowestMs + patienceMs, 2 * slowestMs, 2 * node.lastMs);
+  const all = Promise.all(asked);
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  void all.then(end, end);
+  while (!ended.signal.aborted) {
+    const missing = nodes.filter((node) => !heard.has(node));
+    if (missing.length > 0 && missing.every(isOutwaited)) break;
+    await pause(lookAgainMs, ended.signal);
+  }
+  if (ended.signal.aborted) await all;
   return new Set(heard);
 }
+
+/** Between two looks at the clock while nodes are waited for. */
+const lookAgainMs = 50;
 
 /** What it was asked is still under way: should it answer after all, it is there again. */
 function giveUp(node: WatchedNode): void {
@@ -115,10 +136,13 @@ async function lookAt(node: WatchedNode, extent: 'whole' | 'often', options: Wat
   const { session, seen } = node;
   const facts = extent === 'whole' || seen === undefined ? options.facts : options.often;
   const { deadlineMs, newToken } = options;
+  const beganMs = performance.now();
+  node.beganMs = beganMs;
   const looked = await observeSessions([session], { deadlineMs, newToken, facts });
   const observation = looked.nodes[session.node];
   const failures = looked.failures[session.node] ?? [];
   if (observation === undefined) return;
+  if (failures.length === 0) node.lastMs = performance.now() - beganMs;
   node.lost = failures.length > 0 ? { observation, failures } : undefined;
   node.seen = failures.length > 0 ? undefined : merged(seen, observation, facts);
 }

@@ -125,6 +125,26 @@ describe('a fleet that is watched', () => {
     await proxy.stop();
   });
 
+  it('calls no node silent whose look has not begun', async () => {
+    const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-2']?.port ?? 0 });
+    const fleet = watched({ parallel: 1, patienceMs: 300, deadlineMs: 1_500 }, { 'studio-2': proxy.port });
+    expect((await fleet.look('whole')).failures).toEqual({});
+    proxy.freeze();
+    expect(Object.keys((await fleet.look('often')).failures)).toEqual(['studio-2']);
+    fleet.close();
+    await proxy.stop();
+  });
+
+  it('does not lose a node over and over that is slow and well', async () => {
+    const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-3']?.port ?? 0, oneWayMs: 100 });
+    const fleet = watched({ patienceMs: 50 }, { 'studio-3': proxy.port });
+    const lost = async () => Object.keys((await fleet.look('often')).failures);
+    expect(await eventually(async () => (await lost()).length === 0)).toBe(true);
+    expect([await lost(), await lost(), await lost()]).toEqual([[], [], []]);
+    fleet.close();
+    await proxy.stop();
+  });
+
   it('ends every connection when it is interrupted', async () => {
     const controller = new AbortController();
     const fleet = watched({ signal: controller.signal });
