@@ -12,11 +12,19 @@ import { interruption, type Way } from './with-remote.ts';
 
 /** What the controller remembers of passwords that it gave to Macs at FileVault, over all of its runs. */
 export interface UnlockAttempts {
-  /** 0: the attempt is written down and may begin. Else the milliseconds until one may. */
-  readonly take: (address: string) => Promise<number>;
+  /**
+   * 0: the attempt is written down as one that runs, for `mostMs` at most, and may begin. Else the milliseconds until
+   * one may.
+   */
+  readonly take: (address: string, mostMs: number) => Promise<number>;
   /** Writes down that it is over: only then the time to the next one begins to run. */
-  readonly ended: (address: string, isRefused: boolean) => Promise<void>;
+  readonly ended: (address: string, how: AttemptEnd) => Promise<void>;
+  /** Writes down that the Mac was seen unlocked: what it refused before is past. */
+  readonly seenUp: (address: string) => Promise<void>;
 }
+
+/** How an attempt ended: `unknown` when nothing was sent, or nothing understood came back. */
+export type AttemptEnd = 'unlocked' | 'refused' | 'unknown';
 
 /** One Mac that waits at FileVault, and what it is to be given. */
 export interface UnlockOne {
@@ -42,40 +50,51 @@ export interface UnlockLimits {
 export type Unlocked =
   | { readonly kind: 'unlocked'; readonly session: string }
   | { readonly kind: 'not-locked' }
-  | { readonly kind: 'failed'; readonly diagnostic: Diagnostic };
+  /** `isSent`: the Mac was given the password. */
+  | { readonly kind: 'failed'; readonly isSent: boolean; readonly diagnostic: Diagnostic };
 
-/** Unlocks one Mac without a person: with a source that the file names, at a key that is pinned. */
+/**
+ * Unlocks one Mac without a person: with a source that the file names, at a key that is pinned. `later`: it could not be
+ * reached just now, and was sent nothing.
+ */
 export type NodeUnlock = (
   node: NodeName,
   about: { readonly signal: AbortSignal; readonly onProgress: (text: string) => void },
-) => Promise<Unlocked>;
+) => Promise<Unlocked | { readonly kind: 'later' }>;
 
-const failed = (diagnostic: Diagnostic): Unlocked => ({ kind: 'failed', diagnostic });
+const unsent = (diagnostic: Diagnostic): Unlocked => ({ kind: 'failed', isSent: false, diagnostic });
+const sent = (diagnostic: Diagnostic): Unlocked => ({ kind: 'failed', isSent: true, diagnostic });
+
+/** An attempt may take its deadline twice, for the connection and for the login, and hears last words after it. */
+const mostOf = (deadlineMs: number): number => 2 * deadlineMs + 5_000;
 
 /** Gives one Mac its FileVault password, once, not sooner than allowed, and waits until it can be observed. */
 export async function unlockNode(one: UnlockOne, limits: UnlockLimits): Promise<Unlocked> {
   const { target } = one.way;
   const address = lookupName(target.host, target.port);
-  await turn(one.node, address, limits);
-  const { signal, deadlineMs } = limits;
-  if (signal.aborted) return failed(interruption(one.node));
+  const { attempts, signal, deadlineMs } = limits;
+  if (!(await turn(one.node, address, limits))) return unsent(interruption(one.node));
   const answer = await unlockWithPassword({ target, trust: one.trust, password: one.password }, { deadlineMs, signal });
-  await limits.attempts.ended(address, answer.kind === 'refused');
+  await attempts.ended(address, answer.kind === 'refused' || answer.kind === 'unlocked' ? answer.kind : 'unknown');
   // An interrupted attempt says nothing about the node.
-  if (signal.aborted) return failed(interruption(one.node));
-  if (answer.kind === 'refused' || answer.kind === 'unreached') return failed(answer.diagnostic);
-  if (answer.kind === 'not-locked') return answer;
-  return awaitReturn(one, answer.kind === 'unlocked', limits);
+  if (signal.aborted) return unsent(interruption(one.node));
+  if (answer.kind === 'refused') return sent(answer.diagnostic);
+  if (answer.kind === 'unreached') return unsent(answer.diagnostic);
+  const result = answer.kind === 'not-locked' ? answer : await awaitReturn(one, answer.kind === 'unlocked', limits);
+  if (result.kind !== 'failed') await attempts.seenUp(address);
+  return result;
 }
 
-async function turn(node: NodeName, address: string, limits: UnlockLimits): Promise<void> {
-  const { attempts, signal, onProgress } = limits;
-  for (;;) {
-    const waitMs = signal.aborted ? 0 : await attempts.take(address);
-    if (waitMs === 0) return;
-    onProgress?.(node, `waits ${Math.ceil(waitMs / 1_000)} s: its last attempt was a moment ago`);
-    await pause(waitMs, signal);
+/** Waits until an attempt may begin; false when the signal came first. Another run may end its own early: looks often. */
+async function turn(node: NodeName, address: string, limits: UnlockLimits): Promise<boolean> {
+  const { attempts, signal, onProgress, timing } = limits;
+  for (let at = 0; !signal.aborted; at += 1) {
+    const waitMs = await attempts.take(address, mostOf(limits.deadlineMs));
+    if (waitMs === 0) return true;
+    if (at === 0) onProgress?.(node, `waits ${Math.ceil(waitMs / 1_000)} s: its last attempt was a moment ago`);
+    await pause(Math.min(waitMs, timing.unlockPauseMs), signal);
   }
+  return false;
 }
 
 async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: UnlockLimits): Promise<Unlocked> {
@@ -86,7 +105,7 @@ async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: Un
   for (let at = 0; performance.now() < endMs; at += 1) {
     const { rebootPausesMs } = timing;
     await pause(rebootPausesMs[Math.min(at, rebootPausesMs.length - 1)] ?? 0, signal);
-    if (signal.aborted) return failed(interruption(node));
+    if (signal.aborted) return sent(interruption(node));
     const look = { deadlineMs, parallel: 1, newToken, signal, facts: ['boot-session'] as const };
     const { nodes, failures } = await observeFleet([{ node, way }], look);
     const session = nodes[node]?.facts['boot-session'];
@@ -97,7 +116,7 @@ async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: Un
   const detail = isLocked
     ? `${node} took the password${isSaid ? ' and said that it is unlocked' : ''}, and is still locked.`
     : `${node} took the password and was not seen since.`;
-  return failed(
+  return sent(
     diagnose(isLocked ? 'unlock/still-locked' : 'unlock/no-return', { subject: `node ${node}`, detail, related: last }),
   );
 }

@@ -37,11 +37,12 @@ export async function settlePrebootKey(
     const detail = `${target.host} shows ${shown.fingerprint}, and ${expected} was expected.`;
     return refused(diagnose('enroll/fingerprint-differs', { detail, subject }));
   }
-  if (verdict.kind === 'accepted' || verdict.kind === 'preboot') return { kind: 'trusted', pin: 'kept' };
+  if (verdict.kind === 'preboot') return { kind: 'trusted', pin: 'kept' };
+  const address = lookupName(target.host, target.port);
+  if (verdict.kind === 'accepted') return { kind: 'trusted', pin: await pinNormal(keeper, address, shown.key) };
   if (verdict.kind === 'revoked' || verdict.kind === 'unreadable') {
     return refused({ ...diagnoseHostKey(target, verdict), subject });
   }
-  const address = lookupName(target.host, target.port);
   const [known] = keeper.prebootPins(address);
   if (known !== undefined && run.own['replace'] !== true) return refused(changed(target, shown, known));
   const isSure = typeof expected === 'string' || (await mayPin(run, question(shown, target)));
@@ -49,6 +50,13 @@ export async function settlePrebootKey(
   if (!isSure) return { kind: 'no', pin: 'declined', diagnostics: [] };
   await keeper.pinPreboot(address, shown.key, known !== undefined);
   return { kind: 'trusted', pin: 'added' };
+}
+
+/** The key of the normal sshd needs no yes; once it is pinned for FileVault too, `reboot` may unlock by itself. */
+async function pinNormal(keeper: LockKeeper, address: string, key: HostKey): Promise<'kept' | 'added'> {
+  if (keeper.prebootPins(address).some(({ base64 }) => base64 === key.base64)) return 'kept';
+  await keeper.pinPreboot(address, key, false);
+  return 'added';
 }
 
 /** Undefined when nobody can be asked. */

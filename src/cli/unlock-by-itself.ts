@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
+import type { ShownKey } from '../apply/enroll-node.ts';
 import { lookAtDoor, trustIn } from '../apply/preboot-door.ts';
 import { type NodeUnlock, type Unlocked, unlockNode } from '../apply/unlock-node.ts';
+import { interruption } from '../apply/with-remote.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
@@ -15,17 +17,16 @@ import { secretContext } from './secrets.ts';
 import { timingFor } from './timing.ts';
 import { openUnlockAttempts } from './unlock-attempts.ts';
 import type { Run } from './verb.ts';
-import type { Ways } from './ways.ts';
+import type { Settled, Ways } from './ways.ts';
 
 interface About {
   readonly fleet: Pick<DesiredFleet, 'nodes'>;
   readonly ways: Ways;
 }
 
-const failed = (node: string, detail: string): Unlocked => ({
-  kind: 'failed',
-  diagnostic: diagnose('unlock/no-source', { subject: `node ${node}`, detail }),
-});
+const failed = (diagnostic: Diagnostic): Unlocked => ({ kind: 'failed', isSent: false, diagnostic });
+const noSource = (node: string, detail: string): Unlocked =>
+  failed(diagnose('unlock/no-source', { subject: `node ${node}`, detail }));
 
 /**
  * Unlocks a Mac as part of something else: only with a source that the file names and that asks nobody, at a key that
@@ -37,23 +38,25 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
   return async (name, { signal, onProgress }) => {
     const node = fleet.nodes.find((one) => one.name === name);
     const secret = node === undefined ? undefined : await quietSecret(run, node, ways.clusterFile);
-    if (node === undefined || secret === undefined) return failed(name, `No password of ${name} resolves by itself.`);
+    if (node === undefined || secret === undefined) return noSource(name, `No password of ${name} resolves by itself.`);
     const settled = { kind: 'way' as const, ...(await ways.settle(node)) };
     const address = lookupName(settled.target.host, settled.target.port);
     if (attempts.wasRefused(address)) {
       const detail = `${name} refused the password that it was given last.`;
-      return { kind: 'failed', diagnostic: diagnose('unlock/refused-before', { subject: `node ${name}`, detail }) };
+      return failed(diagnose('unlock/refused-before', { subject: `node ${name}`, detail }));
     }
     const { deadline: deadlineMs } = run.options;
     const door = await lookAtDoor(settled, { deadlineMs, signal }).catch(unlessAboutNode);
-    const verdict = door?.kind === 'locked' ? door.shown.verdict.kind : undefined;
-    if (door?.kind !== 'locked' || (verdict !== 'accepted' && verdict !== 'preboot')) {
-      return failed(name, `The key that ${name} shows at FileVault is not pinned.`);
+    if (signal.aborted) return failed(interruption(name));
+    // It may be on its way: who waits for it looks again.
+    if (door?.kind !== 'locked') return { kind: 'later' };
+    if (!isPinned(settled, door.shown)) {
+      return noSource(name, `The key that ${name} shows at FileVault is not pinned.`);
     }
     const trust = trustIn(settled.target, door.shown.key);
     const one = { node: node.name, way: settled, trust, password: secret };
     const newToken = (): string => randomBytes(16).toString('hex');
-    return unlockNode(one, {
+    const result = await unlockNode(one, {
       attempts,
       deadlineMs,
       timing,
@@ -61,8 +64,25 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
       signal,
       onProgress: (_node, text) => onProgress(text),
     });
+    return isPassing(result) ? { kind: 'later' } : result;
   };
 }
+
+/** As the plan looks at it: with a key pinned for FileVault; the one of the normal sshd is as good then. */
+const isPinned = ({ trust }: Settled, { verdict }: ShownKey): boolean =>
+  verdict.kind === 'preboot' || (verdict.kind === 'accepted' && trust.knowsPreboot);
+
+/** With these nothing was sent, and the next moment may be another. */
+const passing: ReadonlySet<string> = new Set([
+  'ssh/unreachable',
+  'ssh/refused',
+  'ssh/timed-out',
+  'ssh/dropped',
+  'ssh/too-many-connections',
+]);
+
+const isPassing = (result: Unlocked): boolean =>
+  result.kind === 'failed' && !result.isSent && passing.has(result.diagnostic.code);
 
 function unlessAboutNode(error: unknown): undefined {
   if (error instanceof FleetError) return undefined;
@@ -92,10 +112,12 @@ export async function unlockedByItself(
   { fleet, ways }: About,
 ): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
+  const attempts = openUnlockAttempts(run.env, timingFor(run).unlockPauseMs);
   for (const node of restarts(playbook) ? fleet.nodes : []) {
     if (node.password === undefined || node.password.kind === 'prompt') continue;
     const settled = await ways.settle(node).catch(unlessAboutNode);
     if (settled?.trust.knowsPreboot !== true) continue;
+    if (attempts.wasRefused(lookupName(settled.target.host, settled.target.port))) continue;
     const secret = await quietSecret(run, node, ways.clusterFile);
     if (secret !== undefined) found.set(node.name, secretSourceText(node.password));
   }

@@ -60,7 +60,7 @@ describe('unlock of a simulated rack', () => {
       '--verbose',
     ];
     const refused = await run({ MESH_PW: wrong }, ...words);
-    expect(refused.code).toBe(4);
+    expect(refused.code).toBe(3);
     expect(codesOf((json(refused) as { nodes: Record<string, unknown> }).nodes['studio-2'])).toEqual([
       'ssh/password-refused',
     ]);
@@ -92,7 +92,7 @@ describe('unlock of a simulated rack', () => {
       typing: { after: 'Password of mesh on studio-3: ', keys: `${wrong}\r` },
     });
     await run({}, 'sim', 'fault', '--clear');
-    expect([ran.code, ran.stdout.includes('ssh/password-refused')]).toEqual([1, true]);
+    expect([ran.code, ran.stdout.includes('ssh/password-refused')]).toEqual([3, true]);
     expect(ran.stdout).not.toContain(wrong);
   });
 
@@ -138,7 +138,7 @@ describe('reboot of Macs with FileVault', () => {
     expect(ran.stderr).toContain('meshwright unlock studio-2 --sim');
     const refused = await run({ MESH_PW: wrong }, 'unlock', '--sim', 'studio-2');
     const apply = await run({ MESH_PW: wrong }, 'plan', '--sim');
-    expect([refused.code, apply.code]).toEqual([1, 0]);
+    expect([refused.code, apply.code]).toEqual([3, 0]);
     expect(apply.stdout).toContain('meshwright unlock studio-2 --sim');
     expect((await run({ MESH_PW: 'simulated' }, 'unlock', '--sim', 'studio-2')).code).toBe(0);
   });
@@ -196,7 +196,7 @@ describe('unlock of a Mac whose key at FileVault nobody has seen', () => {
   it('pins the key beside the normal one with a yes, sends the password once, and knows the key the next time', async () => {
     await locked();
     const first = await unlock('--yes');
-    expect(first.code).toBe(1);
+    expect(first.code).toBe(3);
     expect(first.stderr).toContain('ssh/password-refused');
     expect(passwords).toEqual([wrong]);
     const lock = readFileSync(join(place.folder, 'cluster.lock'), 'utf8');

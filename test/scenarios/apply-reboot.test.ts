@@ -124,13 +124,17 @@ describe('a restart', () => {
     await rack.fleet.clearFault([]);
   });
 
-  it('that ends at FileVault and cannot be unlocked says both', async () => {
+  it('that ends at FileVault, is tried again, and cannot be unlocked says both', async () => {
     const from = await bootSession('studio-1');
     leaveMark('studio-1', from);
     const problem = diagnose('unlock/refused-before', { subject: 'node studio-1', detail: 'x' });
+    let tries = 0;
     const report = await runPlan(planOf([reboot('studio-1', from)]), {
       ...runOptions(rack),
-      unlock: () => Promise.resolve({ kind: 'failed', diagnostic: problem }),
+      unlock: async () => {
+        tries += 1;
+        return tries === 1 ? { kind: 'later' } : { kind: 'failed', isSent: false, diagnostic: problem };
+      },
       onEvent: ({ kind }) => {
         if (kind === 'step-progress') void rack.fleet.setFault(['filevault-locked', 'studio-1']);
       },
@@ -138,6 +142,7 @@ describe('a restart', () => {
     expect(report.diagnostics).toMatchObject([
       { code: 'ssh/locked-at-filevault', related: [{ code: 'unlock/refused-before' }] },
     ]);
+    expect(tries).toBe(2);
     await rack.fleet.clearFault([]);
   });
 

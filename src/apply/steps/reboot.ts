@@ -106,7 +106,7 @@ async function lockedBehind(
 
 const strangeKeys: ReadonlySet<string> = new Set(['ssh/host-key-changed', 'ssh/host-key-unknown']);
 
-/** Goes on waiting once the Mac is unlocked; else its password is for a person. */
+/** Goes on waiting once the Mac is unlocked, or cannot be reached just now; else its password is for a person. */
 async function unlockOr(node: NodeName, locked: Diagnostic, context: StepContext): Promise<StepResult | undefined> {
   const blocked = (...more: readonly Diagnostic[]): StepResult => ({
     outcome: 'blocked',
@@ -115,7 +115,13 @@ async function unlockOr(node: NodeName, locked: Diagnostic, context: StepContext
   if (context.unlock === undefined) return blocked();
   const { signal } = context;
   const result = await context.unlock(node, { signal, onProgress: (text) => context.progress({ text }) });
-  return result.kind === 'failed' ? blocked(result.diagnostic) : undefined;
+  if (result.kind !== 'failed') return undefined;
+  const { diagnostic, isSent } = result;
+  if (diagnostic.code === 'run/interrupted') return interrupted;
+  if (!isSent) return blocked(diagnostic);
+  // What became of the password says more than that one was wanted.
+  const told = [{ ...diagnostic, related: [...diagnostic.related, locked] }];
+  return { outcome: diagnostic.code === 'unlock/no-return' ? 'failed' : 'blocked', diagnostics: told };
 }
 
 function notReturned(step: StepOf<'reboot'>, last: Look | undefined): Diagnostic {

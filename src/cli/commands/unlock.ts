@@ -8,6 +8,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import type { Secret } from '../../model/secret.ts';
+import { lookupName } from '../../remote/address.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
 import { gatherAlike } from '../gather-alike.ts';
@@ -22,7 +23,7 @@ import { simulatedHints } from '../simulated-hints.ts';
 import { simFolder } from '../state-folder.ts';
 import { namedTargets } from '../targets.ts';
 import { timingFor } from '../timing.ts';
-import { openUnlockAttempts } from '../unlock-attempts.ts';
+import { type KeptAttempts, openUnlockAttempts } from '../unlock-attempts.ts';
 import { resolvePasswords } from '../unlock-secrets.ts';
 import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
@@ -64,9 +65,12 @@ export const unlock: VerbBody = async (run) => {
   }
   const results = new Map<string, Result>();
   const set = (result: Result): void => void results.set(result.name, result);
-  const locked = await findLocked(run, { cluster, nodes }, set);
-  const trusted = await settleKeys(run, { locked, keeper: keeperOf(run, cluster) }, set);
-  await givePasswords(run, { cluster, trusted }, set);
+  const attempts = openUnlockAttempts(run.env, timingFor(run).unlockPauseMs);
+  const locked = await findLocked(run, { cluster, nodes, attempts }, set);
+  if (locked.length > 0) attempts.open();
+  const keeper = keeperOf(run, cluster);
+  const trusted = await settleKeys(run, { locked, keeper }, set);
+  await givePasswords(run, { cluster, attempts, trusted: await knowingPins(run, { cluster, keeper, trusted }) }, set);
   const { sim = false } = run.options;
   const ordered = nodes.flatMap(({ name }) => results.get(name) ?? []).map((one) => withHints(one, sim));
   show(run, cluster, ordered);
@@ -79,12 +83,13 @@ const withHints = (result: Result, isSimulated: boolean): Result =>
 interface Targets {
   readonly cluster: OpenedCluster;
   readonly nodes: readonly DesiredNode[];
+  readonly attempts: KeptAttempts;
 }
 
 /** Looks at every node: one that can be observed is not locked, whatever its key; of the others the door is looked at. */
 async function findLocked(
   run: Run,
-  { cluster, nodes }: Targets,
+  { cluster, nodes, attempts }: Targets,
   set: (result: Result) => void,
 ): Promise<readonly Locked[]> {
   const locked = new Map<string, Locked>();
@@ -100,7 +105,10 @@ async function findLocked(
     const asked = { ...limits, parallel: 1, newToken, facts: ['boot-session'] as const };
     const { failures } = await observeFleet([{ node: node.name, way }], asked);
     const failed = failures[node.name] ?? [];
-    if (failed.length === 0) return set({ ...base, state: 'not-locked', diagnostics: [] });
+    if (failed.length === 0) {
+      if (way.kind === 'way') await attempts.seenUp(lookupName(way.target.host, way.target.port));
+      return set({ ...base, state: 'not-locked', diagnostics: [] });
+    }
     const isMaybe = failed.some(({ code }) => doorCodes.has(code));
     const door = isMaybe && way.kind === 'way' ? await lookAtDoor(way, limits).catch(onlyFailed) : undefined;
     if (door?.kind === 'locked' && way.kind === 'way') locked.set(node.name, { node, way, shown: door.shown });
@@ -160,9 +168,29 @@ async function settleKeys(
   return trusted;
 }
 
+/** The ways anew where a key was pinned: by the old ones a Mac that is still locked would be a stranger. */
+async function knowingPins(
+  run: Run,
+  { cluster, keeper, trusted }: Pick<Given, 'cluster' | 'trusted'> & { readonly keeper: LockKeeper },
+): Promise<readonly Trusted[]> {
+  if (trusted.every(({ pin }) => pin === 'kept')) return trusted;
+  const ways = openWays(run, { path: cluster.path, lock: readLock(keeper.path, keeper.shown) });
+  const again = async (one: Trusted): Promise<Trusted> => {
+    const settled = await ways.settle(one.node).catch(onlyFailed);
+    return settled === undefined ? one : { ...one, way: { kind: 'way', ...settled } };
+  };
+  return Promise.all(trusted.map(again));
+}
+
+interface Given {
+  readonly cluster: OpenedCluster;
+  readonly attempts: KeptAttempts;
+  readonly trusted: readonly Trusted[];
+}
+
 async function givePasswords(
   run: Run,
-  { cluster, trusted }: { readonly cluster: OpenedCluster; readonly trusted: readonly Trusted[] },
+  { cluster, attempts, trusted }: Given,
   set: (result: Result) => void,
 ): Promise<void> {
   const wanted = trusted.map(({ node, way }) => ({ node, user: way.target.user }));
@@ -176,7 +204,7 @@ async function givePasswords(
   }
   const timing = timingFor(run);
   const limits = {
-    attempts: openUnlockAttempts(run.env, timing.unlockPauseMs),
+    attempts,
     deadlineMs: run.options.deadline,
     timing,
     newToken,
@@ -198,10 +226,13 @@ async function givePasswords(
   }).finally(() => progress.stop());
 }
 
+/** With these the Mac waits at FileVault until somebody comes or the password is another one. */
+const forHands: ReadonlySet<string> = new Set(['unlock/still-locked', 'ssh/password-refused']);
+
 function codeOf(result: Result): ExitCode {
   if (result.state === 'unlocked' || result.state === 'not-locked') return exitCode.done;
   if (result.pin === 'declined' || result.pin === 'refused') return exitCode.nothingChanged;
-  const isForHands = result.diagnostics.some(({ code }) => code === 'unlock/still-locked');
+  const isForHands = result.diagnostics.some(({ code }) => forHands.has(code));
   return result.lacksSecret || isForHands ? exitCode.handsNeeded : exitCode.failed;
 }
 
