@@ -13,6 +13,7 @@ const opened = (links: ClusterLock['links']): OpenedCluster => ({
   lockPath: '/rack/cluster.lock',
   fleet: desiredFleet(),
   lock: { ...emptyLock('cluster.lock'), links },
+  warnings: [],
 });
 const first = { address: '10.77.0.0', prefixLength: 30 };
 
