@@ -13,7 +13,7 @@ const nodeOf = ({ nodes }: Examination, name: string): ExaminedNode | undefined 
 
 function stateOf(examination: Examination, name: string): BridgeState {
   const node = nodeOf(examination, name);
-  return node === undefined ? 'unknown' : bridgeState(node.facts);
+  return node === undefined ? 'unknown' : bridgeState(examination.desired, node.facts);
 }
 
 /** Plugging in makes macOS rebuild a bridge that only its preferences still have, so that one counts as well. */
@@ -21,7 +21,7 @@ function mayBeBridged(examination: Examination, end: LinkEnd): boolean {
   const facts = nodeOf(examination, end.node)?.facts;
   const state = stateOf(examination, end.node);
   const name = facts === undefined ? undefined : thunderboltInterfaces(facts)?.get(end.receptacle);
-  const isOutside = name !== undefined && facts !== undefined && !isBridged(bridgeLayers(facts), name);
+  const isOutside = name !== undefined && facts !== undefined && !isBridged(facts, name);
   return state !== 'none' && !(state === 'active' && isOutside);
 }
 
@@ -50,7 +50,7 @@ function closesRing(examination: Examination, { ends }: Link): boolean {
 /** Whether all that bridges receptacles of this node is a person's own bridge, which nobody is told to remove. */
 function isMadeOnly(examination: Examination, name: string): boolean {
   const facts = nodeOf(examination, name)?.facts;
-  const layers = facts === undefined ? undefined : bridgeLayers(facts);
+  const layers = facts === undefined ? undefined : bridgeLayers(examination.desired, facts);
   return layers !== undefined && layers.present.length + layers.unknown.length === 0 && madeBridges(layers).length > 0;
 }
 

@@ -1,3 +1,4 @@
+import type { DesiredFleet } from '../model/desired.ts';
 import type { NetworkService } from '../model/fact-values.ts';
 import type { Facts } from '../model/observation.ts';
 import { activeBridges, preferredBridges, type ReceptacleBridge } from './bridges.ts';
@@ -44,11 +45,13 @@ function bridgeServices(facts: Facts, bridges: readonly ReceptacleBridge[]): rea
 }
 
 /** Looks at the three layers of the Thunderbolt Bridge: interface, preferences, enabled service. */
-export function bridgeLayers(facts: Facts): BridgeLayers {
+export function bridgeLayers(desired: Pick<DesiredFleet, 'system'>, facts: Facts): BridgeLayers {
   const active = activeBridges(facts);
   const preferred = preferredBridges(facts);
   // A service alone brings no bridge back; where nobody may switch it off, it is left alone.
-  const services = isLeftToKeeper(facts) ? [] : bridgeServices(facts, [...(active ?? []), ...(preferred ?? [])]);
+  const services = isLeftToKeeper(desired, facts)
+    ? []
+    : bridgeServices(facts, [...(active ?? []), ...(preferred ?? [])]);
   const layers: readonly (readonly [BridgeLayer, Judged])[] = [
     ['interface', isThere(active)],
     ['preferences', isThere(preferred)],
@@ -64,8 +67,8 @@ export function bridgeLayers(facts: Facts): BridgeLayers {
 }
 
 /** Whether this interface is a member of a bridge right now, whoever made it. */
-export const isBridged = (layers: BridgeLayers, interfaceName: string): boolean =>
-  layers.active.some(({ members }) => members.includes(interfaceName));
+export const isBridged = (facts: Facts, interfaceName: string): boolean =>
+  (activeBridges(facts) ?? []).some(({ members }) => members.includes(interfaceName));
 
 /** The bridges that a person made and that take receptacles from RDMA, each once, those that are up first. */
 export const madeBridges = ({ active, preferred }: BridgeLayers): readonly ReceptacleBridge[] =>
@@ -77,8 +80,8 @@ export const madeBridges = ({ active, preferred }: BridgeLayers): readonly Recep
 export type BridgeState = 'none' | 'active' | 'comes-back' | 'unknown';
 
 /** `none` only when all three layers could be looked at. */
-export function bridgeState(facts: Facts): BridgeState {
-  const layers = bridgeLayers(facts);
+export function bridgeState(desired: Pick<DesiredFleet, 'system'>, facts: Facts): BridgeState {
+  const layers = bridgeLayers(desired, facts);
   const made = madeBridges(layers);
   if (layers.present.includes('interface') || layers.active.some((one) => made.includes(one))) {
     return 'active';

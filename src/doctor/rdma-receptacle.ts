@@ -1,6 +1,6 @@
 import type { LinkEnd } from '../model/link.ts';
 import type { Facts } from '../model/observation.ts';
-import { bridgeLayers, isBridged } from './bridge-layers.ts';
+import { isBridged } from './bridge-layers.ts';
 import type { Examination, ExaminedNode } from './examination.ts';
 import { farEndOf } from './far-end.ts';
 import { type NodeRdma, nodeRdma } from './rdma-node.ts';
@@ -72,7 +72,7 @@ export function receptacleRdma(examination: Examination, node: ExaminedNode, end
   if (interfaceAt(facts, end.receptacle)?.isUp === false) {
     return { kind: 'interface-down', interfaceName: name };
   }
-  if (isBridged(bridgeLayers(facts), name)) {
+  if (isBridged(facts, name)) {
     return { kind: 'bridged', interfaceName: name };
   }
   return addressRung(facts, end.receptacle, name);

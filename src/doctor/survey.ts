@@ -87,7 +87,7 @@ function surveyNode(examination: Examination, node: ExaminedNode): NodeSurvey {
     ...(macos === undefined ? {} : { macos: versionText(macos), build: macos.build }),
     ...(hardware.kind === 'known' ? { model: hardware.value.model, memoryBytes: hardware.value.memoryBytes } : {}),
     rdma: nodeRdma(node),
-    bridge: bridgeState(node.facts),
+    bridge: bridgeState(examination.desired, node.facts),
     ...(receptacles === undefined ? {} : { receptacles }),
   };
 }

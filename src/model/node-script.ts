@@ -90,9 +90,13 @@ export interface ScriptArgs {
     readonly create: boolean;
     readonly keeper?: true;
   };
-  /** Back to DHCP, as macOS has it by itself; `addresses` are taken off the interface where it still holds them. */
+  /**
+   * Back to DHCP, as macOS has it by itself; `addresses` are taken off the interface where it still holds them. Without
+   * a service that is all.
+   */
   readonly 'clear-link-address': {
-    readonly service: string;
+    readonly service?: string;
+    readonly hardwarePort: string;
     readonly device: string;
     readonly addresses: readonly string[];
   };

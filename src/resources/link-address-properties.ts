@@ -7,7 +7,7 @@ import { isLeftToKeeper } from '../doctor/left-to-keeper.ts';
 import { interfaceAt } from '../doctor/thunderbolt-interfaces.ts';
 import type { DesiredFleet, Ipv4Network } from '../model/desired.ts';
 import type { Ipv4Address } from '../model/fact-values.ts';
-import { type Known, known } from '../model/known.ts';
+import { type Known, known, unknown } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
 import {
@@ -60,9 +60,9 @@ const liveName = (receptacle: number): string => `link-address/${receptacle}/liv
 const keptName = (receptacle: number): string => `link-address/${receptacle}/kept`;
 
 /** A receptacle inside of a bridge that stays can hold no address of its own. */
-function isInStayingBridge({ thunderbolt }: DesiredFleet, facts: Facts, device: string): boolean {
-  const layers = bridgeLayers(facts);
-  const staying = thunderbolt.bridge === 'keep' ? [...layers.active, ...layers.preferred] : madeBridges(layers);
+function isInStayingBridge(fleet: DesiredFleet, facts: Facts, device: string): boolean {
+  const layers = bridgeLayers(fleet, facts);
+  const staying = fleet.thunderbolt.bridge === 'keep' ? [...layers.active, ...layers.preferred] : madeBridges(layers);
   return staying.some(({ members }) => members.includes(device));
 }
 
@@ -118,9 +118,27 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
     property(
       { ...about, address: keptName(receptacle) },
       text,
-      isLeftToKeeper(facts) ? known(text) : mapKnown(keptAddress(facts, device), keptText),
+      isLeftToKeeper(fleet, facts) ? known(text) : mapKnown(keptAddress(facts, device), keptText),
     ),
   ];
+}
+
+/** Links that have no network yet, since nobody could see what is in use at an end of theirs. */
+function waitingProperties({ thunderbolt }: DesiredFleet, node: NodeName): readonly Property[] {
+  return thunderbolt.links.flatMap(({ index, ends }) => {
+    const unseen = thunderbolt.waiting?.[index];
+    if (unseen === undefined) return [];
+    const detail = `It gets one when the networks that ${unseen.join(' and ')} is in have been seen.`;
+    return ends
+      .filter((end) => end.node === node)
+      .map(({ receptacle }) =>
+        property(
+          { node, address: liveName(receptacle), reason: `thunderbolt.links: ${linkText(ends)}` },
+          null,
+          unknown('not-asked', detail),
+        ),
+      );
+  });
 }
 
 /** Where no link is declared, nothing of ours may be left; whatever else is there is none of our business. */
@@ -137,16 +155,18 @@ function freedProperties(
   const device = devices.kind === 'known' ? devices.value.get(receptacle) : undefined;
   const isWithoutService =
     services.kind === 'known' && device !== undefined && serviceOf(services.value, device) === undefined;
-  // Every address of ours comes by way of a service: without one there is nothing of ours.
-  if (own.length === 0 || device === undefined || isWithoutService) {
+  if (own.length === 0 || device === undefined) {
     return [];
   }
   const kept = mapKnown(keptAddress(facts, device), (one) => (one.kind === 'manual' ? ours([one.address]) : null));
   const about = { node, reason: 'no link is declared at this receptacle' };
-  return [
-    property({ ...about, address: liveName(receptacle) }, null, mapKnown(liveAddresses(facts, receptacle), ours)),
-    property({ ...about, address: keptName(receptacle) }, null, kept),
-  ];
+  const live = property(
+    { ...about, address: liveName(receptacle) },
+    null,
+    mapKnown(liveAddresses(facts, receptacle), ours),
+  );
+  // A Mac that let nobody make a service may hold an address of ours on the interface alone.
+  return isWithoutService ? [live] : [live, property({ ...about, address: keptName(receptacle) }, null, kept)];
 }
 
 /** Receptacles of a node that no link names. */
@@ -171,8 +191,9 @@ export function nodeLinkAddresses(fleet: DesiredFleet, target: ObservedTarget): 
   }
   const wanted = wantedAddresses(fleet, target.desired.name).flatMap((one) => wantedProperties(fleet, target, one));
   const freed = freeReceptacles(fleet, target).flatMap((receptacle) => freedProperties(fleet, target, receptacle));
+  const waiting = waitingProperties(fleet, target.desired.name);
   const isTold = wanted.some(({ observed }) => observed.kind === 'unknown');
-  return [...wanted, ...freed.filter(({ observed }) => observed.kind === 'known' || !isTold)];
+  return [...wanted, ...waiting, ...freed.filter(({ observed }) => observed.kind === 'known' || !isTold)];
 }
 
 /** The properties of all targets. */

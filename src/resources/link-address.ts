@@ -17,6 +17,8 @@ import type { ObservedTarget, Property, Resource } from './resource.ts';
 
 const receptacleOf = ({ address }: Property): number => Number(address.split('/')[1]);
 
+const portOf = (receptacle: number): string => `Thunderbolt ${receptacle}`;
+
 /** A name that no service has: that of the hardware port, as macOS would call it, or one after it. */
 function newServiceName(port: string, taken: readonly string[]): string {
   const names = [port, ...taken.map((_, index) => `${port} ${index + 2}`)];
@@ -35,7 +37,7 @@ function setStep(fleet: DesiredFleet, place: Place, wanted: WantedAddress, needs
   const services = target.facts['network-services'];
   const all = services.kind === 'known' ? services.value : [];
   const service = serviceOf(all, device);
-  const hardwarePort = `Thunderbolt ${receptacle}`;
+  const hardwarePort = portOf(receptacle);
   const name =
     service?.name ??
     newServiceName(
@@ -56,23 +58,25 @@ function setStep(fleet: DesiredFleet, place: Place, wanted: WantedAddress, needs
   });
 }
 
-function clearStep({ target, receptacle, device, makes }: Place): readonly Step[] {
+function clearStep({ target, receptacle, device, makes }: Place): Step {
   const services = target.facts['network-services'];
   const service = services.kind === 'known' ? serviceOf(services.value, device) : undefined;
   const held = makes.flatMap(({ observed }) => (observed.kind === 'known' ? [String(observed.value)] : []));
   const addresses = [...new Set(held.map((text) => text.slice(0, text.indexOf('/'))))];
-  return service === undefined
-    ? []
-    : [
-        transactionStep({
-          node: target.desired.name,
-          resource: 'link-address',
-          name: `link-address/${receptacle}/clear`,
-          call: { name: 'clear-link-address', args: { service: service.name, device, addresses } },
-          makes,
-          deadlineMs: 60_000,
-        }),
-      ];
+  const args = {
+    ...(service !== undefined && { service: service.name }),
+    hardwarePort: portOf(receptacle),
+    device,
+    addresses,
+  };
+  return transactionStep({
+    node: target.desired.name,
+    resource: 'link-address',
+    name: `link-address/${receptacle}/clear`,
+    call: { name: 'clear-link-address', args },
+    makes,
+    deadlineMs: 60_000,
+  });
 }
 
 /**
@@ -89,7 +93,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
     const makes = made.filter((one) => receptacleOf(one) === receptacle);
     return device === undefined ? [] : [{ target, receptacle, device, makes }];
   });
-  const clears = places.filter((place) => wantedAt(place.receptacle) === undefined).flatMap(clearStep);
+  const clears = places.filter((place) => wantedAt(place.receptacle) === undefined).map(clearStep);
   const sets = places.flatMap((place) => {
     const own = wantedAt(place.receptacle);
     return own === undefined ? [] : [setStep(fleet, place, own, clears)];

@@ -20,7 +20,7 @@ function propertyOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): re
           address: 'service-order',
           desired: true,
           // Nobody but networksetup sets it, and where it may not, that is told.
-          observed: isLeftToKeeper(facts) ? known(true) : mapKnown(misplaced, (found) => found.length === 0),
+          observed: isLeftToKeeper(fleet, facts) ? known(true) : mapKnown(misplaced, (found) => found.length === 0),
           from: knownWords(misplaced, orderWords),
           to: orderWords([]),
           reason: 'thunderbolt.addressing',

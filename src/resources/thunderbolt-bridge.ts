@@ -40,8 +40,8 @@ function layerWords(layers: BridgeLayers, layer: BridgeLayer): string {
   return layer === 'service' ? services.join(', ') : [...new Set(own)].join(', ') || 'there';
 }
 
-function propertiesOf({ desired: { name: node }, facts }: ObservedTarget): readonly Property[] {
-  const layers = bridgeLayers(facts);
+function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Property[] {
+  const layers = bridgeLayers(fleet, facts);
   return layerNames.map((layer) => {
     const observed = presence(facts, layers, layer);
     return {
@@ -59,8 +59,8 @@ function propertiesOf({ desired: { name: node }, facts }: ObservedTarget): reado
 type Removal = ScriptArgs['remove-bridge'];
 
 /** One removal per bridge of macOS; a service whose bridge is gone already goes with the first. */
-function removalsOf(facts: Facts, byKeeper: ReturnType<typeof keeperArg>): readonly Removal[] {
-  const layers = bridgeLayers(facts);
+function removalsOf(fleet: DesiredFleet, target: ObservedTarget): readonly Removal[] {
+  const layers = bridgeLayers(fleet, target.facts);
   const own = ownBridges(layers);
   const devices = layers.services.flatMap(({ device }) => device ?? []);
   const named = [...new Set(own.map(({ name }) => name))].toSorted(compareText);
@@ -71,13 +71,13 @@ function removalsOf(facts: Facts, byKeeper: ReturnType<typeof keeperArg>): reado
     services: layers.services
       .filter(({ device }) => device === bridge || (index === 0 && !bridges.some((one) => one === device)))
       .map(({ name }) => name),
-    ...byKeeper,
+    ...keeperArg(fleet, target),
   }));
 }
 
 function removeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonly Property[]): readonly Step[] {
   const { name: node } = target.desired;
-  const steps = removalsOf(target.facts, keeperArg(fleet, target)).map((args) =>
+  const steps = removalsOf(fleet, target).map((args) =>
     transactionStep({
       node,
       resource: 'thunderbolt-bridge',
@@ -100,17 +100,23 @@ function removeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonl
 
 const properties = ({ desired, targets }: View): readonly Property[] =>
   desired.thunderbolt.bridge === 'remove'
-    ? targets.filter(({ facts }) => adoptedDaemon(desired, facts) === undefined).flatMap(propertiesOf)
+    ? targets
+        .filter(({ facts }) => adoptedDaemon(desired, facts) === undefined)
+        .flatMap((target) => propertiesOf(desired, target))
     : [];
 
 /** The bridges that would be removed, and the receptacles that would leave them. */
-const touchedBridges = ({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] =>
-  changed.length === 0 ? [] : ownBridges(bridgeLayers(facts)).flatMap(({ name, members }) => [name, ...members]);
+const touchedBridges = (
+  fleet: DesiredFleet,
+  { facts }: ObservedTarget,
+  changed: readonly Property[],
+): readonly string[] =>
+  changed.length === 0 ? [] : ownBridges(bridgeLayers(fleet, facts)).flatMap(({ name, members }) => [name, ...members]);
 
 /** Where a bridge is only looked for, what nobody could see keeps waiting what needs the cables. */
 const gaps = ({ desired, targets }: View): readonly Gap[] =>
   targets
-    .filter(({ facts }) => desired.thunderbolt.bridge === 'verify' && bridgeLayers(facts).unknown.length > 0)
+    .filter(({ facts }) => desired.thunderbolt.bridge === 'verify' && bridgeLayers(desired, facts).unknown.length > 0)
     .map(({ desired: { name: node } }) => ({
       node,
       resource: 'thunderbolt-bridge',
@@ -124,13 +130,17 @@ export const thunderboltBridge: Resource = {
   properties,
   steps: (changes, view) => ({
     steps: view.targets.flatMap((target) =>
-      removeSteps(view.desired, target, changedProperties(changes, propertiesOf(target))),
+      removeSteps(view.desired, target, changedProperties(changes, propertiesOf(view.desired, target))),
     ),
     rescues: [],
   }),
   blockers: (view) => [
     ...findingBlockers(view, 'thunderbolt-bridge'),
-    ...connectionBlockers(view, { kind: 'thunderbolt-bridge', properties: properties(view), touched: touchedBridges }),
+    ...connectionBlockers(view, {
+      kind: 'thunderbolt-bridge',
+      properties: properties(view),
+      touched: (target, changed) => touchedBridges(view.desired, target, changed),
+    }),
   ],
   gaps,
 };

@@ -20,6 +20,12 @@ export const keeperLog: NodePath = below(place.log, 'keeper');
 /** The last of these lines alone, so that an observation needs no process to read it. */
 export const keeperLast: NodePath = below(place.keeper, 'last');
 
+/** In the folder of a transaction: what the keeper keeps is not to be so any more once the change is confirmed. */
+export const outdatedName = 'keeper-confirmed';
+
+/** That mark in a change that was confirmed, until the data are gone. */
+export const outdatedMark: NodePath = below(below(place.rollback, 'confirmed'), outdatedName);
+
 /**
  * The mark of a node on which macOS did not let the ssh session change the network preferences: what only
  * networksetup can set is left to the keeper there.

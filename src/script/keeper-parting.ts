@@ -5,7 +5,16 @@
  * took them brings new ones.
  */
 import type { NetworkCall } from '../model/node-script.ts';
-import { addressLine, bridgeLine, keeperData, keeperLabel, keeperPlist, wiredLine } from './keeper-files.ts';
+import {
+  addressLine,
+  bridgeLine,
+  keeperData,
+  keeperLabel,
+  keeperPlist,
+  outdatedMark,
+  outdatedName,
+  wiredLine,
+} from './keeper-files.ts';
 import { pathWord, tool } from './node-paths.ts';
 import { quote } from './quote.ts';
 
@@ -17,6 +26,11 @@ interface Touched {
   readonly differs: readonly string[];
 }
 
+const receptacleOf = (hardwarePort: string): number => Number(hardwarePort.replace(/^\D+/, ''));
+
+/** Whatever is kept at the receptacle of a hardware port. */
+const atReceptacle = (hardwarePort: string): string => `${quote(`address ${receptacleOf(hardwarePort)} `)}*`;
+
 const withAddress = (address: string): string => `address' '*${quote(` ${address} `)}*`;
 
 function touchedLines(call: NetworkCall): Touched {
@@ -25,12 +39,11 @@ function touchedLines(call: NetworkCall): Touched {
       return { agrees: quote(bridgeLine), differs: [] };
     case 'set-link-address': {
       const { hardwarePort, address, prefixLength } = call.args;
-      const receptacle = Number(hardwarePort.replace(/^\D+/, ''));
-      const agrees = quote(addressLine(receptacle, address, prefixLength));
-      return { agrees, differs: [`${quote(`address ${receptacle} `)}*`, withAddress(address)] };
+      const agrees = quote(addressLine(receptacleOf(hardwarePort), address, prefixLength));
+      return { agrees, differs: [atReceptacle(hardwarePort), withAddress(address)] };
     }
     case 'clear-link-address':
-      return { differs: call.args.addresses.map(withAddress) };
+      return { differs: [atReceptacle(call.args.hardwarePort)] };
     case 'order-services':
     case 'restore-network':
       return { differs: [] };
@@ -41,7 +54,7 @@ const data = pathWord(keeperData);
 const dropData = `${pathWord(tool.rm)} -f ${data}`;
 
 /** Marks in the folder of a transaction: the data of the keeper go when it ends like this. */
-const mark = { rolled: 'keeper-rolled', confirmed: 'keeper-confirmed' } as const;
+const mark = { rolled: 'keeper-rolled', confirmed: outdatedName } as const;
 
 /** Lines that leave marks in the folder `$q` of a transaction, by what the keeper keeps now. */
 export function partingLines(call: NetworkCall): string {
@@ -62,27 +75,32 @@ done <${data}`;
 /** Where the change in `$rb/rolling` is put back, before it ends. */
 export const partingOfRolled = `[ ! -e "$rb/rolling/${mark.rolled}" ] || ${dropData}`;
 
-/** Where the change in `$rb/pending` is confirmed, before it ends. */
-export const partingOfConfirmed = `[ ! -e "$rb/pending/${mark.confirmed}" ] || ${dropData}`;
+/**
+ * Where the change in `$rb/confirmed` was confirmed: only whoever won the rename may say that the data are outdated.
+ * Until they are gone the mark keeps the keeper from doing anything, and the next change, or the keeper itself, takes
+ * them away for a run that died here.
+ */
+export const partingOfConfirmed = `[ ! -e ${pathWord(outdatedMark)} ] || ${pathWord(tool.rm)} -f ${data} ${pathWord(outdatedMark)}`;
 
 /** Another wired limit than the one that the keeper keeps. */
 export const partingOfWired = (megabytes: number): string => `[ ! -e ${data} ] || while IFS= read -r x; do
   case $x in (${quote(wiredLine(megabytes))}) ;; ('wired '*) ${dropData} ;; esac
 done <${data}`;
 
-/** A tenth of a second each: a round takes one or two seconds, and ten more while a Mac starts. */
-const looks = { patient: 150, all: 170 } as const;
+/** A tenth of a second each: a round takes one or two seconds. */
+const looks = { patient: 40, all: 60 } as const;
 
 /**
  * `quiet` waits until no round of the keeper is under way; one that begins later finds the pending change. Needs `look`
- * of a service. A round that hangs is ended.
+ * of a service. A round that hangs is ended. It fails when a round is there after all, or when launchd does not say.
  */
 export const quietFunction = `quiet() {
   [ -e ${pathWord(keeperPlist)} ] || return 0
   n=0
-  while k=$(L=system/${keeperLabel} && look 2>/dev/null && printf '%s' "$pid") && [ -n "$k" ] && [ "$n" -lt ${looks.all} ]; do
+  until k=$(L=system/${keeperLabel}; look 2>/dev/null || exit 0; printf '%s' "$pid") && [ -z "$k" ]; do
     n=$((n + 1))
-    [ "$n" -lt ${looks.patient} ] || kill -s KILL "$k" 2>/dev/null
+    [ "$n" -lt ${looks.all} ] || return 1
+    [ "$n" -lt ${looks.patient} ] || [ -z "$k" ] || kill -s KILL "$k" 2>/dev/null
     ${pathWord(tool.sleep)} 0.1
   done
 }`;

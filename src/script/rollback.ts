@@ -146,9 +146,10 @@ plist() {
 }`;
 
 /**
- * `arm FOLDER` writes the daemon, makes the folder the pending transaction, starts the daemon and waits until it runs;
- * with anything of that missing nothing is pending. `disarm` takes the daemon away: only for who has claimed, since the
- * daemon may be the one who did. `unarm` gives up what nothing was changed under. All need `look` and `bootout`.
+ * `arm FOLDER` writes the daemon, makes the folder the pending transaction, waits until the keeper stands still, starts
+ * the daemon, whose time begins then, and waits until it runs; with anything of that missing nothing is pending. `disarm` takes the daemon away: only for who has claimed, since the
+ * daemon may be the one who did. `unarm` gives up what nothing was changed under. All need `look` and `bootout`,
+ * and `arm` needs `quiet`.
  */
 export const armFunctions = `${plistFunctions}
 disarm() {
@@ -171,6 +172,7 @@ arm() {
   must chown ${pathWord(tool.chown)} root:wheel ${pathWord(rollbackPlist)}
   must chmod ${pathWord(tool.chmod)} 644 ${pathWord(rollbackPlist)}
   claim "$1" "$rb/pending" || failed rollback-pending 'another network change is to be settled first'
+  quiet || unarmed 'the keeper does not stand still'
   o=$(${pathWord(tool.launchctl)} enable "$L" 2>&1) || unarmed "$o"
   n=0
   until o=$(${pathWord(tool.launchctl)} bootstrap system ${pathWord(rollbackPlist)} 2>&1) || look; do

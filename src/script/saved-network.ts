@@ -21,8 +21,10 @@ export function touchedNetwork(call: NetworkCall): TouchedNetwork {
     case 'order-services':
       return { services: [], isOrder: true, devices: [] };
     case 'set-link-address':
-    case 'clear-link-address':
-      return { services: [call.args.service], devices: [call.args.device] };
+    case 'clear-link-address': {
+      const { service, device } = call.args;
+      return { services: service === undefined ? [] : [service], devices: [device] };
+    }
     case 'restore-network': {
       const { bridge, made, switched, manual, order } = call.args;
       const services = [...made, ...[...switched, ...manual].map(({ service }) => service)];
@@ -52,17 +54,23 @@ order() {
 
 const preferences = pathWord(place.networkPreferences);
 
+/** `seen SERVICE` prints whether it is on; it fails where there is none. Runs in a shell of its own. */
+const seenFunction = `seen() {
+  r=$(net -getnetworkserviceenabled "$1" 2>&1 && printf '%s' "$o") && printf '%s' "$r" && return
+  case $r in (*'@failed no-full-disk-access '*) printf refused ;; (*) return 1 ;; esac
+}`;
+
 /**
  * Lines that save what is touched into the folder `$q`: a copy of the network preferences, whether each service is on,
- * the members of the bridge and the addresses of the interfaces. What is not there leaves no file. Needs `net`.
+ * the members of the bridge and the addresses of the interfaces. What is not there leaves no file; a service of which
+ * macOS does not let anybody say whether it is on leaves one that says neither. Needs `net`.
  */
 export const saveLines = ({ services, bridge, devices, isOrder = false }: TouchedNetwork): string =>
   [
     lookFunctions,
+    seenFunction,
     `must cp ${pathWord(tool.cp)} -p ${preferences} "$q/preferences.plist"`,
-    ...services.map(
-      (name, at) => `if net -getnetworkserviceenabled ${quote(name)}; then write "$q/service.${at}" "$o$N"; fi`,
-    ),
+    ...services.map((name, at) => `if x=$(seen ${quote(name)} 2>/dev/null); then write "$q/service.${at}" "$x$N"; fi`),
     ...(bridge === undefined
       ? []
       : [
@@ -84,7 +92,7 @@ function serviceLines({ services }: TouchedNetwork): readonly string[] {
     (name, at) => `if [ -e "$w/service.${at}" ]; then
     case $(${pathWord(tool.cat)} "$w/service.${at}") in
       (Disabled*) ${networksetup} -setnetworkserviceenabled ${quote(name)} off ;;
-      (*) ${networksetup} -setnetworkserviceenabled ${quote(name)} on ;;
+      (Enabled*) ${networksetup} -setnetworkserviceenabled ${quote(name)} on ;;
     esac
   fi`,
   );

@@ -43,6 +43,7 @@ ${quietFunction}
 if [ -e "$rb/pending" ] || [ -e "$rb/rolling" ]; then
   failed rollback-pending 'another network change is to be settled first'
 fi
+${partingOfConfirmed}
 ${pathWord(tool.rm)} -rf ${pathWord(place.rollback)}
 q="$rb/new.$$"
 must mkdir ${pathWord(tool.mkdir)} -p "$q"
@@ -51,7 +52,6 @@ write "$q/restore" ${quote(restoreText(touched))}
 write "$q/about" ${aboutWords(about, seconds)}
 ${partingLines(call)}
 arm "$q"
-quiet
 e=$(
 ${scriptBody(call)}
 )
@@ -79,7 +79,10 @@ const looks = 240;
 export const confirmBody = (about: TransactionNote): string => `${prologue(about)}
 cd "$b/lease" || exit 1
 ${leaseBeat}
-isours "$rb/confirmed" && unchanged
+if isours "$rb/confirmed"; then
+  ${partingOfConfirmed}
+  unchanged
+fi
 n=0
 while isours "$rb/pending" && ischanging && [ "$n" -lt ${looks} ]; do
   n=$((n + 1))
@@ -87,8 +90,8 @@ while isours "$rb/pending" && ischanging && [ "$n" -lt ${looks} ]; do
 done
 if isours "$rb/pending"; then
   if [ -e "$rb/pending/verdict" ]; then
-    ${partingOfConfirmed}
     if claim "$rb/pending" "$rb/confirmed"; then
+      ${partingOfConfirmed}
       disarm
       changed
     fi

@@ -33,7 +33,7 @@ export const order: NetworkCall = { name: 'order-services', args: { last: ['en3'
 
 export const clearing: NetworkCall = {
   name: 'clear-link-address',
-  args: { service: 'Thunderbolt 2', device: 'en3', addresses: ['10.77.0.1'] },
+  args: { service: 'Thunderbolt 2', hardwarePort: 'Thunderbolt 2', device: 'en3', addresses: ['10.77.0.1'] },
 };
 
 export const transaction = (id: string, node: string, call: NetworkCall): Step =>

@@ -1,7 +1,7 @@
 import type { SeenCable } from '../../cabling/judge-cabling.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { LinkEnd } from '../../model/link.ts';
-import { bridgeLayers, isBridged } from '../bridge-layers.ts';
+import { isBridged } from '../bridge-layers.ts';
 import type { Examination } from '../examination.ts';
 import type { Rule } from '../rule.ts';
 import { linkSubject } from '../subject.ts';
@@ -10,7 +10,7 @@ import { thunderboltInterfaces } from '../thunderbolt-interfaces.ts';
 function isBridgedEnd({ nodes }: Examination, end: LinkEnd): boolean {
   const facts = nodes.find((node) => node.name === end.node)?.facts;
   const name = facts === undefined ? undefined : thunderboltInterfaces(facts)?.get(end.receptacle);
-  return facts !== undefined && name !== undefined && isBridged(bridgeLayers(facts), name);
+  return facts !== undefined && name !== undefined && isBridged(facts, name);
 }
 
 /** The cables that close a ring: those whose ends hang together already when they are added one by one. */

@@ -93,13 +93,13 @@ function tell(layers: BridgeLayers): { readonly code: Diagnostic['code']; readon
       };
 }
 
-function judge({ thunderbolt }: DesiredFleet, { name, facts }: ExaminedNode): readonly Diagnostic[] {
-  const layers = bridgeLayers(facts);
+function judge(desired: DesiredFleet, { name, facts }: ExaminedNode): readonly Diagnostic[] {
+  const layers = bridgeLayers(desired, facts);
   if (layers.present.length === 0) {
     return [];
   }
   const { code, detail } = tell(layers);
-  const hint = cure(name, layers, thunderbolt.bridge === 'remove');
+  const hint = cure(name, layers, desired.thunderbolt.bridge === 'remove');
   return [diagnose(code, { subject: nodeSubject(name), detail: escapeText(detail), hint })];
 }
 

@@ -1,5 +1,6 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import type { Ipv4Address } from '../../model/fact-values.ts';
 import { linkEndText } from '../../model/link.ts';
 import type { Facts } from '../../model/observation.ts';
@@ -20,9 +21,9 @@ interface Cable {
 }
 
 /** Whether the service that counts for a device is on DHCP; undefined while nobody can tell. */
-function isOnDhcp(facts: Facts, device: string): boolean | undefined {
+function isOnDhcp(desired: DesiredFleet, facts: Facts, device: string): boolean | undefined {
   // There the interface has its address from the keeper, whatever the service says.
-  if (isLeftToKeeper(facts)) {
+  if (isLeftToKeeper(desired, facts)) {
     return false;
   }
   const services = facts['network-services'];
@@ -78,7 +79,7 @@ function routeFinding(examination: Examination, cable: Cable): readonly Diagnost
 
 function leaseFinding(examination: Examination, cable: Cable): readonly Diagnostic[] {
   const { node, receptacle, device } = cable;
-  const given = isOnDhcp(node.facts, device) === true ? givenAddress(cable) : undefined;
+  const given = isOnDhcp(examination.desired, node.facts, device) === true ? givenAddress(cable) : undefined;
   const end = { node: node.name, receptacle };
   return given === undefined
     ? []
@@ -92,8 +93,12 @@ function leaseFinding(examination: Examination, cable: Cable): readonly Diagnost
 }
 
 /** Cables whose address nobody fixed, told once for the node. */
-function dhcpFinding({ name, facts }: ExaminedNode, cables: readonly Cable[]): readonly Diagnostic[] {
-  const loose = cables.filter(({ device, isAddressed }) => isAddressed && isOnDhcp(facts, device) === true);
+function dhcpFinding(
+  desired: DesiredFleet,
+  { name, facts }: ExaminedNode,
+  cables: readonly Cable[],
+): readonly Diagnostic[] {
+  const loose = cables.filter(({ device, isAddressed }) => isAddressed && isOnDhcp(desired, facts, device) === true);
   const words = loose.map(({ receptacle, device }) => {
     const own = interfaceAt(facts, receptacle)?.ipv4.find(isSelfAssigned);
     return `receptacle ${receptacle} (${device}${own === undefined ? '' : `, now ${own.address}`})`;
@@ -117,7 +122,7 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
     return { cable, findings: routes.length > 0 ? routes : leaseFinding(examination, cable) };
   });
   const rest = told.filter(({ findings }) => findings.length === 0).map(({ cable }) => cable);
-  return [...told.flatMap(({ findings }) => findings), ...dhcpFinding(node, rest)];
+  return [...told.flatMap(({ findings }) => findings), ...dhcpFinding(desired, node, rest)];
 }
 
 /**

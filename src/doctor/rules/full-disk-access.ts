@@ -30,5 +30,5 @@ function tell({ name, facts }: ExaminedNode, hasPool: boolean): Diagnostic {
 /** Macs that let no ssh session change their network preferences, as a run has found when it tried. */
 export const fullDiskAccess: Rule = ({ desired, nodes }) =>
   nodes
-    .filter(({ facts }) => isLeftToKeeper(facts) && adoptedDaemon(desired, facts) === undefined)
+    .filter(({ facts }) => isLeftToKeeper(desired, facts) && adoptedDaemon(desired, facts) === undefined)
     .map((node) => tell(node, desired.thunderbolt.pool !== undefined));

@@ -12,7 +12,7 @@ export const madeBridgesRule: Rule = ({ desired, nodes }) =>
   desired.thunderbolt.bridge === 'keep'
     ? []
     : nodes.flatMap(({ name, facts }) =>
-        madeBridges(bridgeLayers(facts)).map(({ name: bridge, members, receptacles, addresses }) => {
+        madeBridges(bridgeLayers(desired, facts)).map(({ name: bridge, members, receptacles, addresses }) => {
           const inside = [members.join(' '), ...addresses].join(', ');
           const out = `take ${receptacles.join(' and ')} out of ${bridge}`;
           return diagnose('bridge/receptacle-bridged', {

@@ -12,7 +12,7 @@ export const serviceOrder: Rule = ({ desired, nodes }) =>
     : nodes.flatMap(({ name, facts }) => {
         const found = misplacedServices(facts);
         const isAdopted = adoptedDaemon(desired, facts) !== undefined;
-        return isAdopted || isLeftToKeeper(facts) || found.kind === 'unknown' || found.value.length === 0
+        return isAdopted || isLeftToKeeper(desired, facts) || found.kind === 'unknown' || found.value.length === 0
           ? []
           : [
               diagnose('network/service-order', {

@@ -3,18 +3,25 @@ import { pathWord, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
 import { networkSetupFunctions } from './network-setup.ts';
 
+const backToDhcp = (service: string): string => `isdhcp() {
+  mustnet -getinfo ${quote(service)}
+  case $o in ('DHCP Configuration'*) ;; (*) return 1 ;; esac
+}
+isdhcp || {
+  mustnet -setdhcp ${quote(service)}
+  isdhcp || failed networksetup "networksetup took DHCP and shows something else: $o"
+  y=1
+}`;
+
 /**
- * Puts a network service back to DHCP, as macOS has it by itself, and takes what the interface still holds off it.
+ * Puts a network service back to DHCP, as macOS has it by itself, and takes what the interface still holds off it. A
+ * Mac that let nobody make a service has the address on the interface alone.
  *
  * @see networksetup(8): -setdhcp, -getinfo; ifconfig(8): -alias removes the network address
  */
 export function clearLinkAddress({ service, device, addresses }: ScriptArgs['clear-link-address']): string {
   const ifconfig = `${pathWord(tool.ifconfig)} ${quote(device)}`;
   return `${networkSetupFunctions}
-isdhcp() {
-  mustnet -getinfo ${quote(service)}
-  case $o in ('DHCP Configuration'*) ;; (*) return 1 ;; esac
-}
 holds() {
   case $(${ifconfig} 2>/dev/null) in (*"inet $1 "*) ;; (*) return 1 ;; esac
 }
@@ -25,11 +32,7 @@ off() {
   y=1
 }
 y=
-isdhcp || {
-  mustnet -setdhcp ${quote(service)}
-  isdhcp || failed networksetup "networksetup took DHCP and shows something else: $o"
-  y=1
-}
+${service === undefined ? '' : backToDhcp(service)}
 ${addresses.map((address) => `off ${quote(address)}`).join('\n')}
 [ -n "$y" ] || unchanged
 changed`;

@@ -21,14 +21,15 @@ export function removeBridge({ bridge, members, services, keeper }: ScriptArgs['
 ${leaveFunction(keeper)}
 y='' refused=''
 off() {
-  net -getnetworkserviceenabled "$1" || return 0
-  case $o in (Disabled*) return 0 ;; esac
   if r=$(
-    mustnet -setnetworkserviceenabled "$1" off 2>&1
+    exec 2>&1
+    net -getnetworkserviceenabled "$1" || exit 0
+    case $o in (Disabled*) exit 0 ;; esac
+    mustnet -setnetworkserviceenabled "$1" off
     net -getnetworkserviceenabled "$1"
-    case $o in (Disabled*) ;; (*) failed networksetup "$1 stayed on" 2>&1 ;; esac
+    case $o in (Disabled*) printf off ;; (*) failed networksetup "$1 stayed on" ;; esac
   ); then
-    y=1
+    [ "$r" != off ] || y=1
   elif (leave "$r") 2>/dev/null; then
     :
   else

@@ -107,11 +107,14 @@ describe('the order of the network services', () => {
 
 describe('a Mac that lets no ssh session change its network', () => {
   const refused = { files: [], isLoaded: true, isRefused: true };
+  const kept: Partial<DesiredFleet> = {
+    system: { wiredLimit: { kind: 'auto' }, fileVault: 'any', keeper: 'auto' },
+  };
   const service = (name: string, device: string) => ({ name, port: name, device, isEnabled: true });
 
   it('is a warning that names the switch, and what nobody mends without it', () => {
     const services = [service('Thunderbolt 2', 'en3'), service('Ethernet', 'en0')];
-    const [finding, ...others] = findingsOf(only({ keeper: refused, 'network-services': services }));
+    const [finding, ...others] = findingsOf(only({ keeper: refused, 'network-services': services }), kept);
     expect(others).toEqual([]);
     expect(finding).toMatchObject({ code: 'network/no-full-disk-access', severity: 'warning' });
     expect(finding?.detail).toContain('Thunderbolt 2 before Ethernet');
@@ -123,9 +126,10 @@ describe('a Mac that lets no ssh session change its network', () => {
     const services = [service('Ethernet', 'en0'), service('Thunderbolt 2', 'en3'), bridge];
     const addresses = [{ service: 'Thunderbolt 2', device: 'en3', method: 'dhcp' as const }];
     const changes = { 'network-services': services, 'service-addresses': addresses };
-    expect(told(only({ ...changes, keeper: refused }))).toEqual([
+    expect(told(only({ ...changes, keeper: refused }), kept)).toEqual([
       expect.stringContaining('warning network/no-full-disk-access'),
     ]);
+    expect(told(only({ ...changes, keeper: refused }))).toEqual(told(only(changes)));
     const before = told(only(changes));
     expect(before).toContain(`error bridge/comes-back node ${node}`);
     expect(before).toContain(`warning network/lease-over-cable receptacle ${node}:2`);

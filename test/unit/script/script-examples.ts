@@ -66,7 +66,12 @@ const scripts: ScriptArgs = {
     create: true,
     keeper: true,
   },
-  'clear-link-address': { service: 'Thunderbolt 2', device: 'en3', addresses: ['10.77.0.1'] },
+  'clear-link-address': {
+    service: 'Thunderbolt 2',
+    hardwarePort: 'Thunderbolt 2',
+    device: 'en3',
+    addresses: ['10.77.0.1'],
+  },
   'stop-daemon': { label: 'io.exo.networksetup', remove: true },
   'order-services': { last: ['en2', 'en3', 'bridge0'], keeper: true },
   'load-keeper': { reload: true },

@@ -208,7 +208,7 @@ esac`;
     const root = withNetwork(['there', 'on']);
     const clear: ScriptCall = {
       name: 'clear-link-address',
-      args: { service: "Ana's cable", device: 'en3', addresses: ['10.77.0.1'] },
+      args: { service: "Ana's cable", hardwarePort: 'Thunderbolt 2', device: 'en3', addresses: ['10.77.0.1'] },
     };
     await run(root, { name: 'set-link-address', args });
     expect(await run(root, clear)).toEqual(changed);
