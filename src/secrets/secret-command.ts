@@ -20,7 +20,7 @@ export function runSecretCommand(argv: readonly string[], context: CommandContex
   const [program = '', ...words] = argv;
   const { env, folder, signal, deadlineMs = patienceMs } = context;
   const hint = 'Run that command by hand and correct what it complains about.';
-  return new Promise((resolve) => {
+  const running = new Promise<RawSecret>((resolve) => {
     const child = spawn(program, words, {
       cwd: folder,
       env: { ...env },
@@ -54,10 +54,12 @@ export function runSecretCommand(argv: readonly string[], context: CommandContex
       });
     });
   });
+  // Of some programs the system says at once that they cannot be run.
+  return running.catch((error: unknown) => ({ kind: 'refused', why: `\`${program}\` ${startFailure(error)}.`, hint }));
 }
 
-function startFailure(error: Error): string {
-  if (error.name === 'AbortError') return 'was interrupted';
-  const code = 'code' in error ? String(error.code) : 'unknown';
+function startFailure(error: unknown): string {
+  if (error instanceof Error && error.name === 'AbortError') return 'was interrupted';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   return code === 'ENOENT' ? 'is not there' : `could not be run (${code})`;
 }

@@ -112,6 +112,9 @@ describe('a secret', () => {
     expect(failing).toMatch(/^secret\/missing: .* ended with exit 44\.$/u);
     expect(failing).not.toMatch(/hunter/u);
     expect(await text({ kind: 'command', argv: ['/nowhere/at-all'] })).toContain('`/nowhere/at-all` is not there.');
+    for (const program of ['', `${process.execPath}/below-a-file`]) {
+      expect(await text({ kind: 'command', argv: [program] })).toMatch(/^secret\/missing: .* could not be run \(E/u);
+    }
     expect(await text(printing('for (;;) console.log("hunter2")'))).toContain('prints too much');
     const late = await runSecretCommand([process.execPath, '-e', 'setInterval(() => 0, 9)'], {
       ...context,
