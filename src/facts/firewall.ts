@@ -9,11 +9,16 @@ const states = {
   'disabled 0': 'off',
   'enabled 1': 'on',
   'enabled 2': 'blocks-all',
+  'blocking all non-essential incoming connections 2': 'blocks-all',
+  'blocking all non-essential connections 2': 'blocks-all',
 } as const;
 
 const isState = (text: string): text is keyof typeof states => Object.hasOwn(states, text);
 
-/** The application firewall, from `Firewall is disabled. (State = 0)`. */
+/**
+ * The application firewall, from `Firewall is disabled. (State = 0)`; while it lets in nothing that it need not,
+ * `Firewall is blocking all non-essential incoming connections. (State = 2)`.
+ */
 export const firewall: Fact<'firewall'> = {
   name: 'firewall',
   from: [nodeSettings],
@@ -21,7 +26,7 @@ export const firewall: Fact<'firewall'> = {
     const said = settingAnswer(answer, 'firewall');
     if (said.kind === 'unknown') return said;
     const [line = '', ...more] = said.value.lines;
-    const [, word, number] = /^Firewall is ([a-z]+)\. \(State = (\d)\)$/.exec(line) ?? [];
+    const [, word, number] = /^Firewall is ([a-z -]+)\. \(State = (\d)\)$/.exec(line) ?? [];
     const state = `${word} ${number}`;
     return said.value.code === '0' && more.length === 0 && isState(state)
       ? known(states[state])

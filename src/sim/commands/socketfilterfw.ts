@@ -4,6 +4,8 @@ import { lines, type TableTool } from './tool.ts';
 
 const publisher = 'log of a posture tool, MacBook Pro M3 Max';
 
+const stateWords = { 0: 'disabled', 1: 'enabled', 2: 'blocking all non-essential incoming connections' } as const;
+
 /** The application firewall's tool. */
 export const socketfilterfw: TableTool = {
   kind: 'table',
@@ -14,8 +16,8 @@ export const socketfilterfw: TableTool = {
       source:
         firewall === 0
           ? capture('socketfilterfw-getglobalstate.disabled.txt', publisher)
-          : published('"Firewall is enabled. (State = 1)", or 2 while it blocks all, quoted in public scripts'),
-      stdout: lines(`Firewall is ${firewall === 0 ? 'disabled' : 'enabled'}. (State = ${firewall})`),
+          : published('"enabled" with 1, "blocking all non-essential incoming connections" with 2, in public scripts'),
+      stdout: lines(`Firewall is ${stateWords[firewall]}. (State = ${firewall})`),
     },
     {
       args: ['--getstealthmode'],
