@@ -140,10 +140,10 @@ function needOf(name: string, { nodes, failures }: FleetObservation): Need {
   return facts.filevault.kind === 'known' && facts.filevault.value === 'on' ? 'after-restart' : 'nothing';
 }
 
-function verdictOf({ need, source }: NodeRow, sources: readonly Source[]): NodeVerdict {
+function verdictOf({ name, need }: NodeRow, sources: readonly Source[]): NodeVerdict {
   if (need === 'unknown') return 'unjudged';
   if (need !== 'unlock' && need !== 'enroll') return 'fine';
-  const state = sources.find(({ text }) => text === source)?.state;
+  const state = sources.find(({ nodes }) => nodes.includes(name))?.state;
   return state === undefined || state === 'missing' ? 'hands' : 'fine';
 }
 
