@@ -1,15 +1,22 @@
-import { settleLinks } from '../desired/settle-links.ts';
+import { linkText } from '../desired/link-network.ts';
+import { settleLinks, withGivenNetworks } from '../desired/settle-links.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
-import { officeNetworks } from '../doctor/office-networks.ts';
+import { areNetworksSeen, officeNetworks } from '../doctor/office-networks.ts';
+import type { NodeName } from '../model/node.ts';
 import { type LookedPlan, lookAndPlan, type PlanWish, planFrom } from './look-and-plan.ts';
 import type { SettledCluster } from './settle-cluster.ts';
 import type { Run } from './verb.ts';
 
 /**
- * The same cluster, whose links that have no network in the lock yet get none that a node sees in use. The very same
- * where there is nothing to go around, or where the pool has too little left: then the plan says what is in the way.
+ * The same cluster, whose links that have no network in the lock yet get none that a node sees in use; one with an end
+ * at which that could not be seen gets none yet. The very same where there is nothing to go around and all was seen, or
+ * where the pool has too little left: then the plan says what is in the way.
  */
 export function settleAround(cluster: SettledCluster, observation: FleetObservation): SettledCluster {
+  return withoutUnseen(settleBeside(cluster, observation), observation);
+}
+
+function settleBeside(cluster: SettledCluster, observation: FleetObservation): SettledCluster {
   const { fleet, before, lock, additions } = cluster;
   const taken = fleet.nodes.flatMap(({ name }) => {
     const facts = observation.nodes[name]?.facts;
@@ -24,6 +31,42 @@ export function settleAround(cluster: SettledCluster, observation: FleetObservat
     fleet: { ...fleet, thunderbolt: around.thunderbolt },
     lock: { ...lock, links: around.links, formerNetworks: around.formerNetworks },
     additions: [...around.additions, ...additions.filter((line) => !straight.additions.includes(line))],
+  };
+}
+
+/** Takes back what links were given anew at whose ends it may be in use: what is given out never moves. */
+function withoutUnseen(cluster: SettledCluster, observation: FleetObservation): SettledCluster {
+  const { fleet, before, lock, additions } = cluster;
+  const { links } = fleet.thunderbolt;
+  const given = withGivenNetworks(fleet.thunderbolt, before).networks;
+  const isUnseen = (node: NodeName): boolean => {
+    const facts = observation.nodes[node]?.facts;
+    return facts === undefined || !areNetworksSeen(facts);
+  };
+  const waiting = links.flatMap(({ index, ends }) => {
+    const unseen = [...new Set(ends.map(({ node }) => node))].filter(isUnseen);
+    const isNew = fleet.thunderbolt.networks[index] !== undefined && given[index] === undefined;
+    return isNew && unseen.length > 0 ? [{ index, name: linkText(ends), unseen }] : [];
+  });
+  if (waiting.length === 0) return cluster;
+  const names = waiting.map(({ name }) => name);
+  const indexes = waiting.map(({ index }) => String(index));
+  const networks = Object.entries(fleet.thunderbolt.networks).filter(([index]) => !indexes.includes(index));
+  const thunderbolt = {
+    ...fleet.thunderbolt,
+    networks: Object.fromEntries(networks),
+    waiting: Object.fromEntries(waiting.map(({ index, unseen }) => [index, unseen])),
+  };
+  const former = Object.entries(before.formerNetworks).filter(([, name]) => names.includes(name));
+  return {
+    ...cluster,
+    fleet: { ...fleet, thunderbolt },
+    lock: {
+      ...lock,
+      links: Object.fromEntries(Object.entries(lock.links).filter(([name]) => !names.includes(name))),
+      formerNetworks: { ...lock.formerNetworks, ...Object.fromEntries(former) },
+    },
+    additions: additions.filter((line) => !names.some((name) => line.startsWith(`link ${name}: `))),
   };
 }
 

@@ -46,3 +46,7 @@ function ofRoutes(facts: Facts): readonly OfficeNetwork[] {
  */
 export const officeNetworks = (facts: Facts): readonly OfficeNetwork[] =>
   thunderboltInterfaces(facts) === undefined ? [] : [...ofAddresses(facts), ...ofRoutes(facts)];
+
+/** Whether everything was seen that {@link officeNetworks} follows from: then what it lacks is not in use. */
+export const areNetworksSeen = (facts: Facts): boolean =>
+  thunderboltInterfaces(facts) !== undefined && facts.interfaces.kind === 'known' && facts.routes.kind === 'known';

@@ -136,6 +136,8 @@ export interface DesiredFleet {
      * settled.
      */
     readonly networks: Readonly<Record<number, Ipv4Network>>;
+    /** Links that get no network yet, by {@link Link.index}: the ends at which nobody could see what is in use. */
+    readonly waiting?: Readonly<Record<number, readonly NodeName[]>>;
     /** Networks of links that were declared once: their addresses are taken away. */
     readonly formerNetworks: readonly Ipv4Network[];
   };

@@ -41,8 +41,8 @@ interface Bar extends Earlier {
   readonly reason: Reason;
 }
 
-const unknownText = ({ address, node, observed }: Property): string =>
-  `${address} on ${node} is unknown${observed.kind === 'unknown' ? ` (${reasonWords[observed.reason]})` : ''}`;
+const unknownText = ({ address, node, observed, why }: Property): string =>
+  `${address} on ${node} is unknown${observed.kind === 'unknown' ? ` (${why ?? reasonWords[observed.reason]})` : ''}`;
 
 function blockerBar(blocker: Blocker): Bar {
   const { code, node, resource: kind, address } = blocker;

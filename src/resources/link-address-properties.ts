@@ -128,16 +128,13 @@ function waitingProperties({ thunderbolt }: DesiredFleet, node: NodeName): reado
   return thunderbolt.links.flatMap(({ index, ends }) => {
     const unseen = thunderbolt.waiting?.[index];
     if (unseen === undefined) return [];
-    const detail = `It gets one when the networks that ${unseen.join(' and ')} is in have been seen.`;
+    const why = `no network before those of ${unseen.join(' and ')} are seen`;
     return ends
       .filter((end) => end.node === node)
-      .map(({ receptacle }) =>
-        property(
-          { node, address: liveName(receptacle), reason: `thunderbolt.links: ${linkText(ends)}` },
-          null,
-          unknown('not-asked', detail),
-        ),
-      );
+      .map(({ receptacle }) => {
+        const about = { node, address: liveName(receptacle), reason: `thunderbolt.links: ${linkText(ends)}` };
+        return { ...property(about, null, unknown('not-asked', `There is ${why}.`)), why };
+      });
   });
 }
 

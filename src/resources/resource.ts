@@ -74,6 +74,8 @@ export interface Property {
   readonly from: string;
   readonly to: string;
   readonly reason: string;
+  /** Why it is unknown, where that is more than the reason of a fact. */
+  readonly why?: string;
   /** Other nodes that it lives on, as the members of a placement: what blocks them keeps it waiting too. */
   readonly peers?: readonly NodeName[];
   /** The kinds whose blockers keep it waiting, when they are not those of {@link Resource.after}. */

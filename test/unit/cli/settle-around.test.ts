@@ -50,6 +50,21 @@ describe('networks of links that are new', () => {
     expect(settleAround(plain, observedFleet(office('10.77.0.6', 24)))).toBe(plain);
   });
 
+  it('wait where nobody could see what is in use at an end, and are not written down', () => {
+    for (const unseen of ['hardware-ports', 'interfaces', 'routes'] as const) {
+      const around = settleAround(plain, observedFleet({ unknown: { 'studio-3': { [unseen]: 'failed' } } }));
+      const waiting = Object.keys(plain.lock.links).filter((name) => name.includes('studio-3:'));
+      expect(waiting).toHaveLength(3);
+      expect(Object.keys(plain.lock.links).filter((name) => !Object.hasOwn(around.lock.links, name))).toEqual(waiting);
+      expect(around.additions).toHaveLength(plain.additions.length - 3);
+      expect(Object.values(around.fleet.thunderbolt.waiting ?? {})).toEqual(waiting.map(() => ['studio-3']));
+      expect(Object.keys(around.fleet.thunderbolt.networks)).toHaveLength(plain.additions.length - 3);
+      // What was given out before is as it was, whoever is seen.
+      const given = cluster(plain.lock);
+      expect(settleAround(given, observedFleet({ unknown: { 'studio-3': { [unseen]: 'failed' } } }))).toBe(given);
+    }
+  });
+
   it('that were given out never move', () => {
     const given = cluster(plain.lock);
     expect(settleAround(given, observedFleet(office('10.77.0.6', 29)))).toBe(given);
