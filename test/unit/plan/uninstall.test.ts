@@ -159,6 +159,7 @@ describe('goal uninstall', () => {
   it('is empty, and tells nothing, where nothing of us is left', () => {
     const none: Partial<FactValues> = {
       'service-addresses': [],
+      interfaces: settledValues()[node]?.interfaces?.map((one) => ({ ...one, ipv4: [] })) ?? [],
       'network-services': [{ name: 'Ethernet', port: 'Ethernet', device: 'en0', isEnabled: true }],
     };
     const made = plan({ facts: none });
