@@ -1,3 +1,5 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
 import { lookupName } from '../remote/address.ts';
 import { type HostKeyTrust, trustFor } from '../remote/host-key-trust.ts';
@@ -20,6 +22,34 @@ export async function lookAtDoor(way: OpenWay, limits: UseLimits): Promise<AtDoo
   const asked = { deadlineMs, ...(signal ? { signal } : {}) };
   const state = await seeWhetherLocked({ target: way.target, trust: trustIn(way.target, shown.key) }, asked);
   return state.kind === 'locked' ? { kind: 'locked', shown } : { kind: 'other' };
+}
+
+/** With these a node may be one that waits at FileVault with a key that nobody has seen yet. */
+const doorCodes: ReadonlySet<string> = new Set([
+  'ssh/locked-at-filevault',
+  'ssh/host-key-changed',
+  'ssh/host-key-unknown',
+  'ssh/no-key',
+  'ssh/key-encrypted',
+  'ssh/key-unusable',
+  'ssh/agent-declined',
+  'ssh/agent-unreachable',
+]);
+
+/** The key that a node shows at FileVault, if it waits there; `problems` are why it was not reached. */
+export async function keyIfLocked(
+  way: Way,
+  problems: readonly Diagnostic[],
+  limits: UseLimits,
+): Promise<ShownKey | undefined> {
+  if (way.kind !== 'way' || !problems.some(({ code }) => doorCodes.has(code))) return undefined;
+  try {
+    const door = await lookAtDoor(way, limits);
+    return door.kind === 'locked' ? door.shown : undefined;
+  } catch (error) {
+    if (error instanceof FleetError) return undefined;
+    throw error;
+  }
 }
 
 /** Trust in exactly this key. */

@@ -180,6 +180,8 @@ describe('unlock of a Mac whose key at FileVault nobody has seen', () => {
 
   it('sends nothing without a yes, and says what to type', async () => {
     await locked();
+    const needed = await meshwright(place, ['secrets', '--json'], { env });
+    expect([needed.code, json(needed)]).toMatchObject([0, { nodes: { 'studio-1': { need: 'unlock' } } }]);
     const ran = await unlock();
     expect([ran.code, passwords]).toEqual([5, []]);
     expect(ran.stderr).toContain('cli/needs-yes');

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
+import { forEachLimited } from '../../apply/for-each-limited.ts';
 import { observeFleet } from '../../apply/observe.ts';
+import { keyIfLocked } from '../../apply/preboot-door.ts';
+import type { NodeWay } from '../../apply/with-remote.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { FleetObservation } from '../../doctor/fleet-observation.ts';
 import type { DesiredNode } from '../../model/desired.ts';
@@ -44,8 +47,10 @@ export const secrets: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const nodes = targetedNodes(run, cluster.fleet, run.words);
   const sources = await lookAtSources(run, cluster.path, nodes);
-  const observation = await look(run, nodes, cluster);
-  const rows = nodes.map((node) => rowOf(node, observation));
+  const ways = await openWays(run, cluster).toAll(nodes);
+  const observation = await look(run, nodes, ways);
+  const locked = await lockedOf(run, ways, observation);
+  const rows = nodes.map((node) => rowOf(node, observation, locked));
   const unreached = rows
     .filter(({ need }) => need === 'unknown')
     .flatMap(({ name }) => observation.failures[name] ?? []);
@@ -94,23 +99,33 @@ async function lookAtSources(run: Run, clusterFile: string, nodes: readonly Desi
   return found;
 }
 
-async function look(
-  run: Run,
-  nodes: readonly DesiredNode[],
-  cluster: Parameters<typeof openWays>[1],
-): Promise<FleetObservation> {
+async function look(run: Run, nodes: readonly DesiredNode[], ways: readonly NodeWay[]): Promise<FleetObservation> {
   const progress = showProgress(
     run.console,
     'looking',
     nodes.map(({ name }) => name),
   );
-  return observeFleet(await openWays(run, cluster).toAll(nodes), {
+  return observeFleet(ways, {
     ...useLimits(run),
     parallel: run.options.parallel,
     newToken: () => randomBytes(16).toString('hex'),
     facts: ['sudo', 'filevault'],
     onNode: (name) => progress.done(name),
   }).finally(() => progress.stop());
+}
+
+/** The nodes that wait at FileVault, those too whose key there nobody has pinned yet. */
+async function lockedOf(
+  run: Run,
+  ways: readonly NodeWay[],
+  { failures }: FleetObservation,
+): Promise<ReadonlySet<string>> {
+  const locked = new Set<string>();
+  await forEachLimited(ways, run.options.parallel, async ({ node, way }) => {
+    const shown = await keyIfLocked(way, failures[node] ?? [], useLimits(run));
+    if (shown !== undefined) locked.add(node);
+  });
+  return locked;
 }
 
 const loginMessage = 'ssh login message';
@@ -124,8 +139,8 @@ const channelsOf: Readonly<Record<Need, readonly string[]>> = {
   unknown: [],
 };
 
-function rowOf({ name, password }: DesiredNode, observation: FleetObservation): NodeRow {
-  const need = needOf(name, observation);
+function rowOf({ name, password }: DesiredNode, observation: FleetObservation, locked: ReadonlySet<string>): NodeRow {
+  const need = locked.has(name) ? 'unlock' : needOf(name, observation);
   const source = password === undefined ? {} : { source: secretSourceText(password) };
   return { name, ...source, need, channels: channelsOf[need] };
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { ShownKey } from '../../apply/enroll-node.ts';
 import { forEachLimited } from '../../apply/for-each-limited.ts';
 import { observeFleet } from '../../apply/observe.ts';
-import { lookAtDoor, trustIn } from '../../apply/preboot-door.ts';
+import { keyIfLocked, trustIn } from '../../apply/preboot-door.ts';
 import { unlockNode } from '../../apply/unlock-node.ts';
 import { interruption, type Way } from '../../apply/with-remote.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -30,7 +31,6 @@ import type { Run, VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
 
 type OpenWay = Extract<Way, { kind: 'way' }>;
-type Shown = Extract<Awaited<ReturnType<typeof lookAtDoor>>, { kind: 'locked' }>['shown'];
 
 /** How one node came out. */
 interface Result {
@@ -48,7 +48,7 @@ interface Result {
 interface Locked {
   readonly node: DesiredNode;
   readonly way: OpenWay;
-  readonly shown: Shown;
+  readonly shown: ShownKey;
 }
 
 /** A locked node that may be given a password. */
@@ -109,9 +109,8 @@ async function findLocked(
       if (way.kind === 'way') await attempts.seenUp(lookupName(way.target.host, way.target.port));
       return set({ ...base, state: 'not-locked', diagnostics: [] });
     }
-    const isMaybe = failed.some(({ code }) => doorCodes.has(code));
-    const door = isMaybe && way.kind === 'way' ? await lookAtDoor(way, limits).catch(onlyFailed) : undefined;
-    if (door?.kind === 'locked' && way.kind === 'way') locked.set(node.name, { node, way, shown: door.shown });
+    const shown = await keyIfLocked(way, failed, limits);
+    if (shown !== undefined && way.kind === 'way') locked.set(node.name, { node, way, shown });
     else set({ ...base, state: 'unknown', diagnostics: failed });
   };
   await forEachLimited(ways, run.options.parallel, async ({ node: name, way }) => {
@@ -121,18 +120,6 @@ async function findLocked(
   }).finally(() => progress.stop());
   return nodes.flatMap(({ name }) => locked.get(name) ?? []);
 }
-
-/** With these a Mac may be one that waits at FileVault with a key that nobody has seen yet. */
-const doorCodes: ReadonlySet<string> = new Set([
-  'ssh/locked-at-filevault',
-  'ssh/host-key-changed',
-  'ssh/host-key-unknown',
-  'ssh/no-key',
-  'ssh/key-encrypted',
-  'ssh/key-unusable',
-  'ssh/agent-declined',
-  'ssh/agent-unreachable',
-]);
 
 function onlyFailed(error: unknown): undefined {
   if (error instanceof FleetError) return undefined;
