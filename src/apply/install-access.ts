@@ -10,7 +10,7 @@ import type { ExecResult } from '../remote/remote.ts';
 import { diagnoseSudo } from '../remote/sudo-answer.ts';
 import { type AccessAnswer, installAccessCommand, readAccessAnswer } from '../script/install-access.ts';
 import { isPasswordWrong } from '../script/sudo-answer.ts';
-import { type UseLimits, type Way, withRemote } from './with-remote.ts';
+import { type LogIn, type UseLimits, type Way, withRemote } from './with-remote.ts';
 
 /** How a node is entered to install key and rule, and what is missing there. */
 export interface InstallAccess {
@@ -28,6 +28,12 @@ export interface InstallResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** A login with this password, over a connection of its own. */
+export const byPassword =
+  (password: Secret): LogIn =>
+  ({ target, trust }, limits) =>
+    connectWithPassword({ target, trust, password }, limits);
+
 /** Logs in once and puts the key and the rule of sudo on the node, each unless it is there. The password is sent once. */
 export async function installAccess(install: InstallAccess, limits: UseLimits): Promise<InstallResult> {
   const { node, way, key, password } = install;
@@ -41,7 +47,7 @@ export async function installAccess(install: InstallAccess, limits: UseLimits): 
         maxBytes: 65_536,
         stdin: Buffer.from(`${password.reveal()}\n`),
       }),
-    key === undefined ? undefined : ({ target, trust }, own) => connectWithPassword({ target, trust, password }, own),
+    key === undefined ? undefined : byPassword(password),
   );
   if (reached.kind === 'unreached') return { answer: {}, diagnostics: reached.diagnostics };
   return judge(install, reached.value);

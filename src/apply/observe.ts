@@ -16,7 +16,7 @@ import { parseFrames } from '../script/frames.ts';
 import { observationMaxBytes, observeCommand } from '../script/observe-script.ts';
 import { forEachLimited } from './for-each-limited.ts';
 import type { Session } from './session.ts';
-import { type NodeWay, type UseLimits, withRemote } from './with-remote.ts';
+import { type LogIn, type NodeWay, type UseLimits, withRemote } from './with-remote.ts';
 
 /** How an observation is carried out; the caller gives randomness, so that a test can repeat it. */
 export interface ObserveOptions extends UseLimits {
@@ -26,6 +26,8 @@ export interface ObserveOptions extends UseLimits {
   readonly newToken: () => string;
   /** Only these facts, without asking any endpoint for a token; every fact unless given. */
   readonly facts?: readonly FactName[];
+  /** How to log in; by key unless given. */
+  readonly logIn?: LogIn;
   /** Called when a node has been observed or given up. */
   readonly onNode?: (node: NodeName, isObserved: boolean) => void;
 }
@@ -53,8 +55,12 @@ export async function observeFleet(ways: readonly NodeWay[], options: ObserveOpt
 }
 
 async function observeNode(way: NodeWay, options: ObserveOptions): Promise<Sight> {
-  const reached = await withRemote(way, options, (remote, leftMs) =>
-    observeThrough(remote, way.node, { leftMs, token: options.newToken(), probes: probesFor(options) }),
+  const reached = await withRemote(
+    way,
+    options,
+    (remote, leftMs) =>
+      observeThrough(remote, way.node, { leftMs, token: options.newToken(), probes: probesFor(options) }),
+    options.logIn,
   );
   return reached.kind === 'reached' ? reached.value : unreached(way.node, reached.diagnostics);
 }

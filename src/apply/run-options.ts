@@ -1,4 +1,5 @@
 import type { DesiredFleet } from '../model/desired.ts';
+import type { NodeName } from '../model/node.ts';
 import type { Controller } from './controller.ts';
 import type { Journal } from './journal.ts';
 import type { RunListener } from './run-events.ts';
@@ -25,6 +26,8 @@ export interface RunOptions extends UseLimits {
   /** How long somebody else's living lease is waited for, after which the run is refused; 0 unless `--lease-wait`. */
   readonly leaseWaitMs: number;
   readonly onEvent: RunListener;
+  /** Told before the script that takes the way into a node away, which is not sent until this is done. */
+  readonly onWithdraw?: (node: NodeName) => Promise<void>;
   /** Unlocks a Mac that came back locked at FileVault, where that needs no person; absent when none can be. */
   readonly unlock?: NodeUnlock;
 }

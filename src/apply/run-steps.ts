@@ -119,6 +119,7 @@ function contextOf(step: Step, { plan, parts, signal }: About): StepContext {
     loseHold: keeper.lose,
     suspend: keeper.suspend,
     resume: keeper.resume,
+    ...(options.onWithdraw === undefined ? {} : { onWithdraw: options.onWithdraw }),
     ...(options.unlock === undefined ? {} : { unlock: options.unlock }),
     progress: (progress: StepProgress) =>
       options.onEvent({ kind: 'step-progress', step: step.id, node: step.node, ...progress }),

@@ -63,7 +63,7 @@ export async function applyRound(run: Run, context: ApplyContext, looked: Looked
   }
   const reached = Object.keys(plan.observed).filter((name) => targets.some((one) => one === name));
   const lock = withIdentities(withNodes(cluster.lock, reached), seenIdentities(looked, reached));
-  const isLockWritten = await keepLock(cluster.lockPlace, lock);
+  const isLockWritten = await keepLock(cluster.lockPlace, lock, reached);
   if (!hasWork) return { ...unchanged, isLockWritten };
   const { fleet } = cluster;
   const ended = await changeNodes(run, {

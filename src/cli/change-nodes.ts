@@ -11,7 +11,7 @@ import { type ToldTask, taskText } from '../report/task-text.ts';
 import { askYes } from './ask.ts';
 import type { Consent } from './consent.ts';
 import { observeNodes } from './observe-fleet.ts';
-import { prepareRun } from './run-options.ts';
+import { prepareRun, type RunSubject } from './run-options.ts';
 import { createRunView, type RunView } from './run-view.ts';
 import { timingFor } from './timing.ts';
 import type { Run } from './verb.ts';
@@ -24,6 +24,7 @@ export interface NodeChange {
   readonly scope: PlayScope;
   readonly ways: Ways;
   readonly consent: Consent;
+  readonly onWithdraw?: RunSubject['onWithdraw'];
   /** Shows a plan before anybody is asked about it. */
   readonly show: (plan: Plan) => void;
   /** Sets what follows apart from what was said before. */
@@ -44,9 +45,10 @@ export interface EndedChange {
  * @throws FleetError when the first plan may not be run, or the journal cannot be written: then nothing was changed
  */
 export async function changeNodes(run: Run, change: NodeChange): Promise<EndedChange> {
-  const { playbook, scope, ways, verb, first } = change;
+  const { playbook, scope, ways, verb, first, onWithdraw } = change;
+  const told = onWithdraw === undefined ? {} : { onWithdraw };
   const view = createRunView(run);
-  const prepared = await prepareRun(run, { fleet: scope.desired, ways, verb, onEvent: view.listen });
+  const prepared = await prepareRun(run, { fleet: scope.desired, ways, verb, onEvent: view.listen, ...told });
   const state: ChangeState = { hasRun: first !== undefined, off: new Set(), refusal: [] };
   if (first !== undefined) view.begin(first.plan);
   try {

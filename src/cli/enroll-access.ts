@@ -8,7 +8,7 @@ import { trustFor } from '../remote/host-key-trust.ts';
 import { authorizedKeysLines } from '../remote/identities.ts';
 import type { Target } from '../remote/remote.ts';
 import type { AccessAnswer } from '../script/install-access.ts';
-import { installMissing } from './enroll-install.ts';
+import { installMissing, type MissingAccess } from './enroll-install.ts';
 import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
 
@@ -34,6 +34,7 @@ export interface AccessWanted {
   readonly node: DesiredNode;
   readonly way: TrustedWay;
   readonly isAgreed?: boolean;
+  readonly judge?: MissingAccess['judge'];
 }
 
 /** Looks whether key and sudo work, has what is missing installed, and looks again: the last look decides. */

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { AccessCheck } from '../apply/enroll-node.ts';
-import { type InstallResult, installAccess } from '../apply/install-access.ts';
-import type { Way } from '../apply/with-remote.ts';
+import { byPassword, type InstallResult, installAccess } from '../apply/install-access.ts';
+import type { LogIn, Way } from '../apply/with-remote.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { DesiredNode } from '../model/desired.ts';
@@ -22,6 +22,8 @@ export interface MissingAccess {
   readonly access: AccessCheck;
   /** Whether somebody has said yes to what is written below already. */
   readonly isAgreed?: boolean;
+  /** What speaks against putting anything on this Mac, asked with the login that installs it: nothing, or the reasons. */
+  readonly judge?: ((logIn: LogIn | undefined) => Promise<readonly Diagnostic[]>) | undefined;
 }
 
 /** What came of installing it: nothing was tried, with what to say about that, or what the node said. */
@@ -54,6 +56,8 @@ export async function installMissing(run: Run, missing: MissingAccess): Promise<
   }
   const found = await password(run, missing, source);
   if ('diagnostic' in found) return { kind: 'not-tried', diagnostics: [...access.diagnostics, found.diagnostic] };
+  const against = (await missing.judge?.(key === undefined ? undefined : byPassword(found.secret))) ?? [];
+  if (against.length > 0 || run.signal.aborted) return { kind: 'not-tried', diagnostics: against };
   const install = { node: node.name, way, password: found.secret, ...(key === undefined ? {} : { key: key.line }) };
   return { kind: 'tried', ...(await installAccess(install, useLimits(run))) };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { observeFleet } from '../apply/observe.ts';
-import type { Way } from '../apply/with-remote.ts';
+import type { LogIn, Way } from '../apply/with-remote.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { hardwareDifferences } from '../doctor/identity.ts';
@@ -16,6 +16,8 @@ export interface AskedMac {
   readonly way: Extract<Way, { kind: 'way' }>;
   readonly nodes: readonly DesiredNode[];
   readonly identities: Readonly<Record<string, Digest>>;
+  /** How to log in; by key unless given. */
+  readonly logIn?: LogIn;
 }
 
 /**
@@ -25,18 +27,22 @@ export interface AskedMac {
 export type SeenMac =
   | { readonly kind: 'new' | 'same' | 'other'; readonly identity: Digest }
   | { readonly kind: 'impossible'; readonly diagnostic: Diagnostic }
-  | { readonly kind: 'unseen' };
+  | {
+      readonly kind: 'unseen' /** Why it was not reached, if that is why. */;
+      readonly failures: readonly Diagnostic[];
+    };
 
 /** Asks a node which Mac it is, and holds that against the file and the lock. */
-export async function lookAtMac(run: Run, { node, way, nodes, identities }: AskedMac): Promise<SeenMac> {
+export async function lookAtMac(run: Run, { node, way, nodes, identities, logIn }: AskedMac): Promise<SeenMac> {
   const observation = await observeFleet([{ node: node.name, way }], {
     ...useLimits(run),
     parallel: 1,
     newToken: () => randomBytes(16).toString('hex'),
     facts: ['identity', 'hardware'],
+    ...(logIn === undefined ? {} : { logIn }),
   });
   const facts = observation.nodes[node.name]?.facts;
-  if (facts?.identity.kind !== 'known') return { kind: 'unseen' };
+  if (facts?.identity.kind !== 'known') return { kind: 'unseen', failures: observation.failures[node.name] ?? [] };
   const { identity: _recorded, ...declared } = node;
   const differences = hardwareDifferences({ desired: declared, facts });
   const subject = `node ${node.name}`;

@@ -166,17 +166,20 @@ const unlessNobodyThere =
     );
   };
 
+/** What a person types on a Mac to see the fingerprint of this key of it. */
+export const compareCommand = ({ type }: HostKey): string =>
+  `ssh-keygen -lf /etc/ssh/ssh_host_${/ed25519|ecdsa|rsa/.exec(type)?.[0] ?? '*'}_key.pub`;
+
 function question({ key, fingerprint: seen, verdict }: ShownKey, target: Target): string {
   const known = verdict.kind === 'changed' ? [`  known      ${verdict.known.type} ${fingerprint(verdict.known)}`] : [];
   const also =
     verdict.kind === 'accepted' ? [`             the same as in ${verdict.known.file}:${verdict.known.line}`] : [];
-  const kind = /ed25519|ecdsa|rsa/.exec(key.type)?.[0] ?? '*';
   return [
     `${target.label} at ${lookupName(target.host, target.port)} shows`,
     ...known,
     `  host key   ${key.type} ${seen}`,
     ...also,
-    `  compare    ssh-keygen -lf /etc/ssh/ssh_host_${kind}_key.pub (on the Mac itself)`,
+    `  compare    ${compareCommand(key)} (on the Mac itself)`,
     'Pin it?',
   ].join('\n');
 }

@@ -1,4 +1,5 @@
 import { renderLock } from '../config/lock-text.ts';
+import { withoutWithdrawal } from '../desired/lock-nodes.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
 import { holdFile } from './hold-file.ts';
 import { readLock } from './open-cluster.ts';
@@ -14,12 +15,22 @@ export interface LockPlace {
 /**
  * Writes what was resolved into a lock file, when that changes its text. Pins are those that the file has at that
  * moment; nodes that others have added meanwhile stay, and so does which Mac each of them is.
+ * @param reached nodes that somebody got into: none of them is being withdrawn
  * @returns whether it was written
  * @throws FleetError `cli/cannot-write`, or when the file has become unreadable
  */
-export function keepLock({ path, shown }: LockPlace, resolved: ClusterLock): Promise<boolean> {
+export function keepLock(
+  { path, shown }: LockPlace,
+  { withdrawing: _asRead, ...resolved }: ClusterLock,
+  reached: readonly string[] = [],
+): Promise<boolean> {
+  const told = (now: ClusterLock): Pick<ClusterLock, 'withdrawing'> => {
+    const { withdrawing } = withoutWithdrawal(now, reached);
+    return withdrawing === undefined ? {} : { withdrawing };
+  };
   return changeLock({ path, shown }, (now) => ({
     ...resolved,
+    ...told(now),
     hostKeys: now.hostKeys,
     ...(now.prebootKeys === undefined ? {} : { prebootKeys: now.prebootKeys }),
     nodes: [...new Set([...now.nodes, ...resolved.nodes])].sort(),

@@ -1,5 +1,5 @@
 import { lookAtHostKey, type ShownKey } from '../apply/enroll-node.ts';
-import { interruption } from '../apply/with-remote.ts';
+import { interruption, type LogIn } from '../apply/with-remote.ts';
 import { networkText } from '../desired/link-network.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
@@ -12,8 +12,8 @@ import type { Target } from '../remote/remote.ts';
 import { sudoRule } from '../script/sudo-answer.ts';
 import { askYes } from './ask.ts';
 import { settleAccess, trustedWay } from './enroll-access.ts';
-import { lookAtMac } from './enroll-mac.ts';
-import type { Enrolled, EnrollOne } from './enroll-one.ts';
+import { lookAtMac, type SeenMac } from './enroll-mac.ts';
+import { compareCommand, type Enrolled, type EnrollOne } from './enroll-one.ts';
 import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
 
@@ -32,8 +32,9 @@ interface Answering {
 type Base = Pick<Enrolled, 'label' | 'address' | 'user' | 'isLocked' | 'type' | 'fingerprint'>;
 
 /**
- * Takes the Mac that answers for a node in place of the one that was it: with a yes, key and rule of sudo are put on it
- * and it is asked which Mac it is; only when it can be this node are its host key and its identity written down.
+ * Takes the Mac that answers for a node in place of the one that was it: with a yes it is asked which
+ * Mac it is; only when it can be this node, key and rule of sudo are put on it, and its host key and its identity are
+ * written down.
  */
 export async function replaceMac(run: Run, one: ReplaceOne): Promise<Enrolled> {
   const { subject, ways } = one;
@@ -71,14 +72,22 @@ async function refusalOf(run: Run, one: ReplaceOne, answering: Answering): Promi
   if (verdict.kind === 'revoked' || verdict.kind === 'unreadable') {
     return refusal({ ...diagnoseHostKey(target, verdict), subject });
   }
+  if (verdict.kind === 'changed' && run.options.yes === true && typeof expected !== 'string') {
+    return refusal(needsYes(target, shown));
+  }
   try {
     return (await askYes(run, question(one, answering))) ? undefined : { pin: 'declined', diagnostics: [] };
   } catch (error) {
     if (!(error instanceof FleetError) || error.diagnostics[0].code !== 'cli/needs-yes') throw error;
-    const detail = `Taking the Mac that answers for ${target.label} in place of the one that was it needs a yes.`;
-    const hint = `Compare the fingerprint on the new Mac itself, then say which one is right:\n  meshwright replace ${target.label} --yes --expect ${shown.fingerprint}`;
-    return refusal(diagnose('cli/needs-yes', { subject, detail, hint }));
+    return refusal(needsYes(target, shown));
   }
+}
+
+/** A yes that nobody gave at a terminal has to name the key: the password may go to whoever shows it. */
+function needsYes({ label }: Target, { fingerprint: seen }: ShownKey): Diagnostic {
+  const detail = `Taking the Mac that answers for ${label} in place of the one that was it needs a yes, and its fingerprint.`;
+  const hint = `Compare the fingerprint on the new Mac itself, then say which one is right:\n  meshwright replace ${label} --yes --expect ${seen}`;
+  return diagnose('cli/needs-yes', { subject: `node ${label}`, detail, hint });
 }
 
 /** What is known of the old Mac, what answers now, and what will happen. */
@@ -96,7 +105,7 @@ function question({ subject: node, keeper, links }: ReplaceOne, { target, addres
     `  pinned     ${pins.join('\n             ') || `nothing in ${keeper.shown}`}`,
     `  known      ${isKnown ? 'one Mac' : 'no Mac yet'} by its serial number and hardware UUID${serial}`,
     `  answers    ${shown.key.type} ${shown.fingerprint}`,
-    '  compare    ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub (on the new Mac)',
+    `  compare    ${compareCommand(shown.key)} (on the new Mac)`,
     `  links      ${networks.join('\n             ') || 'none yet'}`,
     '             keep their networks',
     'Where they are missing, your key and this rule of sudo are put on it:',
@@ -116,16 +125,24 @@ async function takeOver(
   const { subject: node, keeper, nodes } = one;
   const { target, address, shown } = answering;
   const way = trustedWay(target, shown.key, keeper.shown);
-  const access = await settleAccess(run, { node, way, isAgreed: true });
+  const about = { node, way, nodes, identities: keeper.identities() };
+  let before: SeenMac | undefined;
+  const judge = async (logIn: LogIn | undefined): Promise<readonly Diagnostic[]> => {
+    before = await lookAtMac(run, { ...about, ...(logIn === undefined ? {} : { logIn }) });
+    return problemsOf(node.name, before);
+  };
+  const access = await settleAccess(run, { node, way, isAgreed: true, judge });
   const told = { ...seen, ...access };
-  if (access.login !== 'accepted') return { ...told, pin: 'refused' };
-  const mac = await lookAtMac(run, { node, way, nodes, identities: keeper.identities() });
-  if (mac.kind === 'impossible') {
-    return { ...told, pin: 'refused', mac: 'wrong', diagnostics: [...access.diagnostics, mac.diagnostic] };
+  // A Mac that was judged before anything was put on it has said it all.
+  if (before !== undefined && problemsOf(node.name, before).length > 0) {
+    return { ...told, pin: 'refused', ...(before.kind === 'impossible' ? { mac: 'wrong' as const } : {}) };
   }
-  if (mac.kind === 'unseen' || run.signal.aborted) {
-    const why = run.signal.aborted ? interruption(node.name) : unseenMac(node.name);
-    return { ...told, pin: 'refused', mac: 'unseen', diagnostics: [...access.diagnostics, why] };
+  if (access.login !== 'accepted') return { ...told, pin: 'refused' };
+  const mac = before ?? (await lookAtMac(run, about));
+  if (mac.kind === 'impossible' || mac.kind === 'unseen' || run.signal.aborted) {
+    const why = run.signal.aborted ? [interruption(node.name)] : problemsOf(node.name, mac);
+    const word = mac.kind === 'impossible' ? 'wrong' : 'unseen';
+    return { ...told, pin: 'refused', mac: word, diagnostics: [...access.diagnostics, ...why] };
   }
   const pin = pinOf(one, answering);
   if (pin !== 'kept') await keeper.pin(address, shown.key, true);
@@ -140,6 +157,13 @@ function pinOf({ keeper, ways }: ReplaceOne, { address, shown }: Answering): 'ke
   if (pins.length === 1 && pins[0]?.base64 === shown.key.base64) return 'kept';
   if (pins.length > 0 || shown.verdict.kind === 'changed') return 'replaced';
   return shown.verdict.kind === 'accepted' && ways.isSimulated ? 'kept' : 'added';
+}
+
+/** What speaks against taking this Mac as the node. */
+function problemsOf(name: string, mac: SeenMac): readonly Diagnostic[] {
+  if (mac.kind === 'impossible') return [mac.diagnostic];
+  if (mac.kind !== 'unseen') return [];
+  return mac.failures.length === 0 ? [unseenMac(name)] : mac.failures;
 }
 
 const unseenMac = (name: string): Diagnostic =>

@@ -19,6 +19,7 @@ export interface RunSubject {
   readonly ways: Ways;
   readonly verb: string;
   readonly onEvent: RunListener;
+  readonly onWithdraw?: RunOptions['onWithdraw'];
 }
 
 /** A run that may begin. */
@@ -30,7 +31,10 @@ export interface PreparedRun {
 }
 
 /** Finds out everything that running plans needs; writes nothing yet. */
-export async function prepareRun(run: Run, { fleet, ways, verb, onEvent }: RunSubject): Promise<PreparedRun> {
+export async function prepareRun(
+  run: Run,
+  { fleet, ways, verb, onEvent, onWithdraw }: RunSubject,
+): Promise<PreparedRun> {
   const folder = journalFolder(stateFolder(run.env), journalName(fleet.name, ways.isSimulated));
   const leaseWaitMs = readTimeOption(run, 'leaseWait', '--lease-wait') ?? 0;
   const prepared = {
@@ -44,6 +48,7 @@ export async function prepareRun(run: Run, { fleet, ways, verb, onEvent }: RunSu
     timing: timingFor(run),
     leaseWaitMs,
     onEvent,
+    ...(onWithdraw === undefined ? {} : { onWithdraw }),
     unlock: unlockWithoutPerson(run, { fleet, ways }),
   };
   let journal: Journal | undefined;

@@ -6,7 +6,8 @@ import type { Run } from './verb.ts';
 
 /** How it ended for one node. */
 export function codeOfEnrolled(result: Enrolled): ExitCode {
-  if (result.pin === 'declined' || result.pin === 'refused') return exitCode.nothingChanged;
+  if (result.pin === 'declined' || result.pin === 'refused')
+    return isLeftThere(result) ? exitCode.failed : exitCode.nothingChanged;
   if (result.pin === 'unseen' || result.login === 'unknown') {
     return result.isLocked ? exitCode.handsNeeded : exitCode.failed;
   }
@@ -14,6 +15,10 @@ export function codeOfEnrolled(result: Enrolled): ExitCode {
     ? exitCode.done
     : exitCode.handsNeeded;
 }
+
+/** Whether something was put on a Mac that did not become the node after all. */
+const isLeftThere = ({ pin, installed }: Enrolled): boolean =>
+  (pin === 'declined' || pin === 'refused') && (installed?.key === 'added' || installed?.rule === 'added');
 
 const pinText: Readonly<Record<Enrolled['pin'], string>> = {
   kept: 'pinned already',
@@ -39,6 +44,8 @@ export function showEnrolled(run: Run, result: Enrolled, { keeper, isSimulated }
     result.pin === 'kept' || result.pin === 'added' || result.pin === 'replaced' ? ` in ${keeper.shown}` : '';
   out(`  host key   ${key}${pinText[result.pin]}${where}\n`);
   for (const line of installedLines(result)) out(line);
+  if (isLeftThere(result))
+    out('             which stays on that Mac: take out what was put there, or run this again\n');
   if (result.login !== undefined) out(`  login      ${result.login} for ${result.user}\n`);
   if (result.sudo !== undefined) out(`  sudo       ${result.sudo}\n`);
   if (result.mac !== undefined) out(`  mac        ${macText[result.mac]}\n`);

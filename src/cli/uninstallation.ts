@@ -48,11 +48,11 @@ const refusesLogin = ({ failures }: FleetObservation, node: NodeName): boolean =
   failures[node]?.some(({ code }) => code === 'ssh/authentication-failed') === true;
 
 /**
- * Nodes that let nobody in and that the lock does not have as set up: an uninstallation takes them out of it before it
- * takes the way in away.
+ * Nodes that let nobody in and that the lock has as being withdrawn, which is written there right before the script that
+ * takes the way in away. Without that, a refused login says nothing: another key or account is refused as well.
  */
 export const goneBefore = ({ cluster, goal }: Uninstallation, observation: FleetObservation): readonly NodeName[] =>
-  goal.nodes.filter((node) => refusesLogin(observation, node) && !cluster.lock.nodes.includes(node));
+  goal.nodes.filter((node) => refusesLogin(observation, node) && (cluster.lock.withdrawing ?? []).includes(node));
 
 /** Nodes whose way in this run has taken away, and that let nobody in any more. */
 export function goneNow({ works }: Pick<PlaybookReport, 'works'>, observation: FleetObservation): readonly NodeName[] {

@@ -16,6 +16,7 @@ type Texts = Readonly<Record<string, string>>;
 interface LockSections {
   readonly nodes?: readonly string[];
   readonly identities?: Texts;
+  readonly withdrawing?: readonly string[];
   readonly links?: Texts;
   readonly formerNetworks?: Texts;
   readonly runtimes?: Texts;
@@ -39,6 +40,7 @@ export function lockedThings({ value }: ReadDocument): LockedThings {
             Object.entries(sections.identities).map(([name, text]) => [name, digest(text)]),
           ),
         }),
+    ...(sections.withdrawing === undefined ? {} : { withdrawing: [...new Set(sections.withdrawing)].sort() }),
     links: Object.fromEntries(links.flatMap(([link, network]) => keyed(linkName(link), parseIpv4Network(network)))),
     formerNetworks: Object.fromEntries(former.map(([network, link]) => [network, linkName(link)])),
     runtimes: Object.fromEntries(

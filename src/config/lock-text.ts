@@ -39,6 +39,9 @@ const keyLines = (lock: ClusterLock, section: KeySection): readonly Line[] => {
 
 const pair = ([key, value]: readonly [string, string]): string => `  ${quote(key)}: ${quote(value)}`;
 
+const nameLines = (names: readonly string[]): readonly string[] =>
+  [...names].sort(byCode).map((name) => `  - ${quote(name)}`);
+
 const content = ({ sha256, sizeBytes }: Pick<TreeFile, 'sha256' | 'sizeBytes'>): string => `${sha256} ${sizeBytes}`;
 
 const fileLines = (files: readonly TreeFile[]): readonly string[] =>
@@ -59,11 +62,9 @@ function layOut(lock: ClusterLock): readonly Line[] {
     ...header.map((text): Line => ({ text })),
     ...keyLines(lock, 'hostKeys'),
     ...keyLines(lock, 'prebootKeys'),
-    ...section(
-      'nodes',
-      [...lock.nodes].sort(byCode).map((name) => `  - ${quote(name)}`),
-    ),
+    ...section('nodes', nameLines(lock.nodes)),
     ...section('identities', sortedEntries(lock.identities ?? {}).map(pair)),
+    ...section('withdrawing', nameLines(lock.withdrawing ?? [])),
     ...section('links', links),
     ...section('formerNetworks', sortedEntries(lock.formerNetworks).map(pair)),
     ...section('runtimes', runtimes),

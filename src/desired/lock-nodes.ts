@@ -13,12 +13,28 @@ export const withIdentities = (lock: ClusterLock, seen: Readonly<Record<string, 
 
 /** A lock by which this node is another Mac than before. */
 export const withOtherMac = (lock: ClusterLock, name: string, identity: Digest): ClusterLock => ({
-  ...lock,
+  ...withoutWithdrawal(lock, [name]),
   identities: { ...lock.identities, [name]: identity },
 });
 
+/** A lock by which the way into a node is being taken away. */
+export const withWithdrawal = (lock: ClusterLock, name: string): ClusterLock => ({
+  ...lock,
+  withdrawing: [...new Set([...(lock.withdrawing ?? []), name])].sort(),
+});
+
+/** A lock for nodes that somebody got into again. */
+export const withoutWithdrawal = (
+  { withdrawing = [], ...lock }: ClusterLock,
+  names: readonly string[],
+): ClusterLock => {
+  const kept = withdrawing.filter((name) => !names.includes(name));
+  return { ...lock, ...(kept.length === 0 ? {} : { withdrawing: kept }) };
+};
+
 /** A lock that has forgotten a node. */
-export const withoutNode = ({ identities, ...lock }: ClusterLock, name: string): ClusterLock => {
+export const withoutNode = (known: ClusterLock, name: string): ClusterLock => {
+  const { identities, ...lock } = withoutWithdrawal(known, [name]);
   const kept = Object.entries(identities ?? {}).filter(([other]) => other !== name);
   return {
     ...lock,

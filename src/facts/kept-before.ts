@@ -12,10 +12,12 @@ export interface KeptBefore {
 
 const noTraces: Traces = { hasFolder: false, trees: 'none', hasSudoers: false, hasKey: false };
 
+const isTreesWord = (word: string): word is Traces['trees'] => ['none', 'theirs', 'models', 'some'].includes(word);
+
 function tracesOf(lines: readonly string[]): Traces | undefined {
   const fields = readFields(lines);
   const { trees = 'none' } = fields ?? {};
-  if (fields === undefined || (trees !== 'none' && trees !== 'models' && trees !== 'some')) return undefined;
+  if (fields === undefined || !isTreesWord(trees)) return undefined;
   const has = (key: string): boolean => fields[key] === 'yes';
   return { hasFolder: has('folder'), trees, hasSudoers: has('sudoers'), hasKey: has('key') };
 }

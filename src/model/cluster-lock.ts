@@ -45,6 +45,11 @@ export interface ClusterLock extends HostKeyLock {
    * reads the repository. A node without one may be any Mac that the file describes.
    */
   readonly identities?: Readonly<Record<string, Digest>>;
+  /**
+   * Nodes whose way in `uninstall` takes away, or has taken, sorted: written down right before, since nobody can look
+   * afterwards. Only with it does a refused login mean that nothing is left there.
+   */
+  readonly withdrawing?: readonly string[];
   /** The /30 of each link, by the link's text with its ends in order (`studio-1:2 <-> studio-2:2`). */
   readonly links: Readonly<Record<string, Ipv4Network>>;
   /**

@@ -81,8 +81,8 @@ export interface StoppedDaemon {
 export interface Traces {
   /** Our folder, with all that runs keep in it. */
   readonly hasFolder: boolean;
-  /** The folder of trees; `models` when nothing but models is left in it. */
-  readonly trees: 'none' | 'models' | 'some';
+  /** The folder of trees; `models` when nothing but models is left in it, `theirs` when nothing in those is of ours. */
+  readonly trees: 'none' | 'theirs' | 'models' | 'some';
   /** The line of sudoers that enroll installed. */
   readonly hasSudoers: boolean;
   /** The key that enroll installed for the account of this observation. */

@@ -113,7 +113,7 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
     orNone([
       [
         ...(hasFolder ? ['folder'] : []),
-        ...(trees === 'none' ? [] : [trees === 'models' ? 'models' : 'trees']),
+        ...(trees === 'none' || trees === 'theirs' ? [] : [trees === 'models' ? 'models' : 'trees']),
         ...(hasSudoers ? ['sudoers'] : []),
         ...(hasKey ? ['key'] : []),
       ],

@@ -62,12 +62,14 @@ export const modelTrees = (trees: readonly KeptTree[]): readonly KeptTree[] =>
 
 const treeWords: Readonly<Record<Traces['trees'], string>> = {
   none: 'none',
+  theirs: 'none of ours',
   models: 'models',
   some: 'runtimes, or what jobs left behind',
 };
 
 function treesProperty(about: About, { traces, trees }: Facts, { models }: UninstallWish): Property {
-  const observed = mapKnown(traces, (seen) => seen.trees);
+  // What somebody else has put among the models is none of our business.
+  const observed = mapKnown(traces, (seen) => (seen.trees === 'theirs' ? 'none' : seen.trees));
   const hasModels = trees.kind === 'known' && modelTrees(trees.value).length > 0;
   const isModelsLeft = observed.kind === 'known' && observed.value === 'models';
   const desired = !models && (hasModels || isModelsLeft) ? 'models' : 'none';

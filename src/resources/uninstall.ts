@@ -70,7 +70,10 @@ function clearSteps(node: Node): readonly Step[] {
   const labels = otherServices(node.target.facts);
   if (first === undefined || labels.kind === 'unknown') return [];
   const { models } = node.wish;
-  const bytes = models ? modelBytes(node.view, node.target) : undefined;
+  const { traces } = node.target.facts;
+  // A tree that no seal describes is deleted as well, and nobody knows how large it is.
+  const unsized = traces.kind === 'known' && traces.value.trees === 'models' ? 0 : undefined;
+  const bytes = models ? (modelBytes(node.view, node.target) ?? unsized) : undefined;
   const effect: Effect = bytes === undefined ? { kind: 'none' } : { kind: 'delete', bytes };
   const call = { name: 'clear-node', args: { labels: labels.value, models } } as const;
   return [

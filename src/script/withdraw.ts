@@ -4,9 +4,10 @@ import { pathWord, place, tool } from './node-paths.ts';
 export const keyMark = 'meshwright';
 
 /**
- * The last body of all: takes our folder away, with the lease in it, then the line of sudoers, then the line that enroll
- * added to the keys of the account, and keeps everything else in them. What it was cut off before, a later run takes
- * away, as long as the account may still log in and become root: hence this order. Nothing is written behind it.
+ * The last body of all: makes the other keys of the account ready beside theirs, then takes our folder away, with the
+ * lease in it, then the line that enroll added to the keys, and the line of sudoers at last. Where the keys cannot be
+ * written, the account may still become root, so that a later run takes away what is left. The keys are written through
+ * a link, which stays one, and by one tool that the end of the connection does not stop. Nothing is written behind it.
  *
  * @see sudo(8), ENVIRONMENT: HOME is kept by the sudoers of macOS
  */
@@ -19,16 +20,30 @@ if [ -r "$k" ]; then
   done <"$k"
 fi
 cd "$R/" || exit 1
+isplain=''
+[ -h "$k" ] || isplain=1
+nokeys() {
+  ${pathWord(tool.rm)} -f "$k.$$"
+  failed write 'the keys of the account could not be written'
+}
+if [ -n "$isours" ] && [ -n "$rest" ]; then
+  must cp ${pathWord(tool.cp)} -p "$k" "$k.$$"
+  printf '%s' "$rest" >"$k.$$" || nokeys
+  [ "$(${pathWord(tool.cat)} "$k.$$")" = "$(printf '%s' "$rest")" ] || nokeys
+fi
 must rm ${pathWord(tool.rm)} -rf "$b"
-must rm ${pathWord(tool.rm)} -f ${pathWord(place.sudoersDropIn)}
 if [ -n "$isours" ]; then
-  if [ -n "$rest" ]; then
-    must cp ${pathWord(tool.cp)} -p "$k" "$k.$$"
-    printf '%s' "$rest" >"$k.$$" || failed write 'the keys of the account could not be written'
+  if [ -n "$rest" ] && [ -n "$isplain" ]; then
     must mv ${pathWord(tool.mv)} -f "$k.$$" "$k"
-  else
+  elif [ -n "$rest" ]; then
+    ${pathWord(tool.cat)} "$k.$$" >"$k" || nokeys
+    ${pathWord(tool.rm)} -f "$k.$$"
+  elif [ -n "$isplain" ]; then
     must rm ${pathWord(tool.rm)} -f "$k"
     ${pathWord(tool.rmdir)} "$HOME/.ssh" 2>/dev/null
+  else
+    : >"$k" || nokeys
   fi
 fi
+must rm ${pathWord(tool.rm)} -f ${pathWord(place.sudoersDropIn)}
 changed`;

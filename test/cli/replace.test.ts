@@ -24,17 +24,21 @@ describe('replace', () => {
   it('takes the new Mac in place of the old one, which is then told as wrong, and is taken back the same way', async () => {
     await run('sim', 'fault', 'mac-replaced', 'studio-2');
     expect(await doctor()).toContain('ssh/host-key-changed');
-    const refused = await withPassword('wrong', 'replace', 'studio-2', '--yes', '--json');
+    const unnamed = await withPassword('simulated', 'replace', 'studio-2', '--yes', '--json');
+    expect([unnamed.code, codesOf(nodeOf(unnamed))]).toEqual([5, ['cli/needs-yes']]);
+    const yes = ['--yes', '--expect', String(nodeOf(unnamed)['fingerprint'])];
+    const refused = await withPassword('wrong', 'replace', 'studio-2', ...yes, '--json');
     expect([refused.code, codesOf(nodeOf(refused))]).toEqual([5, ['ssh/password-refused']]);
-    const taken = await withPassword('simulated', 'replace', 'studio-2', '--yes');
+    const taken = await withPassword('simulated', 'replace', 'studio-2', ...yes);
     expect(taken.code).toBe(0);
     await expectGolden('replace', place, [taken]);
     expect(await doctor()).not.toContain('identity/wrong-mac');
-    const again = await withPassword('simulated', 'replace', 'studio-2', '--yes', '--json');
+    const again = await withPassword('simulated', 'replace', 'studio-2', ...yes, '--json');
     expect(nodeOf(again)).toMatchObject({ pin: 'kept', mac: 'kept', sudo: 'allowed' });
     await run('sim', 'fault', '--clear');
     expect(await doctor()).toContain('ssh/host-key-changed');
-    const back = await run('replace', '--sim', 'studio-2', '--yes', '--json');
+    const old = String(nodeOf(await run('replace', '--sim', 'studio-2', '--yes', '--json'))['fingerprint']);
+    const back = await run('replace', '--sim', 'studio-2', '--yes', '--expect', old, '--json');
     expect(schemaCheck('enroll')(json(back))).toEqual([]);
     expect(nodeOf(back)).toMatchObject({ pin: 'replaced', mac: 'replaced' });
     expect((await run('enroll', '--sim', 'studio-2')).stdout).toContain('enrolled already');
@@ -52,6 +56,15 @@ describe('replace', () => {
     const ran = await withPassword('simulated', 'replace', 'studio-2', '--yes');
     expect(ran.code).toBe(5);
     await expectGolden('replace-same-mac', place, [ran]);
+  });
+
+  it('judges a Mac that has none of our lines with the login by password, and puts nothing on it', async () => {
+    for (const node of ['studio-1', 'studio-2']) await run('sim', 'fault', 'not-enrolled', node);
+    await run('sim', 'fault', 'wrong-mac', 'studio-2,studio-1');
+    const ran = await withPassword('simulated', 'replace', 'studio-2', '--yes', '--json');
+    expect([ran.code, codesOf(nodeOf(ran))]).toEqual([5, ['identity/same-mac']]);
+    expect(nodeOf(ran)).not.toHaveProperty('installed');
+    expect(nodeOf(ran)).toMatchObject({ login: 'refused', mac: 'wrong' });
   });
 
   it('shows at a terminal what is known of the old Mac and what will happen', async () => {

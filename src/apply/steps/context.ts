@@ -47,6 +47,8 @@ export interface StepContext {
   /** While a node restarts its lease cannot be renewed, and that is no loss. */
   readonly suspend: (node: NodeName) => void;
   readonly resume: (node: NodeName) => Promise<void>;
+  /** Writes down that nobody may get into a node from here on. */
+  readonly onWithdraw?: (node: NodeName) => Promise<void>;
   readonly progress: (progress: StepProgress) => void;
   /** Unlocks a Mac that came back locked at FileVault, where that needs no person. */
   readonly unlock?: NodeUnlock;

@@ -9,6 +9,7 @@ import { sendOnce } from './root-script.ts';
  */
 export async function runWithdraw(step: StepOf<'script'>, context: StepContext): Promise<StepResult> {
   const { node } = step;
+  await context.onWithdraw?.(node);
   context.suspend(node);
   const result = await sendOnce(step, context, withdrawBody);
   if (result.outcome === 'failed') await context.resume(node);

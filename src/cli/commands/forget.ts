@@ -33,7 +33,8 @@ export const forget: VerbBody = async (run) => {
 /** @throws FleetError `cli/usage` for a name that the lock does not have, or that the file still has */
 function forgettable(run: Run, lock: ClusterLock, nodes: readonly { readonly name: string }[]): readonly string[] {
   const inFile = nodes.map(({ name }) => name);
-  const gone = lock.nodes.filter((name) => !inFile.includes(name));
+  const known = [...lock.nodes, ...Object.keys(lock.identities ?? {}), ...(lock.withdrawing ?? [])];
+  const gone = [...new Set(known)].filter((name) => !inFile.includes(name)).sort();
   const list =
     gone.length === 0 ? 'The lock has no node that the file does not have.' : `Left the file: ${listText(gone)}.`;
   if (run.words.length === 0) throw usageError('No node is named.', list);

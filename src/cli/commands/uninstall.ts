@@ -1,7 +1,8 @@
 import type { PlaybookReport } from '../../apply/playbook-report.ts';
 import { listText } from '../../desired/did-you-mean.ts';
-import { withoutNode } from '../../desired/lock-nodes.ts';
+import { withoutNode, withoutWithdrawal, withWithdrawal } from '../../desired/lock-nodes.ts';
 import { nodesToSee } from '../../desired/nodes-to-see.ts';
+import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Playbook } from '../../playbooks/playbook.ts';
 import { fitLines } from '../../report/layout.ts';
@@ -31,7 +32,6 @@ import type { Run, VerbBody } from '../verb.ts';
 interface Ended {
   readonly outcome: RunOutcome;
   readonly gone: readonly NodeName[];
-  readonly isLockWritten: boolean;
 }
 
 /** `uninstall NODE…|--all`: takes everything of us off nodes, and the way in at last. */
@@ -45,11 +45,11 @@ export const uninstall: VerbBody = async (run) => {
   if (!run.options.json && gone.length > 0)
     run.console.out(`${fitLines(goneText(gone), run.console.columns).join('\n')}\n\n`);
   show(run, about, looked, wanted.goal);
-  return end(run, about, await carryOut(run, about, looked));
+  return end(run, about, await carryOut(run, about, looked, gone));
 };
 
 const goneText = (gone: readonly NodeName[]): string =>
-  `Nobody gets into ${listText(gone)}, and by the lock nothing is set up there any more.`;
+  `Nobody gets into ${listText(gone)}: uninstall took the way in away, which it does last of all.`;
 
 function show(
   run: Run,
@@ -78,7 +78,12 @@ const nothingRun = (nodes: readonly NodeName[], isDeclined: boolean): PlaybookRe
   isInterrupted: false,
 });
 
-async function carryOut(run: Run, about: Uninstallation, looked: LookedPlan): Promise<Ended> {
+async function carryOut(
+  run: Run,
+  about: Uninstallation,
+  looked: LookedPlan,
+  before: readonly NodeName[],
+): Promise<Ended> {
   const { cluster, goal } = about;
   const consent = createConsent(run, {
     // Whoever takes a node out wants what runs there stopped; models go where that was said.
@@ -89,17 +94,18 @@ async function carryOut(run: Run, about: Uninstallation, looked: LookedPlan): Pr
   const hasWork = hasMachineSteps(looked.plan);
   if (!hasWork || !(await consent.give(looked.plan, questionFor(goal)))) {
     const report = nothingRun(goal.nodes, hasWork);
-    return { outcome: judged(about, looked, { report, refusal: [] }), gone: [], isLockWritten: false };
+    return { outcome: judged(about, looked, { report, refusal: [] }), gone: before };
   }
-  // A run that is cut off behind the last script could not tell a node without us from one that refuses us.
-  const isSetUp = (name: string): boolean => !goal.nodes.some((node) => node === name);
-  await changeLock(cluster.lockPlace, (now) => ({ ...now, nodes: now.nodes.filter(isSetUp) }));
   const change = await changeNodes(run, {
     verb: 'uninstall',
     playbook: playbookFor(goal),
     scope: { desired: about.fleet, targets: about.targets },
     ways: about.ways,
     consent,
+    // A run that is cut off behind the last script could not tell a node without us from one that refuses us.
+    onWithdraw: async (node) => {
+      await changeLock(cluster.lockPlace, (now) => withWithdrawal(now, node));
+    },
     show: (next) => show(run, about, { plan: next }),
     apart: () => {
       if (!run.options.json) run.console.out('\n');
@@ -107,7 +113,7 @@ async function carryOut(run: Run, about: Uninstallation, looked: LookedPlan): Pr
     question: () => questionFor(goal),
     first: looked,
   });
-  return seen(about, change);
+  return seen(about, change, before);
 }
 
 const judged = (
@@ -122,25 +128,29 @@ const judged = (
 });
 
 /** What the last look tells; who lets nobody in behind the last script has nothing of us any more. */
-function seen(about: Uninstallation, change: EndedChange): Ended {
+function seen(about: Uninstallation, change: EndedChange, before: readonly NodeName[]): Ended {
   const { observation } = change.report;
-  if (observation === undefined) return { outcome: judged(about, undefined, change), gone: [], isLockWritten: true };
-  const gone = goneNow(change.report, observation);
-  const there = withoutGone(about, gone);
-  return { outcome: judged(there, planSeen(there, observation), change), gone, isLockWritten: true };
+  if (observation === undefined) return { outcome: judged(about, undefined, change), gone: before };
+  const now = goneNow(change.report, observation);
+  const there = withoutGone(about, now);
+  return { outcome: judged(there, planSeen(there, observation), change), gone: [...before, ...now] };
 }
 
-const isClean = (name: NodeName, { observed, changes, waiting }: LookedPlan['plan']): boolean =>
-  Object.hasOwn(observed, name) && ![...changes, ...waiting].some(({ node }) => node === name);
+const isClean = (name: NodeName, { observed, changes, waiting, blockers }: LookedPlan['plan']): boolean =>
+  Object.hasOwn(observed, name) && ![...changes, ...waiting, ...blockers].some(({ node }) => node === name);
 
-async function end(run: Run, about: Uninstallation, { outcome, gone, isLockWritten }: Ended): Promise<ExitCode> {
+async function end(run: Run, about: Uninstallation, { outcome, gone }: Ended): Promise<ExitCode> {
   const { cluster, ways, fleet } = about;
   const { report, last, targets } = outcome;
   const interruptedBy = exitOfSignal(run.signal);
   const clean = last === undefined ? [] : targets.filter((name) => isClean(name, last.plan));
-  const done = report.works.length === 0 ? [] : [...gone, ...clean].toSorted();
-  if (done.length > 0) await changeLock(cluster.lockPlace, (now) => done.reduce<typeof now>(withoutNode, now));
-  return showOutcome(
+  const done = report.isDeclined ? [] : [...gone, ...clean].toSorted();
+  const answered = last === undefined ? [] : targets.filter((name) => Object.hasOwn(last.plan.observed, name));
+  const known = [...cluster.lock.nodes, ...Object.keys(cluster.lock.identities ?? {})];
+  const isLockWritten = await changeLock(cluster.lockPlace, (now) => lockAfter(now, { done, gone, answered }));
+  const told = done.filter((name) => known.includes(name));
+  const closing = closingLines(told, gone, about);
+  const code = showOutcome(
     run,
     { ...outcome, ...(interruptedBy === undefined ? {} : { interruptedBy }) },
     {
@@ -148,10 +158,24 @@ async function end(run: Run, about: Uninstallation, { outcome, gone, isLockWritt
       verb: 'uninstall',
       isSimulated: ways.isSimulated,
       lock: { path: cluster.lockPlace.path, written: isLockWritten, additions: [] },
-      closing: closingLines(done, gone, about),
+      closing,
     },
   );
+  // Where nothing was run, the outcome has no closing words; that the lock has changed is said all the same.
+  if (report.works.length === 0 && !run.options.json && closing.length > 0)
+    run.console.out(`\n${closing.flatMap((line) => fitLines(line, run.console.columns)).join('\n')}\n`);
+  return code;
 }
+
+interface After {
+  readonly done: readonly NodeName[];
+  readonly gone: readonly NodeName[];
+  readonly answered: readonly NodeName[];
+}
+
+/** Who is done is forgotten; why a node refuses the login from now on is kept, until somebody gets in again. */
+const lockAfter = (now: ClusterLock, { done, gone, answered }: After): ClusterLock =>
+  gone.reduce<ClusterLock>(withWithdrawal, withoutWithdrawal(done.reduce<ClusterLock>(withoutNode, now), answered));
 
 function closingLines(
   done: readonly NodeName[],

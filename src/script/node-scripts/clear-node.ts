@@ -23,6 +23,12 @@ fi
 const opt = pathWord(place.opt);
 const models = pathWord(below(place.opt, 'models'));
 
+/** Only a tree of ours goes, by the form of its name: `models/NAME/0123456789abcdef`. */
+const isTree = `istree() {
+  case \${1##*/} in (*[!0-9a-f]*) return 1 ;; (????????????????) ;; (*) return 1 ;; esac
+  [ -d "$1" ] && [ ! -h "$1" ]
+}`;
+
 /** A folder of trees that nothing is in goes too; so does the one above it, where it was not there before. */
 const emptied = `${pathWord(tool.rmdir)} ${models}/* ${models} ${opt} 2>/dev/null
 if [ ! -e ${opt} ] && [ -e ${pathWord(below(place.baseline, 'opt-folder'))} ]; then
@@ -38,16 +44,29 @@ export function clearNode({ labels, models: isWhole }: ScriptArgs['clear-node'])
   return `${jobFolderFunctions}
 ${serviceFunctions('dev.meshwright.none')}
 y=''
+${isTree}
 gone() {
   must rm ${pathWord(tool.rm)} -rf "$1"
   y=1
 }
+family() {
+  ${pathWord(tool.ps)} -ax -o pid= -o ppid= 2>/dev/null | ${pathWord(tool.awk)} -v top="$1" '{ parent[$1] = $2 }
+END { for (one in parent) { up = one; n = 0; while (up in parent && n++ < 64) { up = parent[up]; if (up == top) { print one; break } } } }'
+}
 ended() {
+  isrunning "$1" || return 0
+  c=$p
   n=0
-  while isrunning "$1"; do
-    kill -s "$([ "$n" -lt 40 ] && printf TERM || printf KILL)" "$p" 2>/dev/null
+  while :; do
+    # What the shell of a job has started outlives it, as root: so it is looked for as long as its parent is known.
+    isrunning "$1" && c="$c $(family "$p")"
+    x=''
+    for q in $c; do kill -0 "$q" 2>/dev/null && x="$x $q"; done
+    [ -n "$x" ] || return 0
+    c=$x
+    kill -s "$([ "$n" -lt 40 ] && printf TERM || printf KILL)" $c 2>/dev/null
     n=$((n + 1))
-    [ "$n" -lt 80 ] || failed still-running "job \${1##*/} still runs as process $p"
+    [ "$n" -lt 80 ] || failed still-running "job \${1##*/} still runs as process$c"
     y=1
     ${pathWord(tool.sleep)} 0.25
   done
@@ -58,9 +77,10 @@ for j in "$b/ops/"*; do
 done
 for t in ${opt}/* ${opt}/.[!.]*; do
   [ -e "$t" ] || [ -h "$t" ] || continue
-  ${isWhole ? '' : `case $t in (*/models) continue ;; esac\n  `}gone "$t"
+  case $t in (*/models) continue ;; esac
+  gone "$t"
 done
-${emptied}
+${isWhole ? `for t in ${models}/*/*; do\n  if istree "$t"; then gone "$t"; fi\ndone\n` : ''}${emptied}
 [ -n "$y" ] || unchanged
 changed`;
 }

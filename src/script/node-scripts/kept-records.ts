@@ -1,6 +1,6 @@
 import { baselineKeys } from '../../model/node-records.ts';
 import { keeperLast, refusedMark } from '../keeper-files.ts';
-import { pathWord, place, tool } from '../node-paths.ts';
+import { below, pathWord, place, tool } from '../node-paths.ts';
 import { keyMark } from '../withdraw.ts';
 import { readRecordsFunctions } from './read-records.ts';
 
@@ -23,7 +23,21 @@ k=none
 for j in ${pathWord(place.opt)}/*; do
   case $j in (*/models) [ "$k" != none ] || k=models ;; (*/"*") ;; (*) k=some ;; esac
 done
-[ "$k" != none ] || [ ! -e ${pathWord(place.opt)} ] || k=some
+[ "$k" != none ] || [ ! -e \${pathWord(place.opt)} ] || k=some
+if [ "$k" = models ]; then
+  k=some x=${pathWord(below(place.opt, 'models'))}
+  for j in "$x"/* "$x"/.[!.]* "$x"/*/* "$x"/*/.[!.]*; do
+    [ -e "$j" ] || [ -h "$j" ] || continue
+    if [ -d "$j" ] && [ ! -h "$j" ]; then
+      case $j in ("$x"/*/*) ;; (*) continue ;; esac
+      case \${j##*/} in (*[!0-9a-f]*) ;; (????????????????)
+        k=models
+        break
+      ;; esac
+    fi
+    k=theirs
+  done
+fi
 printf "|trees=%s\\n" "$k"`;
 
 /**

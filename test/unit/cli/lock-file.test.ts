@@ -31,6 +31,15 @@ describe('keeping what was resolved', () => {
     expect(Object.keys(now.hostKeys)).toEqual(['studio-1.lan']);
   });
 
+  it('keeps who is being withdrawn, but for those that somebody got into', async () => {
+    const place = { path: join(root, 'withdrawing.lock'), shown: 'withdrawing.lock' };
+    writeFileSync(place.path, renderLock({ ...emptyLock('x'), withdrawing: ['studio-1', 'studio-2'] }));
+    await keepLock(place, emptyLock('x'));
+    expect(readLock(place.path, place.shown).withdrawing).toEqual(['studio-1', 'studio-2']);
+    await keepLock(place, emptyLock('x'), ['studio-1']);
+    expect(readLock(place.path, place.shown).withdrawing).toEqual(['studio-2']);
+  });
+
   it('writes nothing when nothing is new', async () => {
     const place = { path: join(root, 'same.lock'), shown: 'same.lock' };
     expect(await keepLock(place, emptyLock('x'))).toBe(false);

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { mutatingScript } from '../../../src/script/mutating-script.ts';
@@ -75,6 +75,19 @@ describe.each(scriptShells)('under $name', (shell) => {
       expect(root.has('opt')).toBe(false);
     });
 
+    it('takes no model that somebody else has put there', async () => {
+      const root = newRoot(shell);
+      root.file('opt/meshwright/models/tiny/0123456789abcdef/config.json', '{}');
+      root.file('opt/meshwright/models/tiny/notes/a', '');
+      root.file('opt/meshwright/models/mine/weights.bin', '');
+      const call = { name: 'clear-node', args: { labels: [], models: true } } as const;
+      expect(await run(root, call)).toEqual(changed);
+      expect(root.has('opt/meshwright/models/tiny/0123456789abcdef')).toBe(false);
+      expect(root.has('opt/meshwright/models/tiny/notes/a')).toBe(true);
+      expect(root.has('opt/meshwright/models/mine/weights.bin')).toBe(true);
+      expect(await run(root, call)).toEqual(unchanged);
+    });
+
     it('leaves everything but its own folder alone where there is none', async () => {
       const root = newRoot(shell);
       root.file('opt/other/a', '');
@@ -93,6 +106,24 @@ describe.each(scriptShells)('under $name', (shell) => {
       root.file(`${ours}/ops/${key}/job`, 'name=verify-model\n');
       expect(await run(root, { name: 'clear-node', args: { labels: [], models: false } })).toEqual(changed);
       expect(await ended).toEqual([null, 'SIGTERM']);
+    });
+
+    it('ends what the shell of a job has started, too', async () => {
+      const root = newRoot(shell);
+      const key = 'd'.repeat(64);
+      const [job, child, grandchild] = [1, 2, 3].map(() => spawn('/bin/sleep', ['60'], { stdio: 'ignore' }));
+      const ended = Promise.all([job, child, grandchild].map((one) => once(one as ChildProcess, 'exit')));
+      const family = `printf '%s 1\\n%s %s\\n%s %s\\n' ${job?.pid} ${child?.pid} ${job?.pid} ${grandchild?.pid} ${child?.pid}`;
+      const command = `kill -0 "$5" 2>/dev/null && printf '/bin/sh /x/${key}/run\\n'`;
+      root.tool('bin/ps', `case $1 in (-ax) ${family} ;; (*) ${command} ;; esac`);
+      root.file(`${ours}/ops/${key}/pid`, `${job?.pid}\n`);
+      root.file(`${ours}/ops/${key}/job`, 'name=fetch-model\n');
+      expect(await run(root, { name: 'clear-node', args: { labels: [], models: false } })).toEqual(changed);
+      expect(await ended).toEqual([
+        [null, 'SIGTERM'],
+        [null, 'SIGTERM'],
+        [null, 'SIGTERM'],
+      ]);
     });
   });
 
@@ -155,6 +186,27 @@ describe.each(scriptShells)('under $name', (shell) => {
       root.file(keys, 'ssh-ed25519 BBBB meshwright\n');
       await withdraw(root);
       expect(root.has('Users/mesh/.ssh')).toBe(false);
+    });
+
+    it('writes the keys through a link, which stays one', async () => {
+      const root = newRoot(shell);
+      root.file('Users/mesh/dotfiles/keys', 'ssh-ed25519 AAAA ana@desk\nssh-ed25519 BBBB meshwright\n');
+      mkdirSync(join(root.folder, 'Users/mesh/.ssh'));
+      symlinkSync('../dotfiles/keys', join(root.folder, keys));
+      expect((await withdraw(root)).result).toEqual(changed);
+      expect(lstatSync(join(root.folder, keys)).isSymbolicLink()).toBe(true);
+      expect(root.read('Users/mesh/dotfiles/keys')).toBe('ssh-ed25519 AAAA ana@desk\n');
+      expect(readdirSync(join(root.folder, 'Users/mesh/.ssh'))).toEqual(['authorized_keys']);
+    });
+
+    it('has taken nothing away when the keys cannot be made ready', async () => {
+      const root = newRoot(shell);
+      root.file(keys, 'ssh-ed25519 AAAA ana@desk\nssh-ed25519 BBBB meshwright\n');
+      root.file(dropIn, 'mesh ALL=...');
+      root.tool('bin/cp', "printf 'cp: no space\\n' >&2; exit 1");
+      expect((await withdraw(root)).result).toMatchObject({ kind: 'failed', slug: 'cp' });
+      expect([root.has(ours), root.has(dropIn)]).toEqual([true, true]);
+      expect(root.read(keys)).toContain('meshwright');
     });
 
     it('touches no file of keys that has none of ours', async () => {
