@@ -2,8 +2,9 @@ import type { Effect, Step } from '../model/step.ts';
 import { gateStep, scriptStep, transactionStep } from './build-step.ts';
 import { changedProperties, judgeProperty, patchesOf } from './change.ts';
 import { isOwnAddress } from './link-address-properties.ts';
+import { receptacleDevices } from './link-address-seen.ts';
 import { networkDifference } from './network-before.ts';
-import type { ObservedTarget, Property, Resource, View } from './resource.ts';
+import type { Gap, ObservedTarget, Property, Resource, View } from './resource.ts';
 import { modelBytes, uninstallNotices } from './uninstall-notices.ts';
 import {
   daemonAddress,
@@ -108,6 +109,14 @@ function nodeSteps(node: Node): readonly Step[] {
 const targetsOf = ({ targets }: View, { nodes }: UninstallWish): readonly ObservedTarget[] =>
   targets.filter(({ desired: { name } }) => nodes.includes(name));
 
+/** Where nobody knows which interface is at which receptacle, an address of ours could stay unseen. */
+const unseenReceptacles = ({ thunderbolt }: View['desired'], { desired, facts }: ObservedTarget): readonly Gap[] => {
+  const hasAddresses = thunderbolt.pool !== undefined || thunderbolt.formerNetworks.length > 0;
+  return hasAddresses && receptacleDevices(facts).kind === 'unknown'
+    ? [{ node: desired.name, resource: kind, text: 'which interface is at which receptacle' }]
+    : [];
+};
+
 /** What meshwright leaves on a node, to be taken away; no file wishes for it. */
 export const uninstall = (wish: UninstallWish): Resource => ({
   kind,
@@ -123,10 +132,11 @@ export const uninstall = (wish: UninstallWish): Resource => ({
   blockers: () => [],
   // As long as anything of it cannot be seen, nobody can say that all of it is gone.
   gaps: (view) =>
-    targetsOf(view, wish).flatMap((target) =>
-      uninstallProperties(view.desired, target, wish)
+    targetsOf(view, wish).flatMap((target) => [
+      ...unseenReceptacles(view.desired, target),
+      ...uninstallProperties(view.desired, target, wish)
         .filter((one) => judgeProperty(one) === 'unknown')
-        .map(({ node, address }) => ({ node, resource: kind, text: address })),
-    ),
+        .map(({ node, address }): Gap => ({ node, resource: kind, text: address })),
+    ]),
   notices: (view) => uninstallNotices(view, targetsOf(view, wish), wish),
 });

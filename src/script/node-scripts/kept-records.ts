@@ -23,7 +23,7 @@ k=none
 for j in ${pathWord(place.opt)}/*; do
   case $j in (*/models) [ "$k" != none ] || k=models ;; (*/"*") ;; (*) k=some ;; esac
 done
-[ "$k" != none ] || [ ! -e \${pathWord(place.opt)} ] || k=some
+[ "$k" != none ] || [ ! -e ${pathWord(place.opt)} ] || k=some
 if [ "$k" = models ]; then
   k=some x=${pathWord(below(place.opt, 'models'))}
   for j in "$x"/* "$x"/.[!.]* "$x"/*/* "$x"/*/.[!.]*; do

@@ -149,7 +149,8 @@ describe('goal uninstall', () => {
   });
 
   it('touches nothing as long as something of it cannot be seen', () => {
-    for (const fact of ['traces', 'trees', 'services', 'jobs', 'baseline', 'placements'] as const) {
+    const needed = ['traces', 'trees', 'services', 'jobs', 'baseline', 'placements', 'hardware-ports'] as const;
+    for (const fact of needed) {
       const made = plan({ unknown: { [fact]: 'timed-out' } });
       expect([fact, stepIds(made).filter((id) => id.includes('uninstall'))]).toEqual([fact, []]);
       expect(made.waiting.some(({ resource }) => resource === 'uninstall/access')).toBe(true);
