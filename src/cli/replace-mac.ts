@@ -163,7 +163,9 @@ function pinOf({ keeper, ways }: ReplaceOne, { address, shown }: Answering): 'ke
 function problemsOf(name: string, mac: SeenMac): readonly Diagnostic[] {
   if (mac.kind === 'impossible') return [mac.diagnostic];
   if (mac.kind !== 'unseen') return [];
-  return mac.failures.length === 0 ? [unseenMac(name)] : mac.failures;
+  // Who was not let in has said why; whoever answered all the same has not said which Mac it is.
+  const isUnreached = mac.failures.some(({ code }) => code.startsWith('ssh/'));
+  return isUnreached ? mac.failures : [...mac.failures, unseenMac(name)];
 }
 
 const unseenMac = (name: string): Diagnostic =>

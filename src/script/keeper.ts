@@ -153,7 +153,7 @@ EOT
  */
 const addressFunction = `takefrom() {
   while read -r a e h; do
-    [ "$a" = held ] && [ "$e" != "$1" ] || continue
+    case $a:$e in ("held:$1") continue ;; (held:*) ;; (*) continue ;; esac
     case " $h" in (*" $2/"*) ;; (*) continue ;; esac
     may || exit 0
     ${ifconfig} "$e" inet "$2" -alias >/dev/null 2>&1

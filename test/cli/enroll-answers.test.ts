@@ -90,7 +90,7 @@ describe('replace', () => {
     writeFileSync(file, `schema: 1\nname: rack\nssh: ${ssh}\nnodes:\n  studio-1: { host: 127.0.0.1 }\n`);
     const ran = await meshwright(place, ['replace', 'studio-1', '--file', file, '--yes', '--json']);
     const document = json(ran) as { readonly nodes: { readonly 'studio-1': unknown } };
-    expect([ran.code, codesOf(document.nodes['studio-1'])]).toEqual([5, ['enroll/mac-unseen']]);
+    expect([ran.code, codesOf(document.nodes['studio-1'])]).toEqual([5, ['fact/no-frames', 'enroll/mac-unseen']]);
     expect(existsSync(join(place.folder, 'replaced', 'cluster.lock'))).toBe(false);
   });
 });

@@ -63,8 +63,9 @@ ended() {
     x=''
     for q in $c; do kill -0 "$q" 2>/dev/null && x="$x $q"; done
     [ -n "$x" ] || return 0
-    c=$x
-    kill -s "$([ "$n" -lt 40 ] && printf TERM || printf KILL)" $c 2>/dev/null
+    c=$x s=KILL
+    [ "$n" -ge 40 ] || s=TERM
+    for q in $c; do kill -s "$s" "$q" 2>/dev/null; done
     n=$((n + 1))
     [ "$n" -lt 80 ] || failed still-running "job \${1##*/} still runs as process$c"
     y=1
