@@ -152,9 +152,9 @@ function newReceptacles({ seed, node, model }: NewMac): readonly ReceptacleState
   });
 }
 
-/** 169.254.1.0 to 169.254.254.255 (RFC 3927). */
+/** Of 169.254.1.0 to 169.254.254.255 (RFC 3927) those of full length: a screen breaks its lines alike on every rack. */
 const selfAssigned = (words: readonly (string | number)[]): string =>
-  `169.254.${seededInteger([...words, 'self-assigned'], 1, 254)}.${seededInteger([...words, 'self-assigned-low'], 1, 254)}`;
+  `169.254.${seededInteger([...words, 'self-assigned'], 100, 254)}.${seededInteger([...words, 'self-assigned-low'], 100, 254)}`;
 
 function newLan({ seed, node, index }: NewMac, ports: readonly PortState[]): MacState['lan'] {
   const wired = ports.find((port) => port.kind === 'ethernet') ?? ports.find((port) => port.kind === 'wifi');
