@@ -2,6 +2,7 @@
  * The program of the keeper: one round, and then it ends. It puts back what macOS undoes at a start or when a cable is
  * plugged, with sysctl, ifconfig and the file of the network preferences alone, and does nothing else.
  */
+import { daemonPrologue } from './daemon-prologue.ts';
 import { keeperData, keeperLast, keeperLog, keeperProgram, outdatedMark } from './keeper-files.ts';
 import { below, pathWord, place, tool } from './node-paths.ts';
 
@@ -185,12 +186,7 @@ EOT
  * with 1.
  */
 export const keepText = `{
-R=\${0%${'/*'.repeat(keeperProgram.path.split('/').length - 1)}}
-export R LC_ALL=C
-PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
-export PATH
-umask 022
-trap '' HUP PIPE
+${daemonPrologue(keeperProgram)}
 l=${pathWord(keeperLog)} t=${pathWord(keeperLast)}
 ${sayFunctions}
 ${watchFunctions}

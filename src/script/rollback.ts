@@ -4,6 +4,7 @@
  * connection, `rolling` while the saved state is put back, `rolled` afterwards. A daemon of launchd waits beside it
  * and does the latter when the time is over, or at once when the Mac has started anew.
  */
+import { daemonPrologue } from './daemon-prologue.ts';
 import { historyWords, type ScriptNote } from './history.ts';
 import { partingOfRolled } from './keeper-parting.ts';
 import { below, pathWord, place, tool } from './node-paths.ts';
@@ -103,12 +104,7 @@ export const isOurs = ({ fence, note }: TransactionNote): string => `isours() {
  * @see launchd.plist(5): RunAtLoad, and no KeepAlive; launchctl(1): bootout ends the job that asks for it, too
  */
 export const rollText = `{
-R=\${0%${'/*'.repeat(program.path.split('/').length - 1)}}
-export R LC_ALL=C
-PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
-export PATH
-umask 022
-trap '' HUP PIPE
+${daemonPrologue(program)}
 b=${pathWord(place.ours)}
 ${rollbackFunctions}
 if about "$rb/pending" && isnow; then
