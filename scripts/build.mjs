@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleCommandLine } from './bundle.mjs';
+import { bundleCommandLine, bundleDoorman } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -62,7 +62,11 @@ function compile() {
 }
 
 /** What the compiler leaves behind: the reference runtime is written for perl. */
-const copied = [join('sim', 'reference', 'rank.pl')];
+const copied = [
+  join('sim', 'reference', 'rank.pl'),
+  ...['api.pl', 'exo.pl', 'mesh.pl', 'placing.pl'].map((name) => join('sim', 'exo', name)),
+  ...['python.pl', 'server.pl', 'uv.pl'].map((name) => join('sim', 'mlx', name)),
+];
 
 const digest = sourceDigest();
 const stamps = isQuick ? [`checked ${digest}\n`, `quick ${digest}\n`] : [];
@@ -76,6 +80,7 @@ if (!stamps.includes(stamp)) {
   for (const name of copied) copyFileSync(join(root, 'src', name), join(made, name));
   try {
     await bundleCommandLine(made);
+    await bundleDoorman(made);
   } catch (error) {
     rmSync(made, { recursive: true, force: true });
     throw error;

@@ -55,3 +55,23 @@ export async function bundleCommandLine(compiled) {
   rmSync(cli, { recursive: true });
   renameSync(bundled, cli);
 }
+
+/** Puts the doorman into one file of its own: it runs on a node, where nothing else of meshwright is. */
+export async function bundleDoorman(compiled) {
+  const folder = join(compiled, 'doorman');
+  const bundle = await rolldown({
+    input: join(folder, 'main.js'),
+    platform: 'node',
+    external: [/^node:/],
+    onLog: (_level, log) => {
+      throw new Error(log.message);
+    },
+  });
+  const { output } = await bundle.generate({ format: 'esm' });
+  await bundle.close();
+  const [chunk, ...others] = output;
+  const strange = chunk.imports.filter((name) => !name.startsWith('node:'));
+  if (others.length > 0 || strange.length > 0) throw new Error('the doorman is not one file with node: imports alone');
+  // Equal sources give equal bytes; the mark of a part would name the folder of this very build.
+  writeFileSync(join(folder, 'doorman.mjs'), chunk.code.replaceAll(/^\/\/(?:#(?:end)?region.*| .*\.js)\n/gm, ''));
+}

@@ -1,14 +1,14 @@
 /**
  * Runs the project's gates one after another: `check` (nothing that takes long), `verify` (and the tests), `ci` (from
  * nothing installed to everything asked). Each gate prints its name, its time and its verdict; all of them run even
- * when one fails; the last line counts tests and gates.
+ * when one fails; the last lines name the tests that failed and count tests and gates.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { countTests } from './count-tests.mjs';
+import { countTests, failureLines } from './count-tests.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const results = mkdtempSync(join(tmpdir(), 'meshwright-gates-'));
@@ -41,7 +41,7 @@ const otherTests = {
 const inNamespaces = {
   name: 'simulated Macs in namespaces',
   command: 'npx vitest run --project namespace',
-  minutes: 8,
+  minutes: 12,
   env: { ...everything, ...resultsIn('namespace'), MESHWRIGHT_TESTS: 'namespace' },
 };
 const hasNamespaces = process.platform === 'linux' && process.getuid() === 0;
@@ -98,6 +98,14 @@ function runGate(gate) {
   });
 }
 
+/** Whether tests met the real llama.cpp: without its packages they were left out, which is no failure. */
+function llamaLine() {
+  const looked = spawnSync('bash', ['scripts/llama-packages.sh', '--find'], { cwd: root, encoding: 'utf8' });
+  if (looked.status !== 0) return `left out: every test with the real llama.cpp (${looked.stderr.trim()})`;
+  const [version] = readFileSync(join(looked.stdout.trim(), 'unpacked'), 'utf8').split(' ');
+  return `with the real llama.cpp ${version}`;
+}
+
 const gates = runs[process.argv[2] ?? 'check'];
 if (gates === undefined) {
   process.stderr.write(`usage: node scripts/gates.mjs ${Object.keys(runs).join(' | ')}\n`);
@@ -114,9 +122,12 @@ for (const gate of gates) {
 }
 
 const tests = countTests(results);
+const failures = failureLines(results, root);
 rmSync(results, { recursive: true, force: true });
 const failedGates = verdicts.filter((one) => !one.isGreen).length;
 process.stdout.write(`\n${verdicts.map((one) => one.line).join('\n')}\n`);
+if (process.argv[2] === 'ci') process.stdout.write(`${llamaLine()}\n`);
+for (const line of failures) process.stdout.write(`${line}\n`);
 process.stdout.write(
   `${tests.total} tests: ${tests.passed} passed, ${tests.failed} failed, ${tests.skipped} skipped; `,
 );

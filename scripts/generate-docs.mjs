@@ -87,7 +87,8 @@ function rowsOf(unresolved, path, required) {
   };
   const items = part.items === undefined ? [] : rowsOf(part.items, `${path}[]`, false);
   const named = typeof part.additionalProperties === 'object' ? namedRows(part, path) : [];
-  return [row, ...keyRows(part, path), ...items, ...named];
+  const forms = (part.oneOf ?? []).map(resolved).flatMap((form) => keyRows(form, path));
+  return [row, ...keyRows(part, path), ...forms, ...items, ...named];
 }
 
 /** Rows of a map with free names; the first says what a name looks like. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { Step, StepId, StepOutcome } from '../model/step.ts';
+import { type Step, type StepId, type StepOutcome, stepsBefore } from '../model/step.ts';
 import type { Plan } from '../plan/plan.ts';
+import { onAbort } from '../remote/on-abort.ts';
 import { createLanes, type Lanes } from './lanes.ts';
 import type { StepReport } from './run-report.ts';
 
@@ -55,8 +56,8 @@ interface Schedule {
 }
 
 /**
- * Runs the steps of a plan, each as soon as those that it needs have done their work. A step that did not keeps its
- * dependants from running; the others go on. A group that was begun and is not completed is cleaned up by its rescue,
+ * Runs the steps of a plan, each as soon as those that it needs have done their work, and those that it comes after have
+ * ended. A step that did not keeps those that need it from running; the others go on. A group that was begun and is not completed is cleaned up by its rescue,
  * whatever became of the rest. Gives a report for every step in the order of the plan, then those of rescues.
  */
 export async function executeSteps(
@@ -65,7 +66,7 @@ export async function executeSteps(
 ): Promise<readonly StepReport[]> {
   const items = plan.steps.map((step): Item => ({ step, giveUp: new AbortController(), state: 'waiting' }));
   const itemsById = new Map(items.map((item) => [item.step.id, item]));
-  const lost = plan.steps.flatMap((step) => step.needs.filter((need) => !itemsById.has(need)));
+  const lost = plan.steps.flatMap((step) => stepsBefore(step).filter((one) => !itemsById.has(one)));
   if (lost.length > 0) throw new Error(`the plan needs steps that it does not have: ${lost.join(', ')}`);
   const lanes = createLanes(options.parallel);
   const watch = new AbortController();
@@ -154,7 +155,7 @@ function startReady(schedule: Schedule): boolean {
 
 /** A rescue only keeps its order: one member that cannot be stopped is no reason to leave the others running. */
 function isReady({ step, rescues }: Item, { items, itemsById }: Schedule): boolean {
-  if (rescues === undefined) return step.needs.every((need) => itemsById.get(need)?.state === 'ended');
+  if (rescues === undefined) return stepsBefore(step).every((one) => itemsById.get(one)?.state === 'ended');
   const own = items.filter((item) => item.rescues === rescues && step.needs.includes(item.step.id));
   return own.every((item) => item.state === 'ended');
 }
@@ -164,7 +165,9 @@ async function run(item: Item, schedule: Schedule): Promise<void> {
   const { options, lanes } = schedule;
   const startedAtMs = performance.now();
   const about = { signal: giveUp.signal, ...(rescues === undefined ? {} : { rescues }) };
-  const result = await Promise.race([options.run(step, about), abandoned(item, options)]);
+  const over = new AbortController();
+  const result = await Promise.race([options.run(step, about), abandoned(item, options, over.signal)]);
+  over.abort();
   lanes.leave(step.node, step.act.kind);
   end(item, result, Math.max(1, performance.now() - startedAtMs), options);
 }
@@ -173,18 +176,29 @@ async function run(item: Item, schedule: Schedule): Promise<void> {
  * After an interrupt nobody waits for ever for a script: how it ended is then unknown. Members of a group and rescues
  * are awaited to their own deadlines, since a start that is still on its way would outlive the stop that follows.
  */
-async function abandoned({ step, rescues, giveUp }: Item, options: ExecuteOptions): Promise<StepResult> {
+async function abandoned(
+  { step, rescues, giveUp }: Item,
+  options: ExecuteOptions,
+  over: AbortSignal,
+): Promise<StepResult> {
   const { signal } = giveUp;
-  if (!signal.aborted) await once(signal);
+  if (!signal.aborted) await once(signal, over);
   const isAwaited = rescues !== undefined || step.group !== undefined;
-  if (isAwaited && !options.forbidden.aborted) await once(options.forbidden);
+  if (isAwaited && !options.forbidden.aborted) await once(options.forbidden, over);
   // Nothing else waits for it: it must not keep the process alive.
   await sleep(options.interruptMs, undefined, { ref: false });
   return { outcome: 'unknown', diagnostics: [] };
 }
 
-const once = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+/** Never, once a step is over: signals live longer than all of them. */
+const once = (signal: AbortSignal, over: AbortSignal): Promise<void> =>
+  new Promise(
+    (resolve) =>
+      void onAbort(
+        over,
+        onAbort(signal, () => resolve()),
+      ),
+  );
 
 function end(item: Item, { outcome, diagnostics }: StepResult, ms: number, options: ExecuteOptions): void {
   const { step, rescues } = item;

@@ -16,10 +16,12 @@ import { type LogIn, type UseLimits, type Way, withRemote } from './with-remote.
 export interface InstallAccess {
   readonly node: NodeName;
   readonly way: Extract<Way, { kind: 'way' }>;
-  /** Of the account: for the login, unless a key is accepted, and for sudo. */
+  /** Of the account, for sudo. */
   readonly password: Secret;
-  /** Type and base64 of the key to install; absent when the node accepts one, which then logs in. */
+  /** Type and base64 of the key to install; absent when the node accepts one. */
   readonly key?: string;
+  /** How to log in; by key unless given. */
+  readonly logIn?: LogIn;
 }
 
 /** What was installed, and what stood in the way of the rest. Only a login by key over a new connection shows that it works. */
@@ -36,7 +38,7 @@ export const byPassword =
 
 /** Logs in once and puts the key and the rule of sudo on the node, each unless it is there. The password is sent once. */
 export async function installAccess(install: InstallAccess, limits: UseLimits): Promise<InstallResult> {
-  const { node, way, key, password } = install;
+  const { node, way, key, password, logIn } = install;
   const { user } = way.target;
   const reached = await withRemote(
     { node, way },
@@ -47,7 +49,7 @@ export async function installAccess(install: InstallAccess, limits: UseLimits): 
         maxBytes: 65_536,
         stdin: Buffer.from(`${password.reveal()}\n`),
       }),
-    key === undefined ? undefined : byPassword(password),
+    logIn,
   );
   if (reached.kind === 'unreached') return { answer: {}, diagnostics: reached.diagnostics };
   return judge(install, reached.value);

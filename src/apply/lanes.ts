@@ -16,6 +16,8 @@ const lanesByKind: Readonly<Record<Act['kind'], readonly Lane[]>> = {
   reboot: ['act', 'bulk'],
   gate: [],
   ask: [],
+  prove: ['act'],
+  dialogue: [],
   hands: [],
 };
 

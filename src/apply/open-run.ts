@@ -10,7 +10,7 @@ import { runSteps, type SecondLook } from './run-steps.ts';
 export interface OpenRun {
   /**
    * Takes the leases that are missing and runs exactly this plan. What only hands can do takes no lease. A refusal, an
-   * interrupt and a lost lease are values of the report; it rejects for bugs only. With `second` the nodes are looked at
+   * interrupt and a lost lease are values of the report; it rejects for bugs, and with what `onLeased` throws. With `second` the nodes are looked at
    * once more when somebody else held a lease before.
    */
   readonly run: (plan: Plan, second?: SecondLook) => Promise<RunReport>;
@@ -19,6 +19,8 @@ export interface OpenRun {
    * again. Nothing is run where a lease is refused.
    */
   readonly command: (commands: readonly NodeCommand[], deadlineMs: number) => Promise<CommandReport>;
+  /** Aborted as soon as one of its leases is lost. */
+  readonly lost: AbortSignal;
   /** Gives the leases back, ends the journal and the connections. May be called twice. */
   readonly close: () => Promise<void>;
 }
@@ -42,6 +44,7 @@ export function openRun(options: RunOptions): OpenRun {
   return {
     run: (plan, second) => runSteps(plan, parts, second),
     command: (commands, commandMs) => runCommands(commands, commandMs, parts),
+    lost: parts.keeper.lost,
     close: () => {
       closed ??= close();
       return closed;

@@ -65,6 +65,6 @@ export interface PlaybookOptions {
   /** For what a playbook waits for, before and between its runs. */
   readonly timing: RunTiming;
   readonly signal?: AbortSignal;
-  /** Told of each task when it has ended, before the next one begins. */
-  readonly onWork?: (work: PlaybookWork) => Promise<void>;
+  /** Told of each task when it has ended, before the next one begins; `lost` is aborted when a lease of the run is lost. */
+  readonly onWork?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
 }

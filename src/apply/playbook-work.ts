@@ -9,12 +9,14 @@ import type { Goal } from '../plan/goal.ts';
 import { makePlan } from '../plan/make-plan.ts';
 import type { Plan } from '../plan/plan.ts';
 import { seenProperties } from '../plan/properties.ts';
+import { withUndrained } from '../plan/undrained.ts';
 import type { Work } from '../playbooks/expand.ts';
 import { propertyKey } from '../resources/property-key.ts';
 import type { OpenRun } from './open-run.ts';
-import { pause } from './pause.ts';
 import type { PlaybookOptions, PlaybookPlace, ShownPlan } from './playbook-report.ts';
 import type { LeaseRefusal, RunReport } from './run-report.ts';
+import { timeFor } from './run-timing.ts';
+import { waitFor } from './wait-task.ts';
 
 /** What a task may use. */
 export interface WorkTools {
@@ -48,7 +50,7 @@ export function carryOut(work: Work, tools: WorkTools): Promise<DoneWork> {
     case 'verify':
       return verify(work.targets, tools);
     case 'wait':
-      return wait(work, tools);
+      return waitFor(work, tools);
     case 'assert':
       return assertProperty(work, tools);
     case 'confirm':
@@ -110,19 +112,21 @@ async function planAndRunOnce(
   const shown = first ?? (await planFor(goal, targets, tools));
   if (options.signal?.aborted === true) return shown;
   const { plan } = shown;
-  const blocked = goal.kind === 'converge' ? [] : keptBack(plan);
+  const { desired } = options.scope;
+  const fleet = { desired, observed: plan.observed };
+  const blocked = goal.kind === 'converge' ? [] : withUndrained(keptBack(plan), goal, fleet);
   if (plan.steps.every(({ act }) => act.kind === 'hands')) return { ...shown, failed: blocked };
   const isApproved = first !== undefined || (await options.approve(plan, place));
   if (!isApproved) return { ...shown, isDeclined: true };
   tools.forget();
-  const { desired } = options.scope;
   const observed = canonicalJson(jsonOf(plan.observed));
   const run = await tools.run().run(plan, {
     nodes: nodesToSee(desired, targets).map(({ name }) => name),
     isStale: (observation) =>
       canonicalJson(jsonOf(makePlan({ goal, desired, observation, targets }).observed)) !== observed,
   });
-  return { ...shown, run, failed: [...new Set([...failedNodes(plan, run), ...blocked])], isEnd: isEnd(run) };
+  const failed = [...withUndrained(failedNodes(plan, run), goal, fleet), ...blocked];
+  return { ...shown, run, failed: [...new Set(failed)], isEnd: isEnd(run) };
 }
 
 const jsonOf = (observed: Plan['observed']): Json =>
@@ -158,55 +162,6 @@ async function verify(targets: readonly NodeName[], tools: WorkTools): Promise<D
   );
   return { ...shown, diagnostics, failed: [...new Set(shown.plan.changes.map(({ node }) => node))] };
 }
-
-/** Looks afresh, again and again, until all of it is there or the deadline is over. */
-async function wait(work: Extract<Work, { kind: 'wait' }>, tools: WorkTools): Promise<DoneWork> {
-  const { options } = tools;
-  const { timing, signal } = options;
-  const endMs = performance.now() + work.deadlineMs * timing.scale;
-  tools.forget();
-  while (signal?.aborted !== true) {
-    const observation = await options.observe(work.nodes);
-    const missing = missingIn(observation, work, tools);
-    if (missing.length === 0) return { observation };
-    if (performance.now() >= endMs) {
-      const failed = missing.map(({ node }) => node);
-      return { observation, failed, diagnostics: missing.map((one) => waitOver(one, work.deadlineMs)) };
-    }
-    await pause(timing.gatePollMs, signal);
-  }
-  return {};
-}
-
-interface Missing {
-  readonly node: NodeName;
-  readonly why: string;
-}
-
-function missingIn(
-  observation: FleetObservation,
-  work: Extract<Work, { kind: 'wait' }>,
-  { options }: WorkTools,
-): readonly Missing[] {
-  const unseen = work.nodes.flatMap((node): readonly Missing[] => {
-    const [problem] = observation.failures[node] ?? [];
-    return problem === undefined ? [] : [{ node, why: problem.summary }];
-  });
-  if (work.for === 'observed' || unseen.length > 0) return unseen;
-  const goal: Goal = { kind: 'start', placements: work.placements };
-  const { desired } = options.scope;
-  const plan = makePlan({ goal, desired, observation, targets: work.nodes });
-  return [
-    ...plan.changes.map(({ node, resource, from }) => ({ node, why: `${resource}: ${from}` })),
-    ...plan.waiting.map(({ node, resource, for: reasons }) => ({ node, why: `${resource}: ${reasons.join(', ')}` })),
-  ];
-}
-
-const waitOver = ({ node, why }: Missing, deadlineMs: number): Diagnostic =>
-  diagnose('task/wait-over', {
-    subject: `node ${node}`,
-    detail: `${node}, after ${Math.round(deadlineMs / 1_000)} s: ${why}`,
-  });
 
 async function assertProperty(work: Extract<Work, { kind: 'assert' }>, tools: WorkTools): Promise<DoneWork> {
   const { property, is, says, nodes } = work;
@@ -244,6 +199,6 @@ async function runOwn(work: Extract<Work, { kind: 'run' }>, tools: WorkTools): P
   const { timing } = tools.options;
   const { failed, refusals, diagnostics, isInterrupted, isLeaseLost } = await tools
     .run()
-    .command(work.commands, work.deadlineMs * timing.scale);
+    .command(work.commands, timeFor(work.deadlineMs, timing, 30_000));
   return { failed, refusals, diagnostics, isEnd: refusals.length > 0 || isLeaseLost || isInterrupted };
 }

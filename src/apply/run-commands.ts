@@ -4,6 +4,7 @@ import { escapeText } from '../diagnostics/escape.ts';
 import { exitText, isSuccess } from '../model/exit.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodeCommand } from '../playbooks/expand.ts';
+import { onAbort } from '../remote/on-abort.ts';
 import { quote } from '../script/quote.ts';
 import { forEachLimited } from './for-each-limited.ts';
 import { leaseHeld } from './lease-ask.ts';
@@ -119,17 +120,11 @@ async function send(
 
 /** After an interrupt a command has a moment to end; nobody waits for its whole deadline. */
 async function untilInterrupted<T>(asked: Promise<T>, { signal, timing }: Parts['options']): Promise<T | 'given-up'> {
-  const over = new AbortController();
+  let forget = (): void => undefined;
   const givenUp = new Promise<'given-up'>((resolve) => {
-    const wait = (): void => void setTimeout(() => resolve('given-up'), timing.interruptMs).unref();
-    if (signal?.aborted) wait();
-    else signal?.addEventListener('abort', wait, { once: true, signal: over.signal });
+    forget = onAbort(signal, () => void setTimeout(() => resolve('given-up'), timing.interruptMs).unref());
   });
-  try {
-    return await Promise.race([asked, givenUp]);
-  } finally {
-    over.abort();
-  }
+  return Promise.race([asked, givenUp]).finally(forget);
 }
 
 const notAwaited = (node: NodeName, words: readonly string[]): Diagnostic =>

@@ -26,6 +26,10 @@ export interface RunOptions extends UseLimits {
   /** How long somebody else's living lease is waited for, after which the run is refused; 0 unless `--lease-wait`. */
   readonly leaseWaitMs: number;
   readonly onEvent: RunListener;
+  /**
+   * Told when the leases of a plan are held and before its first step, which waits for it. What it throws ends the run.
+   */
+  readonly onLeased?: () => Promise<void>;
   /** Told before the script that takes the way into a node away, which is not sent until this is done. */
   readonly onWithdraw?: (node: NodeName) => Promise<void>;
   /** Unlocks a Mac that came back locked at FileVault, where that needs no person; absent when none can be. */

@@ -1,6 +1,6 @@
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { NodeName } from '../model/node.ts';
-import { batchesOf, expandTask, playNodes } from '../playbooks/expand.ts';
+import { batchesOf, expandTask, type LaterTask, playNodes } from '../playbooks/expand.ts';
 import type { Play, Playbook } from '../playbooks/playbook.ts';
 import { type OpenRun, openRun } from './open-run.ts';
 import type { PlaybookOptions, PlaybookPlace, PlaybookReport, PlaybookWork } from './playbook-report.ts';
@@ -9,6 +9,7 @@ import { carryOut, type DoneWork } from './playbook-work.ts';
 /** What a playbook run remembers from one task to the next. */
 interface PlaybookState {
   readonly options: PlaybookOptions;
+  readonly plays: readonly Play[];
   readonly works: PlaybookWork[];
   /** Begun when something is sent for the first time. */
   run?: OpenRun;
@@ -25,10 +26,12 @@ interface PlaybookState {
  * @throws FleetError `journal/cannot-write` before anything is sent, and whatever `observe` rejects with
  */
 export async function runPlaybook(playbook: Playbook, options: PlaybookOptions): Promise<PlaybookReport> {
-  const state: PlaybookState = { options, works: [], first: options.first, isStopped: false, isDeclined: false };
+  const { plays } = playbook;
+  const { first } = options;
+  const state: PlaybookState = { options, plays, works: [], first, isStopped: false, isDeclined: false };
   try {
     let at = 0;
-    for (const play of playbook.plays) {
+    for (const play of plays) {
       if (isOver(state)) break;
       await runPlay(play, at, state);
       at += 1;
@@ -48,6 +51,9 @@ export async function runPlaybook(playbook: Playbook, options: PlaybookOptions):
     isInterrupted,
   };
 }
+
+/** Of a run that has no lease yet. */
+const neverLost = new AbortController().signal;
 
 const isOver = ({ options, isStopped, isDeclined }: PlaybookState): boolean =>
   isStopped || isDeclined || options.signal?.aborted === true;
@@ -79,18 +85,31 @@ interface Batch {
 /** Gives the members that have failed. */
 async function runBatch({ play, at, batch, members }: Batch, state: PlaybookState): Promise<ReadonlySet<NodeName>> {
   const failed = new Set<NodeName>();
-  for (const task of play.tasks) {
+  for (const [index, task] of play.tasks.entries()) {
     const nodes = members.filter((node) => !failed.has(node));
     if (isOver(state) || nodes.length === 0) break;
-    const work = await runTask({ play: at, batch, task, nodes }, state);
+    const work = await runTask({ play: at, batch, task, nodes }, state, laterTasks(index, { play, at, nodes }, state));
     for (const node of work.failed.filter((one) => members.includes(one))) failed.add(node);
   }
   return failed;
 }
 
-async function runTask(place: PlaybookPlace, state: PlaybookState): Promise<PlaybookWork> {
+/** What is still to come for these nodes, and then in the plays after theirs. */
+function laterTasks(
+  index: number,
+  { play, at, nodes }: Pick<Batch, 'play' | 'at'> & Pick<PlaybookPlace, 'nodes'>,
+  { plays, options }: PlaybookState,
+): readonly LaterTask[] {
+  const own = play.tasks.slice(index + 1).map((task) => ({ task, nodes }));
+  const others = plays
+    .slice(at + 1)
+    .flatMap((one) => one.tasks.map((task) => ({ task, nodes: playNodes(one, options.scope) })));
+  return [...own, ...others];
+}
+
+async function runTask(place: PlaybookPlace, state: PlaybookState, later: readonly LaterTask[]): Promise<PlaybookWork> {
   const { options, works } = state;
-  const done = await carryOut(expandTask(place.task, options.scope, place.nodes), {
+  const done = await carryOut(expandTask(place.task, options.scope, place.nodes, later), {
     place,
     options,
     look: (nodes) => lookAt(nodes, state),
@@ -113,7 +132,7 @@ async function runTask(place: PlaybookPlace, state: PlaybookState): Promise<Play
   state.isDeclined ||= done.isDeclined === true;
   state.isStopped ||= done.isEnd === true;
   works.push(work);
-  await options.onWork?.(work);
+  await options.onWork?.(work, state.run?.lost ?? neverLost);
   return work;
 }
 

@@ -32,6 +32,7 @@ export async function runSteps(plan: Plan, parts: Parts, second?: SecondLook): P
   }
   const isStale = taken.hasMet && second !== undefined && (await hasChanged(second, parts));
   if (isStale) return { ...reportOf(parts, notBegun(plan, 'skipped')), isStale };
+  if (!isInterrupted(parts)) await parts.options.onLeased?.();
   return reportOf(parts, await execute(plan, parts));
 }
 

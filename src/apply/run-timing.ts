@@ -29,8 +29,14 @@ export interface RunTiming {
   readonly unlockReturnMs: number;
   /** How long scripts that run are awaited after a signal. */
   readonly interruptMs: number;
+  /** Without any progress a rank that joins is waited for so long at least, whatever the file expects of a token. */
+  readonly gateStallMs: number;
+  /** The same for the first token after a load, which compiles the first time. */
+  readonly tokenStallMs: number;
   /** Factor for the deadlines of steps. */
   readonly scale: number;
+  /** Factor for everything that a dialogue counts: how often it looks, and how long it waits for what it sees. */
+  readonly talkScale: number;
 }
 
 /** The times for real Macs. */
@@ -48,8 +54,14 @@ export const realTiming: RunTiming = {
   unlockPauseMs: 15_000,
   unlockReturnMs: 600_000,
   interruptMs: 10_000,
+  gateStallMs: 120_000,
+  tokenStallMs: 300_000,
   scale: 1,
+  talkScale: 1,
 };
+
+/** What runs on simulated Macs answers as this computer lets it, however quick their clocks are. */
+const leastTalkScale = 0.1;
 
 /**
  * The times for simulated Macs whose clocks run faster: what waits for a Mac is multiplied. The scripts themselves and
@@ -71,6 +83,13 @@ export function scaledTiming(factor: number): RunTiming {
     unlockPauseMs: scaled(realTiming.unlockPauseMs, 200),
     unlockReturnMs: scaled(realTiming.unlockReturnMs, 20_000),
     interruptMs: scaled(realTiming.interruptMs, 5_000),
+    gateStallMs: scaled(realTiming.gateStallMs, 20_000),
+    tokenStallMs: scaled(realTiming.tokenStallMs, 30_000),
     scale: factor,
+    talkScale: Math.max(factor, leastTalkScale),
   };
 }
+
+/** A deadline in the time of this run; looks and commands take as long as this computer, whatever the clocks of simulated Macs do. */
+export const timeFor = (deadlineMs: number, { scale }: Pick<RunTiming, 'scale'>, atLeastMs: number): number =>
+  Math.max(Math.min(deadlineMs, atLeastMs), deadlineMs * scale);

@@ -4,6 +4,7 @@ import { FleetError, type NonEmpty } from '../diagnostics/fleet-error.ts';
 import type { NodeName } from '../model/node.ts';
 import { connect } from '../remote/connect.ts';
 import type { HostKeyTrust } from '../remote/host-key-trust.ts';
+import { onAbort } from '../remote/on-abort.ts';
 import type { ConnectLimits, Remote, Target } from '../remote/remote.ts';
 
 /** A way to a node and what makes its host key trustworthy, or the reasons why there is none. */
@@ -51,14 +52,12 @@ export async function withRemote<T>(
   try {
     const { deadlineMs, signal } = limits;
     const remote = await logIn(way, { deadlineMs, ...(signal ? { signal } : {}) });
-    const abort = (): void => remote.close();
-    signal?.addEventListener('abort', abort, { once: true });
-    if (signal?.aborted) abort();
+    const forget = onAbort(signal, () => remote.close());
     try {
       const leftMs = Math.max(1, Math.floor(deadlineMs - remote.connectMs));
       return { kind: 'reached', value: await body(recorded(remote, node, limits.onCommand), leftMs) };
     } finally {
-      signal?.removeEventListener('abort', abort);
+      forget();
       remote.close();
     }
   } catch (error) {

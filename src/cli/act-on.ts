@@ -1,3 +1,4 @@
+import type { PlaybookReport, PlaybookWork } from '../apply/playbook-report.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Goal } from '../plan/goal.ts';
@@ -6,8 +7,10 @@ import type { Plan } from '../plan/plan.ts';
 import type { PlayScope } from '../playbooks/expand.ts';
 import type { Playbook } from '../playbooks/playbook.ts';
 import { changeNodes } from './change-nodes.ts';
+import { closedDoorLines } from './closed-doors.ts';
 import { createConsent, type GuardedEffect } from './consent.ts';
 import type { ExitCode } from './exit-codes.ts';
+import { withKeptStops } from './kept-stops.ts';
 import type { LookedPlan } from './look-and-plan.ts';
 import type { RunOutcome } from './run-outcome.ts';
 import type { SettledCluster } from './settle-cluster.ts';
@@ -32,10 +35,20 @@ export interface Action {
   readonly allowable?: readonly GuardedEffect[];
   /** The nodes whose state decides the exit code. */
   readonly judged: readonly NodeName[];
+  /** The same, where that follows from the last look. */
+  readonly judgedAt?: (observation: FleetObservation) => readonly NodeName[];
   /** What the last look is compared with; absent where the steps themselves say how it went. */
   readonly goal?: Goal;
-  /** Sentences behind the last line, once something was done. */
-  readonly closing?: readonly string[];
+  /** Called each time the leases of a plan are held, before its first step. */
+  readonly onLeased?: () => Promise<void>;
+  /** Called when a task has ended and before the next one begins, under the leases of the run, until one is `lost`. */
+  readonly afterTask?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
+  /** What is said of a task that has no plan of its own, where that is another thing than its words. */
+  readonly tells?: (work: PlaybookWork) => string | undefined;
+  /** Sentences behind the last line, made of what was done. */
+  readonly closing?: (report: PlaybookReport) => readonly string[];
+  /** The same, made of the last look. */
+  readonly lastWords?: (observation: FleetObservation) => readonly string[];
 }
 
 /** Runs a playbook from its first look to its last, and shows how it came out. */
@@ -44,7 +57,7 @@ export async function actOn(
   action: Action,
   { cluster, ways }: { readonly cluster: SettledCluster; readonly ways: Ways },
 ): Promise<ExitCode> {
-  const { verb, playbook, scope, named, judged, file } = action;
+  const { verb, playbook, scope, named, file } = action;
   const { lockPlace } = cluster;
   const lock = { shown: lockPlace.shown, additions: [] };
   const { isSimulated } = ways;
@@ -61,8 +74,19 @@ export async function actOn(
   // Their users wrote it; of a verb of ours the help tells.
   if (file !== undefined && playbook.about !== undefined && !run.options.json) run.console.out(`${playbook.about}\n\n`);
   const question = (): string => `${verb.charAt(0).toUpperCase()}${verb.slice(1)}: do what is shown above?`;
-  const { report, refusal } = await changeNodes(run, { verb, playbook, scope, ways, consent, show, apart, question });
-  const last = report.observation === undefined ? undefined : lookedPlan(action, report.observation, isSimulated);
+  const { onLeased, afterTask, tells } = action;
+  const agreed = {
+    ...(onLeased === undefined ? {} : { onLeased }),
+    ...(afterTask === undefined ? {} : { afterTask }),
+    ...(tells === undefined ? {} : { tells }),
+  };
+  const change = { verb, playbook, scope, ways, consent, show, apart, question, ...agreed };
+  const { report, refusal } = await changeNodes(run, change);
+  const judged = (report.observation && action.judgedAt?.(report.observation)) ?? action.judged;
+  const last =
+    report.observation === undefined
+      ? undefined
+      : lookedPlan({ ...action, judged }, { ...report, observation: report.observation }, isSimulated);
   const interruptedBy = exitOfSignal(run.signal);
   const outcome: RunOutcome = {
     targets: judged,
@@ -79,16 +103,20 @@ export async function actOn(
     ...(file === undefined ? {} : { playbook: file }),
     isSimulated,
     lock: { path: lockPlace.path, written: false, additions: [] },
-    ...(action.closing === undefined ? {} : { closing: action.closing }),
+    closing: [
+      ...(action.closing?.(report) ?? []),
+      ...(report.observation === undefined ? closedDoorLines(report) : (action.lastWords?.(report.observation) ?? [])),
+    ],
   });
 }
 
 function lookedPlan(
   { goal, scope, judged }: Action,
-  observation: FleetObservation,
+  { observation, works }: Required<Pick<PlaybookReport, 'observation' | 'works'>>,
   isSimulated: boolean,
 ): LookedPlan | undefined {
   if (goal === undefined) return undefined;
-  const plan = makePlan({ goal, desired: scope.desired, observation, targets: judged });
+  const looked = makePlan({ goal, desired: scope.desired, observation, targets: judged });
+  const plan = goal.kind === 'start' ? withKeptStops(looked, { works }) : looked;
   return { plan: isSimulated ? simulatedPlan(plan) : plan, observation };
 }

@@ -6,8 +6,8 @@ import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { PlayScope } from '../playbooks/expand.ts';
-import type { Playbook, Task } from '../playbooks/playbook.ts';
-import { type ToldTask, taskText } from '../report/task-text.ts';
+import type { Playbook } from '../playbooks/playbook.ts';
+import { taskText } from '../report/task-text.ts';
 import { askYes } from './ask.ts';
 import type { Consent } from './consent.ts';
 import { observeNodes } from './observe-fleet.ts';
@@ -25,6 +25,12 @@ export interface NodeChange {
   readonly ways: Ways;
   readonly consent: Consent;
   readonly onWithdraw?: RunSubject['onWithdraw'];
+  /** Called each time the leases of a plan are held, before its first step. */
+  readonly onLeased?: () => Promise<void>;
+  /** Called when a task has ended and before the next one begins, under the leases of the run, until one is `lost`. */
+  readonly afterTask?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
+  /** What is said of a task that has no plan of its own, where that is another thing than its words. */
+  readonly tells?: (work: PlaybookWork) => string | undefined;
   /** Shows a plan before anybody is asked about it. */
   readonly show: (plan: Plan) => void;
   /** Sets what follows apart from what was said before. */
@@ -45,8 +51,8 @@ export interface EndedChange {
  * @throws FleetError when the first plan may not be run, or the journal cannot be written: then nothing was changed
  */
 export async function changeNodes(run: Run, change: NodeChange): Promise<EndedChange> {
-  const { playbook, scope, ways, verb, first, onWithdraw } = change;
-  const told = onWithdraw === undefined ? {} : { onWithdraw };
+  const { playbook, scope, ways, verb, first, onWithdraw, onLeased } = change;
+  const told = { ...(onWithdraw === undefined ? {} : { onWithdraw }), ...(onLeased === undefined ? {} : { onLeased }) };
   const view = createRunView(run);
   const prepared = await prepareRun(run, { fleet: scope.desired, ways, verb, onEvent: view.listen, ...told });
   const state: ChangeState = { hasRun: first !== undefined, off: new Set(), refusal: [] };
@@ -69,10 +75,13 @@ export async function changeNodes(run: Run, change: NodeChange): Promise<EndedCh
       run: prepared.begin,
       timing: timingFor(run),
       signal: run.signal,
-      onWork: async (work) => {
+      onWork: async (work, lost) => {
         noteSwitchedOff(work, state);
-        const told = toldTask(work.task);
-        if (told !== undefined) await view.note(taskText(told, work.nodes, work.failed));
+        const text = change.tells?.(work) ?? toldText(work);
+        if (text !== undefined) await view.note(text);
+        if (change.afterTask === undefined) return;
+        await view.end();
+        await change.afterTask(work, lost);
       },
     });
     return { report, refusal: state.refusal };
@@ -120,9 +129,10 @@ async function unlessRefused(state: ChangeState, ask: () => Promise<boolean>): P
 }
 
 /** What has a plan has told its changes, and an answer was given by whoever was asked. */
-function toldTask(task: Task): ToldTask | undefined {
+function toldText({ task, nodes, failed }: PlaybookWork): string | undefined {
   const { kind } = task;
-  return kind === 'run' || kind === 'wait' || kind === 'assert' || kind === 'verify' ? task : undefined;
+  const isTold = kind === 'run' || kind === 'wait' || kind === 'assert' || kind === 'verify';
+  return isTold ? taskText(task, nodes, failed) : undefined;
 }
 
 function noteSwitchedOff({ run }: PlaybookWork, { off }: ChangeState): void {

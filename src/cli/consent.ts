@@ -65,12 +65,12 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
       hasBegun = true;
       if (policy.isAgreed) {
         if (strange.length === 0) return true;
-        if (!canAsk(run)) throw notAllowed(strange);
+        if (!canAsk(run)) throw notAllowed(strange, policy);
         return askPerson(run, `${sentenceOf(strange)}\nAllow that?`);
       }
       if (isLater && disturbing.length === 0) return true;
       if (canAsk(run)) return askPerson(run, question);
-      throw strange.length > 0 ? notAllowed(strange) : needsYes(run, question);
+      throw strange.length > 0 ? notAllowed(strange, policy) : needsYes(run, question);
     },
   };
 }
@@ -81,13 +81,26 @@ const canAsk = ({ console, options }: Run): boolean => console.canAsk && !option
 const sentenceOf = (effects: readonly EffectTotal[]): string =>
   `This ${effectTexts({ effects, changes: [] }).join('; ')}.`;
 
-const notAllowed = (effects: readonly EffectTotal[]): FleetError =>
-  new FleetError([
+const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolicy): FleetError => {
+  const foreign = effects.filter(({ kind }) => !allowable.some((one) => one === kind));
+  const kinds = effects.map(({ kind }) => kind).join(',');
+  return new FleetError([
     diagnose('plan/not-allowed', {
       detail: `The plan ${effectTexts({ effects, changes: [] }).join('; ')}.`,
-      hint: `Look at the plan, then: --allow ${effects.map(({ kind }) => kind).join(',')}`,
+      hint:
+        foreign.length === 0
+          ? `Look at the plan, then: --allow ${kinds}`
+          : `This verb does so only where somebody is asked. Look at the plan, then: ${commandsFor(foreign).join(', ')}`,
     }),
   ]);
+};
+
+/** The verbs that do by their name what another one may not. */
+const commandsFor = (effects: readonly EffectTotal[]): readonly string[] =>
+  effects.map(({ kind, nodes }) => {
+    if (kind === 'reboot' || kind === 'shutdown') return `meshwright ${kind} ${nodes.join(' ')}`;
+    return kind === 'delete' ? 'meshwright uninstall --models' : `meshwright apply --allow ${kind}`;
+  });
 
 const needsYes = (run: Run, question: string): FleetError =>
   new FleetError([

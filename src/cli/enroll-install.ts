@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import type { AccessCheck } from '../apply/enroll-node.ts';
 import { byPassword, type InstallResult, installAccess } from '../apply/install-access.ts';
+import { sharedLogin } from '../apply/shared-login.ts';
 import type { LogIn, Way } from '../apply/with-remote.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
@@ -56,10 +57,28 @@ export async function installMissing(run: Run, missing: MissingAccess): Promise<
   }
   const found = await password(run, missing, source);
   if ('diagnostic' in found) return { kind: 'not-tried', diagnostics: [...access.diagnostics, found.diagnostic] };
-  const against = (await missing.judge?.(key === undefined ? undefined : byPassword(found.secret))) ?? [];
-  if (against.length > 0 || run.signal.aborted) return { kind: 'not-tried', diagnostics: against };
-  const install = { node: node.name, way, password: found.secret, ...(key === undefined ? {} : { key: key.line }) };
-  return { kind: 'tried', ...(await installAccess(install, useLimits(run))) };
+  return judgeAndInstall(run, missing, { password: found.secret, key });
+}
+
+/** Both with one login, so that the password is sent once. */
+async function judgeAndInstall(
+  run: Run,
+  { node, way, judge }: MissingAccess,
+  { password: secret, key }: { readonly password: Secret; readonly key: FirstKey | undefined },
+): Promise<InstallOutcome> {
+  const shared = key === undefined ? undefined : sharedLogin(byPassword(secret));
+  const end = (): void => shared?.end();
+  run.signal.addEventListener('abort', end, { once: true });
+  try {
+    const against = (await judge?.(shared?.logIn)) ?? [];
+    if (against.length > 0 || run.signal.aborted) return { kind: 'not-tried', diagnostics: against };
+    const byKey = key === undefined || shared === undefined ? {} : { key: key.line, logIn: shared.logIn };
+    const install = { node: node.name, way, password: secret, ...byKey };
+    return { kind: 'tried', ...(await installAccess(install, useLimits(run))) };
+  } finally {
+    run.signal.removeEventListener('abort', end);
+    end();
+  }
 }
 
 async function password(

@@ -41,6 +41,7 @@ export function codeForNodes(verdicts: readonly NodeVerdict[]): ExitCode {
 const usageCodes: ReadonlySet<string> = new Set([
   'cli/usage',
   'cli/no-cluster-file',
+  'endpoint/nothing-to-close',
   'enroll/no-such-node',
   'sim/unknown-fault',
   'sim/bad-fault-target',
@@ -55,16 +56,18 @@ const unusableFiles: ReadonlySet<string> = new Set([
   'playbook/no-node-chosen',
   'playbook/unknown-placement',
   'playbook/unknown-field',
+  'playbook/not-published',
 ]);
 /** What ends a run before anything was changed, because somebody has to agree first. */
-const unagreed: ReadonlySet<string> = new Set(['cli/needs-yes', 'plan/stale', 'plan/not-allowed']);
+const unagreed: ReadonlySet<string> = new Set(['cli/needs-yes', 'launch/held', 'plan/stale', 'plan/not-allowed']);
 
 /** The exit code that a diagnostic stands for when it ends the run. */
 export function codeFor({ code }: Pick<Diagnostic, 'code'>): ExitCode {
   const [area = ''] = code.split('/');
   if (usageCodes.has(code) || area === 'select') return exitCode.usage;
   if (unagreed.has(code)) return exitCode.nothingChanged;
-  if (unusableFiles.has(code) || Object.hasOwn(fileCodes, code)) return exitCode.fileInvalid;
+  const isOfFile = area === 'placement' || Object.hasOwn(fileCodes, code);
+  if (unusableFiles.has(code) || isOfFile) return exitCode.fileInvalid;
   if (code === 'lease/held') return exitCode.leaseHeld;
   return code === 'internal/bug' ? exitCode.bug : exitCode.failed;
 }

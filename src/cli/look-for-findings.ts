@@ -2,6 +2,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
+import { type ClientCounts, clientCounts } from '../resources/client-counts.ts';
 import { launchBudgets, type NodeBudget } from '../resources/launch-budgets.ts';
 import { placementFindings } from '../resources/placement-findings.ts';
 import { type PlacementSurvey, surveyPlacements } from '../resources/placement-survey.ts';
@@ -21,6 +22,8 @@ export interface FoundLook {
   readonly names: readonly NodeName[];
   readonly observation: FleetObservation;
   readonly placements: readonly PlacementSurvey[];
+  /** What came through the doors of published placements. */
+  readonly clients: readonly ClientCounts[];
   /** What is wrong with Macs and cables, and then with placements; its hints are for simulated Macs where they are that. */
   readonly findings: readonly Diagnostic[];
   /** Whether anything is wrong with Macs and cables. */
@@ -48,6 +51,7 @@ export async function lookForFindings(run: Run): Promise<FoundLook> {
     names,
     observation,
     placements,
+    clients: clientCounts(view, placements),
     findings: isSimulated ? simulatedHints(found) : found,
     isBroken: broken.length > 0,
     budgets: launchBudgets(view),

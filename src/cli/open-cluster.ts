@@ -1,5 +1,6 @@
-import { loadCluster } from '../config/load-cluster.ts';
+import { type LoadedCluster, loadCluster } from '../config/load-cluster.ts';
 import { emptyLock, parseLock } from '../config/lock.ts';
+import { judgeHolds } from '../desired/judge-holds.ts';
 import { selectNodes } from '../desired/select.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
@@ -10,6 +11,7 @@ import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import { showDiagnostics } from './diagnostics-output.ts';
 import { findClusterFile, lockFileFor } from './find-cluster.ts';
 import { openToOthers, type ReadFile, readFile, readIfThere, shownPath, thisReader } from './read-file.ts';
+import { withDoormanProgram } from './read-keys.ts';
 import type { Run } from './verb.ts';
 
 /** A cluster file that has been read and judged, with its lock. */
@@ -25,6 +27,8 @@ export interface OpenedCluster {
 
 /** Both files as they were read and judged, with every problem of either. */
 export interface JudgedFiles {
+  /** Where a key of the cluster file stands, by its pointer; absent while it has errors. */
+  readonly whereIs?: LoadedCluster['whereIs'];
   readonly path: string;
   readonly shown: string;
   readonly lockPath: string;
@@ -62,6 +66,7 @@ export function judgeFiles(run: Run): JudgedFiles {
     shown,
     lockPath,
     fleet: loaded.fleet,
+    whereIs: loaded.whereIs,
     lock: locked?.lock ?? emptyLock(shownLock),
     diagnostics: [
       ...loaded.diagnostics,
@@ -86,7 +91,7 @@ export function openCluster(run: Run): OpenedCluster {
     });
   }
   if (!run.options.json) tellWarnings(run, shown, diagnostics);
-  return { path, lockPath, fleet, lock, warnings: diagnostics };
+  return { path, lockPath, fleet: withDoormanProgram(judgeHolds(fleet, Date.now())), lock, warnings: diagnostics };
 }
 
 /** The answer comes first, so what is wrong inside the file is only counted; who else may change it is said at once. */

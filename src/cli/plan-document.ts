@@ -40,7 +40,7 @@ const entriesOf = (value: Json): readonly (readonly [string, Json])[] =>
 
 /**
  * Whether a saved document says what the other one says. What is only told is left out: a clock is never twice the same,
- * and of launches that a node has no more of a blocker speaks.
+ * and of launches that a node has no more of, and of memory that is too little, a blocker speaks.
  * Undefined when the text is no plan at all.
  */
 export function isSamePlan(saved: string, now: string): boolean | undefined {
@@ -59,7 +59,7 @@ export function targetsIn(saved: string): readonly string[] | 'all' | undefined 
 
 type JsonMap = { readonly [key: string]: Json };
 
-const onlyTold: readonly string[] = ['diagnostics', 'launches'];
+const onlyTold: readonly string[] = ['diagnostics', 'launches', 'memory'];
 
 function comparable(document: JsonMap): JsonMap {
   return Object.fromEntries(Object.entries(document).filter(([key]) => !onlyTold.includes(key)));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { open, readdir, stat } from 'node:fs/promises';
+import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ArchiveFact, FolderFact, SourceFacts, SourcePlace } from '../desired/source-facts.ts';
 import { mostTreeFiles } from '../desired/tree-paths.ts';
@@ -42,10 +42,18 @@ export async function readSources(
   }
 }
 
+/** Lists of packages are shorter. */
+const longestText = 1_048_576;
+
+/** Whether a file is packed, so that it is no text. */
+const isArchive = (path: string): boolean => /\.(?:tar\.gz|tar\.xz|zip|dmg)$/.test(path);
+
 /** The digest and the size of an archive, or why nobody knows them. */
 export async function readArchive(path: string, signal: AbortSignal): Promise<ArchiveFact> {
   try {
-    return { kind: 'known', ...(await hashFile(path, signal)) };
+    const hashed = await hashFile(path, signal);
+    const text = hashed.sizeBytes <= longestText && !isArchive(path) ? await readFile(path, 'utf8') : undefined;
+    return { kind: 'known', ...hashed, ...(text === undefined ? {} : { text }) };
   } catch (error) {
     return failure(path, error, signal);
   }

@@ -3,6 +3,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { RunCounts } from '../report/apply-text.ts';
 import { pendingJson } from '../report/pending-json.ts';
 import { diagnosticsJson } from './diagnostics-output.ts';
+import { keptWork } from './kept-stops.ts';
 import { exitOf, exitsOf, type OutcomeSurroundings, type RunOutcome, refusalsOf, stepsOf } from './run-outcome.ts';
 
 /** What the document says besides the outcome. */
@@ -15,6 +16,7 @@ export interface ReportSurroundings extends OutcomeSurroundings {
 /** How a run ended as programs read it (`schemas/report.schema.json`). */
 export function reportJson(outcome: RunOutcome, about: ReportSurroundings): unknown {
   const { report, last } = outcome;
+  const left = last?.plan ?? keptWork(report);
   const runId = report.works.find(({ run }) => run !== undefined)?.run?.runId;
   const { changed, failed, unchanged } = about.counts;
   return {
@@ -28,7 +30,7 @@ export function reportJson(outcome: RunOutcome, about: ReportSurroundings): unkn
     exits: [...new Set(exitsOf(outcome))],
     counts: { changed, failed, unchanged },
     steps: stepsOf(outcome).map(stepJson),
-    ...(last === undefined ? {} : { remaining: pendingJson(last.plan) }),
+    ...(left === undefined ? {} : { remaining: pendingJson(left) }),
     refusals: refusalsOf(outcome).map(({ node, holder }) => ({ node, ...holder })),
     lock: about.lock,
     diagnostics: diagnosticsJson([...about.diagnostics, ...(last?.plan.diagnostics ?? [])]),

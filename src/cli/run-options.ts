@@ -20,6 +20,7 @@ export interface RunSubject {
   readonly verb: string;
   readonly onEvent: RunListener;
   readonly onWithdraw?: RunOptions['onWithdraw'];
+  readonly onLeased?: RunOptions['onLeased'];
 }
 
 /** A run that may begin. */
@@ -33,7 +34,7 @@ export interface PreparedRun {
 /** Finds out everything that running plans needs; writes nothing yet. */
 export async function prepareRun(
   run: Run,
-  { fleet, ways, verb, onEvent, onWithdraw }: RunSubject,
+  { fleet, ways, verb, onEvent, onWithdraw, onLeased }: RunSubject,
 ): Promise<PreparedRun> {
   const folder = journalFolder(stateFolder(run.env), journalName(fleet.name, ways.isSimulated));
   const leaseWaitMs = readTimeOption(run, 'leaseWait', '--lease-wait') ?? 0;
@@ -49,6 +50,7 @@ export async function prepareRun(
     leaseWaitMs,
     onEvent,
     ...(onWithdraw === undefined ? {} : { onWithdraw }),
+    ...(onLeased === undefined ? {} : { onLeased }),
     unlock: unlockWithoutPerson(run, { fleet, ways }),
   };
   let journal: Journal | undefined;

@@ -1,4 +1,4 @@
-import type { PlaybookReport } from '../apply/playbook-report.ts';
+import type { PlaybookReport, PlaybookWork } from '../apply/playbook-report.ts';
 import type { LeaseRefusal, StepReport } from '../apply/run-report.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { NodeName } from '../model/node.ts';
@@ -93,10 +93,20 @@ function verdictByWorks(name: NodeName, { report }: RunOutcome): NodeVerdict {
   const works = report.works.filter(({ nodes }) => nodes.includes(name));
   const plans = works.flatMap(({ plan }) => plan ?? []);
   const waiting = plans.flatMap((plan) => plan.waiting).filter(({ node }) => node === name);
-  if (works.some(({ failed }) => failed.includes(name))) return 'wrong';
+  if (works.some((work) => work.failed.includes(name) && !isKept(name, work))) return 'wrong';
   if (works.length === 0 || plans.some(({ observed }) => !Object.hasOwn(observed, name))) return 'unjudged';
   if (waiting.some(({ isUnknown }) => isUnknown)) return 'unjudged';
   return waiting.length > 0 || plans.some((plan) => isBlocked(name, plan)) ? 'hands' : 'fine';
+}
+
+/**
+ * Whether a work failed only because something kept it from being begun on a node: that is the work of hands, not a
+ * failure of ours. What waits in a plan for the whole file fails nobody, and what other works had to wait for excuses nobody.
+ */
+function isKept(name: NodeName, { task, plan, run }: PlaybookWork): boolean {
+  if (task.kind === 'converge' || task.kind === 'verify') return false;
+  const isBegun = run?.steps.some(({ step }) => step.node === name) === true;
+  return !isBegun && plan?.waiting.some(({ node, isUnknown }) => node === name && !isUnknown) === true;
 }
 
 const isBlocked = (name: NodeName, { blockers }: Plan): boolean =>

@@ -12,11 +12,7 @@ import { verbs } from './verbs.ts';
 import { readVersion } from './version.ts';
 
 /** Runs one command line to its end and returns its exit code; writes to this process's streams. */
-export async function runCommandLine(
-  argv: readonly string[],
-  env: NodeJS.ProcessEnv,
-  folder: string,
-): Promise<ExitCode> {
+export async function runCommandLine(argv: readonly string[], env: NodeJS.ProcessEnv, folder: string): Promise<number> {
   const dashes = argv.indexOf('--');
   const head = dashes < 0 ? argv : argv.slice(0, dashes);
   const tail = dashes < 0 ? undefined : argv.slice(dashes + 1);
@@ -58,7 +54,7 @@ interface Surroundings {
   readonly signal: AbortSignal;
 }
 
-async function runVerb(invocation: Invocation, surroundings: Surroundings): Promise<ExitCode> {
+async function runVerb(invocation: Invocation, surroundings: Surroundings): Promise<number> {
   const { verb, own, words } = invocation;
   if (surroundings.tail !== undefined && verb.tail === undefined) {
     throw usageError(`Nothing stands behind -- at ${verb.name}.`, `See: meshwright ${verb.name} --help`);

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { networkText } from '../desired/link-network.ts';
 import { settleFleet } from '../desired/settle.ts';
 import { withGivenNetworks } from '../desired/settle-links.ts';
+import { settleShapes } from '../desired/settle-shapes.ts';
 import { type SourceFacts, sourcesToRead } from '../desired/source-facts.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
@@ -9,10 +10,13 @@ import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import type { LockPlace } from './lock-file.ts';
 import { type OpenedCluster, openCluster, readLock } from './open-cluster.ts';
 import { shownPath } from './read-file.ts';
+import { readKeys } from './read-keys.ts';
+import { readShapes } from './read-shapes.ts';
 import { readSources } from './read-sources.ts';
 import { simLockName, simLockPath } from './sim-lock.ts';
 import { simFolder } from './state-folder.ts';
 import type { Run } from './verb.ts';
+import { openWays } from './ways.ts';
 
 /** A cluster file whose every wish is resolved, and what its lock becomes by that. */
 export interface SettledCluster {
@@ -37,10 +41,14 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
   const base = baseOf(run, opened);
   const folder = dirname(base.opened.path);
   const sources = await readSources(run, sourcesToRead(base.opened.fleet, base.lock, folder));
-  const settled = settleFleet(base.opened.fleet, base.lock, sources, folder);
+  const keys = await readKeys(run, base.opened.fleet, folder);
+  const settled = settleFleet(base.opened.fleet, base.lock, { ...sources, keys }, folder);
   const [first, ...others] = settled.diagnostics.filter((one) => one.severity === 'error');
   if (first) throw new FleetError([first, ...others]);
-  return { ...base, before: base.lock, fleet: settled.fleet, lock: settled.lock, additions: settled.additions };
+  const read = await readShapes(run, settled.fleet, () => openWays(run, base.opened));
+  const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, read);
+  const lock = { ...settled.lock, ...(shapes === undefined ? {} : { shapes }) };
+  return { ...base, before: base.lock, fleet: { ...settled.fleet, models }, lock, additions: settled.additions };
 }
 
 const nothingRead: SourceFacts = { archives: {}, folders: {} };
@@ -52,10 +60,13 @@ const nothingRead: SourceFacts = { archives: {}, folders: {} };
 export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run)): SettledCluster {
   const base = baseOf(run, opened);
   const { fleet, lock } = settleFleet(opened.fleet, base.lock, nothingRead, dirname(opened.path));
-  const runtimes = fleet.runtimes.filter(({ sha256 }) => sha256 !== undefined);
+  const runtimes = fleet.runtimes.filter(({ digest }) => digest !== undefined);
   const models = fleet.models.filter(({ digest }) => digest !== undefined);
-  const isApplied = ({ runtime, model }: DesiredPlacement): boolean =>
-    runtimes.some(({ name }) => name === runtime) && models.some(({ name }) => name === model);
+  const hasDoorman = fleet.doorman?.digest !== undefined;
+  const isApplied = ({ runtime, model, publication }: DesiredPlacement): boolean =>
+    (publication === undefined || hasDoorman) &&
+    runtimes.some(({ name }) => name === runtime) &&
+    models.some(({ name }) => name === model);
   const placements = fleet.placements.filter(isApplied);
   return { ...base, before: base.lock, fleet: { ...fleet, runtimes, models, placements }, lock, additions: [] };
 }
@@ -106,6 +117,15 @@ export function rehearsedLock(committed: ClusterLock, simulated: ClusterLock): C
     links,
     formerNetworks: Object.fromEntries(Object.entries(former).filter(([network]) => !taken.has(network))),
     runtimes: { ...simulated.runtimes, ...committed.runtimes },
+    ...(committed.runtimeFiles === undefined
+      ? {}
+      : { runtimeFiles: { ...simulated.runtimeFiles, ...committed.runtimeFiles } }),
+    ...(simulated.takenBack === undefined && committed.takenBack === undefined
+      ? {}
+      : { takenBack: { ...committed.takenBack, ...simulated.takenBack } }),
     models: { ...simulated.models, ...committed.models },
+    ...(simulated.shapes === undefined && committed.shapes === undefined
+      ? {}
+      : { shapes: { ...simulated.shapes, ...committed.shapes } }),
   };
 }

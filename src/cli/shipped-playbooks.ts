@@ -4,7 +4,7 @@ import type { Playbook } from '../playbooks/playbook.ts';
 
 const folder = new URL('../../playbooks/', import.meta.url);
 
-const shipped = ['apply', 'restart', 'reboot', 'shutdown'] as const;
+const shipped = ['apply', 'drain', 'restart', 'reboot', 'shutdown'] as const;
 
 /** The verbs whose whole behaviour is a file. */
 export type ShippedPlaybook = (typeof shipped)[number];

@@ -7,6 +7,7 @@ import { countRun } from '../report/run-counts.ts';
 import { showDiagnostics, showJson } from './diagnostics-output.ts';
 import { type ExitCode, exitCode } from './exit-codes.ts';
 import { gatherAlike } from './gather-alike.ts';
+import { keptWork } from './kept-stops.ts';
 import { paintFor } from './paint.ts';
 import { reportJson } from './report-json.ts';
 import {
@@ -48,7 +49,7 @@ export function showOutcome(run: Run, outcome: RunOutcome, about: OutcomeSurroun
   const hasRun = report.works.length > 0;
   // Where nothing was run, the plan above has said it all.
   if (!hasRun && code !== exitCode.nothingChanged) return code;
-  const list = !hasRun || last === undefined ? [] : blockerBlocks(last.plan.blockers, page);
+  const list = hasRun ? blockerBlocks((last?.plan ?? keptWork(report))?.blockers ?? [], page) : [];
   const text = last === undefined ? unseenText(code) : summaryText(endWords[code] ?? 'failed', counts);
   const closing = (about.closing ?? []).flatMap((line) => fitLines(line, columns));
   const blocks = [...list, fitLines(text, columns), ...(closing.length === 0 ? [] : [closing])];

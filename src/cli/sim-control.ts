@@ -21,7 +21,7 @@ export async function requireRun(run: Run): Promise<RunFile> {
 
 /** Faults in force as the simulator tells them, each in words: `cable-missing studio-1:2`. */
 export async function askFaults(runFile: RunFile, request: ControlRequest): Promise<readonly string[]> {
-  const { faults } = (await ask(runFile, request)) as { faults: readonly { text: string }[] };
+  const { faults } = (await ask(runFile, request, buttonDeadlineMs)) as { faults: readonly { text: string }[] };
   return faults.map((one) => one.text);
 }
 

@@ -1,10 +1,12 @@
 import type { PlaybookReport } from '../apply/playbook-report.ts';
+import { everyNode } from '../desired/fallback.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
-import type { DesiredFleet } from '../model/desired.ts';
+import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
 import { fleetWithout } from '../plan/fleet-without.ts';
 import type { Goal } from '../plan/goal.ts';
 import { makePlan } from '../plan/make-plan.ts';
+import { whereTheyRanLast } from '../resources/layouts.ts';
 import type { LookedPlan } from './look-and-plan.ts';
 import { targetedNodes } from './open-cluster.ts';
 import { type SettledCluster, settleFromLock } from './settle-cluster.ts';
@@ -27,18 +29,38 @@ export interface Uninstallation {
   readonly targets: readonly NodeName[];
 }
 
+/** What the command line asks for, before anybody has looked at the nodes. */
+export interface UninstallCall extends Pick<Uninstallation, 'cluster' | 'ways'> {
+  readonly nodes: readonly NodeName[];
+  /** They, and all on which a placement runs, or may, that is on one of them. */
+  readonly toSee: readonly DesiredNode[];
+}
+
 /** What the command line asks for. @throws FleetError for targets that the file does not have */
-export function uninstallationOf(run: Run): Uninstallation {
+export function uninstallCall(run: Run): UninstallCall {
   const cluster = settleFromLock(run);
-  const nodes = targetedNodes(run, cluster.fleet, namedTargets(run, cluster.fleet)).map(({ name }) => name);
-  const { fleet, placements } = fleetWithout(cluster.fleet, nodes);
+  const { fleet } = cluster;
+  const nodes = targetedNodes(run, fleet, namedTargets(run, fleet)).map(({ name }) => name);
+  const groups = fleet.placements.map(everyNode);
+  const near = groups.filter((group) => group.some((node) => nodes.includes(node))).flat();
+  const toSee = fleet.nodes.filter(({ name }) => [...nodes, ...near].includes(name));
+  return { cluster, ways: openWays(run, cluster.opened), nodes, toSee };
+}
+
+/** What the command line asks for, with each placement where it runs, or where it ran last. */
+export function uninstallationOf(
+  { own }: Pick<Run, 'own'>,
+  { cluster, ways, nodes }: UninstallCall,
+  { nodes: seen }: FleetObservation,
+): Uninstallation {
+  const { fleet, placements } = fleetWithout(whereTheyRanLast(cluster.fleet, seen), nodes);
   const reaching = fleet.placements.filter(({ name }) => placements.includes(name)).flatMap((one) => one.nodes);
-  const restore = run.own['restore'] === true;
-  const models = run.own['models'] === true;
+  const restore = own['restore'] === true;
+  const models = own['models'] === true;
   return {
     cluster,
     fleet,
-    ways: openWays(run, cluster.opened),
+    ways,
     goal: { kind: 'uninstall', nodes, placements, restore, models },
     targets: fleet.nodes.map(({ name }) => name).filter((name) => [...nodes, ...reaching].includes(name)),
   };

@@ -1,5 +1,4 @@
 import type { Console } from './console.ts';
-import type { ExitCode } from './exit-codes.ts';
 import type { GlobalOptions } from './options.ts';
 
 /** What a verb is given. */
@@ -18,8 +17,11 @@ export interface Run {
   readonly signal: AbortSignal;
 }
 
-/** Does the verb's work and says how it came out. Rejects with FleetError for an expected failure. */
-export type VerbBody = (run: Run) => Promise<ExitCode>;
+/**
+ * Does the verb's work and says how it came out: as one of our exit codes, or as the program did that it ran. Rejects
+ * with FleetError for an expected failure.
+ */
+export type VerbBody = (run: Run) => Promise<number>;
 
 /**
  * What a verb does that gives a global option its meaning: it reads the cluster `file`, it chooses `nodes` of it, it

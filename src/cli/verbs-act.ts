@@ -19,6 +19,8 @@ export const actVerbs: readonly Verb[] = [
     uses: ['file', 'reach', 'json'],
     options: [{ flags: '--max-tokens <count>', text: 'of the answer; 256 unless given' }],
     more: `The question goes over SSH to the endpoint on the leader itself.
+What a model thinks aloud is dimmed on a terminal and left out of a pipe;
+--json has it as \`thought\`.
 Exit 0: there is an answer. 1: there is none; it says why.
 
 Examples:
@@ -32,10 +34,20 @@ Examples:
     summary: 'start placements',
     words: '[placement...]',
     uses: overPlacements,
-    options: [everyPlacement, leaseWait],
+    options: [
+      everyPlacement,
+      { flags: '--fallback', text: 'on the nodes and with the context of its fallback' },
+      leaseWait,
+    ],
     more: `Ranks are started in order, all of them or none; it counts as started when it
-has given a token. One that serves already is left alone.
-${exits}`,
+has given a token. One that serves already is left alone; a door that drain has
+closed is opened. With --fallback what still runs on its own nodes is stopped;
+the next apply that can moves it back, which interrupts it.
+${exits}
+
+Examples:
+  meshwright start kimi
+  meshwright start kimi --fallback`,
     load: async () => (await import('./commands/act-on-placements.ts')).start,
   },
   {
@@ -48,6 +60,27 @@ ${exits}`,
     more: `The next apply starts what the file wants serving.
 ${exits}`,
     load: async () => (await import('./commands/act-on-placements.ts')).stop,
+  },
+  {
+    name: 'drain',
+    group,
+    summary: 'close doors, and wait for those who are inside',
+    words: '[placement...]',
+    uses: overPlacements,
+    options: [everyPlacement, leaseWait],
+    more: `Closes the door of published placements: whoever comes gets 503 with the
+reason, whoever is inside has until --deadline to get a whole answer. The mesh
+goes on; ask and bench go past the door. start opens it again, and so does
+apply, which shows that step.
+Its whole behaviour is playbooks/drain.yaml.
+Exit 0: closed, and nobody is inside. 1 or 4: somebody still is, or nobody can
+say. 5: nothing was changed. 64: a placement is not published. 75: another run
+holds a node.
+
+Examples:
+  meshwright drain kimi --deadline 10m
+  meshwright drain --all --yes && meshwright start --all --yes`,
+    load: async () => (await import('./commands/drain.ts')).drain,
   },
   {
     name: 'restart',
@@ -94,6 +127,45 @@ ${exits}`,
     load: async () => (await import('./commands/act-on-macs.ts')).shutdown,
   },
   {
+    name: 'hold',
+    group,
+    summary: 'have nodes left alone, until they are released',
+    words: '[node...]',
+    uses: withConsent,
+    options: [
+      everyNode,
+      { flags: '--reason <text>', text: 'why, in one line; everybody is shown it' },
+      { flags: '--until <day>', text: 'its last day, in UTC, as 2026-12-01; then it is told as over' },
+      leaseWait,
+    ],
+    more: `A held node is looked at and not changed, by whoever runs a verb from wherever:
+it is written down on the node. apply, start, stop, restart, reboot, shutdown,
+rollback, uninstall and the tasks of run do nothing to it, and placements with a
+member on it stay as they are; launch refuses it. \`hold\` of a node in the
+file does the same. Not stopped are enroll, replace, unlock, exec, the \`run\`
+task of your own playbooks, lease release, ask and bench, which only ask, and
+the keeper of the Mac, which goes on with what it was given.
+${exits}
+
+Examples:
+  meshwright hold studio-3 --reason "power supply" --until 2026-12-01`,
+    load: async () => (await import('./commands/hold.ts')).hold,
+  },
+  {
+    name: 'release',
+    group,
+    summary: 'let held nodes be changed again',
+    words: '[node...]',
+    uses: withConsent,
+    options: [everyNode, leaseWait],
+    more: `Changes nothing else: the next apply does what has waited.
+${exits}
+
+Examples:
+  meshwright release studio-3`,
+    load: async () => (await import('./commands/hold.ts')).release,
+  },
+  {
     name: 'unlock',
     group,
     summary: 'give Macs that wait at FileVault their password',
@@ -117,6 +189,26 @@ Examples:
   meshwright unlock studio-3
   meshwright unlock --all --password-env MESH_PASSWORD`,
     load: async () => (await import('./commands/unlock.ts')).unlock,
+  },
+  {
+    name: 'launch',
+    group,
+    summary: 'run a program of your own on the mesh, one rank per Mac',
+    words: '[placement]',
+    tail: '-- COMMAND [word...]',
+    uses: ['file', 'nodes', 'reach', 'parallel', 'consent'],
+    options: [leaseWait],
+    more: `The placements of these Macs are stopped first and started again afterwards. All
+ranks run together as the ssh user, with the environment of an MLX group and its
+files; when one ends badly, or with Ctrl-C, all are ended. Nobody else changes
+these Macs meanwhile. One that is held is refused. In the words:
+  {rank} {size} {hostfile} {mpihostfile}
+Exit: the worst one of the ranks; with 0 as of start.
+
+Examples:
+  meshwright launch kimi -- /opt/mine/venv/bin/python /opt/mine/train.py
+  meshwright launch --nodes studio-1,studio-2 -- /opt/mine/rank {rank} {size}`,
+    load: async () => (await import('./commands/launch.ts')).launch,
   },
   {
     name: 'exec',

@@ -1,6 +1,6 @@
 import type { Verb } from './verb.ts';
 import { everyNode, leaseWait } from './verb-options.ts';
-import { atOnce, withConsent } from './verb-uses.ts';
+import { atOnce, overPlacements, withConsent } from './verb-uses.ts';
 
 const group = 'Change:';
 
@@ -52,6 +52,28 @@ Examples:
   meshwright apply --yes --nodes studio-1,studio-2
   meshwright plan --out plan.json && meshwright apply plan.json`,
     load: async () => (await import('./commands/apply.ts')).apply,
+  },
+  {
+    name: 'rollback',
+    group,
+    summary: 'take a runtime back to the version before',
+    words: '[runtime]',
+    uses: overPlacements,
+    options: [
+      { flags: '--to <version>', text: 'the first digits of the version, where nodes have kept several' },
+      { flags: '--undo', text: 'take the version of its archive again' },
+      leaseWait,
+    ],
+    more: `Nodes keep one older version of each runtime, so nothing is copied. Placements
+that use the runtime are stopped and started again. The lock keeps the runtime
+at that version until its archive is another one, or until --undo: commit it.
+Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 5: nothing was changed.
+75: another run holds a node.
+
+Examples:
+  meshwright rollback mlx
+  meshwright rollback mlx --undo`,
+    load: async () => (await import('./commands/rollback.ts')).rollback,
   },
   {
     name: 'uninstall',

@@ -134,6 +134,33 @@ Examples:
     load: async () => (await import('./commands/graph.ts')).graph,
   },
   {
+    name: 'bench',
+    group,
+    summary: 'how fast a placement answers, alone and under load',
+    words: '[placement]',
+    uses: ['file', 'reach', 'json'],
+    options: [
+      {
+        flags: '--requests <counts>',
+        text: 'how many at once, with commas, each up to 8; else of 1,2,4 what `parallel` allows',
+      },
+      { flags: '--runs <count>', text: 'of each of them; 3 unless given' },
+      { flags: '--max-tokens <count>', text: 'of each answer; 128 unless given' },
+      { flags: '--words <count>', text: 'of each question, about; 400 unless given, as far as the context allows' },
+    ],
+    more: `Asks the endpoint over SSH, on the leader itself, after one request to warm up;
+clients that use it meanwhile are slowed down. Every question begins with other
+words, so that no cache answers. Beside the medians stands what others have
+published for the same model on as many Macs. Watts are there where powermetrics
+may run.
+Exit 0: every request was answered. 4: some. 1: none; it says why.
+
+Examples:
+  meshwright bench kimi
+  meshwright bench kimi --requests 1,8 --max-tokens 512 --deadline 5m`,
+    load: async () => (await import('./commands/bench.ts')).bench,
+  },
+  {
     name: 'history',
     group,
     summary: 'what was done to the nodes, when and by whom',

@@ -163,6 +163,21 @@ Exit 0: free. 5: the answer was no. 1 or 4: it is alive, or was not reached.`,
     load: async () => (await import('./commands/lease-release.ts')).leaseRelease,
   },
   {
+    name: 'endpoints',
+    group,
+    summary: 'settings for clients, ready to be copied',
+    words: '[placement...]',
+    uses: ['file', 'json'],
+    options: [],
+    more: `From the file alone: no node is asked, and no key is read or shown; it says
+where each comes from. A placement that only its node reaches comes with the
+tunnel that its clients need. For Open WebUI, OpenCode, Xcode and curl.
+
+Example:
+  meshwright endpoints kimi`,
+    load: async () => (await import('./commands/endpoints.ts')).endpoints,
+  },
+  {
     name: 'secrets',
     group,
     summary: 'which passwords are named, and who needs one now',
@@ -171,7 +186,7 @@ Exit 0: free. 5: the answer was no. 1 or 4: it is alive, or was not reached.`,
     options: [],
     more: `A password is needed by \`enroll\`, once, and by \`unlock\`, for a Mac that waits at
 FileVault. Sources are tried, and none is ever shown; what is asked at a prompt
-is asked when it is needed.
+is asked when it is needed. Keys of published endpoints are told as well.
 Exit 0: what is needed now resolves. 3: something does not. 1 or 4: nodes were
 not reached.`,
     load: async () => (await import('./commands/secrets.ts')).secrets,
@@ -183,9 +198,9 @@ not reached.`,
     words: '[name]',
     uses: ['json'],
     options: [],
-    more: `Names: ask, cables, cluster, diagnostics, doctor, drift, enroll, exec, facts,
-fit, forget, graph, history, lease, lock, logs, plan, playbook, report,
-secrets, sim, status, unlock`,
+    more: `Names: ask, bench, cables, cluster, diagnostics, doctor, drift, endpoints,
+enroll, exec, facts, fit, forget, graph, history, lease, lock, logs, plan,
+playbook, report, secrets, sim, status, unlock`,
     load: async () => (await import('./commands/schema.ts')).schema,
   },
 ];

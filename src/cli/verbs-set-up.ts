@@ -78,17 +78,33 @@ hint. Exit 0: valid (warnings may be shown). Exit 65: invalid.`,
   {
     name: 'fit',
     group,
-    summary: 'how Macs of some models can be cabled; needs no Mac',
-    words: '',
-    uses: ['json'],
-    options: [{ flags: '--mesh <macs...>', text: 'how many of which model, as hw.model prints it: 3xMac15,14' }],
-    more: `Says whether every two of these Macs can have a cable of their own, as tensor
-sharding needs it, which of them can if not all, what a ring takes, and the
-cables as cluster.yaml has them.
+    summary: 'whether a model fits on Macs, and how Macs can be cabled; needs no Mac',
+    words: '[model]',
+    uses: ['file', 'json'],
+    options: [
+      { flags: '--on <macs...>', text: 'nodes of the file, or Macs with their memory: 2xMac15,14:512GB' },
+      { flags: '--context <tokens>', text: 'tokens of context, such as 128k (default: 8k)' },
+      { flags: '--requests <count>', text: 'requests answered at once, `parallel` of a placement (default: 1)' },
+      { flags: '--sharding <how>', text: 'tensor or pipeline (default: what the driver does best)' },
+      { flags: '--runtime <driver>', text: 'mlx, exo, llamacpp-rpc, command, or a runtime of the file' },
+      { flags: '--mlx-lm <version>', text: 'of mlx: which version splits the model (default: that of the runtime)' },
+      { flags: '--mesh <macs...>', text: 'how many of which model, as hw.model prints it: 3xMac15,14' },
+    ],
+    more: `A model is one of the file, a folder, a .gguf file, or the base of its URLs;
+only the headers of its files are read. Says what every Mac needs of its memory,
+with the marks at 60 and 70 % of it and at 90 % of what its GPU may use, beside
+what else is to serve on nodes of the file; and the nearest form that fits.
+Exit 0: it fits. 1: it does not, or is tight. docs/fit.md says what is counted.
+
+With --mesh: whether every two of these Macs can have a cable of their own, as
+tensor sharding needs it, which of them can if not all, what a ring takes, and
+the cables as cluster.yaml has them.
 Exit 0: all of them can be fully meshed. 1: not all.
 
 Examples:
-  meshwright fit --mesh 5xMac15,14
+  meshwright fit kimi --on studio-1,studio-2 --context 128k
+  meshwright fit ./models/tiny --on 2xMac15,14:512GB
+  meshwright fit https://models.lan/tiny.gguf --on Mac16,11:64GB
   meshwright fit --mesh 3xMac15,14 2xMac16,11`,
     load: async () => (await import('./commands/fit.ts')).fit,
   },

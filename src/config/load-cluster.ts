@@ -2,7 +2,7 @@ import { makeDraft } from '../desired/draft.ts';
 import type { Finding, FindingPlace, PlaceText } from '../desired/finding.ts';
 import { resolveFleet } from '../desired/resolve.ts';
 import { rules } from '../desired/rules/registry.ts';
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { Diagnostic, SourceRange } from '../diagnostics/diagnostic.ts';
 import { hasErrors } from '../diagnostics/severity.ts';
 import type { ClusterSpec } from '../model/cluster-spec.generated.ts';
 import type { DesiredFleet } from '../model/desired.ts';
@@ -20,6 +20,8 @@ export interface LoadedCluster {
   readonly fleet?: DesiredFleet;
   readonly spec?: ClusterSpec;
   readonly diagnostics: readonly Diagnostic[];
+  /** Where a key stands, by its pointer; there as `fleet` is. */
+  readonly whereIs?: (pointer: string) => SourceRange;
 }
 
 /**
@@ -44,7 +46,9 @@ function judge(document: ReadDocument): LoadedCluster {
   const diagnostics = diagnosticsOf(document.source, bestFirst(document, meant));
   if (hasErrors(diagnostics)) return { diagnostics };
   const spec = document.value as ClusterSpec;
-  return { spec, fleet: resolveFleet(spec), diagnostics };
+  const { source, map } = document;
+  const whereIs = (pointer: string): SourceRange => placeOf(source, spanOf(map, { pointer, at: 'key' }), pointer);
+  return { spec, fleet: resolveFleet(spec), diagnostics, whereIs };
 }
 
 /** What is wrong with the YAML explains the rest; how another reader would read a text only matters if it is right. */

@@ -1,7 +1,8 @@
 import { firstAddress, parseIpv4Network } from '../desired/ipv4.ts';
 import { linkText } from '../desired/link-network.ts';
 import { parseLink } from '../desired/link-text.ts';
-import type { ClusterLock, LockedArchive } from '../model/cluster-lock.ts';
+import { parseShape } from '../desired/shape-text.ts';
+import type { ClusterLock, LockedArchive, LockedShape } from '../model/cluster-lock.ts';
 import type { Ipv4Network } from '../model/desired.ts';
 import { digest } from '../model/digest.ts';
 import { placeOf } from './line-index.ts';
@@ -20,7 +21,10 @@ interface LockSections {
   readonly links?: Texts;
   readonly formerNetworks?: Texts;
   readonly runtimes?: Texts;
+  readonly runtimeFiles?: Texts;
+  readonly takenBack?: Texts;
   readonly models?: Readonly<Record<string, { readonly source: string; readonly files: Texts }>>;
+  readonly shapes?: Readonly<Record<string, { readonly of: string; readonly shape: string }>>;
 }
 
 /** Every section of a lock but its pins. */
@@ -43,16 +47,34 @@ export function lockedThings({ value }: ReadDocument): LockedThings {
     ...(sections.withdrawing === undefined ? {} : { withdrawing: [...new Set(sections.withdrawing)].sort() }),
     links: Object.fromEntries(links.flatMap(([link, network]) => keyed(linkName(link), parseIpv4Network(network)))),
     formerNetworks: Object.fromEntries(former.map(([network, link]) => [network, linkName(link)])),
-    runtimes: Object.fromEntries(
-      Object.entries(sections.runtimes ?? {}).map(([name, content]) => [name, readContent(content)]),
-    ),
+    runtimes: contents(sections.runtimes ?? {}),
+    ...(sections.runtimeFiles === undefined ? {} : { runtimeFiles: contents(sections.runtimeFiles) }),
+    ...(sections.takenBack === undefined ? {} : { takenBack: readTakenBack(sections.takenBack) }),
     models: Object.fromEntries(
       Object.entries(sections.models ?? {}).map(([name, { source, files }]) => [
         name,
         { source, files: Object.entries(files).sort(byPath).map(file) },
       ]),
     ),
+    ...(sections.shapes === undefined ? {} : { shapes: readShapes(sections.shapes) }),
   };
+}
+
+function readTakenBack(texts: Texts): NonNullable<ClusterLock['takenBack']> {
+  const entries = Object.entries(texts).map(([name, text]) => {
+    const [to = '', from = ''] = text.split(' ');
+    return [name, { to: digest(to), from: digest(from) }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** A text that is no shape is left out: then it is read anew from the files. */
+function readShapes(texts: NonNullable<LockSections['shapes']>): Readonly<Record<string, LockedShape>> {
+  const entries = Object.entries(texts).flatMap(([name, { of, shape: text }]) => {
+    const shape = parseShape(text);
+    return shape === undefined ? [] : [[name, { of: digest(of), shape }] as const];
+  });
+  return Object.fromEntries(entries);
 }
 
 const keyed = (key: string, value: Ipv4Network | undefined): readonly (readonly [string, Ipv4Network])[] =>
@@ -66,6 +88,9 @@ function linkName(text: string): string {
   const ends = parseLink(text);
   return ends === undefined ? text : linkText(ends);
 }
+
+const contents = (texts: Texts): Readonly<Record<string, LockedArchive>> =>
+  Object.fromEntries(Object.entries(texts).map(([name, content]) => [name, readContent(content)]));
 
 function readContent(text: string): LockedArchive {
   const [sha256 = '', size] = text.split(' ');

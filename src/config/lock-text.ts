@@ -1,5 +1,6 @@
 import { networkText } from '../desired/link-network.ts';
-import type { ClusterLock, HostKey, LockedModel, PinnedKey } from '../model/cluster-lock.ts';
+import { shapeText } from '../desired/shape-text.ts';
+import type { ClusterLock, HostKey, LockedModel, LockedShape, PinnedKey } from '../model/cluster-lock.ts';
 import type { TreeFile } from '../model/node-script.ts';
 
 const header = [
@@ -54,10 +55,20 @@ const modelLines = ([name, { source, files }]: readonly [string, LockedModel]): 
   ...fileLines(files),
 ];
 
+/** In single quotes: no text of a shape has one. */
+const shapeLines = ([name, { of, shape }]: readonly [string, LockedShape]): readonly string[] => [
+  `  ${quote(name)}:`,
+  `    of: ${quote(of)}`,
+  `    shape: '${shapeText(shape)}'`,
+];
+
 function layOut(lock: ClusterLock): readonly Line[] {
   const links = sortedEntries(lock.links).map(([link, network]) => pair([link, networkText(network)]));
   const runtimes = sortedEntries(lock.runtimes).map(([name, archive]) => pair([name, content(archive)]));
+  const files = sortedEntries(lock.runtimeFiles ?? {}).map(([name, file]) => pair([name, content(file)]));
+  const takenBack = sortedEntries(lock.takenBack ?? {}).map(([name, { to, from }]) => pair([name, `${to} ${from}`]));
   const models = sortedEntries(lock.models).flatMap(modelLines);
+  const shapes = sortedEntries(lock.shapes ?? {}).flatMap(shapeLines);
   return [
     ...header.map((text): Line => ({ text })),
     ...keyLines(lock, 'hostKeys'),
@@ -68,7 +79,10 @@ function layOut(lock: ClusterLock): readonly Line[] {
     ...section('links', links),
     ...section('formerNetworks', sortedEntries(lock.formerNetworks).map(pair)),
     ...section('runtimes', runtimes),
+    ...section('runtimeFiles', files),
+    ...section('takenBack', takenBack),
     ...section('models', models),
+    ...section('shapes', shapes),
   ];
 }
 

@@ -4,13 +4,16 @@ import type { Problem } from './problem.ts';
 import type { Context } from './schema-context.ts';
 import { spanOf } from './source-map.ts';
 
-const place = /^(\/(?:ssh|nodes\/[^/]+)\/password)(?:\/|$)/u;
+const place = /^(\/(?:ssh|nodes\/[^/]+)\/password|\/placements\/[^/]+\/endpoint\/apiKey)(?:\/|$)/u;
 
 /** The problem of whatever is wrong at a password: it names the key, and nothing that stands there. */
 export function secretProblem({ document, error }: Context): Problem | undefined {
   const pointer = place.exec(error.instancePath)?.[1];
   if (pointer === undefined) return undefined;
-  const detail = 'What stands here names no source: exactly one of env, file, command or prompt, in its form.';
+  const forms = pointer.endsWith('/apiKey')
+    ? 'exactly one of env, file or command, in its form, or a list of such sources'
+    : 'exactly one of env, file, command or prompt, in its form';
+  const detail = `What stands here names no source: ${forms}.`;
   return { code: 'secret/not-a-source', span: spanOf(document.map, { pointer, at: 'key' }), pointer, detail };
 }
 

@@ -4,6 +4,9 @@ import { type DraftText, list, member, optional, pointerTo, type RawText, record
 export interface DraftRuntime {
   readonly name: string;
   readonly pointer: string;
+  readonly driver?: DraftText;
+  /** The keys that it has. */
+  readonly keys: readonly string[];
   /** Words that are texts, with their places. */
   readonly command: readonly DraftText[];
   readonly listening?: DraftText;
@@ -23,6 +26,8 @@ export interface DraftModel {
 export interface DraftPlacement {
   readonly name: string;
   readonly pointer: string;
+  /** The keys that it has. */
+  readonly keys: readonly string[];
   readonly model?: DraftText;
   readonly runtime?: DraftText;
   /** Nodes that are texts, in rank order. */
@@ -31,11 +36,44 @@ export interface DraftPlacement {
   readonly hasAllNodes: boolean;
   readonly hasSharding: boolean;
   readonly sharding?: DraftText;
+  /** How many shares it has; undefined without that key, or when it is no list. */
+  readonly shareCount?: number;
   readonly transport?: DraftText;
+  readonly backend?: DraftText;
   /** Of the endpoint, its default included; undefined when it is no number. */
   readonly endpointPort?: number;
   /** Where that port stands, or the placement when it is the default. */
   readonly endpointPointer: string;
+  /** The keys of its endpoint. */
+  readonly endpointKeys: readonly string[];
+  /** Of a list of sources of its keys: each in a form that is compared and never shown. */
+  readonly keySources: readonly string[];
+  readonly isPublished: boolean;
+  readonly isOpenToAnybody: boolean;
+  readonly servedName?: string;
+  /** Where else it may run. */
+  readonly fallback?: Pick<DraftPlacement, 'pointer' | 'nodes' | 'hasAllNodes'>;
+  /** Set for what {@link draftLayouts} makes of a fallback. */
+  readonly isFallback?: true;
+}
+
+/**
+ * Every placement, and then each that has a fallback once more as it would run there, at the place of that key: what
+ * its nodes have to be, those of the fallback have to be as well.
+ */
+export const draftLayouts = (placements: readonly DraftPlacement[]): readonly DraftPlacement[] => [
+  ...placements,
+  ...placements.flatMap((one) => (one.fallback === undefined ? [] : [draftFallback(one, one.fallback)])),
+];
+
+function draftFallback(
+  { backend, transport, ...rest }: DraftPlacement,
+  fallback: NonNullable<DraftPlacement['fallback']>,
+): DraftPlacement {
+  // One node alone talks to nobody.
+  const talk =
+    fallback.nodes.length < 2 ? {} : { ...optional('backend', backend), ...optional('transport', transport) };
+  return { ...rest, ...talk, ...fallback, keys: [], endpointPointer: fallback.pointer, isFallback: true };
 }
 
 /** How much of these sections is judged: what the schema allows. */
@@ -48,6 +86,9 @@ export const placementLimits = {
   members: 16,
 } as const;
 
+/** More keys than any section has. */
+const mostKeys = 64;
+
 /** The endpoint of a placement that does not say its port. */
 export const defaultEndpointPort = 8_080;
 
@@ -56,6 +97,8 @@ export const draftRuntimes = (root: unknown, raw: RawText): readonly DraftRuntim
   entriesOf(root, 'runtimes', placementLimits.runtimes).map(([name, value, pointer]) => ({
     name,
     pointer,
+    keys: Object.keys(record(value)).slice(0, mostKeys),
+    ...optional('driver', textOf(member(value, 'driver'), `${pointer}/driver`, raw)),
     command: texts(member(value, 'command'), `${pointer}/command`, placementLimits.words),
     ...optional('listening', textOf(member(member(value, 'joined'), 'listening'), `${pointer}/joined/listening`, raw)),
   }));
@@ -74,23 +117,45 @@ export const draftModels = (root: unknown, raw: RawText): readonly DraftModel[] 
 export const draftPlacements = (root: unknown, raw: RawText): readonly DraftPlacement[] =>
   entriesOf(root, 'placements', placementLimits.placements).map(([name, value, pointer]) => {
     const text = (key: string): DraftText | undefined => textOf(member(value, key), `${pointer}/${key}`, raw);
-    const port = member(member(value, 'endpoint'), 'port') ?? defaultEndpointPort;
-    const hasPort = member(member(value, 'endpoint'), 'port') !== undefined;
+    const endpoint = member(value, 'endpoint');
+    const port = member(endpoint, 'port') ?? defaultEndpointPort;
+    const hasPort = member(endpoint, 'port') !== undefined;
+    const servedName = member(endpoint, 'servedName');
     const nodes = texts(member(value, 'nodes'), `${pointer}/nodes`, placementLimits.members);
     return {
       name,
       pointer,
+      keys: Object.keys(record(value)).slice(0, mostKeys),
       nodes,
       hasAllNodes: nodes.length === list(member(value, 'nodes')).length,
       hasSharding: member(value, 'sharding') !== undefined,
       endpointPointer: hasPort ? `${pointer}/endpoint/port` : pointer,
+      endpointKeys: Object.keys(record(endpoint)).slice(0, mostKeys),
+      keySources: list(member(endpoint, 'apiKey'))
+        .slice(0, mostKeys)
+        .map((one) => JSON.stringify(one)),
+      isPublished: member(endpoint, 'listen') === 'lan',
+      isOpenToAnybody: member(endpoint, 'access') === 'anybody',
+      ...optional('servedName', typeof servedName === 'string' ? servedName : undefined),
       ...optional('model', text('model')),
       ...optional('runtime', text('runtime')),
       ...optional('sharding', text('sharding')),
+      ...optional(
+        'shareCount',
+        Array.isArray(member(value, 'shares')) ? list(member(value, 'shares')).length : undefined,
+      ),
       ...optional('transport', text('transport')),
+      ...optional('backend', text('backend')),
       ...optional('endpointPort', typeof port === 'number' ? port : undefined),
+      ...optional('fallback', fallbackOf(member(value, 'fallback'), `${pointer}/fallback`)),
     };
   });
+
+function fallbackOf(value: unknown, pointer: string): DraftPlacement['fallback'] {
+  const nodes = texts(member(value, 'nodes'), `${pointer}/nodes`, placementLimits.members);
+  if (nodes.length === 0) return undefined;
+  return { pointer, nodes, hasAllNodes: nodes.length === list(member(value, 'nodes')).length };
+}
 
 type Entry = readonly [name: string, value: unknown, pointer: string];
 

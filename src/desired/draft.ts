@@ -10,6 +10,7 @@ import {
   namesIn,
   placementLimits,
 } from './draft-placements.ts';
+import { secretPrograms } from './draft-secrets.ts';
 import { type DraftText, list, member, optional, pointerTo, type RawText, record, textOf } from './draft-values.ts';
 import { parseLink, parseLinkEnd } from './link-text.ts';
 
@@ -65,6 +66,9 @@ export interface Draft {
   readonly isRdmaRequired: boolean;
   /** Whether there is a pool, be it wrong. */
   readonly hasPool: boolean;
+  readonly hasDoorman: boolean;
+  /** The word that names the program, of each source of a secret that is one. */
+  readonly secretPrograms: readonly DraftText[];
   readonly runtimes: readonly DraftRuntime[];
   readonly models: readonly DraftModel[];
   readonly placements: readonly DraftPlacement[];
@@ -95,6 +99,8 @@ export function makeDraft(root: unknown, raw: RawText): Draft {
     hasAllLinks: links.length === list(member(thunderbolt, 'links')).length,
     avoid: list(member(thunderbolt, 'avoid')).slice(0, draftLimits.avoid).flatMap(draftAvoid),
     isRdmaRequired: member(thunderbolt, 'rdma') === 'required',
+    hasDoorman: member(root, 'doorman') !== undefined,
+    secretPrograms: secretPrograms(root, raw),
     runtimes: draftRuntimes(root, raw),
     models: draftModels(root, raw),
     placements: draftPlacements(root, raw),

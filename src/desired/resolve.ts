@@ -5,7 +5,7 @@ import { nodeName } from '../model/node.ts';
 import { parseIpv4Network } from './ipv4.ts';
 import { parseLink, parseLinkEnd } from './link-text.ts';
 import { macModel } from './mac-models.ts';
-import { resolveModels, resolvePlacements, resolveRuntimes } from './resolve-placements.ts';
+import { resolveDoorman, resolveModels, resolvePlacements, resolveRuntimes } from './resolve-placements.ts';
 import { resolveSecretSource } from './secret-source.ts';
 import { memoryLabelBytes, sizeBytes } from './size.ts';
 
@@ -18,6 +18,7 @@ export function resolveFleet(spec: ClusterSpec): DesiredFleet {
     .map(([name, node]) => resolveNode(name, node, spec.ssh ?? {}))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   const { wiredLimit, fileVault, keeper } = spec.system ?? {};
+  const doorman = resolveDoorman(spec);
   return {
     name: spec.name,
     nodes,
@@ -30,6 +31,7 @@ export function resolveFleet(spec: ClusterSpec): DesiredFleet {
       ...resolveMacSettings(spec),
     },
     thunderbolt: resolveThunderbolt(spec, nodes),
+    ...(doorman === undefined ? {} : { doorman }),
     runtimes: resolveRuntimes(spec),
     models: resolveModels(spec),
     placements: resolvePlacements(spec),
@@ -58,6 +60,7 @@ function resolveNode(name: string, node: NodeSpec, ssh: SshSpec): DesiredNode {
       ...(serial === undefined ? {} : { serial }),
     },
     labels: { ...node.labels },
+    ...(node.hold === undefined ? {} : { hold: { ...node.hold } }),
   };
 }
 

@@ -1,16 +1,16 @@
+import { bytesText } from '../diagnostics/amount-words.ts';
 import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import type { ClusterLock, LockedArchive, LockedModel } from '../model/cluster-lock.ts';
-import type { DesiredModel, DesiredRuntime } from '../model/desired.ts';
-import { digestOf, shortDigest } from '../model/digest.ts';
+import type { ClusterLock, LockedModel } from '../model/cluster-lock.ts';
+import type { DesiredModel } from '../model/desired.ts';
+import { digestOf } from '../model/digest.ts';
 import type { TreeFile } from '../model/node-script.ts';
-import { bytesText } from './amounts.ts';
 import { absolutePath, type FolderFact, isListLocked, type SourceFacts, type SourceFailure } from './source-facts.ts';
 import { collisionsOf, isTreePath, mostTreeFiles } from './tree-paths.ts';
 
 /** One runtime or model of the file, what the lock keeps of it, and what is to be said. */
-interface Settled<Wanted, Locked> {
+export interface Settled<Wanted, Locked> {
   readonly wanted: Wanted;
   readonly locked?: Locked;
   readonly additions: readonly string[];
@@ -27,41 +27,7 @@ export interface TreeSources {
 const own = <T>(map: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(map, name) ? map[name] : undefined;
 
-/** A runtime with the digest of its archive: of the bytes on this machine, else of the lock. */
-export function settleRuntime(
-  runtime: DesiredRuntime,
-  { lock, sources, baseFolder }: TreeSources,
-): Settled<DesiredRuntime, LockedArchive> {
-  const archive = absolutePath(baseFolder, runtime.archive);
-  const before = own(lock.runtimes, runtime.name);
-  const seen = own(sources.archives, runtime.name) ?? notRead(archive);
-  const now = seen.kind === 'known' ? { sha256: seen.sha256, sizeBytes: seen.sizeBytes } : before;
-  if (now === undefined) {
-    const diagnostics = seen.kind === 'known' ? [] : [noArchive(runtime.name, seen)];
-    return { wanted: { ...runtime, archive }, additions: [], diagnostics };
-  }
-  return {
-    wanted: { ...runtime, archive, ...now },
-    locked: now,
-    additions: archiveAdditions(runtime.name, before, now),
-    diagnostics: [],
-  };
-}
-
 const notRead = (path: string): SourceFailure => ({ kind: 'unreadable', detail: `${path} was not read.` });
-
-function archiveAdditions(name: string, before: LockedArchive | undefined, now: LockedArchive): readonly string[] {
-  const is = `sha256 ${shortDigest(now.sha256)}`;
-  if (before === undefined) return [`runtime ${name}: ${is}, ${bytesText(now.sizeBytes)}`];
-  if (before.sha256 === now.sha256) return [];
-  return [`runtime ${name}: archive changed, ${is} instead of ${shortDigest(before.sha256)}`];
-}
-
-const noArchive = (name: string, { kind, detail }: SourceFailure): Diagnostic =>
-  diagnose(kind === 'missing' ? 'runtime/archive-missing' : 'runtime/archive-unreadable', {
-    detail,
-    subject: `runtime ${name}`,
-  });
 
 /** A model with its list of files: of the file, else of the folder that was read, else of the lock. */
 export function settleModel(

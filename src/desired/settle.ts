@@ -1,9 +1,13 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
-import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../model/desired.ts';
 import { settleLinks } from './settle-links.ts';
-import { settleModel, settleRuntime } from './settle-trees.ts';
+import { settlePackages } from './settle-packages.ts';
+import { type SettledRuntime, settleRuntime } from './settle-runtime.ts';
+import { settleShapes } from './settle-shapes.ts';
+import { settleModel } from './settle-trees.ts';
+import { settleWheels } from './settle-wheels.ts';
 import type { SourceFacts } from './source-facts.ts';
 
 /** A fleet to which nothing is left to be resolved, and the lock that says how it was. */
@@ -31,37 +35,72 @@ export function settleFleet(
   baseFolder: string,
 ): SettledFleet {
   const links = settleLinks(fleet.thunderbolt, lock);
-  const runtimes = fleet.runtimes.map((one) => settleRuntime(one, { lock, sources, baseFolder }));
+  const wheeled = fleet.runtimes.map((one) => settleWheels(one, { lock, sources, baseFolder }));
+  const runtimes = wheeled.map((one) => settleRuntime(one.runtime, { lock, sources: one.sources, baseFolder }));
+  const listed = runtimes.map((one) => settlePackages(one.wanted, sources));
+  const doorman = fleet.doorman === undefined ? undefined : settleRuntime(fleet.doorman, { lock, sources, baseFolder });
+  const programs = [...runtimes, ...(doorman === undefined ? [] : [doorman])];
   const models = fleet.models.map((one) => settleModel(one, { lock, sources, baseFolder }));
+  const shaped = settleShapes(
+    models.map((one) => one.wanted),
+    lock,
+  );
+  const { runtimeFiles: _, shapes: __, takenBack: ___, ...kept } = lock;
   const newLock: ClusterLock = {
-    ...lock,
+    ...kept,
     links: links.links,
     formerNetworks: links.formerNetworks,
-    runtimes: lockedByName(runtimes),
+    runtimes: lockedByName(programs),
+    ...lockedExtras(programs),
+    ...lockedTakenBack(programs),
     models: lockedByName(models),
+    ...(shaped.shapes === undefined ? {} : { shapes: shaped.shapes }),
   };
   return {
     fleet: {
       ...fleet,
       nodes: fleet.nodes.map((node) => ({ ...node, ...identityOf(lock, node.name) })),
       thunderbolt: links.thunderbolt,
-      runtimes: runtimes.map((one) => one.wanted),
-      models: models.map((one) => one.wanted),
+      ...(doorman === undefined ? {} : { doorman: doorman.wanted }),
+      runtimes: listed.map((one) => one.runtime),
+      models: shaped.models,
+      placements: fleet.placements.map((one) => withKeyHashes(one, sources)),
     },
     lock: newLock,
-    additions: [links, ...runtimes, ...models].flatMap((one) => one.additions),
+    additions: [links, ...programs, ...models].flatMap((one) => one.additions),
     diagnostics: [
       ...lock.nodes.filter((name) => !fleet.nodes.some((node) => node.name === name)).map(leftFile),
-      ...[links, ...runtimes, ...models].flatMap((one) => one.diagnostics),
+      ...[links, ...programs, ...wheeled, ...listed, ...models].flatMap((one) => one.diagnostics),
       ...tooLarge(newLock),
     ],
   };
+}
+
+/** A published placement with the hashes of its keys, where somebody has read them. */
+function withKeyHashes(placement: DesiredPlacement, { keys = {} }: SourceFacts): DesiredPlacement {
+  const { name, publication } = placement;
+  const keyHashes = Object.hasOwn(keys, name) ? keys[name] : undefined;
+  if (publication === undefined || keyHashes === undefined) return placement;
+  return { ...placement, publication: { ...publication, keyHashes } };
 }
 
 /** `constructor` is a good name for a node. */
 function identityOf({ identities = {} }: ClusterLock, name: string): Pick<DesiredNode, 'identity'> {
   const identity = Object.hasOwn(identities, name) ? identities[name] : undefined;
   return identity === undefined ? {} : { identity };
+}
+
+/** No section where there is nothing in it: a lock of an older meshwright stays as it is. */
+function lockedExtras(all: readonly SettledRuntime[]): Pick<ClusterLock, 'runtimeFiles'> {
+  const runtimeFiles = Object.assign({}, ...all.map((one) => one.lockedExtras));
+  return Object.keys(runtimeFiles).length === 0 ? {} : { runtimeFiles };
+}
+
+function lockedTakenBack(all: readonly SettledRuntime[]): Pick<ClusterLock, 'takenBack'> {
+  const entries = all.flatMap(({ wanted, takenBack }) =>
+    takenBack === undefined ? [] : [[wanted.name, takenBack] as const],
+  );
+  return entries.length === 0 ? {} : { takenBack: Object.fromEntries(entries) };
 }
 
 function lockedByName<Locked>(

@@ -5,3 +5,7 @@ export function sharedNode(a: DraftPlacement, b: DraftPlacement): string | undef
   const names = new Set(b.nodes.map(({ text }) => text));
   return a.nodes.find(({ text }) => names.has(text))?.text;
 }
+
+/** One text for two placements, whichever comes first: what is wrong between them is told once. */
+export const pairKey = (a: Pick<DraftPlacement, 'name'>, b: Pick<DraftPlacement, 'name'>): string =>
+  [a.name, b.name].toSorted().join(' ');

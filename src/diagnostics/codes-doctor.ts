@@ -1,5 +1,6 @@
 import type { CodeEntry } from './code-entry.ts';
 import { cablingCodes } from './codes-cabling.ts';
+import { holdCodes } from './codes-hold.ts';
 import { networkCodes } from './codes-network.ts';
 import { rdmaCodes } from './codes-rdma.ts';
 import { settingCodes } from './codes-settings.ts';
@@ -10,6 +11,7 @@ export const doctorCodes = {
   ...rdmaCodes,
   ...networkCodes,
   ...settingCodes,
+  ...holdCodes,
   'fact/unknown': {
     severity: 'warning',
     summary: 'Some facts of this node are unknown.',
@@ -88,7 +90,7 @@ export const doctorCodes = {
     severity: 'error',
     summary: 'A bridge that somebody made has a Thunderbolt receptacle in it.',
     cause:
-      'The bridge joins a receptacle with something else, such as Ethernet. A network may hang on it, so it is not to be deleted; the receptacle in it can do no RDMA, and its cables can close a ring.',
+      'The bridge is not the one that macOS makes of its receptacles by itself: it joins one with something else, such as Ethernet, a person made it, or Internet Sharing did. A network may hang on it, so it is not to be deleted; the receptacle in it can do no RDMA, and its cables can close a ring.',
     hint: 'Take the receptacle out of the bridge in System Settings > Network > Manage Virtual Interfaces.',
   },
   'bridge/loop': {

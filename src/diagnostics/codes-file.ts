@@ -1,4 +1,5 @@
 import type { CodeEntry } from './code-entry.ts';
+import { endpointCodes } from './codes-endpoint.ts';
 import { placementCodes, settleCodes } from './codes-placement.ts';
 import { ruleCodes } from './codes-rules.ts';
 import { schemaCodes } from './codes-schema.ts';
@@ -64,6 +65,7 @@ export const fileCodes = {
   ...schemaCodes,
   ...ruleCodes,
   ...placementCodes,
+  ...endpointCodes,
   ...lockCodes,
   ...settleCodes,
   ...selectCodes,

@@ -4,12 +4,54 @@ import { suspicionCodes } from './codes-rdma.ts';
 /** Codes about placements: how they are, and starting and stopping them. */
 export const meshCodes = {
   ...suspicionCodes,
+  'endpoint/door-closed': {
+    severity: 'warning',
+    summary: 'The door of a placement that serves is closed.',
+    cause:
+      'A drain has closed it, or a start that failed before it could open it again. Its mesh goes on, and clients of the office network get 503 with the reason; `ask` and `bench` go past the door.',
+    hint: 'Open it: meshwright start, or meshwright apply',
+  },
+  'endpoint/nothing-to-close': {
+    severity: 'error',
+    summary: 'Nothing stands before this placement that could be closed.',
+    cause:
+      'A door is closed by the doorman of a published endpoint. An endpoint of its node alone is the runtime itself, which goes on answering whoever is at it.',
+    hint: 'Stop the placement: meshwright stop',
+  },
+  'endpoint/still-inside': {
+    severity: 'error',
+    summary: 'Requests are still inside when the time to finish is over.',
+    cause:
+      'The door of the placement is closed, so that nobody new comes in, and whoever was let in before it was closed has no whole answer yet. Nobody is cut off: the mesh goes on.',
+    hint: 'Wait longer: meshwright drain PLACEMENT --deadline 10m. What is done now cuts them off.',
+  },
+  'launch/held': {
+    severity: 'error',
+    summary: 'A program is to run on a node that is held.',
+    cause:
+      'Ranks of a program of your own keep a Mac as busy as those of a placement. A node that does not say whether it is held counts as held.',
+    hint: 'Release it, or leave it out: meshwright release NODE',
+  },
+  'launch/not-seen': {
+    severity: 'error',
+    summary: 'What the ranks would find each other by was not seen.',
+    cause:
+      'Which group is made follows from the cables of the file: with one between every pair it talks over RDMA, by devices that macOS may name otherwise tomorrow. One that nobody saw is not taken for none.',
+    hint: 'See why it was not seen: meshwright doctor. Then launch again.',
+  },
   'mesh/launch-budget': {
     severity: 'error',
     summary: 'A placement over RDMA was started too often since a Mac booted.',
     cause:
       'Every start over RDMA that fails leaks a protection domain, of which a device has few, and only a reboot frees it (seen on macOS 26.5.1). So a node takes only as many starts in one boot session, over all placements, as its devices have room for by `ibv_devinfo -v`, and three where they do not say.',
     hint: 'Restart the Macs that are named: meshwright reboot',
+  },
+  'mesh/stays-on-tcp': {
+    severity: 'error',
+    summary: 'A placement came back over TCP after a restart, too.',
+    cause:
+      'The file says rdma, the ranks talk over TCP, and so they did before the last restart in this boot session, of the same file. One more would be the same, interrupt whoever is inside and take one more start of the launch budget. Where a log says why, it is quoted; llama.cpp says nothing where no RDMA device has the address of the connection.',
+    hint: 'Mend what doctor says of RDMA, then restart the Macs of the placement: meshwright reboot. Or write `transport: tcp`. To try a start all the same: meshwright restart',
   },
   'mesh/not-serving': {
     severity: 'error',
@@ -29,6 +71,20 @@ export const meshCodes = {
     summary: 'A node keeps a rank that the file does not have there.',
     cause: 'The placement left the file or moved to other nodes, and nobody has applied that since.',
     hint: 'Take it away: meshwright apply',
+  },
+  'mesh/on-fallback': {
+    severity: 'notice',
+    summary: 'A placement runs on its fallback.',
+    cause:
+      'Somebody has started it there with `start --fallback`, because its own nodes could not carry it. The file wants it on its own nodes, so the next plan moves it back as soon as all of them can; until then nothing stops it.',
+    hint: 'When its own nodes are well again: meshwright apply --allow interrupt',
+  },
+  'mesh/fallback-there': {
+    severity: 'notice',
+    summary: 'A placement that does not serve has a fallback.',
+    cause:
+      'The file names other nodes for it, all of them were seen, and its runtime and model are kept there. Nothing moves by itself: whether less context now is better than waiting is for people to say.',
+    hint: 'Start it there: meshwright start NAME --fallback',
   },
   'mesh/not-judged': {
     severity: 'warning',

@@ -8,6 +8,19 @@ export const placementCodes = {
     cause: 'A word in braces is filled in, and there is nothing of this name to fill in. The list of fields is closed.',
     hint: 'Use a field of docs/cluster-yaml.md, section runtimes.',
   },
+  'runtime/not-for-driver': {
+    severity: 'error',
+    summary: 'The driver of this runtime does not read this key.',
+    cause:
+      'Each driver has keys of its own, for its runtimes and for the placements on them; nothing is read and ignored.',
+    hint: 'Remove the key, or use another driver.',
+  },
+  'runtime/key-missing': {
+    severity: 'error',
+    summary: 'The driver of this runtime needs one more key.',
+    cause: 'What the driver starts cannot be brought to a node without it.',
+    hint: 'Add it; docs/cluster-yaml.md, section runtimes, says what it is.',
+  },
   'runtime/program-not-found': {
     severity: 'error',
     summary: 'The command line does not say where its program lies.',
@@ -46,11 +59,24 @@ export const placementCodes = {
     cause: 'One of its nodes stands nowhere under `nodes`.',
     hint: 'Correct the name, or add the node under `nodes`.',
   },
+  'placement/fallback-same-nodes': {
+    severity: 'error',
+    summary: 'A fallback needs all nodes of its placement.',
+    cause:
+      'A fallback is started when the nodes of the placement cannot carry it: one is away, held or broken. One that has all of them among its own could not be started then either.',
+    hint: 'Leave at least one node out, or name others.',
+  },
   'placement/node-twice': {
     severity: 'error',
     summary: 'A node stands twice in a placement.',
     cause: 'Every rank runs on a node of its own.',
     hint: 'Remove one of the two.',
+  },
+  'placement/shares-differ': {
+    severity: 'error',
+    summary: 'A placement does not have one share for each node.',
+    cause: 'Shares say how the layers are divided, in the order of the nodes.',
+    hint: 'Write as many numbers as there are nodes, or remove `shares`: then they are equal.',
   },
   'placement/sharding-missing': {
     severity: 'error',

@@ -20,6 +20,12 @@ export const playbookCodes = {
     cause: 'A task names a placement that stands nowhere under `placements` of the cluster file that it is run with.',
     hint: 'Correct the name, or name another cluster file with -f.',
   },
+  'playbook/not-published': {
+    severity: 'error',
+    summary: 'A placement that is not published cannot be drained.',
+    cause: 'A door is closed by the doorman of an endpoint with `listen: lan`; before others nothing stands.',
+    hint: 'Take it out of this task, or stop it instead: `stop`.',
+  },
   'playbook/unknown-field': {
     severity: 'error',
     summary: 'There is no field of this name here.',

@@ -80,7 +80,7 @@ export const rdmaCodes = {
   },
 } as const satisfies Record<string, CodeEntry>;
 
-/** What only traffic can show: told of placements over RDMA that failed, and never of a look alone. */
+/** What only traffic can show: told of placements that failed, and never of a look alone. */
 export const suspicionCodes = {
   'rdma/suspected-idle-dead': {
     severity: 'error',
@@ -93,7 +93,7 @@ export const suspicionCodes = {
     severity: 'error',
     summary: 'macOS is suspected to keep a rank from the local network.',
     cause:
-      'A rank was told at once that there is no route to its peer (errno 65), and everything that can be looked at is fine on all links of the placement. Local Network privacy does that to programs of a session at the screen; daemons of launchd, root and what comes over ssh are exempt (Apple TN3179). Nobody can read or change it over ssh.',
+      'A rank was told at once that there is no route to its peer (errno 65), and everything that can be looked at is fine on all links of the placement; over TCP these are its cables and their addresses. Local Network privacy does that to programs of a session at the screen; daemons of launchd, root and what comes over ssh are exempt (Apple TN3179). Nobody can read or change it over ssh.',
     hint: 'On that Mac: System Settings > Privacy & Security > Local Network. Whatever was started there by an app or an agent needs its switch.',
   },
   'rdma/suspected-exhausted': {

@@ -14,6 +14,12 @@ export const secretCodes = {
       '  password: { prompt: true }              # you are asked',
     ].join('\n'),
   },
+  'secret/no-program': {
+    severity: 'error',
+    summary: 'The command of a secret names no program.',
+    cause: 'Its first word is what is started, as it stands there: no shell reads it, and an empty word is no program.',
+    hint: 'Begin it with the program, such as [security, find-generic-password, -s, rack, -w].',
+  },
   'secret/missing': {
     severity: 'error',
     summary: 'A password could not be had from its source.',

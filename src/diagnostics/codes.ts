@@ -1,12 +1,19 @@
 import { applyCodes } from './codes-apply.ts';
+import { benchCodes } from './codes-bench.ts';
 import { cliCodes } from './codes-cli.ts';
 import { doctorCodes } from './codes-doctor.ts';
 import { enrollCodes } from './codes-enroll.ts';
+import { exoCodes } from './codes-exo.ts';
 import { factCodes } from './codes-fact.ts';
 import { fileCodes } from './codes-file.ts';
+import { fitCodes } from './codes-fit.ts';
+import { llamaCodes } from './codes-llama.ts';
 import { meshCodes } from './codes-mesh.ts';
+import { mlxCodes } from './codes-mlx.ts';
 import { planCodes } from './codes-plan.ts';
 import { playbookCodes } from './codes-playbook.ts';
+import { proofCodes } from './codes-proof.ts';
+import { rollbackCodes } from './codes-rollback.ts';
 import { secretCodes } from './codes-secret.ts';
 import { simCodes } from './codes-sim.ts';
 import { sshCodes } from './codes-ssh.ts';
@@ -22,11 +29,18 @@ export const codes = {
   ...factCodes,
   ...doctorCodes,
   ...applyCodes,
+  ...benchCodes,
   ...transactionCodes,
+  ...fitCodes,
+  ...llamaCodes,
   ...meshCodes,
+  ...mlxCodes,
+  ...proofCodes,
+  ...exoCodes,
   ...planCodes,
   ...playbookCodes,
   ...cliCodes,
+  ...rollbackCodes,
   ...secretCodes,
   ...simCodes,
   ...toolCodes,

@@ -8,7 +8,7 @@ export interface HiddenSecrets {
 const secretMark = '********';
 
 /** A key under which somebody may have put a password, also when it is misspelt or runs into its value. */
-const secretKey = /(^|[\s{,"'])((?:pas+(?:w[a-z]*|phrase|code)?|pwd|secrets?)["']?\s*:)(\s*)(.*)$/iu;
+const secretKey = /(^|[\s{,"'])((?:pas+(?:w[a-z]*|phrase|code)?|pwd|secrets?|api[-_]?keys?)["']?\s*:)(\s*)(.*)$/iu;
 /** A source in braces, which is no secret, and what follows it. */
 const source =
   /^(?:\{\s*(?:env\s*:\s*["']?[A-Za-z_]\w*["']?|file\s*:[^,}]*|command\s*:\s*\[[^\]]*\]|prompt\s*:\s*true)\s*\}|\{\s*(?:command\s*:\s*\[?[^\]]*)?$)(.*)$/u;

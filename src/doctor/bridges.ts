@@ -9,8 +9,8 @@ export interface ReceptacleBridge {
   /** Those that are receptacles, or may be while nobody can tell. */
   readonly receptacles: readonly string[];
   /**
-   * `own` the Thunderbolt Bridge of macOS, or one that joins nothing but receptacles ·
-   * `made` a person's bridge, which joins receptacles with something else: a network may hang on it ·
+   * `own` the Thunderbolt Bridge of macOS, which joins nothing but receptacles ·
+   * `made` any other, of a person or of Internet Sharing: a network may hang on it ·
    * `undecided` nobody can tell its members apart.
    */
   readonly maker: 'own' | 'made' | 'undecided';
@@ -30,19 +30,31 @@ function markedNames(facts: Facts): readonly string[] {
     : preferences.value.filter(({ auto }) => auto === ownMark).map(({ name }) => name);
 }
 
+/**
+ * Whether a bridge may be macOS's own: by its mark, as the one of its service, or by the name that it always has. From
+ * bridge100 on they belong to Internet Sharing and virtual machines. The keeper judges likewise.
+ */
+function isOwnName(facts: Facts, name: string, isMarked: boolean): boolean {
+  const services = facts['network-services'];
+  const isOfService =
+    services.kind === 'known' &&
+    services.value.some(({ port, device }) => port === 'Thunderbolt Bridge' && device === name);
+  return (isMarked || isOfService || name === 'bridge0') && !/\d{3}$/.test(name);
+}
+
 function judge(facts: Facts, found: Found, isMarked: boolean): readonly ReceptacleBridge[] {
   const kinds = found.members.map((member) => interfaceKind(facts, member));
   const receptacles = found.members.filter((_, index) => kinds[index] !== 'other');
   const bridge = (maker: ReceptacleBridge['maker']): readonly ReceptacleBridge[] => [{ ...found, receptacles, maker }];
-  const hasOther = kinds.includes('other');
-  if (isMarked && !hasOther) {
+  const mayBeOwn = isOwnName(facts, found.name, isMarked) && !kinds.includes('other');
+  if (isMarked && mayBeOwn) {
     return bridge('own');
   }
   if (receptacles.length === 0) {
     return [];
   }
   if (kinds.every((kind) => kind === 'thunderbolt')) {
-    return bridge('own');
+    return bridge(mayBeOwn ? 'own' : 'made');
   }
   return bridge(kinds.includes('thunderbolt') ? 'made' : 'undecided');
 }

@@ -11,6 +11,7 @@ import { filevault } from './rules/filevault.ts';
 import { firewall } from './rules/firewall.ts';
 import { foreignDaemons } from './rules/foreign-daemons.ts';
 import { fullDiskAccess } from './rules/full-disk-access.ts';
+import { holds } from './rules/holds.ts';
 import { macosAccept } from './rules/macos-accept.ts';
 import { macosBuilds } from './rules/macos-builds.ts';
 import { macosVersions } from './rules/macos-versions.ts';
@@ -23,6 +24,7 @@ import { poolOverlap } from './rules/pool-overlap.ts';
 import { power } from './rules/power.ts';
 import { rdmaNode } from './rules/rdma-node.ts';
 import { rdmaReceptacles } from './rules/rdma-receptacles.ts';
+import { remoteLogin } from './rules/remote-login.ts';
 import { runsAsRoot } from './rules/runs-as-root.ts';
 import { sameMac } from './rules/same-mac.ts';
 import { screenSharing } from './rules/screen-sharing.ts';
@@ -63,9 +65,11 @@ export const rules: readonly Rule[] = [
   names,
   automaticLogin,
   screenSharing,
+  remoteLogin,
   firewall,
   backgroundServices,
   sudo,
+  holds,
   runsAsRoot,
   clock,
   disk,

@@ -1,5 +1,5 @@
-import type { ForeignDaemon } from '../model/fact-values.ts';
 import { known, unknown } from '../model/known.ts';
+import type { ForeignDaemon } from '../model/strange-records.ts';
 import type { Fact } from './fact.ts';
 import { knownDaemons } from './known-daemons.ts';
 import { isLoaded, overrideOf } from './launchd-answers.ts';

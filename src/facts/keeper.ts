@@ -1,4 +1,5 @@
 import { known } from '../model/known.ts';
+import type { Facts } from '../model/observation.ts';
 import { keeperData, keeperLabel, keeperPlist, keeperProgram } from '../script/keeper-files.ts';
 import type { Fact } from './fact.ts';
 import { files } from './files.ts';
@@ -28,3 +29,15 @@ export const keeper: Fact<'keeper'> = {
     });
   },
 };
+
+/**
+ * Whether the keeper has still to end its first round since this Mac was started, or since it was brought there: what
+ * macOS has undone is put back by that. A round ends itself when it hangs, so that this is over within a minute.
+ *
+ * @see `launchctl print`: last exit code = (never exited)
+ */
+export const isKeeperDue = (facts: Pick<Facts, 'keeper' | 'services'>): boolean =>
+  facts.keeper.kind === 'known' &&
+  facts.keeper.value.isLoaded &&
+  facts.services.kind === 'known' &&
+  facts.services.value.some(({ label, lastExit }) => label === keeperLabel && lastExit === '(never exited)');

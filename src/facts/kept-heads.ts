@@ -9,6 +9,9 @@ export const isLeaseHead = (head: string): boolean => head === 'lease';
 /** Whether a head line begins what the keeper left. */
 export const isKeeperHead = (head: string): boolean => head === 'keeper';
 
+/** Whether a head line begins what says that the node is to be left alone. */
+export const isHoldHead = (head: string): boolean => head === 'hold';
+
 /** The state in the head line `rollback STATE` of a change of the network that nobody has confirmed. */
 export const stateOfRollbackHead = (head: string): 'pending' | 'rolling' | undefined =>
   head === 'rollback pending' ? 'pending' : head === 'rollback rolling' ? 'rolling' : undefined;

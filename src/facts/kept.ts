@@ -2,7 +2,14 @@ import { type Known, known, unknown } from '../model/known.ts';
 import type { Baseline, NodeRollback, Traces } from '../model/node-records.ts';
 import type { Answer } from '../model/probe.ts';
 import { readKeptBefore } from './kept-before.ts';
-import { exitOfListHead, isKeeperHead, isLeaseHead, keyOfJobHead, stateOfRollbackHead } from './kept-heads.ts';
+import {
+  exitOfListHead,
+  isHoldHead,
+  isKeeperHead,
+  isLeaseHead,
+  keyOfJobHead,
+  stateOfRollbackHead,
+} from './kept-heads.ts';
 import { garbled } from './read-answer.ts';
 import { readFields, readRecords } from './records.ts';
 
@@ -16,6 +23,7 @@ export interface JobProcess {
 export interface Kept {
   readonly jobs: readonly { readonly key: string; readonly fields: Readonly<Record<string, string>> }[];
   readonly leases: readonly { readonly fields: Readonly<Record<string, string>> }[];
+  readonly holds: readonly { readonly fields: Readonly<Record<string, string>> }[];
   readonly rollbacks: readonly NodeRollback[];
   /** `last` change of the keeper, `refused` where macOS let nobody change the network over SSH; empty without either. */
   readonly keeper: Readonly<Record<string, string>>;
@@ -34,6 +42,7 @@ export function readKept(answer: Answer | undefined): Known<Kept> {
   const { others, ...earlier } = before;
   const jobs: Kept['jobs'][number][] = [];
   const leases: Kept['leases'][number][] = [];
+  const holds: Kept['holds'][number][] = [];
   const rollbacks: NodeRollback[] = [];
   const keepers: Kept['keeper'][] = [];
   let processes: Known<readonly JobProcess[]> | undefined;
@@ -46,21 +55,25 @@ export function readKept(answer: Answer | undefined): Known<Kept> {
     const key = keyOfJobHead(head);
     const fields = readFields(lines);
     const state = stateOfRollbackHead(head);
-    if (key === undefined && state === undefined && !isLeaseHead(head) && !isKeeperHead(head))
-      return garbled(answer, 'printed a record that is neither job, lease, rollback nor keeper');
+    const isOne = isLeaseHead(head) || isKeeperHead(head) || isHoldHead(head);
+    if (key === undefined && state === undefined && !isOne)
+      return garbled(answer, 'printed a record that is neither job, lease, hold, rollback nor keeper');
     if (fields === undefined) return garbled(answer, `printed fields of ${head} that cannot be read`);
     if (key !== undefined) jobs.push({ key, fields });
     else if (state !== undefined) rollbacks.push({ state, fields });
     else if (isKeeperHead(head)) keepers.push(fields);
+    else if (isHoldHead(head)) holds.push({ fields });
     else leases.push({ fields });
   }
   if (keepers.length > 1) return garbled(answer, 'printed more than one keeper');
+  if (holds.length > 1) return garbled(answer, 'printed more than one hold');
   if (leases.length > 1) return garbled(answer, 'printed more than one lease');
   const isUnambiguous = new Set(jobs.map(({ key }) => key)).size === jobs.length;
   if (!isUnambiguous) return garbled(answer, 'printed one job twice');
   return known({
     jobs,
     leases,
+    holds,
     rollbacks,
     keeper: keepers[0] ?? {},
     ...earlier,

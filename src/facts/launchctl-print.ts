@@ -1,4 +1,4 @@
-import type { LaunchdService } from '../model/fact-values.ts';
+import type { LaunchdService } from '../model/launchd-service.ts';
 import { wholeNumber } from './grammar.ts';
 
 /** States as `launchctl print` words them, by whether a process is there. */

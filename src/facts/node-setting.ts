@@ -10,7 +10,18 @@ export interface SettingAnswer {
   readonly lines: readonly string[];
 }
 
-const settings = ['updates', 'login', 'names', 'screen-sharing', 'override', 'firewall', 'spotlight', 'backups'];
+const settings = [
+  'updates',
+  'login',
+  'names',
+  'screen-sharing',
+  'remote-login',
+  'override',
+  'firewall',
+  'spotlight',
+  'backups',
+  'search-path',
+];
 
 const headForm = /^([a-z-]+) (\d{1,3}|unreadable)$/;
 

@@ -1,5 +1,5 @@
-import type { PanicReport } from '../model/fact-values.ts';
 import { known, unknown } from '../model/known.ts';
+import type { PanicReport } from '../model/strange-records.ts';
 import type { Fact } from './fact.ts';
 import { nodeSettings } from './probes/system.ts';
 import { garbled } from './read-answer.ts';

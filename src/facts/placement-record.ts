@@ -3,11 +3,13 @@ import type { PlacementMember } from '../model/fact-values.ts';
 import { isUuid, wholeNumber } from './grammar.ts';
 
 /** What a member left on its node: its record, and how often it was started. */
-export type PlacementRecord = Omit<PlacementMember, 'isListening' | 'token'>;
+export type PlacementRecord = Omit<PlacementMember, 'isListening' | 'isMeeting' | 'token' | 'said' | 'golden'>;
 
 /** The record of a member from the lines of its file; `undefined` when one that must be there is missing or strange. */
 export function memberOf(fields: Readonly<Record<string, string>>): PlacementRecord | undefined {
-  const { placement = '', tokenPath = '', tokenPointer = '', startedIn = '' } = fields;
+  const { driver } = fields;
+  // A record of an older meshwright has none of them, nor a driver.
+  const { placement = '', tokenPath = '', tokenPointer = '', startedIn = '', meetPort = '0', logPattern = '' } = fields;
   const number = (key: string): number => wholeNumber(fields[key]) ?? Number.NaN;
   const record = {
     placement,
@@ -16,12 +18,15 @@ export function memberOf(fields: Readonly<Record<string, string>>): PlacementRec
     rank: number('rank'),
     size: number('size'),
     port: number('port'),
+    meetPort: wholeNumber(meetPort) ?? Number.NaN,
     endpointPort: number('endpointPort'),
     tokenPath,
     tokenPointer,
     tokenDeadlineMs: number('tokenDeadlineMs'),
+    logPattern,
     startedIn,
     starts: number('starts'),
+    ...(driver === undefined ? {} : { driver }),
   };
   const isWhole = Object.values(record).every((value) => typeof value !== 'number' || !Number.isNaN(value));
   const isInForm =
@@ -29,8 +34,14 @@ export function memberOf(fields: Readonly<Record<string, string>>): PlacementRec
     /^\/[\x21-\x7e]*$/.test(tokenPath) &&
     /^(?:\/.*)?$/.test(tokenPointer) &&
     (startedIn === '' || isUuid(startedIn));
-  const isInRange = record.rank < record.size && isPort(record.port) && isPort(record.endpointPort);
+  const isInRange =
+    record.rank < record.size &&
+    isPort(record.port) &&
+    isPort(record.meetPort) &&
+    record.endpointPort > 0 &&
+    isPort(record.endpointPort);
   return isWhole && isInForm && isInRange ? record : undefined;
 }
 
-const isPort = (port: number): boolean => port > 0 && port < 65_536;
+/** 0 stands for none. */
+const isPort = (port: number): boolean => port < 65_536;

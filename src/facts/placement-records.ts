@@ -23,6 +23,10 @@ export interface SeenPlacements {
   readonly tokens: ReadonlyMap<string, AskedToken>;
   /** The count of starts over RDMA, as its file says; absent where there was none. */
   readonly rdmaStarts?: Readonly<Record<string, string>>;
+  /** Why the node needs a restart, as its file says; absent where there is none. */
+  readonly rebootMark?: Readonly<Record<string, string>>;
+  /** What leaders keep of the golden answer, by placement. */
+  readonly goldens: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** The mark of the last start over RDMA, by placement. */
   readonly starts: ReadonlyMap<string, Readonly<Record<string, string>>>;
 }
@@ -34,8 +38,10 @@ export function readPlacements(answer: Answer | undefined): Known<SeenPlacements
   const records: SeenPlacements['records'][number][] = [];
   const tokens = new Map<string, AskedToken>();
   const starts = new Map<string, Readonly<Record<string, string>>>();
+  const goldens = new Map<string, Readonly<Record<string, string>>>();
   let ports: Known<readonly number[]> | undefined;
   let rdmaStarts: Readonly<Record<string, string>> | undefined;
+  let rebootMark: Readonly<Record<string, string>> | undefined;
   for (const record of all.value) {
     const exit = exitOfListHead(record.head, 'listening');
     const token = tokenRecordOf(record);
@@ -43,10 +49,14 @@ export function readPlacements(answer: Answer | undefined): Known<SeenPlacements
     const fields = name === '' ? undefined : readFields(record.lines);
     const [, startOf = ''] = /^start ([A-Za-z0-9._-]{1,255})$/.exec(record.head) ?? [];
     const started = startOf === '' ? undefined : readFields(record.lines);
+    const [, goldenOf = ''] = /^golden ([A-Za-z0-9._-]{1,255})$/.exec(record.head) ?? [];
+    const golden = goldenOf === '' ? undefined : readFields(record.lines);
     if (exit !== undefined && ports === undefined) ports = portsOf(exit, record.lines);
     else if (token !== undefined && !tokens.has(token.placement)) tokens.set(token.placement, token);
     else if (started !== undefined && !starts.has(startOf)) starts.set(startOf, started);
+    else if (golden !== undefined && !goldens.has(goldenOf)) goldens.set(goldenOf, golden);
     else if (record.head === 'rdma-starts' && rdmaStarts === undefined) rdmaStarts = readFields(record.lines);
+    else if (record.head === 'needs-reboot' && rebootMark === undefined) rebootMark = readFields(record.lines);
     else if (fields !== undefined && records.every((one) => one.name !== name)) records.push({ name, fields });
     else return garbled(answer, 'printed a record that is no placement');
   }
@@ -55,7 +65,9 @@ export function readPlacements(answer: Answer | undefined): Known<SeenPlacements
     ports: ports ?? unknown('failed', 'Nobody looked which ports are listened on.'),
     tokens,
     ...(rdmaStarts === undefined ? {} : { rdmaStarts }),
+    ...(rebootMark === undefined ? {} : { rebootMark }),
     starts,
+    goldens,
   });
 }
 

@@ -1,7 +1,11 @@
-import type { LaunchdService, PlacementMember, TokenSight } from '../model/fact-values.ts';
+import { digest } from '../model/digest.ts';
+import type { PlacementMember, TokenSight } from '../model/fact-values.ts';
 import { type Known, known } from '../model/known.ts';
+import type { LaunchdService } from '../model/launchd-service.ts';
 import { rankServiceLabel } from '../script/rank-paths.ts';
 import type { Fact } from './fact.ts';
+import { gpuBytesOf } from './gpu-line.ts';
+import { wholeNumber } from './grammar.ts';
 import { memberOf, type PlacementRecord } from './placement-record.ts';
 import { readPlacements, type SeenPlacements } from './placement-records.ts';
 import { launchdServices, placementMembers } from './probes/ours.ts';
@@ -40,20 +44,59 @@ export const placements: Fact<'placements'> = {
 
 function withSight(
   record: PlacementRecord,
-  { ports, tokens }: SeenPlacements,
+  { ports, tokens, starts, goldens }: SeenPlacements,
   loaded: readonly LaunchdService[],
 ): Known<PlacementMember> {
   if (ports.kind === 'unknown') return ports;
-  const isListening = ports.value.includes(record.port);
+  const seen = {
+    ...record,
+    isListening: ports.value.includes(record.port),
+    isMeeting: ports.value.includes(record.meetPort),
+    ...goldenIn(goldens.get(record.placement)),
+    said: saidIn(starts.get(record.placement)),
+    ...complaintIn(starts.get(record.placement)),
+    ...gpuIn(starts.get(record.placement)),
+    ...(starts.get(record.placement)?.['lastTalked'] === 'tcp' ? { lastTalked: 'tcp' as const } : {}),
+  };
   const service = loaded.find(({ label }) => label === rankServiceLabel(record.placement));
   const notAsked: TokenSight = { kind: 'not-asked' };
-  if (record.rank !== 0 || service?.state !== 'running') return known({ ...record, isListening, token: notAsked });
+  if (record.rank !== 0 || service?.state !== 'running') return known({ ...seen, token: notAsked });
   if (!ports.value.includes(record.endpointPort)) {
     const reason = `nothing listens on port ${record.endpointPort}`;
-    return known({ ...record, isListening, token: { kind: 'silent', reason } });
+    return known({ ...seen, token: { kind: 'silent', reason } });
   }
   const asked = tokens.get(record.placement);
-  if (asked === undefined) return known({ ...record, isListening, token: notAsked });
+  if (asked === undefined) return known({ ...seen, token: notAsked });
   const token = tokenOf(asked, record);
-  return token.kind === 'unknown' ? token : known({ ...record, isListening, token: token.value });
+  return token.kind === 'unknown' ? token : known({ ...seen, token: token.value });
+}
+
+const complaintIn = ({ complaint }: Readonly<Record<string, string>> = {}): Pick<PlacementMember, 'complaint'> =>
+  complaint === undefined ? {} : { complaint };
+
+/** Nothing where the limit was raised at that start, or nobody noted it: that is not what macOS allows by itself. */
+function gpuIn({ gpu = '', wired }: Readonly<Record<string, string>> = {}): Pick<PlacementMember, 'gpuBytes'> {
+  const gpuBytes = wired === '0' ? gpuBytesOf(gpu) : undefined;
+  return gpuBytes === undefined ? {} : { gpuBytes };
+}
+
+/** The lines of a log that the mark of a start has beside it, in their order. */
+const saidIn = (start: Readonly<Record<string, string>> = {}): readonly string[] =>
+  Object.entries(start)
+    .flatMap(([key, line]) => {
+      const [, number] = /^said(\d{1,2})$/.exec(key) ?? [];
+      return number === undefined ? [] : [{ number: Number(number), line }];
+    })
+    .toSorted((a, b) => a.number - b.number)
+    .map(({ line }) => line);
+
+/** What was kept of a golden answer; nothing of one that cannot be read: then the next one is the first again. */
+function goldenIn(fields: Readonly<Record<string, string>> = {}): Pick<PlacementMember, 'golden'> {
+  const { key = '', sha256 = '', firstTokenMs = '', tokensPerSecond } = fields;
+  const first = wholeNumber(firstTokenMs);
+  const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
+  if (!isDigest(key) || !isDigest(sha256) || first === undefined) return {};
+  const isSpeed = tokensPerSecond !== undefined && /^\d{1,9}(?:\.\d{1,2})?$/.test(tokensPerSecond);
+  const golden = { key: digest(key), sha256: digest(sha256), firstTokenMs: first };
+  return { golden: isSpeed ? { ...golden, tokensPerSecond: Number(tokensPerSecond) } : golden };
 }

@@ -13,7 +13,8 @@ export const rdmaStarts: Fact<'rdma-starts'> = {
   parse: ([answer]) => {
     const seen = readPlacements(answer);
     if (seen.kind === 'unknown') return seen;
-    const last = [...seen.value.starts].map(([placement, fields]) => startOf(placement, fields));
+    const marks = [...seen.value.starts].filter(([, { transport }]) => transport !== 'tcp');
+    const last = marks.map(([placement, fields]) => startOf(placement, fields));
     if (!last.every((start) => start !== undefined)) return garbled(answer, 'printed a start that cannot be read');
     const { boot = '', starts = '' } = seen.value.rdmaStarts ?? { boot: '', starts: '0' };
     const count = wholeNumber(starts);

@@ -7,6 +7,7 @@ import { bootSession } from './boot-session.ts';
 import { bridgePreferences } from './bridge-preferences.ts';
 import { clock } from './clock.ts';
 import { diskSpace } from './disk-space.ts';
+import { doormen } from './doormen.ts';
 import type { Fact } from './fact.ts';
 import { files } from './files.ts';
 import { filevault } from './filevault.ts';
@@ -14,6 +15,7 @@ import { firewall } from './firewall.ts';
 import { foreignDaemons } from './foreign-daemons.ts';
 import { hardware } from './hardware.ts';
 import { hardwarePorts } from './hardware-ports.ts';
+import { hold } from './hold.ts';
 import { identity } from './identity.ts';
 import { interfaces } from './interfaces.ts';
 import { jobs } from './jobs.ts';
@@ -32,9 +34,12 @@ import { rdmaDevices } from './rdma-devices.ts';
 import { rdmaPorts } from './rdma-ports.ts';
 import { rdmaStarts } from './rdma-starts.ts';
 import { rdmaState } from './rdma-state.ts';
+import { rebootMark } from './reboot-mark.ts';
+import { remoteLogin } from './remote-login.ts';
 import { rollbacks } from './rollbacks.ts';
 import { routes } from './routes.ts';
 import { screenSharing } from './screen-sharing.ts';
+import { searchPath } from './search-path.ts';
 import { serviceAddresses } from './service-addresses.ts';
 import { services } from './services.ts';
 import { spotlight } from './spotlight.ts';
@@ -70,23 +75,28 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   trees,
   placements,
   services,
+  doormen,
   'rdma-starts': rdmaStarts,
+  'reboot-mark': rebootMark,
   'foreign-daemons': foreignDaemons,
   'automatic-updates': automaticUpdates,
   'automatic-login': automaticLogin,
   names,
   'screen-sharing': screenSharing,
+  'remote-login': remoteLogin,
   firewall,
   spotlight,
   'time-machine': timeMachine,
   'panic-reports': panicReports,
   jobs,
   leases,
+  hold,
   rollbacks,
   keeper,
   baseline,
   traces,
   login,
+  'search-path': searchPath,
   sudo,
   clock,
 };

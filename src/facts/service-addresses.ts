@@ -73,7 +73,7 @@ function onlyNameOf(device: string, order: readonly NetworkService[]): string | 
 }
 
 /** A service that is switched off for IPv4 has no method; one with several addresses was not set by us. */
-function settingsOf(ipv4: JsonObject): Pick<ServiceAddress, 'method' | 'address'> | undefined {
+function settingsOf(ipv4: JsonObject): Pick<ServiceAddress, 'method' | 'address' | 'router'> | undefined {
   const method = Object.hasOwn(ipv4, 'ConfigMethod') ? textOf(ipv4, 'ConfigMethod') : 'none';
   if (method === undefined) return undefined;
   if (method !== 'Manual') return { method: method === 'DHCP' ? 'dhcp' : 'other' };
@@ -82,7 +82,9 @@ function settingsOf(ipv4: JsonObject): Pick<ServiceAddress, 'method' | 'address'
   if (addresses === undefined || masks === undefined || addresses.length === 0) return undefined;
   if (addresses.length > 1) return { method: 'other' };
   const address = addressOf(addresses[0], masks[0]);
-  return address === undefined ? undefined : { method: 'manual', address };
+  const router = Object.hasOwn(ipv4, 'Router') ? ipv4['Router'] : '';
+  if (address === undefined || typeof router !== 'string' || !(router === '' || isIpv4(router))) return undefined;
+  return { method: 'manual', address, ...(router === '' ? {} : { router }) };
 }
 
 function addressOf(address: unknown, mask: unknown): Ipv4Address | undefined {
@@ -93,6 +95,7 @@ function addressOf(address: unknown, mask: unknown): Ipv4Address | undefined {
 
 const isSame = (one: ServiceAddress, other: ServiceAddress): boolean =>
   one.method === other.method &&
+  one.router === other.router &&
   one.address?.address === other.address?.address &&
   one.address?.prefixLength === other.address?.prefixLength;
 

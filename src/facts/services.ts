@@ -1,5 +1,6 @@
-import type { LaunchdService } from '../model/fact-values.ts';
 import { known, unknown } from '../model/known.ts';
+import type { LaunchdService } from '../model/launchd-service.ts';
+import { isDoormanStatus } from './doormen.ts';
 import type { Fact } from './fact.ts';
 import { parseLaunchctlPrint } from './launchctl-print.ts';
 import { launchdServices } from './probes/ours.ts';
@@ -15,6 +16,14 @@ export const services: Fact<'services'> = {
     if (records.kind === 'unknown') return records;
     const found: LaunchdService[] = [];
     for (const { head, lines } of records.value) {
+      if (isDoormanStatus(head)) continue;
+      const [, asked = '', exit = ''] = /^answer ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
+      const last = found.at(-1);
+      if (asked !== '' && last?.label === asked) {
+        const behind = behindOf(exit, lines);
+        found.splice(-1, 1, behind === undefined ? last : { ...last, behind });
+        continue;
+      }
       const [, label = '', code] = /^service ([A-Za-z0-9._-]{1,255}) (\d{1,3})$/.exec(head) ?? [];
       if (label === '') return garbled(answer, 'printed a record that is no service');
       if (code !== '0' && !isNotLoaded(code, lines)) {
@@ -28,6 +37,15 @@ export const services: Fact<'services'> = {
     return isUnambiguous ? known(found) : garbled(answer, 'described one service twice');
   },
 };
+
+/** Nobody there, or somebody who speaks no HTTP; a time that is over (28) leaves it open. @see curl(1), EXIT CODES */
+const othersExits: readonly string[] = ['1', '7', '8', '52', '56'];
+
+/** Who is behind a doorman; undefined when that cannot be told. */
+function behindOf(exit: string, lines: readonly string[]): readonly string[] | undefined {
+  if (exit !== '0') return othersExits.includes(exit) ? [] : undefined;
+  return lines.every((line) => /^[A-Za-z0-9._-]{1,255}$/.test(line)) ? lines : undefined;
+}
 
 /** Exit 113 with `Could not find service "LABEL" in domain for system`. */
 const isNotLoaded = (code: string | undefined, lines: readonly string[]): boolean =>

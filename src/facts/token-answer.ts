@@ -4,11 +4,13 @@ import type { RankRecord } from '../model/node-script.ts';
 import { judgeToken } from '../script/judge-token.ts';
 import type { AskedToken } from './placement-records.ts';
 
+const timedOut = 28;
+
 /** Exits of curl that say how the endpoint failed; every other one says that curl itself did. @see curl(1) */
 const curlReasons: Readonly<Record<number, string>> = {
   7: 'it refuses connections',
   18: 'it broke its answer off',
-  28: 'no token before the deadline',
+  [timedOut]: 'no token before the deadline',
   52: 'it gave an empty answer',
   56: 'the connection broke',
 };
@@ -18,8 +20,8 @@ export function tokenOf({ curlExit, status, body }: AskedToken, record: RankReco
   if (curlExit !== 0) {
     const reason = curlReasons[curlExit];
     if (reason === undefined) return unknown('failed', `curl ended with ${curlExit}.`);
-    const deadline = curlExit === 28 ? ` of ${record.tokenDeadlineMs / 1_000} s` : '';
-    return known({ kind: 'silent', reason: reason + deadline });
+    if (curlExit !== timedOut) return known({ kind: 'silent', reason });
+    return known({ kind: 'silent', reason: `${reason} of ${record.tokenDeadlineMs / 1_000} s`, isTimeout: true });
   }
   const judged = judgeToken({ status, body: Buffer.from(body, 'base64').toString('utf8') }, record.tokenPointer);
   return known(

@@ -1,3 +1,4 @@
+import { digest } from '../model/digest.ts';
 import type { KeptTree } from '../model/fact-values.ts';
 import { type Known, known } from '../model/known.ts';
 import type { Fact } from './fact.ts';
@@ -31,11 +32,19 @@ export const trees: Fact<'trees'> = {
       if (counts.kind === 'unknown') return counts;
       const count = countOf(counts.value, seal.id);
       if (count === undefined) return garbled(answer, `counted the files of ${seal.id} in a strange way`);
-      found.push({ ...nameOf(seal), isCurrent: current === 'yes', state: stateOf(seal, count) });
+      const state = stateOf(seal, count);
+      const whole = state === 'intact' ? { whole: digest(sealed['digest'] ?? ''), ...librariesOf(sealed) } : {};
+      found.push({ ...nameOf(seal), ...whole, isCurrent: current === 'yes', state });
     }
     return known([...found, ...seals.value.staged.map(stagedTree)]);
   },
 };
+
+/** What the job that made a tree wrote down for its seal; nothing where it came as it is. */
+function librariesOf(sealed: FoundSeal['fields']): Pick<KeptTree, 'libraries'> {
+  const { digest: _digest, files: _files, ...libraries } = sealed;
+  return Object.keys(libraries).length === 0 ? {} : { libraries };
+}
 
 /** `model-kimi-0123456789abcdef`; the form was checked with the head. */
 function stagedTree(folder: string): KeptTree {

@@ -1,4 +1,6 @@
+import type { TokenSight } from '../model/fact-values.ts';
 import { isRunning, type RankOnNode, type SeenMember } from './member.ts';
+import type { Traffic } from './traffic.ts';
 
 /** `studio-2 exited (1), studio-3 exited (78: EX_CONFIG)`: why no rank runs, where one was started. */
 export const deadEvidence = (ranks: readonly RankOnNode[]): string =>
@@ -18,14 +20,25 @@ export function idleEvidence(ranks: readonly RankOnNode[]): string {
   return restarted.length === 0 ? 'no rank runs' : `no rank runs since a restart of ${listed(restarted)}`;
 }
 
-/** `no token: timed out; rank 2 on studio-3 has not joined`. */
-export const silentEvidence = (reason: string, ranks: readonly RankOnNode[]): string =>
-  [
-    `no token: ${reason}`,
-    ...ranks
-      .filter(({ seen }) => seen.state === 'running')
-      .map(({ node, rank }) => `rank ${rank} on ${node} has not joined`),
-  ].join('; ');
+/** Whether no token came before the deadline, and nothing else is known to be wrong. */
+export const isLate = (token: TokenSight | undefined): boolean => token?.kind === 'silent' && token.isTimeout === true;
+
+/**
+ * `no token: status 503; rank 2 on studio-3 has not joined`.
+ *
+ * @param traffic what its doorman sees; absent where there is none
+ */
+export function silentEvidence(
+  token: Extract<TokenSight, { kind: 'silent' }>,
+  ranks: readonly RankOnNode[],
+  traffic?: Traffic,
+): string {
+  const apart = ranks.filter(({ seen }) => seen.state === 'running' || seen.state === 'meeting');
+  const missing = apart.map(({ node, rank }) => `rank ${rank} on ${node} has not joined`);
+  const isUnclear = isLate(token) && apart.length === 0 && traffic?.kind !== 'stuck';
+  const seen = isLate(token) && traffic !== undefined ? [traffic.words] : [];
+  return [`no token: ${token.reason}`, ...missing, ...seen, ...(isUnclear ? ['it is hung or busy'] : [])].join('; ');
+}
 
 /** What tells running ranks apart from those of one start; `undefined` when they belong together. */
 export function unequalRanks(ranks: readonly RankOnNode[]): string | undefined {

@@ -2,8 +2,11 @@ import type { PlacementMember, TokenSight } from '../model/fact-values.ts';
 import type { UnknownReason } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodeObservation } from '../model/observation.ts';
-import { deadEvidence, idleEvidence, missingRanks, silentEvidence, unequalRanks } from './evidence.ts';
+import type { RuntimeDriver } from '../runtimes/driver.ts';
+import { deadEvidence, idleEvidence, isLate, missingRanks, silentEvidence, unequalRanks } from './evidence.ts';
 import { isRunning, type Member, type RankOnNode, seeMember } from './member.ts';
+import { seenTransport } from './seen-transport.ts';
+import { type Traffic, trafficAt } from './traffic.ts';
 
 /** What the file says about a mesh, as far as judging it needs it. */
 export interface ExpectedMesh {
@@ -12,6 +15,10 @@ export interface ExpectedMesh {
   readonly nodes: readonly NodeName[];
   /** Of the placement as the file has it. */
   readonly digest: string;
+  /** How long the file gives it for a first token. */
+  readonly firstTokenMs?: number;
+  /** How its ranks are to talk, and what their logs say of it; absent where nobody reads them. */
+  readonly talk?: { readonly transport: 'rdma' | 'tcp'; readonly driver: Pick<RuntimeDriver, 'observe'> };
 }
 
 /**
@@ -36,17 +43,26 @@ export interface Mesh {
   readonly state: MeshState;
   /** Why it is judged so, in words that go on `<state>: `; for `unknown`, what could not be seen. */
   readonly evidence: string;
+  /** Set where it serves though it gave no token in time: the answers of others come from it. */
+  readonly proof?: 'traffic';
+  /** Set where the last start of this very file came back over that in this boot session, though the file says rdma. */
+  readonly talked?: 'tcp';
+  /** Set where it runs so, and the start before did so too: another one would be the same again. */
+  readonly staysOn?: 'tcp';
   /** Set for `unknown`: the reason of the first member that could not be judged. */
   readonly unknownReason?: UnknownReason;
   /** The highest generation that any node has seen, members of old included; 0 when there was none. */
   readonly generation: number;
-  /** Whether its endpoint gave a token: stopping it takes something away from somebody. */
+  /**
+   * Whether stopping it may take something away from somebody: its endpoint gave a token, or it only gave none in time
+   * while every rank has joined, which a mesh with long requests does as well as a hung one.
+   */
   readonly isAnswering: boolean;
   /** In rank order. */
   readonly members: readonly Member[];
 }
 
-type Verdict = Pick<Mesh, 'state' | 'evidence' | 'unknownReason'>;
+type Verdict = Pick<Mesh, 'state' | 'evidence' | 'unknownReason' | 'proof'>;
 
 /** Judges a placement from the observations of all nodes. Whatever is unknown about a member makes it `unknown`. */
 export function judgeMesh(expected: ExpectedMesh, nodes: Readonly<Record<string, NodeObservation>>): Mesh {
@@ -54,14 +70,47 @@ export function judgeMesh(expected: ExpectedMesh, nodes: Readonly<Record<string,
     seeMember(node, expected.placement, Object.hasOwn(nodes, node) ? nodes[node]?.facts : undefined),
   );
   const records = recordsOf(expected.placement, nodes);
+  const traffic = trafficOf(expected, nodes, members);
   return {
     placement: expected.placement,
-    ...verdictOn(expected, members),
+    ...verdictOn(expected, members, traffic),
     generation: Math.max(0, ...records.map(({ generation }) => generation)),
-    isAnswering: records.some(({ token }) => token.kind === 'answered'),
+    ...talkedOf(expected, members),
+    isAnswering:
+      records.some(({ token }) => token.kind === 'answered') || (mayBeBusy(members) && traffic?.kind !== 'stuck'),
     members,
   };
 }
+
+/** Whether the last start talked over TCP against the file; logs of an earlier boot session or file say nothing of it. */
+function talkedOf(expected: ExpectedMesh, members: readonly Member[]): Pick<Mesh, 'talked' | 'staysOn'> {
+  const ranks = members.flatMap(({ node, seen }, rank): readonly RankOnNode[] =>
+    seen.kind === 'known' ? [{ node, rank, seen: seen.value }] : [],
+  );
+  const isLast = ({ seen: { record, starts } }: RankOnNode): boolean =>
+    record?.digest === expected.digest && starts.kind === 'known' && starts.value > 0;
+  if (expected.talk?.transport !== 'rdma' || ranks.length < members.length || !ranks.every(isLast)) return {};
+  if (talkedOver(expected, ranks) !== 'tcp') return {};
+  const isAgain = ranks.every(({ seen }) => isRunning(seen) && seen.record?.lastTalked === 'tcp');
+  return { talked: 'tcp', ...(isAgain ? { staysOn: 'tcp' } : {}) };
+}
+
+function trafficOf(
+  { placement, nodes: [leader], firstTokenMs }: ExpectedMesh,
+  nodes: Readonly<Record<string, NodeObservation>>,
+  [first]: readonly Member[],
+): Traffic | undefined {
+  const facts = leader !== undefined && Object.hasOwn(nodes, leader) ? nodes[leader]?.facts : undefined;
+  const record = first?.seen.kind === 'known' ? first.seen.value.record : undefined;
+  if (record === undefined) return undefined;
+  const times = { latelyMs: record.tokenDeadlineMs, ...(firstTokenMs === undefined ? {} : { firstTokenMs }) };
+  return trafficAt(facts, placement, times);
+}
+
+/** Whether every rank has joined and no token came before the deadline: unknown is never no. */
+const mayBeBusy = (members: readonly Member[]): boolean =>
+  members.every(({ seen }) => seen.kind === 'known' && seen.value.state === 'joined') &&
+  members.some(({ seen }) => seen.kind === 'known' && isLate(seen.value.record?.token));
 
 /** What any node keeps of a placement, whether it is still a member or not. */
 const recordsOf = (placement: string, nodes: Readonly<Record<string, NodeObservation>>): readonly PlacementMember[] =>
@@ -69,7 +118,7 @@ const recordsOf = (placement: string, nodes: Readonly<Record<string, NodeObserva
     placements.kind === 'known' ? placements.value.filter((record) => record.placement === placement) : [],
   );
 
-function verdictOn(expected: ExpectedMesh, members: readonly Member[]): Verdict {
+function verdictOn(expected: ExpectedMesh, members: readonly Member[], traffic: Traffic | undefined): Verdict {
   const ranks: RankOnNode[] = [];
   for (const [rank, { node, seen }] of members.entries()) {
     if (seen.kind === 'unknown') {
@@ -80,7 +129,7 @@ function verdictOn(expected: ExpectedMesh, members: readonly Member[]): Verdict 
   const running = ranks.filter(({ seen }) => isRunning(seen));
   if (running.length === 0) return idleVerdict(ranks);
   if (running.length < ranks.length) return { state: 'partial', evidence: missingRanks(ranks) };
-  return runningVerdict(expected, ranks);
+  return runningVerdict(expected, ranks, traffic);
 }
 
 function idleVerdict(ranks: readonly RankOnNode[]): Verdict {
@@ -91,21 +140,38 @@ function idleVerdict(ranks: readonly RankOnNode[]): Verdict {
   return { state: isReady ? 'ready' : 'stopped', evidence: idleEvidence(ranks) };
 }
 
-function runningVerdict(expected: ExpectedMesh, ranks: readonly RankOnNode[]): Verdict {
+function runningVerdict(expected: ExpectedMesh, ranks: readonly RankOnNode[], traffic: Traffic | undefined): Verdict {
   const unequal = unequalRanks(ranks);
   if (unequal !== undefined) return { state: 'changed', evidence: unequal };
   const leader = ranks[0]?.seen.record;
   if (leader?.digest !== expected.digest) return { state: 'changed', evidence: 'it was started from another file' };
-  return tokenVerdict(leader.token, ranks);
+  const talked = talkedOver(expected, ranks);
+  if (expected.talk?.transport === 'rdma' && talked === 'tcp') {
+    return { state: 'changed', evidence: 'its ranks talk over tcp, the file says rdma' };
+  }
+  return tokenVerdict(leader.token, ranks, traffic);
 }
 
-/** A leader that runs is asked by its own observation; a start in between leaves it unasked, which says nothing. */
-function tokenVerdict(token: TokenSight, ranks: readonly RankOnNode[]): Verdict {
+const talkedOver = ({ talk }: ExpectedMesh, ranks: readonly RankOnNode[]): 'rdma' | 'tcp' | undefined =>
+  talk === undefined
+    ? undefined
+    : seenTransport(
+        talk.driver,
+        ranks.map(({ seen }) => seen.record?.said ?? []),
+      );
+
+/**
+ * A leader that runs is asked by its own observation; a start in between leaves it unasked, which says nothing. One that
+ * gives clients their answers meanwhile has tokens, and only none to spare.
+ */
+function tokenVerdict(token: TokenSight, ranks: readonly RankOnNode[], traffic: Traffic | undefined): Verdict {
   switch (token.kind) {
     case 'answered':
       return { state: 'serving', evidence: 'its endpoint gave a token' };
     case 'silent':
-      return { state: 'silent', evidence: silentEvidence(token.reason, ranks) };
+      return isLate(token) && traffic?.kind === 'flowing' && ranks.every(({ seen }) => seen.state === 'joined')
+        ? { state: 'serving', evidence: `busy: ${traffic.words}`, proof: 'traffic' }
+        : { state: 'silent', evidence: silentEvidence(token, ranks, traffic) };
     case 'not-asked':
       return { state: 'unknown', evidence: 'nobody asked its endpoint for a token', unknownReason: 'not-asked' };
   }

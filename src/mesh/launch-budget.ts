@@ -10,14 +10,12 @@ import type { Facts } from '../model/observation.ts';
  */
 const startsPerBoot = 3;
 
-/** What a start takes of each device: one protection domain, and one queue pair, since one cable leads to one Mac. */
-const takenByStart = 1;
-
 /** Of the 11 queue pairs that macOS 26.5.1 reports only 10 can be made. @see apple-platform: RDMA, limits */
 const neverFree = 1;
 
 /** How many starts over RDMA a node has seen in its boot session, and how many it may see. */
 export interface LaunchBudget {
+  /** Each by what it takes of a device: one, since one cable leads to one Mac; two where a ring has two ranks. */
   readonly starts: number;
   readonly limit: number;
   /** Whether the devices say no limits, so that the usual one stands for them. */
@@ -26,7 +24,7 @@ export interface LaunchBudget {
 
 function limitOf({ maxQueuePairs, maxProtectionDomains }: RdmaPort): number | undefined {
   const limits = [maxQueuePairs, maxProtectionDomains].filter((limit) => limit !== undefined);
-  const left = Math.floor((Math.min(...limits) - neverFree) / takenByStart);
+  const left = Math.min(...limits) - neverFree;
   return limits.length === 0 ? undefined : Math.max(1, left);
 }
 
@@ -55,5 +53,10 @@ export function launchBudget(facts: Facts, seenStarts = 0): Known<LaunchBudget> 
   return known({ starts, limit, isAssumed: read === undefined });
 }
 
-/** Whether nothing is left of it. */
-export const isSpent = ({ starts, limit }: LaunchBudget): boolean => starts >= limit;
+/**
+ * Whether it has no room for a start. A limit that nobody read is one of jobs, whatever these take.
+ *
+ * @param takes what the start takes of each device
+ */
+export const isSpent = ({ starts, limit, isAssumed }: LaunchBudget, takes = 1): boolean =>
+  starts + (isAssumed ? 1 : takes) > limit;

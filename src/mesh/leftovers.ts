@@ -3,6 +3,8 @@ import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
 import type { Step } from '../model/step.ts';
 import { rankServiceLabel } from '../script/rank-paths.ts';
+import { endedByRecord } from './ended-by-record.ts';
+import { isLate } from './evidence.ts';
 import { isRunning, seeMember } from './member.ts';
 import { type MeshWork, meshStep, rankPatch, scriptAct } from './mesh-step.ts';
 import { type SeenOnNode, stopRanks } from './stop-mesh.ts';
@@ -42,12 +44,14 @@ function placementOf(label: string): string | undefined {
 }
 
 /**
- * Whether what is left over of a placement may still answer somebody: it gave a token, or it has a process and nobody
- * has seen the leader that could be asked.
+ * Whether what is left over of a placement may still answer somebody: it gave a token or only none in time, or it has a
+ * process and nobody has seen the leader that could be asked.
  */
 function mayAnswer(leftovers: readonly SeenOnNode[]): boolean {
   const isLeaderSeen = leftovers.some(({ seen: { record } }) => record?.rank === 0);
-  const isAnswering = leftovers.some(({ seen: { record } }) => record?.token.kind === 'answered');
+  const isAnswering = leftovers.some(
+    ({ seen: { record } }) => record?.token.kind === 'answered' || isLate(record?.token),
+  );
   return isAnswering || (!isLeaderSeen && leftovers.some(({ seen }) => isRunning(seen)));
 }
 
@@ -71,8 +75,16 @@ export const removeRanks = (
     });
   });
 
-/** Ends a placement that the file does not have at all. */
-export function endPlacement(workOn: (node: NodeName) => MeshWork, leftovers: readonly SeenOnNode[]): readonly Step[] {
-  const stops = stopRanks(workOn, leftovers, { isAnswering: mayAnswer(leftovers), seconds: 0, needs: [] });
-  return [...stops, ...removeRanks(workOn, leftovers, stops)];
+/**
+ * Ends a placement that the file does not have at all, as the driver wants it that its records are of.
+ * @param needs what closes its doors
+ */
+export function endPlacement(
+  workOn: (node: NodeName) => MeshWork,
+  leftovers: readonly SeenOnNode[],
+  needs: readonly Step[] = [],
+): readonly Step[] {
+  const endOn = (node: NodeName): MeshWork => endedByRecord(workOn(node), leftovers);
+  const stops = stopRanks(endOn, leftovers, { isAnswering: mayAnswer(leftovers), seconds: 0, needs });
+  return [...(stops.length === 0 ? [] : needs), ...stops, ...removeRanks(workOn, leftovers, stops)];
 }

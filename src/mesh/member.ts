@@ -1,5 +1,6 @@
-import type { LaunchdService, PlacementMember } from '../model/fact-values.ts';
+import type { PlacementMember } from '../model/fact-values.ts';
 import { type Known, known, unknown } from '../model/known.ts';
+import type { LaunchdService } from '../model/launchd-service.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
 import { rankServiceLabel } from '../script/rank-paths.ts';
@@ -7,9 +8,10 @@ import { type LaunchBudget, launchBudget } from './launch-budget.ts';
 
 /**
  * What one member of a placement does on its node: `ready` is loaded and was never started, `running` has not joined
- * yet, `joined` listens where a member that joined listens, `exited` was started and has no process any more.
+ * yet, `meeting` listens where the others find it, `joined` listens where a member that joined listens, `exited` was
+ * started and has no process any more.
  */
-export type MemberState = 'absent' | 'stopped' | 'ready' | 'running' | 'joined' | 'exited';
+export type MemberState = 'absent' | 'stopped' | 'ready' | 'running' | 'meeting' | 'joined' | 'exited';
 
 /** One member of a placement as its node shows it. */
 export interface SeenMember {
@@ -40,7 +42,8 @@ export interface RankOnNode {
 }
 
 /** Whether it has a process. */
-export const isRunning = ({ state }: SeenMember): boolean => state === 'running' || state === 'joined';
+export const isRunning = ({ state }: Pick<SeenMember, 'state'>): boolean =>
+  state === 'running' || state === 'meeting' || state === 'joined';
 
 /** What a gate compares: `rank/<placement>` of a node. */
 export interface RankSight {
@@ -63,7 +66,7 @@ export function seeMember(node: NodeName, placement: string, facts: Facts | unde
   const starts = startsOf(record, facts);
   const seen: SeenMember = {
     state,
-    mayRun: state === 'running' || state === 'joined' || (record !== undefined && service === undefined),
+    mayRun: isRunning({ state }) || (record !== undefined && service === undefined),
     ...(record === undefined ? {} : { record }),
     ...(service?.lastExit === undefined ? {} : { lastExit: service.lastExit }),
     starts,
@@ -80,7 +83,7 @@ function stateOf(record: PlacementMember | undefined, service: LaunchdService | 
   if (service === undefined) return unlistedState(record);
   switch (service.state) {
     case 'running':
-      return record !== undefined && isJoined(record) ? 'joined' : 'running';
+      return record === undefined ? 'running' : runningState(record);
     case 'not-loaded':
       return record === undefined ? 'absent' : 'stopped';
     case 'waiting':
@@ -101,9 +104,12 @@ function idleState({ runs, lastExit }: LaunchdService): MemberState | undefined 
   return lastExit === '(never exited)' ? 'ready' : 'exited';
 }
 
+const runningState = (record: PlacementMember): MemberState =>
+  isJoined(record) ? 'joined' : record.isMeeting ? 'meeting' : 'running';
+
 /** A follower that is to join at the endpoint's port has no port of its own: there only the leader listens. */
 const isJoined = ({ rank, port, endpointPort, isListening }: PlacementMember): boolean =>
-  isListening || (rank > 0 && port === endpointPort);
+  port === 0 || isListening || (rank > 0 && port === endpointPort);
 
 function startsOf(record: PlacementMember | undefined, facts: Facts): Known<number> {
   if (record === undefined || record.starts === 0) return known(0);

@@ -1,6 +1,8 @@
+import type { StopDialogue } from '../model/dialogue-call.ts';
 import type { NodeName } from '../model/node.ts';
 import type { ScriptCall } from '../model/node-script.ts';
 import { type Act, type Effect, type Patch, type Step, type StepClass, type StepId, stepId } from '../model/step.ts';
+import type { StopOrder } from '../runtimes/driver.ts';
 import type { RankSight } from './member.ts';
 
 /** What all steps of one placement have in common. */
@@ -10,6 +12,14 @@ export interface MeshWork {
   readonly nodes: readonly NodeName[];
   /** Ids of the changes that these steps make. */
   readonly changes: readonly string[];
+  /** How long its ranks are waited for after INT; absent where a stop begins with TERM. */
+  readonly interruptMs?: number;
+  /** How long its ranks need at least to end in order after TERM. */
+  readonly graceMs?: number;
+  /** As its driver wants it; absent where nobody knows its driver: the leader first. */
+  readonly stopOrder?: StopOrder;
+  /** What is talked over with its leader before it is stopped, at the port of its endpoint; absent for nothing. */
+  readonly farewell?: { readonly name: StopDialogue['name']; readonly port: number };
   /** Absent where the failure of one step leaves the others to go on. */
   readonly group?: string;
 }
@@ -22,13 +32,15 @@ export interface MeshStepParts {
   readonly class: StepClass;
   readonly act: Act;
   readonly needs: readonly Step[];
+  /** What it begins behind, whatever came of it; absent or empty for nothing. */
+  readonly after?: readonly Step[];
   readonly effect?: Effect;
   readonly establishes?: readonly Patch[];
   readonly deadlineMs: number;
 }
 
 /** One step on a member; the other members are its peers, so that everything is in place on all of them before it. */
-export function meshStep(work: MeshWork, { node, verb, effect, ...parts }: MeshStepParts): Step {
+export function meshStep(work: MeshWork, { node, verb, effect, after = [], ...parts }: MeshStepParts): Step {
   const isGate = parts.act.kind === 'gate';
   return {
     id: stepId(`${node}/placement/${work.placement}/${verb}`),
@@ -39,6 +51,7 @@ export function meshStep(work: MeshWork, { node, verb, effect, ...parts }: MeshS
     effect: effect ?? { kind: 'none' },
     changes: isGate ? [] : work.changes,
     needs: idsOf(parts.needs),
+    ...(after.length === 0 ? {} : { after: idsOf(after) }),
     ...(work.group === undefined ? {} : { group: work.group }),
     peers: work.nodes.filter((other) => other !== node),
     establishes: parts.establishes ?? [],

@@ -1,10 +1,10 @@
 import type { Mesh } from './judge-mesh.ts';
 
 /** How a placement is, in words: `serving`, `no rank runs`, `hung: no token: timed out`. */
-export function meshWords({ state, evidence }: Mesh): string {
+export function meshWords({ state, evidence, proof }: Mesh): string {
   switch (state) {
     case 'serving':
-      return 'serving';
+      return proof === undefined ? 'serving' : `serving, ${evidence}`;
     case 'absent':
       return 'never started';
     case 'stopped':

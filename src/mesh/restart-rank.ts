@@ -32,4 +32,8 @@ const isOf = ({ record }: SeenMember, rank: RankConfiguration, { digest }: Confi
  * @see launchd.plist(5): ThrottleInterval
  */
 export const restartRanks = (start: Omit<MeshStart, 'watched'>, dead: readonly RankConfiguration[]): readonly Step[] =>
-  kickRanks({ ...start, watched: start.ranks.filter((rank) => !dead.includes(rank)) }, [dead], []);
+  kickRanks(
+    { ...start, watched: start.ranks.filter((rank) => !dead.includes(rank)) },
+    [{ ranks: dead, until: 'joined' }],
+    [],
+  );

@@ -1,8 +1,8 @@
 import type { Step } from '../model/step.ts';
 import type { RankConfiguration } from '../runtimes/configure-placement.ts';
-import type { StartOrder } from '../runtimes/driver.ts';
-import { serviceFile } from '../script/rank-paths.ts';
-import { kickRanks, type MeshStart, rankGate, startEffect } from './kick-ranks.ts';
+import type { RankFile, StartPhase } from '../runtimes/driver.ts';
+import { rankFile, serviceFile } from '../script/rank-paths.ts';
+import { kickRanks, type MeshStart, rankGate, startEffect, type Wave } from './kick-ranks.ts';
 import { type MeshWork, meshStep, rankPatch, scriptAct } from './mesh-step.ts';
 
 /** launchd refuses a service file that others may write. @see launchd.plist(5) */
@@ -13,7 +13,25 @@ const readyDeadlineMs = 30_000;
 
 /** Brings the service file of members to their nodes; nothing that runs is changed by it. */
 export const putServices = (work: MeshWork, ranks: readonly RankConfiguration[]): readonly Step[] =>
-  ranks.map(({ node, service }) => putService(work, { node, service }));
+  ranks.flatMap((rank) => [...putFiles(work, rank), putService(work, rank)]);
+
+/** Brings the files that one rank reads. They are of the next start: those of a rank that runs were read by it before. */
+const putFiles = ({ placement, nodes, changes }: MeshWork, { node, files }: RankConfiguration): readonly Step[] =>
+  files.flatMap((file) =>
+    file.kind !== 'file'
+      ? []
+      : meshStep(
+          { placement, nodes, changes },
+          {
+            node,
+            verb: `put/${file.name}`,
+            class: 'converge',
+            act: { kind: 'put', path: rankFile(placement, file.name), mode: serviceFileMode, content: file.content },
+            needs: [],
+            deadlineMs: putDeadlineMs,
+          },
+        ),
+  );
 
 /**
  * Brings one service file. It is in no group: when it fails, nothing was stopped yet, and the rescue of the group
@@ -43,7 +61,7 @@ export const putService = (
  */
 export function startMesh(
   parts: Omit<MeshStart, 'watched'>,
-  order: StartOrder,
+  phases: readonly StartPhase[],
   needs: readonly Step[],
 ): readonly Step[] {
   const start: MeshStart = { ...parts, watched: parts.ranks };
@@ -55,34 +73,35 @@ export function startMesh(
     needs: bootstraps,
     deadlineMs: readyDeadlineMs,
   });
-  return [...bootstraps, ready, ...kickRanks(start, wavesOf(start.ranks, order), [ready])];
+  return [...bootstraps, ready, ...kickRanks(start, wavesOf(start.ranks, phases), [ready])];
 }
 
 const bootstrapRank = (
   work: MeshWork,
-  { node, record, request, user }: RankConfiguration,
+  { node, record, request, user, files }: RankConfiguration,
   needs: readonly Step[],
 ): Step =>
   meshStep(work, {
     node,
     verb: 'bootstrap',
     class: 'converge',
-    act: scriptAct({ name: 'bootstrap-rank', args: { record, request, user } }),
+    act: scriptAct({ name: 'bootstrap-rank', args: { record, request, user, ...filesOf(files) } }),
     needs,
     effect: startEffect(work),
     establishes: [rankPatch(work.placement, node, { generation: record.generation, state: 'ready' })],
     deadlineMs: bootstrapDeadlineMs,
   });
 
-function wavesOf(
-  [leader, ...followers]: readonly RankConfiguration[],
-  order: StartOrder,
-): readonly (readonly RankConfiguration[])[] {
-  const first = leader === undefined ? [] : [leader];
-  const waves = {
-    'leader-first': [first, followers],
-    'followers-first': [followers, first],
-    together: [[...first, ...followers]],
-  }[order];
-  return waves.filter((wave) => wave.length > 0);
+const filesOf = (all: readonly RankFile[]) => ({
+  files: all.flatMap((file) => (file.kind === 'file' ? [file.name] : [])),
+  links: all.flatMap((file) => (file.kind === 'link' ? [{ name: file.name, to: file.to }] : [])),
+  folders: all.flatMap((file) => (file.kind === 'folder' ? [{ name: file.name, keeps: file.keeps }] : [])),
+});
+
+function wavesOf(ranks: readonly RankConfiguration[], phases: readonly StartPhase[]): readonly Wave[] {
+  const [leader, ...followers] = ranks;
+  const members = { all: ranks, leader: leader === undefined ? [] : [leader], followers };
+  return phases
+    .map((phase) => ({ ranks: members[phase.ranks], until: phase.until }))
+    .filter((wave) => wave.ranks.length > 0);
 }

@@ -1,3 +1,4 @@
+import type { StopDialogue } from '../model/dialogue-call.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Effect, Patch, Step } from '../model/step.ts';
 import type { Member, SeenMember } from './member.ts';
@@ -9,8 +10,11 @@ export const orderlyGraceMs = 10_000;
 /** How long one that serves nobody may take: a hung rank does not act on SIGTERM anyway (mlx issue 3910). */
 const shortGraceMs = 2_000;
 
+/** Runners of exo that are told to end have ended, or been killed, after half of it. */
+const farewellDeadlineMs = 40_000;
+
 /** For everything that `stop-rank` does after its grace. */
-const stopDeadlineMs = 30_000;
+const stopDeadlineMs = 60_000;
 const gateDeadlineMs = 30_000;
 
 /** A member that was seen, on its node. */
@@ -29,11 +33,16 @@ export interface StopTerms {
   /** How long nobody answers; 0 when it is meant to stay stopped. */
   readonly seconds: number;
   readonly needs: readonly Step[];
+  /** Stops that it begins behind, whatever came of them. */
+  readonly after?: readonly Step[];
+  /** Nodes that are restarted or switched off behind it, which ends there what nothing else does. */
+  readonly restarting?: readonly NodeName[];
 }
 
 /**
- * Ends every process that there may be of a placement: first the leader, which lets requests in, then the others at
- * once. What answers nobody interrupts nobody.
+ * Ends every process that there may be of a placement: all at once where its driver wants that, else first the leader,
+ * which lets requests in, and when its stop has ended in any way the others at once. What answers nobody interrupts
+ * nobody.
  *
  * @param workOn the work of a node
  */
@@ -44,29 +53,79 @@ export function stopRanks(
 ): readonly Step[] {
   const running = members.filter(({ seen }) => seen.mayRun);
   const leaders = running.filter(({ seen }) => isLeader(seen));
-  const first = leaders.map((member) => stopRank(workOn(member.node), member, terms));
-  const needs = first.length === 0 ? terms.needs : first;
+  const words = farewells(workOn, leaders, terms);
+  const behind = words.length === 0 ? terms : { ...terms, after: [...(terms.after ?? []), ...words] };
+  const first = leaders.map((member) => stopRank(workOn(member.node), member, behind));
   const rest = running.filter(({ seen }) => !isLeader(seen));
-  return [...first, ...rest.map((member) => stopRank(workOn(member.node), member, { ...terms, needs }))];
+  // Not `needs`: a leader that cannot be stopped is no reason to leave the others running.
+  return [
+    ...words,
+    ...first,
+    ...rest.map((member) => {
+      const work = workOn(member.node);
+      return stopRank(work, member, work.stopOrder === 'together' ? behind : { ...behind, after: first });
+    }),
+  ];
 }
+
+/** What a leader that serves is told before any rank of it; one that does not listen is told nothing. */
+function farewells(
+  workOn: (node: NodeName) => MeshWork,
+  leaders: readonly SeenOnNode[],
+  terms: StopTerms,
+): readonly Step[] {
+  return leaders.flatMap(({ node, seen: { state, record } }) => {
+    const work = workOn(node);
+    if (work.farewell === undefined || record === undefined || state !== 'joined') return [];
+    const { name } = work.farewell;
+    const about = { verb: 'farewell', needs: terms.needs, effect: stopEffect(work.placement, terms) };
+    return farewellStep(work, { name, args: { node, port: record.endpointPort } }, about);
+  });
+}
+
+const farewellStep = (
+  work: MeshWork,
+  call: StopDialogue,
+  { verb, needs, effect }: { readonly verb: string; readonly needs: readonly Step[]; readonly effect: Effect },
+): Step =>
+  meshStep(work, {
+    node: call.args.node,
+    verb,
+    class: 'converge',
+    act: { kind: 'dialogue', placement: work.placement, ...call },
+    needs,
+    effect,
+    deadlineMs: farewellDeadlineMs,
+  });
 
 /** By the record that it was started with; the file may have another order by now. */
 const isLeader = ({ record }: SeenMember): boolean => record?.rank === 0;
 
 function stopRank(work: MeshWork, member: SeenOnNode, terms: StopTerms): Step {
   const { placement } = work;
-  const graceMs = terms.isAnswering ? orderlyGraceMs : shortGraceMs;
+  const graceMs = graceOf(work, terms.isAnswering ? orderlyGraceMs : shortGraceMs);
+  const interrupt = interruptOf(work, graceMs);
+  const isBeforeReboot = terms.restarting?.includes(member.node) === true;
+  const before = isBeforeReboot ? ({ beforeReboot: true } as const) : {};
   return meshStep(work, {
     node: member.node,
     verb: 'stop',
     class: 'converge',
-    act: scriptAct({ name: 'stop-rank', args: { placement, graceMs } }),
+    act: scriptAct({ name: 'stop-rank', args: { placement, graceMs, ...interrupt, ...before } }),
     needs: terms.needs,
+    after: terms.after ?? [],
     effect: stopEffect(placement, terms),
-    establishes: stoppedPatches(placement, member),
-    deadlineMs: graceMs + stopDeadlineMs,
+    // What the kernel holds is seen until the restart, whose new boot session is the proof.
+    establishes: isBeforeReboot ? [] : stoppedPatches(placement, member),
+    deadlineMs: graceMs + (interrupt.interruptMs ?? 0) + stopDeadlineMs,
   });
 }
+
+const graceOf = ({ graceMs = 0 }: MeshWork, usualMs: number): number => Math.max(graceMs, usualMs);
+
+/** A rank that serves nobody is not waited for longer than it is after TERM. */
+const interruptOf = ({ interruptMs }: MeshWork, graceMs: number): { readonly interruptMs?: number } =>
+  interruptMs === undefined ? {} : { interruptMs: Math.min(interruptMs, graceMs) };
 
 const stopEffect = (placement: string, { isAnswering, seconds }: StopTerms): Effect =>
   isAnswering ? { kind: 'interrupt', placement, seconds } : { kind: 'start', placement };
@@ -87,18 +146,29 @@ export const stoppedGate = (work: MeshWork, leader: NodeName, stops: readonly St
   });
 
 /** What runs on every member as soon as a step of a start fails: no process of it may be left anywhere. */
-export const rescueMesh = ({ placement, nodes }: MeshWork): readonly Step[] =>
-  nodes.map((node) =>
-    meshStep(
-      { placement, nodes: [node], changes: [] },
-      {
-        node,
-        verb: 'rescue',
-        class: 'converge',
-        act: scriptAct({ name: 'stop-rank', args: { placement, graceMs: shortGraceMs } }),
-        needs: [],
-        effect: { kind: 'start', placement },
-        deadlineMs: shortGraceMs + stopDeadlineMs,
-      },
-    ),
+export function rescueMesh(work: MeshWork): readonly Step[] {
+  const { placement, nodes } = work;
+  const graceMs = graceOf(work, shortGraceMs);
+  const interrupt = interruptOf(work, shortGraceMs);
+  const workOn = (node: NodeName): MeshWork => ({ placement, nodes: [node], changes: [] });
+  const effect: Effect = { kind: 'start', placement };
+  const words = nodes.slice(0, 1).flatMap((node) => {
+    if (work.farewell === undefined) return [];
+    const { name, port } = work.farewell;
+    // Not the id of the step by which the same plan may end what runs before the start.
+    return farewellStep(workOn(node), { name, args: { node, port } }, { verb: 'rescue-farewell', needs: [], effect });
+  });
+  const stops = nodes.map((node) =>
+    meshStep(workOn(node), {
+      node,
+      verb: 'rescue',
+      class: 'converge',
+      act: scriptAct({ name: 'stop-rank', args: { placement, graceMs, ...interrupt } }),
+      // A rescue goes on whatever came of what it needs.
+      needs: words,
+      effect,
+      deadlineMs: graceMs + (interrupt.interruptMs ?? 0) + stopDeadlineMs,
+    }),
   );
+  return [...words, ...stops];
+}

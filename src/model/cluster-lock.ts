@@ -1,5 +1,6 @@
 import type { Ipv4Network } from './desired.ts';
 import type { Digest } from './digest.ts';
+import type { ModelShape } from './model-shape.ts';
 import type { TreeFile } from './node-script.ts';
 
 /** One host key, as a known_hosts line has it. */
@@ -20,12 +21,26 @@ export interface LockedArchive {
   readonly sizeBytes: number;
 }
 
+/** The version to which a runtime was taken back. */
+export interface TakenBack {
+  readonly to: Digest;
+  /** The version of its archive at that moment: with another one it counts no more. */
+  readonly from: Digest;
+}
+
 /** What the folder of a model held when it was locked. */
 export interface LockedModel {
   /** The folder as the cluster file named it: the list is of no other one. */
   readonly source: string;
   /** Sorted by path. */
   readonly files: readonly TreeFile[];
+}
+
+/** The shape of a model, and of which files it is. */
+export interface LockedShape {
+  /** The digest of the list of its files: with another one it counts no more. */
+  readonly of: Digest;
+  readonly shape: ModelShape;
 }
 
 /** The host keys of a lock file, and what it is called in text. */
@@ -59,6 +74,12 @@ export interface ClusterLock extends HostKeyLock {
   readonly formerNetworks: Readonly<Record<string, string>>;
   /** The archive of each runtime. */
   readonly runtimes: Readonly<Record<string, LockedArchive>>;
+  /** What else belongs to runtimes, by `<runtime>/<name>`; none when absent. */
+  readonly runtimeFiles?: Readonly<Record<string, LockedArchive>>;
+  /** Runtimes that were taken back to an older version, by name; none when absent. */
+  readonly takenBack?: Readonly<Record<string, TakenBack>>;
   /** The files of each model whose list is not in the file. */
   readonly models: Readonly<Record<string, LockedModel>>;
+  /** The shape of each model whose headers were read; none when absent. */
+  readonly shapes?: Readonly<Record<string, LockedShape>>;
 }

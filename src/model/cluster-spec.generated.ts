@@ -187,6 +187,19 @@ export interface ClusterSpec {
     [k: string]: Model;
   };
   /**
+   * The program that stands before endpoints with `listen: lan`; needed as soon as there is one.
+   */
+  doorman?: {
+    /**
+     * Node.js for macOS as an archive of this machine, as nodejs.org publishes it: `node-v22.…-darwin-arm64.tar.gz`. A relative path starts at the cluster file.
+     */
+    node: string;
+    /**
+     * Its program, by its path in the archive. Without it: bin/node in the one folder that those archives have, called as the archive is.
+     */
+    program?: string;
+  };
+  /**
    * Which model runs on which nodes, with which runtime; by name.
    */
   placements?: {
@@ -246,6 +259,19 @@ export interface Node {
     serial?: string;
   };
   /**
+   * Leaves this node alone: it is looked at and not changed, and placements with a member on it stay as they are.
+   */
+  hold?: {
+    /**
+     * Why, in one line; it is shown to everybody.
+     */
+    reason: string;
+    /**
+     * The last day of it, in UTC, in quotes. When it is over, the node is changed again, and that is told. Without it: until the key is taken out.
+     */
+    until?: string;
+  };
+  /**
    * Words to select nodes by: -l role=worker.
    */
   labels?: {
@@ -260,32 +286,32 @@ export interface Node {
  */
 export interface Runtime {
   /**
-   * How it is started and judged. command: by the command line below, one process per node.
+   * How it is started and judged. command: by the command line below, one process per node. llamacpp-rpc: llama-server on the leader, an RPC worker on every other node. mlx: mlx_lm.server on every node. exo: exo on every node, one mesh for each placement.
    */
-  driver: 'command';
+  driver: 'command' | 'llamacpp-rpc' | 'mlx' | 'exo';
   /**
-   * The program as an archive on this machine, packed for macOS on Apple silicon: .tar.gz, .tar.xz or .zip. A relative path starts at the cluster file. Its sha256 stands in the lock.
+   * The program as an archive on this machine, packed for macOS on Apple silicon: .tar.gz, .tar.xz or .zip; for exo the disk image, .dmg; for mlx the archive of uv. A relative path starts at the cluster file. Its sha256 stands in the lock.
    */
   archive: string;
   /**
-   * The command line of one rank, word by word; no shell reads it. The first word is a program of the archive or an absolute path. Fields in a word are filled in: {runtime} folder of the unpacked archive, {model} folder of the model, {rank} number of this rank from 0, {size} how many ranks there are, {address} address of this rank on the cable from the rank before it (of rank 0: from the last one; 127.0.0.1 for a single rank), {port} port on which the ranks of this start meet, {peers} {address}:{port} of every rank in rank order with commas, {endpoint} port of the endpoint, {generation} number of this start, {context} tokens of context, {sharding} tensor, pipeline or none, {name} name of the placement, {node} name of the node. Other braces stay as they are.
+   * For command, which needs it. The command line of one rank, word by word; no shell reads it. The first word is a program of the archive or an absolute path. Fields in a word are filled in: {runtime} folder of the unpacked archive, {model} folder of the model, {rank} number of this rank from 0, {size} how many ranks there are, {address} address of this rank on the cable from the rank before it (of rank 0: from the last one; 127.0.0.1 for a single rank), {port} port on which the ranks of this start meet, {peers} {address}:{port} of every rank in rank order with commas, {endpoint} port of the endpoint, {generation} number of this start, {context} tokens of context, {sharding} tensor, pipeline or none, {name} name of the placement, {node} name of the node. Other braces stay as they are.
    *
    * @minItems 1
    * @maxItems 256
    *
    * Items: One word of the command line, in quotes if it has a brace; no control characters.
    */
-  command: string[];
+  command?: string[];
   /**
-   * Which members are started first. Each waits until those before it have joined. Without it: leader-first.
+   * For command. Which members are started first. Each waits until those before it have joined. Without it: leader-first.
    */
   order?: 'leader-first' | 'followers-first' | 'together';
   /**
-   * What a dead member means. group: all of them are stopped and started again; node: it alone is started again. Without it: group.
+   * For command. What a dead member means. group: all of them are stopped and started again; node: it alone is started again. Without it: group.
    */
   restart?: 'group' | 'node';
   /**
-   * When a started member counts as joined; judged on the node itself.
+   * For command. When a started member counts as joined; judged on the node itself.
    */
   joined?: {
     /**
@@ -294,18 +320,54 @@ export interface Runtime {
     listening?: string;
   };
   /**
-   * How the endpoint is asked for one token: a placement serves when it gives one in time.
+   * For command. How the endpoint is asked for one token: a placement serves when it gives one in time.
    */
   token?: {
     /**
-     * The path of an OpenAI chat request, from the root. Without it: /v1/chat/completions.
+     * The path of an OpenAI request, from the root. One that ends with /completions and not with /chat/completions takes a prompt instead of messages. Without it: /v1/chat/completions.
      */
     path?: string;
     /**
-     * Where the text stands in the answer, as a JSON pointer. Without it: /choices/0/message/content.
+     * Where the text stands in the answer, as a JSON pointer. Without it: /choices/0/message/content, or /choices/0/text where the path takes a prompt.
      */
     json?: string;
+    /**
+     * Whether its answer to one question with temperature 0 is the same after every start: equal. Then every start is compared with the first one, and another answer fails it. Without it: nobody knows, and nothing is compared.
+     */
+    golden?: 'equal';
   };
+  /**
+   * For llamacpp-rpc. Path of llama-server in the archive. Without it: bin/llama-server.
+   */
+  server?: string;
+  /**
+   * For llamacpp-rpc. Path of the RPC server in the archive. Without it: bin/ggml-rpc-server.
+   */
+  worker?: string;
+  /**
+   * For llamacpp-rpc. Whether workers keep the tensors that they got on their disks. none: they come over the cable at every start. verified: each is compared with the hash that is its name before every start, and fetched again where it differs; worth it where the cable is slower than that, as with sockets over a slow network.
+   */
+  cache?: 'none' | 'verified';
+  /**
+   * For mlx, which needs it: the version of Python, in quotes, since 3.10 is a number.
+   */
+  python?: string;
+  /**
+   * For mlx, which needs it: the locked requirements with a hash for every package, as `uv pip compile --generate-hashes` writes them; a file of this machine. A relative path starts at the cluster file. Its sha256 stands in the lock.
+   */
+  requirements?: string;
+  /**
+   * For mlx. A folder of this machine with the wheel of every package of `requirements`, and the archive of Python as uv fetches it, for nodes without internet: they are brought to each node, and nothing is taken from anywhere else. A relative path starts at the cluster file. The sha256 of every file stands in the lock.
+   */
+  wheels?: string;
+  /**
+   * For exo, which needs it: the version of the app, in quotes. Up to 1.0.71 it is spoken to as that release, from then on as the main branch since June 2026; exo itself tells nobody.
+   */
+  version?: string;
+  /**
+   * For exo. Path of the program in the disk image, or in the archive of a build from source, whose folder is named after its commit: an archive without this program is refused. Without it: EXO.app/Contents/Resources/exo/exo.
+   */
+  program?: string;
 }
 /**
  * The files of a model.
@@ -315,6 +377,19 @@ export interface Model {
    * Where the files come from: a folder of this machine (./models/tiny, relative to the cluster file, or /absolute), a folder that is already on each node (node:/absolute), or the base of URLs that the nodes fetch by themselves (https://host/base/ or http:). No `..` behind node:, no password and no question mark in a URL.
    */
   source: string;
+  /**
+   * The name that others know the model by, as on Hugging Face: organization/name. A runtime that asks for models by that name needs it: exo does.
+   */
+  repository?: string;
+  /**
+   * Python code of the model that mlx may run, such as that of its tokenizer: every .py file of the model with its sha256, as somebody has read it. Without it none is run; with other bytes nothing is started.
+   */
+  trustRemoteCode?: {
+    /**
+     * The SHA-256 of the file: 64 digits, a to f in lower case.
+     */
+    [k: string]: string;
+  };
   /**
    * Every file of the model with its sha256 and its size, by path. Required unless the source is a folder of this machine: then the lock has the list, made when the folder was read first.
    */
@@ -367,6 +442,10 @@ export interface Placement {
    */
   context: number | string;
   /**
+   * How many requests are answered at once; each takes its own share of memory. Not for command, whose command line says it. Without it: 1.
+   */
+  parallel?: number;
+  /**
    * Environment variables of every rank. They are readable on the node, so this is no place for a secret.
    */
   env?: {
@@ -376,25 +455,108 @@ export interface Placement {
     [k: string]: string;
   };
   /**
+   * More words for the command line that the driver makes; what the driver sets itself is refused. Not for command, whose command line is the file's.
+   *
+   * @maxItems 64
+   *
+   * Items: One word, in quotes if it looks like a number; no control characters.
+   */
+  args?: string[];
+  /**
+   * For llamacpp-rpc: how its layers are divided, a whole number for each node in rank order, such as 2 for a Mac with twice the memory. Without it: equal.
+   *
+   * @minItems 1
+   * @maxItems 16
+   */
+  shares?: number[];
+  /**
+   * What is agreed to that would be refused. tight: more than nine tenths of what the GPU of a node may use.
+   *
+   * @maxItems 1
+   */
+  allow?: 'tight'[];
+  /**
+   * For mlx: how its ranks talk. jaccl: RDMA, a link between every pair; jaccl-ring: RDMA, a ring of links; ring: sockets, a ring of links. auto: as links and transport allow. Without it: auto.
+   */
+  backend?: 'auto' | 'jaccl' | 'jaccl-ring' | 'ring';
+  /**
    * Where the leader answers.
    */
   endpoint?: {
     /**
-     * Its TCP port, 1024 to 49151; from 49152 on the ranks meet. Without it: 8080.
+     * Its TCP port, 1024 to 49151; from 49152 on macOS gives ports to outgoing connections. Without it: 8080.
      */
     port?: number;
+    /**
+     * Who reaches it. `loopback`: the node itself, and whoever tunnels there. `lan`: everybody in the office network who has a key; then a doorman stands on this port and the runtime listens behind it on the node alone.
+     */
+    listen?: 'loopback' | 'lan';
+    /**
+     * The one model name that clients see and send, with `listen: lan`. Without it: the name of the placement.
+     */
+    servedName?: string;
+    /**
+     * Where the keys come from that clients send, with `listen: lan`: one source, or a list of them, for several clients or while one key takes the place of another. Each opens the door.
+     */
+    apiKey?: KeySource | KeySource[];
+    /**
+     * `anybody` with `listen: lan`: whoever reaches the port may ask, without a key.
+     */
+    access?: 'key' | 'anybody';
   };
   /**
    * What must hold before the placement counts as serving.
    */
   expect?: {
     /**
-     * How long the first token may take, in seconds or minutes, such as 30s or 2m. Without it: 60s.
+     * How long the first token may take, in seconds or minutes, such as 30s or 2m. While a rank still loads its model, the time begins anew whenever it gets on. Without it: 60s.
      */
     firstToken?: string;
+    /**
+     * How many tokens an answer must have in a second, once everything is loaded. It is measured at every start, and a slower one fails. Without it: nothing is expected.
+     */
+    tokensPerSecond?: number;
   };
   /**
    * Whether it should run: serving, or stopped with everything kept in place. Without it: serving.
    */
   state?: 'serving' | 'stopped';
+  /**
+   * Where else it may run when its own nodes cannot carry it: meshwright start NAME --fallback. Its runtime and its model are kept on these nodes too, and it must fit there.
+   */
+  fallback?: {
+    /**
+     * The nodes in rank order, others than those of the placement, or fewer of them; the first one is the leader. Order has a meaning here.
+     *
+     * @minItems 1
+     * @maxItems 16
+     */
+    nodes: Name[];
+    /**
+     * How many tokens of context it is started with there, as `context` of the placement. Without it: as many as that.
+     */
+    context?: number | string;
+  };
+}
+/**
+ * Where the key comes from that clients of an endpoint with `listen: lan` send, by exactly one of these keys; the key itself, of at least 20 characters, never stands in this file, and nodes get only its hash.
+ */
+export interface KeySource {
+  /**
+   * The environment variable on this machine that holds it.
+   */
+  env?: string;
+  /**
+   * A file on this machine that holds it as its only line, and that nobody but you may read (mode 600); `~` is your home folder, a relative path starts at the cluster file.
+   */
+  file?: string;
+  /**
+   * A program on this machine that prints it, word by word; no shell reads it. It has 30 seconds.
+   *
+   * @minItems 1
+   * @maxItems 64
+   *
+   * Items: One word of the command line; no control characters.
+   */
+  command?: string[];
 }

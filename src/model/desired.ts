@@ -1,5 +1,7 @@
 import type { Digest } from './digest.ts';
+import type { Known } from './known.ts';
 import type { Link, LinkEnd } from './link.ts';
+import type { ModelShape } from './model-shape.ts';
 import type { NodeName } from './node.ts';
 import type { TreeFile } from './node-script.ts';
 import type { SecretSource } from './secret.ts';
@@ -21,6 +23,8 @@ export interface DesiredNode {
   /** Which Mac it was when it was enrolled or converged first, as the lock has it; absent until settled, and if nobody saw it. */
   readonly identity?: Digest;
   readonly labels: Readonly<Record<string, string>>;
+  /** That the file wants it left alone; `isOver` once somebody who knows the date has looked. */
+  readonly hold?: { readonly reason: string; readonly until?: string; readonly isOver?: true };
 }
 
 /** An IPv4 network; `prefixLength` 0 to 32. */
@@ -35,15 +39,36 @@ export type DesiredWiredLimit =
   | { readonly kind: 'default' }
   | { readonly kind: 'bytes'; readonly bytes: number };
 
-/** A program that runs models, in an archive of the controller. */
-export interface DesiredRuntime {
+/** One more file of the controller that belongs to a runtime; published in the root of its tree. */
+export interface RuntimeExtra {
+  /** Its name in the tree. */
   readonly name: string;
-  readonly driver: 'command';
+  /** As the file has it; absolute once settled. */
+  readonly source: string;
+  /** Of the file, and its size; absent until settled. */
+  readonly sha256?: Digest;
+  readonly sizeBytes?: number;
+}
+
+/** What every program that runs models has, whatever its driver: an archive of the controller, and what belongs to it. */
+export interface RuntimeSource {
+  readonly name: string;
   /** As the file has it; absolute once settled. */
   readonly archive: string;
   /** Of the archive, and its size; absent until settled. */
   readonly sha256?: Digest;
   readonly sizeBytes?: number;
+  /** Sorted by name. */
+  readonly extras: readonly RuntimeExtra[];
+  /** Of the tree that is made from all of it; absent until settled. That of the archive where nothing else counts. */
+  readonly digest?: Digest;
+  /** The version of its archive, where it was taken back to an older one: {@link digest} is that one then. */
+  readonly takenBackFrom?: Digest;
+}
+
+/** Any program that the file gives the command line of. */
+export interface CommandRuntime extends RuntimeSource {
+  readonly driver: 'command';
   /** Words with `{field}`s: the command line of one rank. */
   readonly command: readonly string[];
   readonly order: 'leader-first' | 'followers-first' | 'together';
@@ -51,8 +76,46 @@ export interface DesiredRuntime {
   readonly restart: 'group' | 'node';
   /** TCP port, as text with `{field}`s, on which a started member listens when it counts as joined. */
   readonly joinedListening: string;
-  readonly token: { readonly path: string; readonly json: string };
+  /** `golden: equal` says that its answer to the golden question is the same after every start. */
+  readonly token: { readonly path: string; readonly json: string; readonly golden?: 'equal' };
 }
+
+/** llama.cpp: a server on the leader, and its RPC workers on the other nodes. */
+export interface LlamaRuntime extends RuntimeSource {
+  readonly driver: 'llamacpp-rpc';
+  /** The two programs, by their paths in the archive. */
+  readonly server: string;
+  readonly worker: string;
+  /** Whether workers keep tensors over a restart, each verified before every start. */
+  readonly cache: 'none' | 'verified';
+}
+
+/** mlx-lm over JACCL or over sockets. The archive is that of uv; `requirements.lock` is an extra. */
+export interface MlxRuntime extends RuntimeSource {
+  readonly driver: 'mlx';
+  /** Version of Python, such as `3.12`. */
+  readonly python: string;
+  /** The folder of wheels for nodes without internet, as the file has it; what lies in it is among the extras once settled. */
+  readonly wheels?: string;
+  /** Versions by the names of packages; absent until settled, and where nobody could read the list. */
+  readonly packages?: Readonly<Record<string, string>>;
+}
+
+/** exo, from the disk image of its app. */
+export interface ExoRuntime extends RuntimeSource {
+  readonly driver: 'exo';
+  readonly version: string;
+  /** The flags and answers that it has: those of the release 1.0.71, or those of the main branch since June 2026. */
+  readonly dialect: '1.0.71' | 'main';
+  /** The program, by its path in the image. */
+  readonly program: string;
+}
+
+/** A program that runs models. */
+export type DesiredRuntime = CommandRuntime | LlamaRuntime | MlxRuntime | ExoRuntime;
+
+/** The word that the file has for a driver. */
+export type DriverName = DesiredRuntime['driver'];
 
 /** Where the files of a model come from. */
 export type ModelSource =
@@ -66,11 +129,35 @@ export type ModelSource =
 /** One model. */
 export interface DesiredModel {
   readonly name: string;
+  /** What others call it: `mlx-community/Kimi-K2-Thinking`; absent where the file does not say. */
+  readonly repository?: string;
   readonly source: ModelSource;
   /** Sorted by path. Of a `controller` source without a list in the file: empty until settled. */
   readonly files: readonly TreeFile[];
+  /** Code of its own that may be run: the files with their digests; absent where nobody has agreed to any. */
+  readonly trustedCode?: Readonly<Record<string, Digest>>;
   /** Of the list of files; absent until settled. */
   readonly digest?: Digest;
+  /** From the headers of its files; absent until settled, and where they cannot be read: */
+  readonly shape?: ModelShape;
+  /** then why, as the end of "its memory cannot be judged: ". */
+  readonly shapeUnknown?: string;
+}
+
+/** What a doorman lets in for a placement. */
+export interface Publication {
+  /** The one model name that clients see and send. */
+  readonly servedName: string;
+  /** Where its keys come from, at least one; absent where anybody may ask. */
+  readonly apiKeys?: readonly SecretSource[];
+  /** The hashes of all of them; unknown when any cannot be read, absent until they were, and where anybody may ask. */
+  readonly keyHashes?: Known<readonly Digest[]>;
+}
+
+/** The program before published endpoints: Node, with ours as its one other file. */
+export interface DesiredDoorman extends RuntimeSource {
+  /** Node itself, by its path in the archive. */
+  readonly program: string;
 }
 
 /** A model on a group of nodes. */
@@ -83,11 +170,30 @@ export interface DesiredPlacement {
   readonly sharding?: 'tensor' | 'pipeline';
   readonly transport: 'rdma' | 'tcp';
   readonly contextTokens: number;
+  /** How many requests are answered at once. */
+  readonly parallel: number;
   readonly env: Readonly<Record<string, string>>;
+  /** More words for the command line that the driver makes; none where the file makes it. */
+  readonly args: readonly string[];
+  /** How the layers are divided, a number for each rank; absent where they are equal. */
+  readonly shares?: readonly number[];
+  /** What would be refused without it; nothing when absent. */
+  readonly allow?: readonly 'tight'[];
+  /** How mlx talks; absent where the cables and the transport decide. */
+  readonly backend?: 'jaccl' | 'jaccl-ring' | 'ring';
+  /** TCP port at which clients ask; the doorman's where there is a publication, else the runtime's own. */
   readonly endpointPort: number;
+  /** How the office network reaches it; absent where only its node does. */
+  readonly publication?: Publication;
   /** From the start of the last rank to the first token. */
   readonly firstTokenMs: number;
+  /** Once everything is loaded; absent where the file expects nothing. */
+  readonly tokensPerSecond?: number;
   readonly state: 'serving' | 'stopped';
+  /** Where else it may be started when its own nodes cannot carry it; absent where the file names none. */
+  readonly fallback?: { readonly nodes: readonly NodeName[]; readonly contextTokens: number };
+  /** Of a placement that is taken on its fallback: the same as the file has it. Such a one has no `fallback` itself. */
+  readonly home?: DesiredPlacement;
 }
 
 /** The whole file with its defaults filled in: what every later stage compares the observation with. */
@@ -141,6 +247,7 @@ export interface DesiredFleet {
     /** Networks of links that were declared once: their addresses are taken away. */
     readonly formerNetworks: readonly Ipv4Network[];
   };
+  readonly doorman?: DesiredDoorman;
   /** Sorted by name, as the next two. */
   readonly runtimes: readonly DesiredRuntime[];
   readonly models: readonly DesiredModel[];

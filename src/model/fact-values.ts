@@ -1,3 +1,7 @@
+import type { Digest } from './digest.ts';
+import type { DoormanSight } from './doorman.ts';
+import type { GoldenRecord } from './golden.ts';
+import type { LaunchdService } from './launchd-service.ts';
 import type { BootSession, DiskSpace, Hardware, Identity, MacosVersion } from './mac-itself.ts';
 import type {
   AutomaticLogin,
@@ -5,10 +9,21 @@ import type {
   MacNames,
   PowerSettings,
   ScreenSharing,
+  SpotlightVolume,
   WiredLimit,
 } from './mac-settings.ts';
-import type { Baseline, NodeJob, NodeLease, NodeRollback, RdmaStarts, Traces } from './node-records.ts';
+import type {
+  Baseline,
+  NodeHold,
+  NodeJob,
+  NodeLease,
+  NodeRollback,
+  RdmaStarts,
+  RebootMark,
+  Traces,
+} from './node-records.ts';
 import type { RankRecord, TreeKind } from './node-script.ts';
+import type { ForeignDaemon, PanicReport } from './strange-records.ts';
 
 /** Another Mac seen at the far end of a cable. */
 export interface ThunderboltPeer {
@@ -143,6 +158,8 @@ export interface ServiceAddress {
   readonly method: 'dhcp' | 'manual' | 'other';
   /** For `manual`. */
   readonly address?: Ipv4Address;
+  /** For `manual`, where it has one: the IPv4 address of the way to everybody else. */
+  readonly router?: string;
 }
 
 /** A file that meshwright put on the node. `changed` when its content or mode is not as it was put. */
@@ -160,6 +177,13 @@ export interface KeptTree {
   readonly name: string;
   /** The first 16 digits of its digest, which name its folder. */
   readonly digest: string;
+  /** All of it, as its seal has it; of an intact tree alone. */
+  readonly whole?: Digest;
+  /**
+   * Of an intact tree that its node has made by itself: what came out. `python`, its version; `packages`, the digest of
+   * all installed files; `library.<path>`, that of one compiled library.
+   */
+  readonly libraries?: Readonly<Record<string, string>>;
   /** Of runtimes: whether `current` points at it. Models have no `current`. */
   readonly isCurrent: boolean;
   /**
@@ -174,8 +198,8 @@ export type TokenSight =
   /** Not the leader, or its process does not run. */
   | { readonly kind: 'not-asked' }
   | { readonly kind: 'answered'; readonly text: string }
-  /** Refused, timed out, not 200, or not what the API answers. */
-  | { readonly kind: 'silent'; readonly reason: string };
+  /** Refused, timed out, not 200, or not what the API answers. A timeout alone does not tell a busy mesh from a hung one. */
+  | { readonly kind: 'silent'; readonly reason: string; readonly isTimeout?: true };
 
 /** One member of a placement as its node keeps it. */
 export interface PlacementMember extends RankRecord {
@@ -184,18 +208,18 @@ export interface PlacementMember extends RankRecord {
   readonly starts: number;
   /** Whether something listens on {@link RankRecord.port} of this node. */
   readonly isListening: boolean;
+  /** The same for {@link RankRecord.meetPort}. */
+  readonly isMeeting: boolean;
   readonly token: TokenSight;
-}
-
-/** One of our own launchd services (`dev.meshwright.*`). */
-export interface LaunchdService {
-  readonly label: string;
-  /** `not-loaded` when its plist lies there and launchd does not know it. */
-  readonly state: 'running' | 'waiting' | 'not-loaded';
-  readonly pid?: number;
-  readonly runs?: number;
-  /** As launchd prints it: `0`, `1`, `78: EX_CONFIG` or `(never exited)`. */
-  readonly lastExit?: string;
+  /** What the leader keeps of the golden answer; absent where nothing was kept. */
+  readonly golden?: GoldenRecord;
+  /** Lines of its log since its last start that match {@link RankRecord.logPattern}, oldest first: the first and the last ones. */
+  readonly said: readonly string[];
+  /** The last line of it in which a library or the system complains of a device or of the way to a peer. */
+  readonly complaint?: string;
+  readonly lastTalked?: 'tcp'; // over what the start before its last one talked against the file, in the same boot session
+  /** How much the GPU may use, as its log said at its last start; absent where it says nothing of it. */
+  readonly gpuBytes?: number;
 }
 
 /** The daemon of ours that puts back what macOS undoes. */
@@ -207,26 +231,6 @@ export interface KeeperSight {
   readonly isRefused: boolean;
   /** The last line of its log: `at=1790000000 wired-limit from=0 to=491520`. */
   readonly lastChange?: string;
-}
-
-/** A background service of somebody else that sets the network of cables; its plist lies on the node. */
-export interface ForeignDaemon {
-  readonly label: string;
-  readonly isLoaded: boolean;
-  /** By `launchctl disable`: then launchd does not load it at the next start either. */
-  readonly isDisabled: boolean;
-}
-
-/** The report of a kernel panic. */
-export interface PanicReport {
-  /** Of its file. */
-  readonly name: string;
-  /** When it was written; absent where it does not say so. */
-  readonly atEpochSeconds?: number;
-  /** The first line of what the kernel said. */
-  readonly reason?: string;
-  /** The kernel extensions that its backtrace goes through. */
-  readonly extensions: readonly string[];
 }
 
 /** Every fact by name: the one place that says which value a fact has. */
@@ -255,15 +259,21 @@ export interface FactValues {
   readonly trees: readonly KeptTree[];
   readonly placements: readonly PlacementMember[];
   readonly services: readonly LaunchdService[];
+  /** What each doorman that is loaded says at its port. */
+  readonly doormen: readonly DoormanSight[];
   readonly 'rdma-starts': RdmaStarts;
+  /** At most one, of the boot session that is still going on. */
+  readonly 'reboot-mark': readonly RebootMark[];
   readonly 'foreign-daemons': readonly ForeignDaemon[];
   /** Whether macOS installs its own updates without being asked. */
   readonly 'automatic-updates': 'on' | 'off';
   readonly 'automatic-login': AutomaticLogin;
   readonly names: MacNames;
   readonly 'screen-sharing': ScreenSharing;
-  /** Whether Spotlight indexes any volume. */
-  readonly spotlight: 'on' | 'off';
+  /** Whether launchd starts sshd for a new connection. */
+  readonly 'remote-login': 'on' | 'off';
+  /** What Spotlight does with each volume. */
+  readonly spotlight: readonly SpotlightVolume[];
   /** Whether Time Machine makes backups by itself. */
   readonly 'time-machine': 'on' | 'off';
   /** The last ones, oldest first. */
@@ -272,12 +282,16 @@ export interface FactValues {
   readonly firewall: 'off' | 'on' | 'blocks-all';
   readonly jobs: readonly NodeJob[];
   readonly leases: readonly NodeLease[];
+  /** At most one. */
+  readonly hold: readonly NodeHold[];
   readonly rollbacks: readonly NodeRollback[];
   readonly keeper: KeeperSight;
   readonly baseline: Baseline;
   readonly traces: Traces;
   /** The account that the observation was made with, as the node calls it. */
   readonly login: string;
+  /** Where that account finds programs that it calls by name, when nobody is at a terminal; in this order. */
+  readonly 'search-path': readonly string[];
   readonly sudo: 'allowed' | 'needs-password' | 'denied';
   readonly clock: ClockOffset;
 }

@@ -30,6 +30,12 @@ export interface ScreenSharing {
   readonly isLoadedAtBoot: boolean;
 }
 
+/** One volume, by its path, and whether Spotlight indexes it; `other` is a state in words that are not known. */
+export interface SpotlightVolume {
+  readonly volume: string;
+  readonly state: 'on' | 'off' | 'other';
+}
+
 /** The node's wall clock minus the controller's, with the half-width of what one observation can resolve. */
 export interface ClockOffset {
   readonly offsetMs: number;

@@ -7,6 +7,17 @@ export interface RdmaStart {
   readonly complaint?: string;
 }
 
+/** Why a node needs a restart before any rank may be started there, as the stop of one has found. */
+export interface RebootMark {
+  /** The placement whose rank was stopped. */
+  readonly placement: string;
+  /** `memory`: more stayed wired than before any rank ran. `kernel`: not even KILL has ended its processes. */
+  readonly why: 'memory' | 'kernel';
+  /** For `memory`: what was wired after the stop, and before the first start of the boot session. */
+  readonly wiredBytes?: number;
+  readonly baselineBytes?: number;
+}
+
 /** Starts of ranks over RDMA on one node, over all placements, those included that are gone. */
 export interface RdmaStarts {
   /** The boot session that they are counted in; empty before the first one. */
@@ -28,6 +39,20 @@ export interface NodeJob {
 /** The lease that a run holds on the node, or held when it died. Fields: `run`, `token`, `owner`, `verb`, `beat`, … */
 export interface NodeLease {
   readonly fields: Readonly<Record<string, string>>;
+}
+
+/** That a node is to be left alone, as `hold` has written it down there. */
+export interface NodeHold {
+  /** Why; one line. */
+  readonly reason: string;
+  /** The last day of it, as `2026-12-01`, in UTC; without it until somebody releases the node. */
+  readonly until?: string;
+  /** Who: `ana@laptop`. */
+  readonly by: string;
+  /** Since which day. */
+  readonly since: string;
+  /** The last day of it was over when it was looked at. */
+  readonly isOver: boolean;
 }
 
 /**

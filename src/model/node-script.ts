@@ -1,4 +1,5 @@
 import type { Digest } from './digest.ts';
+import type { GoldenRecord } from './golden.ts';
 import type { NodePath } from './node-path.ts';
 import type { BaselineKey } from './node-records.ts';
 
@@ -34,8 +35,10 @@ export interface RankRecord {
   readonly generation: number;
   readonly rank: number;
   readonly size: number;
-  /** TCP port on which the ranks of this generation meet. */
+  /** TCP port on which a rank that has joined listens; 0 where its process is enough. */
   readonly port: number;
+  /** TCP port on which it listens before it has joined; 0 where there is none. */
+  readonly meetPort: number;
   /** TCP port of the endpoint on the leader. */
   readonly endpointPort: number;
   /** Where one token is asked: the path of the request, and the JSON pointer of the text in its answer. */
@@ -43,6 +46,10 @@ export interface RankRecord {
   readonly tokenPointer: string;
   /** How long an observation waits for the token. */
   readonly tokenDeadlineMs: number;
+  /** Which lines of its log an observation brings along, for awk; empty for none. */
+  readonly logPattern: string;
+  /** The driver that it was started by, as the file calls it; absent in records of an older meshwright. */
+  readonly driver?: string;
 }
 
 /**
@@ -50,8 +57,16 @@ export interface RankRecord {
  * under the fence of a lease, except where the comment says otherwise.
  */
 export interface ScriptArgs {
-  /** `pmset -a`; what is absent stays. */
+  /** `pmset -c`; what is absent stays. */
   readonly 'set-power': { readonly sleepMinutes?: number; readonly restartAfterPowerLoss?: boolean };
+  /** Writes down that the node is to be left alone. */
+  readonly 'set-hold': {
+    readonly reason: string;
+    readonly until?: string;
+    readonly by: string;
+    readonly since: string;
+  };
+  readonly 'clear-hold': Readonly<Record<string, never>>;
   /** Keeps macOS from updating itself. */
   readonly 'set-updates': Readonly<Record<string, never>>;
   /** What is absent stays. */
@@ -108,6 +123,27 @@ export interface ScriptArgs {
   readonly 'load-keeper': { readonly reload: boolean };
   /** Unloads the keeper and takes its files away. */
   readonly 'remove-keeper': Readonly<Record<string, never>>;
+  /**
+   * Loads the doorman at a port, whose files were put before; `reload` where launchd knows another one there. It has to
+   * answer at its port, unless that `isTaken` by a rank of ours that goes later. `left` are placements that have a key
+   * file there and are not behind it any more.
+   */
+  readonly 'load-doorman': {
+    readonly port: number;
+    readonly reload: boolean;
+    readonly isTaken: boolean;
+    readonly left: readonly string[];
+    readonly user: string;
+  };
+  /** Unloads a doorman and takes its files away; `closed` are placements that have a closing file, `keyed` a key file. */
+  readonly 'remove-doorman': {
+    readonly port: number;
+    readonly closed: readonly string[];
+    readonly keyed: readonly string[];
+  };
+  /** Waits until nobody is inside any more, at most so long. */
+  readonly 'drain-door': { readonly port: number; readonly placement: string; readonly waitMs: number };
+  readonly 'open-door': { readonly port: number; readonly placement: string };
   /** The network as the baseline has it; what is empty or absent stays. */
   readonly 'restore-network': {
     readonly bridge?: { readonly name: string; readonly interfaces: readonly string[]; readonly auto?: string };
@@ -119,6 +155,7 @@ export interface ScriptArgs {
       readonly device: string;
       readonly address: string;
       readonly prefixLength: number;
+      readonly router?: string;
     }[];
     /** Every service that there is then, in this order. */
     readonly order: readonly string[];
@@ -153,21 +190,44 @@ export interface ScriptArgs {
   readonly 'remove-runtime-versions': { readonly name: string; readonly digests: readonly string[] };
   /**
    * Writes the record of a member, then `launchctl bootstrap` of its service, which starts nothing. `user` is whose
-   * process it will be and whose log; empty as above.
+   * process it will be and whose log; empty as above. `links` are made among its files, which were put before, and
+   * `folders`, which are the user's own, and empty unless they keep what is in them; what is in none of these any more is taken away there.
    */
-  readonly 'bootstrap-rank': { readonly record: RankRecord; readonly request: string; readonly user: string };
+  readonly 'bootstrap-rank': {
+    readonly record: RankRecord;
+    readonly request: string;
+    readonly user: string;
+    readonly files: readonly string[];
+    readonly links: readonly { readonly name: string; readonly to: NodePath }[];
+    readonly folders: readonly { readonly name: string; readonly keeps: boolean }[];
+  };
   /**
    * `launchctl kickstart`; refuses when the record is of another generation. One over RDMA is also counted on the node,
-   * whatever becomes of the placement, and leaves a mark by which an observation knows for `startMs` that it is starting.
+   * whatever becomes of the placement, and leaves a mark by which an observation knows for `startMs` that it is starting,
+   * and, with `lastTalked`, that the start before it came to that, against the file.
    */
   readonly 'kick-rank': {
     readonly placement: string;
     readonly generation: number;
     readonly transport: 'rdma' | 'tcp';
     readonly startMs: number;
+    readonly lastTalked?: 'tcp';
+    /** What the start counts for where it is one over RDMA; one when absent. */
+    readonly takes?: number;
   };
-  /** TERM, wait, KILL, bootout; ends well only when no process of it is left. */
-  readonly 'stop-rank': { readonly placement: string; readonly graceMs: number };
+  /**
+   * TERM, wait, a sample of its stack, KILL, bootout, a look at the wired memory; ends well only when no process of it is
+   * left. With `interruptMs` INT comes first, and so long is waited for it. With `beforeReboot` a restart of the Mac
+   * follows: what not even KILL ends is left to that.
+   */
+  readonly 'stop-rank': {
+    readonly placement: string;
+    readonly graceMs: number;
+    readonly interruptMs?: number;
+    readonly beforeReboot?: true;
+  };
+  /** Keeps what the golden question was answered with on the leader. */
+  readonly 'keep-golden': { readonly placement: string; readonly golden: GoldenRecord };
   /** Takes service file and record away; the service must be stopped. */
   readonly 'remove-rank': { readonly placement: string };
 }
@@ -186,11 +246,26 @@ export type NetworkCall = Extract<
 
 /** The arguments of every job: long work, kept on the node by its key. All run as root. */
 export interface JobArgs {
-  /** Unpacks a staged archive after its sha256 has been compared; format by `archive`. */
+  /**
+   * Unpacks a staged archive after its sha256 has been compared, format by `archive`; then puts the extras into the root
+   * of the tree, compared as well. An archive without `program` is another one than the file means.
+   */
   readonly 'unpack-runtime': {
     readonly tree: TreeId;
-    readonly archive: 'tar.gz' | 'tar.xz' | 'zip';
+    readonly archive: 'tar.gz' | 'tar.xz' | 'zip' | 'dmg';
     readonly sha256: Digest;
+    readonly extras: readonly { readonly name: string; readonly sha256: Digest }[];
+    /** By its path in the archive; absent where the file does not say which one it is. */
+    readonly program?: string;
+  };
+  /**
+   * Unpacks as above; then makes a venv in the tree with the program uv of the archive: this version of Python, and the
+   * packages of `requirements.lock`, which is one of the extras.
+   */
+  readonly 'build-python': JobArgs['unpack-runtime'] & {
+    readonly python: string;
+    /** Whether everything comes from the wheels and the Python among the extras, and nothing from the network. */
+    readonly isOffline: boolean;
   };
   /** Brings every file into staging, resuming what is there, and compares each sha256. */
   readonly 'fetch-model': {

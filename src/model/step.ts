@@ -1,4 +1,6 @@
+import type { DialogueCall } from './dialogue-call.ts';
 import type { Digest } from './digest.ts';
+import type { GoldenCheck } from './golden.ts';
 import type { Json } from './json.ts';
 import type { Known } from './known.ts';
 import type { NodeName } from './node.ts';
@@ -35,7 +37,13 @@ export type Effect =
   | { readonly kind: 'none' }
   | { readonly kind: 'start'; readonly placement: string }
   | { readonly kind: 'network' }
-  | { readonly kind: 'interrupt'; readonly placement: string; readonly seconds: number }
+  | {
+      readonly kind: 'interrupt';
+      readonly placement: string;
+      /** More of them that the same step interrupts: those behind one doorman. */
+      readonly others?: readonly string[];
+      readonly seconds: number;
+    }
   | { readonly kind: 'reboot' }
   | { readonly kind: 'shutdown' }
   /** Model files only. */
@@ -49,6 +57,15 @@ export type EffectKind = Effect['kind'];
  * sent at most once per intent, `manual` is done by hands.
  */
 export type StepClass = 'probe' | 'converge' | 'job' | 'once' | 'manual';
+
+/**
+ * How long a wait for the ranks of a placement goes on without any progress of one of them; with progress it goes on to
+ * the deadline of the step.
+ */
+export interface Patience {
+  readonly placement: string;
+  readonly stallMs: number;
+}
 
 /** What a step does, as data. A new kind is a member here and a runner in `apply/steps`. */
 export type Act =
@@ -72,7 +89,12 @@ export type Act =
     }
   | ({ readonly kind: 'job'; readonly key: Digest } & JobCall)
   /** Fresh observations until every patch is seen; `aborts` are values that end the wait at once. */
-  | { readonly kind: 'gate'; readonly expect: readonly Patch[]; readonly aborts: readonly Patch[] }
+  | {
+      readonly kind: 'gate';
+      readonly expect: readonly Patch[];
+      readonly aborts: readonly Patch[];
+      readonly patience?: Patience;
+    }
   /** A request to the endpoint of a placement, made on the node; the answer is judged by a named function. */
   | {
       readonly kind: 'ask';
@@ -85,6 +107,33 @@ export type Act =
       readonly request: string;
       /** JSON pointer of the text in the answer. */
       readonly pointer: string;
+      readonly patience?: Patience;
+    }
+  /**
+   * A conversation with the endpoint of a placement, held on its nodes: a pure function of that name decides what is
+   * asked next. It can be begun again at any time, since it looks first.
+   */
+  | ({ readonly kind: 'dialogue'; readonly placement: string } & DialogueCall)
+  /**
+   * The golden question: the same endpoint is asked for one token, then for a whole answer. What is kept of the answer
+   * of an earlier start is compared, the speed measured, and both kept on the node.
+   */
+  | {
+      readonly kind: 'prove';
+      readonly placement: string;
+      readonly port: number;
+      readonly path: string;
+      readonly pointer: string;
+      /** The body of the request for one token, and of the golden question. */
+      readonly token: string;
+      readonly question: string;
+      readonly check: GoldenCheck;
+      /** Under which the answer is kept; absent: it is only compared. */
+      readonly key?: Digest;
+      /** Of the answer of the first start under this key, or of the last one of the same file where there is none. */
+      readonly kept?: Digest;
+      /** What the file expects at least. */
+      readonly tokensPerSecond?: number;
     }
   /** Restarts (or switches off) the Mac, at most once in the boot session `from`. */
   | { readonly kind: 'reboot'; readonly to: 'up' | 'off'; readonly from: Known<string> }
@@ -103,6 +152,8 @@ export interface Step {
   /** The changes that it makes, by {@link Change} id; empty for gates and clean-up. */
   readonly changes: readonly string[];
   readonly needs: readonly StepId[];
+  /** Steps that it begins behind as soon as they have ended, whatever came of them. */
+  readonly after?: readonly StepId[];
   /** Steps of one group are stopped as a whole when one of them fails. */
   readonly group?: string;
   /** Other nodes whose state it relies on. */
@@ -110,6 +161,12 @@ export interface Step {
   readonly establishes: readonly Patch[];
   readonly deadlineMs: number;
 }
+
+/** Every step that has to have ended before one begins. */
+export const stepsBefore = ({ needs, after = [] }: Pick<Step, 'needs' | 'after'>): readonly StepId[] => [
+  ...needs,
+  ...after,
+];
 
 /** One difference between desired and observed. */
 export interface Change {

@@ -14,6 +14,10 @@ export interface Assessed {
   readonly gaps: readonly Gap[];
 }
 
+/** What is to be done about properties that a goal needs and does not change itself. */
+export const convergeFirst = (addresses: readonly string[]): string =>
+  `Bring ${addresses.join(', ')} to what the file says first: meshwright apply`;
+
 /** A goal that changes one kind only takes what is wrong with the others as a blocker. */
 function unmetBlockers({ kind }: Resource, properties: readonly Property[]): readonly Blocker[] {
   return properties
@@ -23,7 +27,7 @@ function unmetBlockers({ kind }: Resource, properties: readonly Property[]): rea
       node,
       resource: kind,
       address,
-      action: 'Bring it to what the file says first: meshwright apply',
+      action: convergeFirst([address]),
       isHands: false,
       peers,
       blocks: [],

@@ -1,4 +1,4 @@
-import type { Step, StepId } from '../model/step.ts';
+import { type Step, type StepId, stepsBefore } from '../model/step.ts';
 import { propertyKey } from '../resources/property-key.ts';
 import type { Property, Resource } from '../resources/resource.ts';
 import { nodesOf } from './nodes-of.ts';
@@ -81,19 +81,20 @@ function comparePlaces(a: Step, b: Step, resources: readonly Resource[] | undefi
 }
 
 /**
- * The steps in an order in which each comes after those that it needs: by resource (in the order of these, or of the
- * registry), then by node, as far as the needs allow. @throws Error when two steps have one id, when a step needs one that is not there, or when needs form a ring.
+ * The steps in an order in which each comes after those that it needs or is only to come after: by resource (in the
+ * order of these, or of the registry), then by node, as far as that allows. @throws Error when two steps have one id,
+ * when a step waits for one that is not there, or when they wait for each other in a ring.
  */
 export function orderSteps(steps: readonly Step[], resources?: readonly Resource[]): readonly Step[] {
   const ids = new Set(steps.map(({ id }) => id));
-  const stray = steps.find(({ needs }) => needs.some((id) => !ids.has(id)));
+  const stray = steps.find((step) => stepsBefore(step).some((id) => !ids.has(id)));
   if (ids.size !== steps.length) throw new Error('two steps of a plan have the same id');
   if (stray !== undefined) throw new Error(`step ${stray.id} needs a step that the plan does not have`);
   const done = new Set<StepId>();
   const ordered: Step[] = [];
   let rest = steps.toSorted((a, b) => comparePlaces(a, b, resources));
   while (rest.length > 0) {
-    const next = rest.find(({ needs }) => needs.every((id) => done.has(id)));
+    const next = rest.find((step) => stepsBefore(step).every((id) => done.has(id)));
     if (next === undefined) throw new Error('the steps of a plan need each other in a ring');
     ordered.push(next);
     done.add(next.id);

@@ -21,6 +21,11 @@ const isOf =
   (effect: Effect): effect is Of<K> =>
     effect.kind === kind;
 
+const placementsOf = (effect: Effect): readonly string[] => [
+  ...('placement' in effect ? [effect.placement] : []),
+  ...('others' in effect ? (effect.others ?? []) : []),
+];
+
 /** One line per kind of effect that any of the steps has; empty when nothing is disturbed. */
 export function effectTotals(steps: readonly Step[]): readonly EffectTotal[] {
   return kinds.flatMap((kind): readonly EffectTotal[] => {
@@ -34,7 +39,7 @@ export function effectTotals(steps: readonly Step[]): readonly EffectTotal[] {
           {
             kind,
             nodes: sortedOnce(own.flatMap(({ node, peers }) => (kind === 'interrupt' ? [node, ...peers] : [node]))),
-            placements: sortedOnce(effects.flatMap((one) => ('placement' in one ? [one.placement] : []))),
+            placements: sortedOnce(effects.flatMap(placementsOf)),
             ...(seconds.length === 0 ? {} : { seconds: Math.max(...seconds) }),
             ...(kind === 'delete' ? { bytes } : {}),
           },

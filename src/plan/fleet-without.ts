@@ -1,4 +1,5 @@
-import type { DesiredFleet } from '../model/desired.ts';
+import { everyNode } from '../desired/fallback.ts';
+import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
 
 /** A fleet that wants nothing of some nodes any more. */
@@ -9,17 +10,20 @@ export interface FleetWithout {
 }
 
 /**
- * The fleet in which nothing is placed on these nodes, no link ends there and no keeper is wanted. A placement that has
- * other members as well is stopped on them.
+ * The fleet in which nothing is placed on these nodes, no link ends there and no keeper is wanted. Placements are to be
+ * given where they run. One that has other members as well is stopped on them. One that only its other layout has there
+ * is left out: what the nodes keep of it is left over, and it runs on.
  */
 export function fleetWithout(fleet: DesiredFleet, nodes: readonly NodeName[]): FleetWithout {
   const isGone = (node: NodeName): boolean => nodes.includes(node);
-  const placements = fleet.placements.flatMap((one) => {
+  const placements = fleet.placements.flatMap((one): readonly DesiredPlacement[] => {
+    if (!everyNode(one).some(isGone)) return [one];
     const others = one.nodes.filter((node) => !isGone(node));
-    if (others.length === one.nodes.length) return [one];
-    return others.length === 0 ? [] : [{ ...one, nodes: others, state: 'stopped' as const }];
+    if (others.length === 0 || others.length === one.nodes.length) return [];
+    const { fallback: _, home: __, ...rest } = one;
+    return [{ ...rest, nodes: others, state: 'stopped' }];
   });
-  const reaching = fleet.placements.filter((one) => one.nodes.some(isGone) && !one.nodes.every(isGone));
+  const reaching = fleet.placements.filter(({ nodes: own }) => own.some(isGone) && !own.every(isGone));
   const links = fleet.thunderbolt.links.filter(({ ends }) => !ends.some(({ node }) => isGone(node)));
   const { keeper: _, ...system } = fleet.system;
   return {

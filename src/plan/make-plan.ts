@@ -5,19 +5,21 @@ import type { Json } from '../model/json.ts';
 import type { NodeName } from '../model/node.ts';
 import { changeOf } from '../resources/change.ts';
 import { toldFindings } from '../resources/finding-blockers.ts';
+import { fleetMemory } from '../resources/placement-checks.ts';
 import type { ResourceSteps } from '../resources/resource.ts';
 import { viewOf } from '../resources/view.ts';
-import { assessAll } from './assess.ts';
 import { connectSteps, orderSteps } from './connect-steps.ts';
 import type { Context } from './context.ts';
 import { effectTotals } from './effect-totals.ts';
+import { fleetForGoal } from './fleet-for-goal.ts';
 import type { Goal } from './goal.ts';
 import { handsSteps } from './hands-steps.ts';
+import { judge } from './judge.ts';
 import { observedNodes } from './observed-nodes.ts';
 import type { Plan } from './plan.ts';
 import { byNode } from './resource-order.ts';
 import { scopeOf } from './scope.ts';
-import { type Sifted, sift } from './sift.ts';
+import type { Sifted } from './sift.ts';
 import { waitingAll, workList } from './work-list.ts';
 
 /** Everything that a plan follows from. */
@@ -30,10 +32,11 @@ export interface PlanRequest {
   readonly targets: readonly NodeName[];
 }
 
-/** Which Mac a node is was seen, and is nobody's wish. */
+/** Which Mac a node is was seen, and the shape of a model was read: both are nobody's wish. */
 function configHash(desired: DesiredFleet): Digest {
   const nodes = desired.nodes.map(({ identity: _seen, ...node }) => node);
-  const value: Json = JSON.parse(JSON.stringify({ ...desired, nodes }));
+  const models = desired.models.map(({ shape: _, shapeUnknown: __, ...model }) => model);
+  const value: Json = JSON.parse(JSON.stringify({ ...desired, nodes, models }));
   return digestOf(value);
 }
 
@@ -51,12 +54,17 @@ function resourceSteps({ scope, view }: Context, { ready }: Sifted): ResourceSte
  * @throws Error when a resource makes steps that cannot be ordered, which is a bug.
  */
 export function makePlan({ goal, desired, observation, targets }: PlanRequest): Plan {
-  const scope = scopeOf(goal, desired);
-  const view = viewOf({ desired: scope.desired, observation, targets });
-  const context = { scope, view };
-  const assessed = assessAll(context);
+  const scope = scopeOf(goal, fleetForGoal(goal, desired, observation));
+  const restarting = goal.kind === 'reboot' || goal.kind === 'shutdown' ? goal.nodes : [];
+  const endsDoormen = goal.kind === 'converge' && goal.only?.includes('doorman') !== false;
+  const comingBack = 'back' in goal ? (goal.back ?? []) : [];
+  const { context, assessed, sifted } = judge(
+    scope,
+    viewOf({ desired: scope.desired, observation, targets, restarting, endsDoormen, comingBack }),
+  );
+  const { view } = context;
   const properties = assessed.flatMap((one) => one.properties);
-  const sifted = sift(assessed, context);
+  const memory = fleetMemory(scope.desired, observation);
   const blockers = workList(goal, assessed, sifted.held);
   const { steps: made, rescues } = resourceSteps(context, sifted);
   const steps = orderSteps(connectSteps([...made, ...handsSteps(blockers)], properties, scope), scope.resources);
@@ -71,6 +79,7 @@ export function makePlan({ goal, desired, observation, targets }: PlanRequest): 
     waiting: waitingAll(goal, assessed, sifted.held),
     blockers,
     effects: effectTotals(steps),
+    ...(memory.length === 0 ? {} : { memory }),
     diagnostics: [...toldFindings(view), ...scope.resources.flatMap((one) => one.notices?.(view) ?? [])].filter(
       (one) => scope.isTold?.(one) ?? true,
     ),

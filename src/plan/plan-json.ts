@@ -1,3 +1,4 @@
+import { nodeFitJson } from '../desired/fit-json.ts';
 import { diagnosticJson } from '../diagnostics/json.ts';
 import type { Json } from '../model/json.ts';
 import type { Act, Change, Step } from '../model/step.ts';
@@ -19,6 +20,7 @@ const stepJson = (step: Step): object => ({
   change: step.changes[0] ?? null,
   changes: step.changes,
   needs: step.needs,
+  ...(step.after === undefined ? {} : { after: step.after }),
   ...(step.group === undefined ? {} : { group: step.group }),
   peers: step.peers,
   establishes: step.establishes,
@@ -57,6 +59,7 @@ export function planJson(plan: Plan): Json {
       waiting: plan.waiting.map(waitingJson),
       blockers: plan.blockers.map(blockerJson),
       effects: plan.effects,
+      ...(plan.memory === undefined ? {} : { memory: plan.memory.map(nodeFitJson) }),
       diagnostics: plan.diagnostics.map(diagnosticJson),
     }),
   );

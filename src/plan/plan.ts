@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Digest } from '../model/digest.ts';
+import type { NodeFit } from '../model/memory-fit.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Change, EffectKind, Step } from '../model/step.ts';
 import type { Blocker } from '../resources/resource.ts';
@@ -55,5 +56,7 @@ export interface Plan {
   /** The work list, in the order in which it should be done. */
   readonly blockers: readonly Blocker[];
   readonly effects: readonly EffectTotal[];
+  /** The memory of every node that carries a placement; none where the file has none. */
+  readonly memory?: readonly NodeFit[];
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -27,6 +27,8 @@ function propertyOf(goal: RestartGoal, { desired: { name: node }, facts }: Obser
     from: 'up',
     to: goal.kind === 'reboot' ? 'up in a new boot session' : 'off',
     reason: goal.kind,
+    // What only a start needs keeps no Mac from being restarted.
+    after: ['identity', 'sudo', 'placement'],
   };
 }
 

@@ -1,7 +1,11 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
+import { drainDoors } from '../resources/drain.ts';
+import { keepHold } from '../resources/hold.ts';
+import { identity } from '../resources/identity.ts';
 import { resources } from '../resources/registry.ts';
 import type { Property, Resource, ResourceKind } from '../resources/resource.ts';
+import { sudo } from '../resources/sudo.ts';
 import type { Goal } from './goal.ts';
 import { nodesOf } from './nodes-of.ts';
 import { restarts } from './restarts.ts';
@@ -21,7 +25,10 @@ export interface Scope {
   readonly isTold?: (finding: Diagnostic) => boolean;
 }
 
-const always: readonly ResourceKind[] = ['identity', 'sudo', 'rollback'];
+const always: readonly ResourceKind[] = ['hold', 'identity', 'sudo', 'rollback'];
+/** What a start needs that no stop or restart brings. */
+const toComeBack = ({ back = [] }: { readonly back?: readonly string[] }): readonly ResourceKind[] =>
+  back.length === 0 ? [] : ['runtime', 'model'];
 const allKinds = (): readonly ResourceKind[] => resources.map(({ kind }) => kind);
 
 function withState(
@@ -29,12 +36,46 @@ function withState(
   state: DesiredPlacement['state'],
   isMeant: (placement: DesiredPlacement) => boolean,
 ): DesiredFleet {
-  const placements = desired.placements.map((one) => (isMeant(one) ? { ...one, state } : one));
-  return { ...desired, placements };
+  const stateOf = (one: DesiredPlacement): DesiredPlacement => ({
+    ...one,
+    state,
+    ...(one.home === undefined ? {} : { home: { ...one.home, state } }),
+  });
+  return { ...desired, placements: desired.placements.map((one) => (isMeant(one) ? stateOf(one) : one)) };
 }
 
 /** `placement/kimi` and `placement/kimi/service-file` are both about kimi. */
 const nameOf = ({ address }: Property): string => address.split('/')[1] ?? '';
+
+/** Whether a property is the door of one of these placements: `doorman/8080/kimi/door`. */
+function isDoorOf({ address }: Property, placements: readonly string[]): boolean {
+  const [kind, , name = '', last] = address.split('/');
+  return kind === 'doorman' && last === 'door' && placements.includes(name);
+}
+
+/** A placement may be named for nodes of its fallback, and run elsewhere. */
+const meantNames = (
+  { placements: named, near }: Extract<Goal, { kind: 'stop' | 'start' }>,
+  { placements }: DesiredFleet,
+): readonly string[] =>
+  placements
+    .filter(
+      ({ name, nodes }) => named.includes(name) && (near === undefined || nodes.some((node) => near.includes(node))),
+    )
+    .map(({ name }) => name);
+
+function placementScope(goal: Extract<Goal, { kind: 'stop' | 'start' }>, desired: DesiredFleet): Scope {
+  const names = meantNames(goal, desired);
+  return {
+    desired: withState(desired, goal.kind === 'stop' ? 'stopped' : 'serving', ({ name }) => names.includes(name)),
+    resources,
+    barring: goal.kind === 'stop' ? [...always, ...toComeBack(goal), 'placement'] : allKinds(),
+    isMeant: (kind, property) =>
+      kind === 'rollback' ||
+      (kind === 'placement' && names.includes(nameOf(property))) ||
+      (goal.kind === 'start' && isDoorOf(property, names)),
+  };
+}
 
 /** Which part of the fleet a goal is about. */
 export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
@@ -50,14 +91,22 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
     }
     case 'stop':
     case 'start':
+      return placementScope(goal, desired);
+    case 'drain':
       return {
-        desired: withState(desired, goal.kind === 'stop' ? 'stopped' : 'serving', ({ name }) =>
-          goal.placements.includes(name),
-        ),
-        resources,
-        barring: goal.kind === 'stop' ? [...always, 'placement'] : allKinds(),
-        isMeant: (kind, property) =>
-          kind === 'rollback' || (kind === 'placement' && goal.placements.includes(nameOf(property))),
+        desired,
+        resources: [...resources.filter(({ kind }) => always.includes(kind)), drainDoors(goal)],
+        barring: [...always, 'doorman'],
+        isMeant: (kind) => kind === 'rollback' || kind === 'doorman',
+        isTold: ({ code }) => code.startsWith('ssh/'),
+      };
+    case 'hold':
+      return {
+        desired,
+        resources: [identity, sudo, keepHold(goal)],
+        barring: ['identity', 'sudo'],
+        isMeant: (kind) => kind === 'hold',
+        isTold: ({ code }) => code.startsWith('ssh/'),
       };
     case 'uninstall':
       return {
@@ -72,7 +121,7 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
       return {
         desired: withState(desired, 'stopped', ({ nodes }) => nodes.some((node) => goal.nodes.includes(node))),
         resources: [...resources, restarts(goal)],
-        barring: [...always, 'placement', 'boot-session'],
+        barring: [...always, ...toComeBack(goal), 'placement', 'boot-session'],
         isMeant: (kind, property) => {
           const isNear = nodesOf(property).some((node) => goal.nodes.includes(node));
           return (

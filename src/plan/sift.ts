@@ -87,8 +87,11 @@ function absentReasons(property: Property, { asked, targets }: View): readonly R
   });
 }
 
+/** Two blockers of one code may stand on one node, as of its runtime and its model: each is a reason of its own. */
 function eachOnce(reasons: readonly Reason[]): readonly Reason[] {
-  return [...new Map(reasons.map((reason) => [reason.text, reason])).values()];
+  const isFirst = ({ text, blocker }: Reason, index: number): boolean =>
+    reasons.findIndex((other) => other.text === text && other.blocker === blocker) === index;
+  return reasons.filter(isFirst);
 }
 
 /** Whether a bar stands in the way of a property of this resource, by what they are; where they are is judged apart. */
@@ -96,6 +99,8 @@ function isInTheWay(bar: Bar, { kind }: Resource, property: Property, before: re
   if (bar.kind === kind) {
     return bar.isOwn && (bar.address === undefined || bar.address === property.address);
   }
+  // Whatever a node is for, it is left alone.
+  if (bar.kind === 'hold') return true;
   // What is seen of a node holds no longer once a change of its network is taken back.
   if (bar.kind === 'rollback' && !bar.reason.isUnknown) return kind !== 'identity' && kind !== 'sudo';
   // A hung placement cannot always be looked at, and a restart is the way out of that.

@@ -1,3 +1,4 @@
+import { hold } from '../resources/hold.ts';
 import { identity } from '../resources/identity.ts';
 import { keeper } from '../resources/keeper.ts';
 import { linkAddress } from '../resources/link-address.ts';
@@ -31,6 +32,7 @@ export function uninstallResources(goal: UninstallGoal): readonly Resource[] {
   const ownKeeper = narrowed(keeper, isOn);
   const addresses = narrowed(linkAddress, isOn);
   return [
+    hold,
     identity,
     sudo,
     narrowed(rollback, (property) => nodesOf(property).some((node) => goal.nodes.includes(node))),

@@ -1,5 +1,6 @@
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
+import { doormenOn } from '../resources/doormen.ts';
 import type { Property } from '../resources/resource.ts';
 
 /** Something that may stand in the way of later properties, and where. */
@@ -20,6 +21,17 @@ function isBetweenMembers({ thunderbolt }: DesiredFleet, { nodes }: DesiredPlace
   return link?.ends.every(({ node }) => nodes.includes(node)) ?? false;
 }
 
+/** Whether it is a doorman before which the file does not have this placement: what is left is ended before its ranks. */
+function isLeftBy(name: string | undefined, { address, nodes }: Earlier, desired: DesiredFleet): boolean {
+  const digits = address === undefined ? undefined : /^doorman\/(\d+)$/.exec(address)?.[1];
+  if (digits === undefined) return false;
+  const isBehind = (node: NodeName): boolean =>
+    doormenOn(desired, node).some(
+      ({ port, placements }) => port === Number(digits) && placements.some((one) => one.name === name),
+    );
+  return !nodes.some(isBehind);
+}
+
 /**
  * Whether a later property depends on an earlier thing that is on its nodes. A placement needs its own runtime, its
  * own model, and what joins its own members, whatever becomes of others there; everything else needs all of it.
@@ -27,6 +39,7 @@ function isBetweenMembers({ thunderbolt }: DesiredFleet, { nodes }: DesiredPlace
 export function isUsedBy({ address }: Pick<Property, 'address'>, earlier: Earlier, desired: DesiredFleet): boolean {
   const name = /^placement\/([^/]+)/.exec(address)?.[1];
   const placement = desired.placements.find((one) => one.name === name);
+  if (earlier.kind === 'doorman') return isLeftBy(name, earlier, desired);
   if (placement === undefined) {
     return true;
   }

@@ -1,19 +1,49 @@
 import { compareText } from '../resources/compare-text.ts';
 import { propertyKey } from '../resources/property-key.ts';
 import type { Blocker } from '../resources/resource.ts';
-import type { Assessed } from './assess.ts';
+import { type Assessed, convergeFirst } from './assess.ts';
 import type { Goal } from './goal.ts';
 import type { Waiting } from './plan.ts';
 import { byNode, byResource } from './resource-order.ts';
 import type { Held } from './sift.ts';
 
-/** A goal that is not the whole file speaks only of what stands in its way; sudo is missed only where it is needed. */
+/**
+ * A goal that is not the whole file speaks only of what stands in its way; sudo is missed, and a hold in the way, only
+ * where something waits for it.
+ */
 const isListed = (goal: Goal, { blocks, code, resource }: Blocker): boolean =>
-  blocks.length > 0 || code === 'reboot/session-unknown' || (goal.kind === 'converge' && resource !== 'sudo');
+  blocks.length > 0 ||
+  code === 'reboot/session-unknown' ||
+  (goal.kind === 'converge' && resource !== 'sudo' && resource !== 'hold');
+
+/** The address of a property that the next apply brings by itself; undefined for any other blocker. */
+const addressToBring = ({ address, action }: Blocker): string | undefined =>
+  address !== undefined && action === convergeFirst([address]) ? address : undefined;
+
+/** One apply brings all that is missing on a node: one work, in which each of them is named. */
+function gathered(blockers: readonly Blocker[]): readonly Blocker[] {
+  const [first] = blockers;
+  if (first === undefined || blockers.length === 1) return blockers;
+  const once = (texts: readonly string[]): readonly string[] => [...new Set(texts)].toSorted(compareText);
+  const addresses = blockers.flatMap((one) => addressToBring(one) ?? []);
+  const peers = first.peers.filter((peer) => blockers.every((one) => one.peers.includes(peer)));
+  return [
+    { ...first, peers, action: convergeFirst(addresses), blocks: once(blockers.flatMap(({ blocks }) => blocks)) },
+  ];
+}
+
+const gatheredByNode = (blockers: readonly Blocker[]): readonly Blocker[] => {
+  const toBring = blockers.filter((one) => addressToBring(one) !== undefined);
+  return blockers.flatMap((one) => {
+    const alike = toBring.filter(({ node }) => node === one.node);
+    if (!alike.includes(one)) return [one];
+    return alike[0] === one ? gathered(alike) : [];
+  });
+};
 
 /** The blockers with all that they keep waiting, in the order in which they should be cleared. */
 export function workList(goal: Goal, assessed: readonly Assessed[], held: readonly Held[]): readonly Blocker[] {
-  return assessed
+  const listed = assessed
     .flatMap((one) => one.blockers)
     .map((blocker): Blocker => {
       const own = held.filter(({ reasons }) => reasons.some((reason) => reason.blocker === blocker));
@@ -21,6 +51,7 @@ export function workList(goal: Goal, assessed: readonly Assessed[], held: readon
     })
     .filter((blocker) => isListed(goal, blocker))
     .toSorted((a, b) => byResource(a, b) || compareText(a.code, b.code) || compareText(a.action, b.action));
+  return gatheredByNode(listed);
 }
 
 /** What is unknown by itself, whether or not anything has to wait for it. */
@@ -37,7 +68,7 @@ export function waitingAll(goal: Goal, assessed: readonly Assessed[], held: read
     ({ property: { address, node }, reasons }): Waiting => ({
       resource: address,
       node,
-      for: reasons.map(({ text }) => text),
+      for: [...new Set(reasons.map(({ text }) => text))],
       isUnknown: reasons.some(({ isUnknown }) => isUnknown),
     }),
   );

@@ -1,3 +1,4 @@
+import { everyNode, leadersOf } from '../desired/fallback.ts';
 import { selectNodes } from '../desired/select.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
@@ -12,6 +13,8 @@ export interface PlayScope {
   readonly targets: readonly NodeName[];
   /** Placements that the command line names; absent when it names nodes, or nothing. */
   readonly placements?: readonly string[];
+  /** Where they are started, as the goal has it; absent for where they ran last. */
+  readonly layout?: 'fallback' | 'own';
 }
 
 /** One command for one node; no shell looks into its words. */
@@ -83,8 +86,19 @@ function countOf(size: BatchSize, total: number): number {
 /** Whether any play is about the nodes that the command line names. */
 export const needsTargets = (plays: readonly Play[]): boolean => plays.some(({ nodes }) => nodes.kind === 'targets');
 
-/** What a task comes to for these nodes. */
-export function expandTask(task: Task, scope: PlayScope, nodes: readonly NodeName[]): Work {
+/** A task that follows on another, with the nodes that it is about. */
+export interface LaterTask {
+  readonly task: Task;
+  readonly nodes: readonly NodeName[];
+}
+
+/** What a task comes to for these nodes, before what follows on it. */
+export function expandTask(
+  task: Task,
+  scope: PlayScope,
+  nodes: readonly NodeName[],
+  later: readonly LaterTask[] = [],
+): Work {
   switch (task.kind) {
     case 'converge':
       return {
@@ -94,19 +108,27 @@ export function expandTask(task: Task, scope: PlayScope, nodes: readonly NodeNam
       };
     case 'verify':
       return { kind: 'verify', targets: nodes };
-    case 'stop':
-      return placementPlan('stop', meantPlacements(task.placements, scope, nodes), scope);
+    case 'stop': {
+      const meant = meantPlacements(task.placements, scope, nodes);
+      return comingBack(placementPlan(task, meant, scope, nodes), meant, startedLater(later, scope));
+    }
     case 'start':
-      return placementPlan('start', startedPlacements(task.placements, scope, nodes), scope);
+      return placementPlan(task, startedPlacements(task.placements, scope, nodes), scope, nodes);
+    case 'drain':
+      return drainPlan(task, scope, nodes);
     case 'reboot':
-    case 'shutdown':
-      return { kind: 'plan', goal: { kind: task.kind, nodes }, targets: withMembers(nodes, scope) };
+    case 'shutdown': {
+      const work: PlanWork = { kind: 'plan', goal: { kind: task.kind, nodes }, targets: withMembers(nodes, scope) };
+      return comingBack(work, scope.desired.placements, startedLater(later, scope));
+    }
+    case 'hold':
+      return { kind: 'plan', goal: { kind: 'hold', ...task.wish }, targets: nodes };
     case 'uninstall':
       return { kind: 'plan', goal: task, targets: nodes };
     case 'wait': {
       const wanted = startedPlacements(task.placements, scope, nodes);
       const placements = task.for === 'serving' ? wanted.map(({ name }) => name) : [];
-      const members = wanted.flatMap((placement) => placement.nodes);
+      const members = wanted.flatMap(everyNode);
       const seen = task.for === 'serving' ? inFleetOrder(members, scope) : nodes;
       return { kind: 'wait', for: task.for, nodes: seen, placements, deadlineMs: task.deadlineMs };
     }
@@ -129,20 +151,64 @@ export function expandTask(task: Task, scope: PlayScope, nodes: readonly NodeNam
   }
 }
 
+type PlanWork = Extract<Work, { kind: 'plan' }>;
+
+/** Names of what later tasks start before any of them brings runtimes and models. */
+function startedLater(later: readonly LaterTask[], scope: PlayScope): readonly string[] {
+  const bringer = later.findIndex(
+    ({ task }) =>
+      task.kind === 'converge' &&
+      (task.only === undefined || (task.only.includes('runtime') && task.only.includes('model'))),
+  );
+  return later
+    .slice(0, bringer === -1 ? undefined : bringer)
+    .flatMap(({ task, nodes }) => (task.kind === 'start' ? startedPlacements(task.placements, scope, nodes) : []))
+    .map(({ name }) => name);
+}
+
+/** The same work, which says what of it is started again. */
+function comingBack(work: PlanWork, meant: readonly DesiredPlacement[], started: readonly string[]): Work {
+  const back = meant.map(({ name }) => name).filter((name) => started.includes(name));
+  const { goal } = work;
+  const ends = goal.kind === 'stop' || goal.kind === 'reboot' || goal.kind === 'shutdown';
+  return ends && back.length > 0 ? { ...work, goal: { ...goal, back } } : work;
+}
+
 /** A stop or a start concerns every member of the placement, also those outside of the batch. */
-function placementPlan(kind: 'stop' | 'start', placements: readonly DesiredPlacement[], scope: PlayScope): Work {
-  const members = placements.flatMap(({ nodes }) => nodes);
+function placementPlan(
+  { kind, placements: named }: Extract<Task, { kind: 'stop' | 'start' }>,
+  placements: readonly DesiredPlacement[],
+  scope: PlayScope,
+  nodes: readonly NodeName[],
+): PlanWork {
+  const { layout } = scope;
+  // What nobody named is meant for where it runs, and one with a fallback may run elsewhere.
+  const isNear = (named ?? scope.placements) === undefined && placements.some(({ fallback }) => fallback !== undefined);
+  const meant = { placements: placements.map(({ name }) => name), ...(isNear ? { near: nodes } : {}) };
+  const start: Goal = { kind: 'start', ...meant, ...(layout === undefined ? {} : { layout }) };
   return {
     kind: 'plan',
-    goal: { kind, placements: placements.map(({ name }) => name) },
-    targets: inFleetOrder(members, scope),
+    goal: kind === 'start' ? start : { kind, ...meant },
+    targets: inFleetOrder(placements.flatMap(everyNode), scope),
+  };
+}
+
+/** A door is closed on the leader of each layout. What was never published has none. */
+function drainPlan(task: Extract<Task, { kind: 'drain' }>, scope: PlayScope, nodes: readonly NodeName[]): Work {
+  const meant = meantPlacements(task.placements, scope, nodes).filter(({ publication }) => publication !== undefined);
+  const placements = meant.map(({ name }) => name);
+  const leaders = meant.flatMap(leadersOf);
+  return {
+    kind: 'plan',
+    goal: { kind: 'drain', placements, waitMs: task.deadlineMs },
+    targets: inFleetOrder(leaders, scope),
   };
 }
 
 /** These nodes, and all others on which something runs that runs on them: it is stopped before. */
 function withMembers(nodes: readonly NodeName[], scope: PlayScope): readonly NodeName[] {
   const all = { desired: scope.desired, targets: scope.targets };
-  const members = meantPlacements(undefined, all, nodes).flatMap((placement) => placement.nodes);
+  const members = meantPlacements(undefined, all, nodes).flatMap(everyNode);
   return inFleetOrder([...nodes, ...members], scope);
 }
 
@@ -157,7 +223,7 @@ function meantPlacements(
 ): readonly DesiredPlacement[] {
   const chosen = named ?? placements;
   return desired.placements.filter((one) =>
-    chosen === undefined ? one.nodes.some((node) => nodes.includes(node)) : chosen.includes(one.name),
+    chosen === undefined ? everyNode(one).some((node) => nodes.includes(node)) : chosen.includes(one.name),
   );
 }
 

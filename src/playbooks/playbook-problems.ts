@@ -50,6 +50,7 @@ export function playbookProblems(document: ReadDocument, fleet: DesiredFleet | u
     ...all.flatMap((task) =>
       taskBodies(task).flatMap((body) => nameProblems(document, textsOf(childOf(body, 'placements')), placements)),
     ),
+    ...all.flatMap((task) => closedProblems(document, childOf(childOf(task, 'drain'), 'placements'), fleet)),
   ];
 }
 
@@ -98,6 +99,17 @@ function nameProblems(document: ReadDocument, words: readonly PlacedText[], name
       };
     });
 }
+
+/** What is drained has a door. */
+const closedProblems = (document: ReadDocument, names: Placed, { placements }: DesiredFleet): readonly Problem[] =>
+  textsOf(names)
+    .filter(({ text }) => placements.some(({ name, publication }) => name === text && publication === undefined))
+    .map(({ text, pointer }) => ({
+      code: 'playbook/not-published',
+      span: spanOf(document.map, { pointer, at: 'value' }),
+      pointer,
+      detail: `${text} answers its own node alone, without a doorman.`,
+    }));
 
 function labelProblems(document: ReadDocument, choice: Placed, fleet: DesiredFleet): readonly Problem[] {
   const { value, pointer } = choice;

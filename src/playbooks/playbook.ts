@@ -1,4 +1,5 @@
 import type { NodeName } from '../model/node.ts';
+import type { HoldWish } from '../resources/hold.ts';
 import type { ResourceKind } from '../resources/resource.ts';
 
 /** Which nodes a play is about. */
@@ -34,6 +35,8 @@ export type Task =
   | { readonly kind: 'stop'; readonly placements?: readonly string[] }
   /** Without `placements` only what the file wants serving. */
   | { readonly kind: 'start'; readonly placements?: readonly string[] }
+  /** Closes the doors of published placements and waits until nobody is inside; what runs goes on. */
+  | { readonly kind: 'drain'; readonly placements?: readonly string[]; readonly deadlineMs: number }
   | { readonly kind: 'reboot' }
   | { readonly kind: 'shutdown' }
   | {
@@ -53,6 +56,8 @@ export type Task =
     }
   /** A yes-or-no question with `{field}`s; `--yes` answers it. */
   | { readonly kind: 'confirm'; readonly text: string }
+  /** Of the verbs `hold` and `release` alone. No file has it. */
+  | { readonly kind: 'hold'; readonly wish: HoldWish }
   /** Takes us off the nodes: of the verb `uninstall` alone, which makes the fleet that it needs. No file has it. */
   | {
       readonly kind: 'uninstall';
@@ -74,7 +79,7 @@ export type Task =
     };
 
 /** The kinds of tasks that a file can have. */
-export type TaskKind = Exclude<Task['kind'], 'uninstall'>;
+export type TaskKind = Exclude<Task['kind'], 'uninstall' | 'hold'>;
 
 /** Tasks for some nodes, batch after batch. */
 export interface Play {

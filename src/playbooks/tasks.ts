@@ -1,3 +1,4 @@
+import { drainMs } from '../mesh/doors.ts';
 import type { ResourceKind } from '../resources/resource.ts';
 import { commandFields, type Field, sentenceFields } from './fields.ts';
 import type { RunEffect, Task, TaskKind, WaitGoal } from './playbook.ts';
@@ -8,6 +9,7 @@ export interface TaskSpecs {
   readonly verify: object;
   readonly stop: { readonly placements?: readonly string[] };
   readonly start: { readonly placements?: readonly string[] };
+  readonly drain: { readonly placements?: readonly string[]; readonly deadline?: string };
   readonly reboot: object;
   readonly shutdown: object;
   readonly wait: { readonly for: WaitGoal; readonly placements?: readonly string[]; readonly deadline: string };
@@ -42,6 +44,14 @@ export const tasks: { readonly [K in TaskKind]: TaskEntry<K> } = {
   verify: { read: () => ({ kind: 'verify' }), texts: [] },
   stop: { read: (spec) => ({ kind: 'stop', ...spec }), texts: [] },
   start: { read: (spec) => ({ kind: 'start', ...spec }), texts: [] },
+  drain: {
+    read: ({ deadline, ...spec }) => ({
+      kind: 'drain',
+      ...spec,
+      deadlineMs: deadline === undefined ? drainMs : durationMs(deadline),
+    }),
+    texts: [],
+  },
   reboot: { read: () => ({ kind: 'reboot' }), texts: [] },
   shutdown: { read: () => ({ kind: 'shutdown' }), texts: [] },
   wait: {

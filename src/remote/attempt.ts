@@ -8,6 +8,7 @@ import { type AttemptRecord, recordAttempt } from './attempt-record.ts';
 import type { Identities } from './identities.ts';
 import { loadSsh2 } from './load-ssh2.ts';
 import { createLookUp, type LookUp } from './look-up-name.ts';
+import { onAbort } from './on-abort.ts';
 import type { ConnectLimits, Target } from './remote.ts';
 import { openSpareLookUp } from './spare-look-up.ts';
 
@@ -79,12 +80,9 @@ export function outcome(
 ): Promise<number | undefined> {
   return new Promise((resolve) => {
     let startedAt = performance.now();
-    const abort = (): void => {
-      socket.destroy();
-    };
     const end = (connectMs: number | undefined): void => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
+      forget();
       resolve(connectMs);
     };
     const timer = setTimeout(() => {
@@ -97,7 +95,6 @@ export function outcome(
       timer.refresh();
     });
     client.once('ready', () => end(performance.now() - startedAt)).once('close', () => end(undefined));
-    signal?.addEventListener('abort', abort, { once: true });
-    if (signal?.aborted === true) abort();
+    const forget = onAbort(signal, () => void socket.destroy());
   });
 }

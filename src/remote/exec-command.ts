@@ -2,7 +2,8 @@ import type { Client, ClientChannel } from 'ssh2';
 import type { Exit } from '../model/exit.ts';
 import { type UnknownExit, unknownExit } from './exit-reasons.ts';
 import { feedInput } from './feed-input.ts';
-import { createSink } from './output-sink.ts';
+import { onAbort } from './on-abort.ts';
+import { createSink, type OutputSink } from './output-sink.ts';
 import type { ExecLimits, ExecResult } from './remote.ts';
 
 /** A command that waits for, or has, a channel. */
@@ -48,6 +49,42 @@ function exitOf(code: number | null | undefined, signal: string | undefined): Ex
   return { kind: 'signalled', signal: (signal ?? 'unknown').replace(/^SIG/u, '') };
 }
 
+/** As much of a chunk as there is room for. */
+function takePiece(state: State, chunk: Buffer): Buffer {
+  const piece = chunk.subarray(0, state.room);
+  state.isTruncated = chunk.length > state.room;
+  state.room -= piece.length;
+  return piece;
+}
+
+type Stream = 'stdout' | 'stderr';
+
+/** What collecting output tells. */
+interface CollectorHooks {
+  readonly taken: (chunk: Buffer) => void;
+  readonly tooLong: () => void;
+  readonly onOutput: ExecLimits['onOutput'];
+}
+
+/** What takes the output of a command until it is settled, or has said more than it may. */
+function collectors(state: State, out: Readonly<Record<Stream, OutputSink>>, hooks: CollectorHooks) {
+  const collect =
+    (stream: Stream) =>
+    (chunk: Buffer): void => {
+      if (state.isSettled) return;
+      hooks.taken(chunk);
+      deliver(out[stream], takePiece(state, chunk), (piece) => hooks.onOutput?.(stream, piece));
+      if (state.isTruncated) hooks.tooLong();
+    };
+  return { stdout: collect('stdout'), stderr: collect('stderr') };
+}
+
+/** Keeps a piece, and hands it on as well. */
+function deliver(sink: OutputSink, piece: Uint8Array, tell: (piece: Uint8Array) => void): void {
+  sink.append(piece);
+  if (piece.length > 0) tell(piece);
+}
+
 /** Starts one command on a channel of its own and settles its request exactly once, whatever the node does. */
 export function startCommand(client: Client, request: CommandRequest, hooks: CommandHooks): RunningCommand {
   const { command, limits, resolve } = request;
@@ -55,12 +92,14 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
   const sentAtEpochMs = Date.now();
   const state: State = { isSettled: false, isOutputWhole: false, room: limits.maxBytes, isTruncated: false };
 
+  let forget = (): void => undefined;
   const settle = (exit: Exit): void => {
     if (state.isSettled) return;
     state.isSettled = true;
     clearTimeout(timer);
-    const [stdout, stderr] = [out.stdout.take(), out.stderr.take()];
-    resolve({ exit, stdout, stderr, isTruncated: state.isTruncated, sentAtEpochMs, receivedAtEpochMs: Date.now() });
+    forget();
+    const output = { stdout: out.stdout.take(), stderr: out.stderr.take(), isTruncated: state.isTruncated };
+    resolve({ exit, ...output, sentAtEpochMs, receivedAtEpochMs: Date.now() });
   };
   const abandon = (exit: UnknownExit): void => {
     settle(exit);
@@ -72,26 +111,25 @@ export function startCommand(client: Client, request: CommandRequest, hooks: Com
   const moved = (): void => {
     if (limits.isDeadlineIdle === true && !state.isSettled) timer.refresh();
   };
-  const collect =
-    (stream: 'stdout' | 'stderr') =>
-    (chunk: Buffer): void => {
-      if (state.isSettled) return;
-      moved();
-      hooks.received(chunk.length);
-      out[stream].append(chunk.subarray(0, state.room));
-      state.isTruncated = chunk.length > state.room;
-      state.room -= Math.min(state.room, chunk.length);
-      if (state.isTruncated) abandon(unknownExit.tooLong(limits.maxBytes));
-    };
-  const closed = (): void => {
-    settle(state.exit ?? unknownExit.noCode);
-    hooks.released();
-  };
-
+  forget = onAbort(limits.signal, () => {
+    // sshd hands it to the process group of the session; a closed channel alone ends nothing that prints nothing.
+    state.channel?.signal('TERM');
+    abandon(unknownExit.ended);
+  });
   openChannel(client, command, {
     opened: (channel) => {
       state.channel = channel;
-      listen(channel, state, { stdout: collect('stdout'), stderr: collect('stderr'), closed });
+      const taken = (chunk: Buffer): void => {
+        moved();
+        hooks.received(chunk.length);
+      };
+      const tooLong = (): void => abandon(unknownExit.tooLong(limits.maxBytes));
+      const collected = collectors(state, out, { taken, tooLong, onOutput: limits.onOutput });
+      const closed = (): void => {
+        settle(state.exit ?? unknownExit.noCode);
+        hooks.released();
+      };
+      listen(channel, state, { ...collected, closed });
       if (state.isSettled) channel.close();
       else feedInput(channel, limits.stdin, { moved, broken: () => abandon(unknownExit.noInput) });
     },

@@ -17,6 +17,8 @@ export const unknownExit = {
   dropped: (why: string) => unknown('dropped', `the connection broke off while the command ran (${why})`),
   /** The deadline of the command passed. */
   late: (deadlineMs: number) => unknown('late', `the command did not end within ${deadlineMs / 1000} s`),
+  /** Whoever asked for the command wants no answer any more. */
+  ended: unknown('closed', 'the command was ended by meshwright'),
   /** The node printed more than was allowed, and the command was ended. */
   tooLong: (maxBytes: number) => unknown('too-long', `it printed more than ${maxBytes} bytes and was ended`),
   /** The channel was closed without an exit code. */

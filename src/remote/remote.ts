@@ -7,10 +7,14 @@ export interface ExecLimits {
   readonly deadlineMs: number;
   /** Counts {@link deadlineMs} from the last byte that moved in either direction, for what takes as long as it takes. */
   readonly isDeadlineIdle?: boolean;
+  /** When aborted, the command is sent TERM and its channel closed; the exit is unknown. */
+  readonly signal?: AbortSignal;
   /** Of stdout and stderr together; one byte more ends the command with `isTruncated`. */
   readonly maxBytes: number;
   /** Whole, or in pieces that are asked for as the node reads them; a piece must stay as it is once it was given. */
   readonly stdin?: Uint8Array | AsyncIterable<Uint8Array>;
+  /** Told of each piece of output as it arrives, for whoever cannot wait for the end; the result has all of it too. */
+  readonly onOutput?: (stream: 'stdout' | 'stderr', piece: Uint8Array) => void;
 }
 
 /** What a command on a node gave. */

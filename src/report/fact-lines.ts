@@ -1,11 +1,12 @@
 import { reasonWords } from '../doctor/reason-words.ts';
 import { screenSharingWords } from '../doctor/screen-sharing-words.ts';
 import { diskText, durationText, memoryText } from '../doctor/units.ts';
-import type { FactName, FactValues, KeptFile, LaunchdService } from '../model/fact-values.ts';
+import type { FactName, FactValues, KeptFile } from '../model/fact-values.ts';
 import type { Known } from '../model/known.ts';
+import type { LaunchdService } from '../model/launchd-service.ts';
 import type { PowerSettings } from '../model/mac-settings.ts';
 import type { Facts } from '../model/observation.ts';
-import { fileLine, memberLine, rdmaStartLines, treeLine } from './kept-lines.ts';
+import { doormanLine, fileLine, memberLine, rdmaStartLines, rebootMarkLine, treeLine } from './kept-lines.ts';
 import {
   bridgePreferenceLines,
   interfaceLines,
@@ -80,9 +81,11 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   trees: (trees) => orNone(trees.map(treeLine)),
   placements: (members) => orNone(members.map(memberLine)),
   services: (services) => orNone(services.map(launchdLine)),
+  doormen: (doormen) => orNone(doormen.map(doormanLine)),
   'rdma-starts': rdmaStartLines,
+  'reboot-mark': (marks) => (marks.length === 0 ? ['not set'] : marks.map(rebootMarkLine)),
   'other-rdma-devices': (names) => orNone([names]),
-  spotlight: (state) => [state],
+  spotlight: (volumes) => [volumes.map(({ volume, state }) => `${volume} ${state}`)],
   'time-machine': (state) => [state],
   'panic-reports': (reports) =>
     orNone([reports.map(({ name, reason }) => (reason === undefined ? name : `${name}: ${reason}`))]),
@@ -99,9 +102,18 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
     [`computer ${computerName ?? 'not set'}`, `Bonjour ${localHostName ?? 'not set'}`, `host ${hostName ?? 'not set'}`],
   ],
   'screen-sharing': (state) => [screenSharingWords(state)],
+  'remote-login': (state) => [state],
   firewall: (state) => [state === 'blocks-all' ? 'blocks everything' : state],
   jobs: (jobs) => orNone(jobs.map(({ key, fields }) => `${key}: ${fieldsText(fields)}`)),
   leases: (leases) => orNone(leases.map(({ fields }) => fieldsText(fields))),
+  hold: (holds) =>
+    orNone(
+      holds.map(({ reason, until, by, since, isOver }) => [
+        reason,
+        `by ${by} since ${since}`,
+        ...(until === undefined ? [] : [`until ${until}${isOver ? ', which is over' : ''}`]),
+      ]),
+    ),
   rollbacks: (rollbacks) => orNone(rollbacks.map(({ state, fields }) => `${state}: ${fieldsText(fields)}`)),
   baseline: ({ values, daemons }) => [
     ...(values.length === 0
@@ -124,6 +136,7 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
     ...(isRefused ? ['macOS let no ssh session change the network preferences'] : []),
   ],
   login: (user) => [user],
+  'search-path': (folders) => orNone([folders]),
   sudo: (answer) => [answer === 'needs-password' ? 'needs a password' : answer],
   clock: ({ offsetMs, uncertaintyMs }, plusMinus) => [
     `${durationText(offsetMs)} ${sideText(offsetMs)} this computer (${plusMinus}${durationText(uncertaintyMs)})`,

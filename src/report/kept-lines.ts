@@ -1,5 +1,6 @@
+import type { DoormanSight } from '../model/doorman.ts';
 import type { KeptFile, KeptTree, PlacementMember, TokenSight } from '../model/fact-values.ts';
-import type { RdmaStarts } from '../model/node-records.ts';
+import type { RdmaStarts, RebootMark } from '../model/node-records.ts';
 
 /** A file that was put, and whether it is still as it was. */
 export const fileLine = ({ path, digest, state }: KeptFile): string => `${path} ${state}, ${digest.slice(0, 16)}`;
@@ -21,11 +22,26 @@ export function memberLine(member: PlacementMember): string {
   return [`${placement} rank ${rank} of ${size}`, ...more].join(', ');
 }
 
+/** A doorman: by placement how many are inside, and what it has counted. */
+export function doormanLine(sight: DoormanSight): string {
+  if (sight.kind === 'silent') return `port ${sight.port}: ${sight.reason}`;
+  const doors = sight.doors.map(({ placement, running, waiting, counts: { requests, tokens } }) =>
+    [`${placement} ${running + waiting} inside`, `${requests} answered`, `${tokens} tokens`].join(', '),
+  );
+  return `port ${sight.port}: ${doors.join('; ')}`;
+}
+
 /** How often ranks over RDMA were started, and what the last start of each member has complained about. */
 export const rdmaStartLines = ({ startedIn, starts, last }: RdmaStarts): readonly string[] => [
   startedIn === '' ? 'none yet' : `${starts} in boot session ${startedIn}`,
   ...last.flatMap(({ placement, complaint }) => (complaint === undefined ? [] : [`${placement} said: ${complaint}`])),
 ];
+
+/** Why the node needs a restart before any rank may be started there. */
+export const rebootMarkLine = ({ placement, why, wiredBytes, baselineBytes }: RebootMark): string =>
+  why === 'kernel'
+    ? `after ${placement}: KILL did not end it`
+    : `after ${placement}: ${wiredBytes} bytes wired, ${baselineBytes} before`;
 
 function tokenWords(token: TokenSight): readonly string[] {
   switch (token.kind) {

@@ -1,5 +1,8 @@
 import type { Plan } from '../plan/plan.ts';
 
+/** The parts of a plan that say what is left to do. */
+export type Pending = Pick<Plan, 'changes' | 'waiting' | 'blockers'>;
+
 /** What is left to do, as programs read it: of a plan only what concerns people and counts. */
 export interface PendingJson {
   readonly changes: readonly {
@@ -24,7 +27,7 @@ export interface PendingJson {
 }
 
 /** Changes, what waits and the work list of a plan, without its steps. */
-export const pendingJson = ({ changes, waiting, blockers }: Plan): PendingJson => ({
+export const pendingJson = ({ changes, waiting, blockers }: Pending): PendingJson => ({
   changes: changes.map(({ node, resource, from, to, reason }) => ({ node, resource, from, to, reason })),
   waiting: waiting.map((one) => ({ node: one.node, resource: one.resource, for: one.for, unknown: one.isUnknown })),
   blockers: blockers.map(({ code, node, action, isHands }) => ({ code, node, action, hands: isHands })),

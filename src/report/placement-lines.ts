@@ -1,5 +1,8 @@
+import { bytesText } from '../diagnostics/amount-words.ts';
 import { columnsOf } from '../diagnostics/cells.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { layoutText } from '../model/layout-text.ts';
+import { type HeldMemory, isAsPredicted } from '../resources/held-memory.ts';
 import type { PlacementState, PlacementSurvey } from '../resources/placement-survey.ts';
 import { flow, hang } from './layout.ts';
 import { nodeSpan } from './nodes-text.ts';
@@ -34,11 +37,30 @@ const cellsOf = (one: PlacementSurvey): readonly string[] => [
   one.sharding ?? '',
   one.generation === undefined ? '' : `gen ${one.generation}`,
   one.endpoint === undefined ? '' : `port ${one.endpoint.port} on ${one.endpoint.node}`,
+  one.tokensPerSecond === undefined ? '' : `${one.tokensPerSecond} tokens/s`,
+  one.firstTokenMs === undefined ? '' : `first token ${one.firstTokenMs} ms`,
 ];
 
-/** What could not be seen of a placement stands below it; what is wrong with one is told as a finding. */
-const reasonLines = ({ state, evidence }: PlacementSurvey, page: Page): readonly string[] =>
-  state === 'unknown' ? hang(indent, escapeText(evidence), page.columns) : [];
+/**
+ * Below a placement stands that it runs on its fallback, that it is busy, and what could not be seen of it; what is wrong with one is told
+ * as a finding.
+ */
+const reasonLines = ({ state, evidence, proof, nodes, onFallback }: PlacementSurvey, page: Page): readonly string[] => [
+  ...(onFallback === undefined
+    ? []
+    : hang(indent, `on its fallback: ${layoutText({ nodes, ...onFallback })}`, page.columns)),
+  ...(state === 'unknown' || proof !== undefined ? hang(indent, escapeText(evidence), page.columns) : []),
+];
+
+const partsText = ({ weights, cache }: { readonly weights: number; readonly cache: number }): string =>
+  `weights ${bytesText(weights)}, cache ${bytesText(cache)}`;
+
+/** What a node holds, beside what was predicted where that is another number. */
+function heldLines(memory: HeldMemory, page: Page): readonly string[] {
+  const { node, held, predicted } = memory;
+  const beside = isAsPredicted(memory) ? ', as predicted' : ` (predicted: ${predicted && partsText(predicted)})`;
+  return hang(indent, `${node} holds ${partsText(held)}${predicted === undefined ? '' : beside}`, page.columns);
+}
 
 /** One line per placement: its state, transport, nodes, split, count of starts and endpoint; two where there is no room. */
 export function placementLines(placements: readonly PlacementSurvey[], page: Page): readonly string[] {
@@ -50,6 +72,7 @@ export function placementLines(placements: readonly PlacementSurvey[], page: Pag
   return placements.flatMap((one) => [
     ...(isTable ? [tableLine(one, widths, page)] : stackedLines(one, page)),
     ...reasonLines(one, page),
+    ...(one.memory ?? []).flatMap((held) => heldLines(held, page)),
   ]);
 }
 

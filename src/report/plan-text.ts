@@ -2,6 +2,7 @@ import { escapeText } from '../diagnostics/escape.ts';
 import { isEmptyPlan } from '../plan/is-empty-plan.ts';
 import type { Plan, Waiting } from '../plan/plan.ts';
 import type { NodeBudget } from '../resources/launch-budgets.ts';
+import { propertyKey } from '../resources/property-key.ts';
 import { blockerBlocks, numberedBlockers } from './blocker-lines.ts';
 import { budgetLines } from './budget-lines.ts';
 import { changeLines } from './change-lines.ts';
@@ -10,6 +11,7 @@ import { denialText, effectTexts, transferTexts } from './effect-lines.ts';
 import { findingLines } from './finding-lines.ts';
 import { headLines } from './head-lines.ts';
 import { fitLines, hang } from './layout.ts';
+import { memoryLines } from './memory-lines.ts';
 import { mergeFindings } from './merge-findings.ts';
 import { nodesText } from './nodes-text.ts';
 import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
@@ -42,6 +44,10 @@ const isStarting = ({ steps, blockers }: Plan): boolean =>
   steps.some(({ act }) => act.kind === 'script' && act.name === 'kick-rank') ||
   blockers.some(({ code }) => code === 'mesh/launch-budget');
 
+/** Whether memory keeps a placement from being started. */
+const isTooMuch = ({ blockers }: Plan): boolean =>
+  blockers.some(({ code }) => code === 'placement/does-not-fit' || code === 'placement/tight');
+
 /**
  * A plan on one page: the work list, the changes node by node, what waits, what it disturbs, and what to type. Nothing
  * that is as it should be is listed. Everything that came from a node is escaped; ends with a line break.
@@ -59,6 +65,7 @@ export function planText(input: PlanTextInput): string {
     lockLines(lock, page),
     ...mergeFindings(plan.diagnostics).map((finding) => findingLines(finding, page)),
     isStarting(plan) ? budgetLines(input.budgets ?? [], page) : [],
+    isStarting(plan) || isTooMuch(plan) ? memoryLines(plan.memory ?? [], page) : [],
     verdictLines(input, page),
     hasMachineSteps(plan) || lock.additions.length > 0 ? input.next : [],
   ];
@@ -100,9 +107,12 @@ interface WaitingGroup {
 /** `rdma/disabled on studio-3` as `1`, when the work list has it; else as it is. */
 function waitedFor({ blockers }: Plan, waiting: Waiting): string {
   const numbered = numberedBlockers(blockers);
-  const words = waiting.for.map((text) => {
-    const found = numbered.find(([, { code, node }]) => text === `${code} on ${node}`);
-    return found === undefined ? text : found[0];
+  const key = propertyKey({ node: waiting.node, address: waiting.resource });
+  const words = waiting.for.flatMap((text): readonly (string | number)[] => {
+    const found = numbered.filter(([, { code, node }]) => text === `${code} on ${node}`);
+    const own = found.filter(([, { blocks }]) => blocks.includes(key));
+    const numbers = (own.length > 0 ? own : found.slice(0, 1)).map(([number]) => number);
+    return numbers.length === 0 ? [text] : numbers;
   });
   const numbers = [...new Set(words.filter((word) => typeof word === 'number'))];
   const others = words.filter((word) => typeof word === 'string');

@@ -4,8 +4,10 @@ import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { type NodeSurvey, surveyFleet } from '../doctor/survey.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { linkEndText } from '../model/link.ts';
+import type { ClientCounts } from '../resources/client-counts.ts';
 import type { NodeBudget } from '../resources/launch-budgets.ts';
 import type { PlacementSurvey } from '../resources/placement-survey.ts';
+import { type ClientCountsJson, clientCountsJson } from './client-lines.ts';
 
 /** One receptacle as programs read it. */
 export interface ReceptacleJson {
@@ -36,7 +38,7 @@ export interface NodeJson {
 }
 
 /** One placement of the file as programs read it. */
-export type PlacementJson = Omit<PlacementSurvey, 'name'>;
+export type PlacementJson = Omit<PlacementSurvey, 'name'> & { readonly clients?: ClientCountsJson };
 
 /** `status --json` (`schemas/status.schema.json`). */
 export interface StatusJson {
@@ -70,6 +72,8 @@ export interface StatusJsonInput {
   /** As `diagnoseFleet` and `placementFindings` give them. */
   readonly findings: readonly Diagnostic[];
   readonly placements: readonly PlacementSurvey[];
+  /** What came through the doors of published ones. */
+  readonly clients?: readonly ClientCounts[];
   /** Of launches over RDMA, where any can come. */
   readonly budgets?: readonly NodeBudget[];
   readonly isSimulated: boolean;
@@ -98,6 +102,11 @@ function nodeJson({ name: _name, isReached, failure: _failure, receptacles, ...r
   return { reached: isReached, ...rest, ...(seen === undefined ? {} : { receptacles: seen }) };
 }
 
+function clientsOf(name: string, { clients }: StatusJsonInput): { readonly clients?: ClientCountsJson } {
+  const found = clients?.find(({ placement }) => placement === name);
+  return found === undefined ? {} : { clients: clientCountsJson(found) };
+}
+
 /** The machine form of `status`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
 export function statusJson(input: StatusJsonInput): StatusJson {
   const { desired, observation, findings, placements, isSimulated } = input;
@@ -107,7 +116,9 @@ export function statusJson(input: StatusJsonInput): StatusJson {
     formatVersion: 1,
     cluster: desired.name,
     ...(isSimulated ? { simulated: true } : {}),
-    placements: Object.fromEntries(placements.map(({ name, ...rest }) => [name, rest])),
+    placements: Object.fromEntries(
+      placements.map(({ name, ...rest }) => [name, { ...rest, ...clientsOf(name, input) }]),
+    ),
     nodes: Object.fromEntries(
       survey.nodes.map((node) => {
         const own = launches[node.name];

@@ -3,10 +3,12 @@ import { countText } from '../diagnostics/severity.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { type FleetSurvey, surveyFleet } from '../doctor/survey.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import type { ClientCounts } from '../resources/client-counts.ts';
 import type { NodeBudget } from '../resources/launch-budgets.ts';
 import type { PlacementSurvey } from '../resources/placement-survey.ts';
 import { budgetLines } from './budget-lines.ts';
 import { cableLines } from './cable-list.ts';
+import { clientLines } from './client-lines.ts';
 import { counted } from './counted.ts';
 import { findingLines } from './finding-lines.ts';
 import { headLines } from './head-lines.ts';
@@ -23,6 +25,8 @@ export interface StatusInput {
   /** As `diagnoseFleet` and `placementFindings` give them. */
   readonly findings: readonly Diagnostic[];
   readonly placements: readonly PlacementSurvey[];
+  /** What came through the doors of published ones. */
+  readonly clients?: readonly ClientCounts[];
   /** Of launches over RDMA, where any can come. */
   readonly budgets?: readonly NodeBudget[];
   readonly isSimulated: boolean;
@@ -65,7 +69,9 @@ function verdictText(input: StatusInput, { nodes, links, notAsked }: FleetSurvey
       : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
   const notices = findings.length === 0 ? '' : ` (${countText(findings)})`;
   if (!isBad && unreached === 0) {
-    return `All is as the file says: ${scope}${notices}.`;
+    const others = input.placements.filter(({ standing }) => standing === 'differs').map(({ name }) => name);
+    const but = others.length === 0 ? '' : ` but ${others.join(', ')}`;
+    return `All is as the file says${but}: ${scope}${notices}.`;
   }
   const unjudged = links.filter((link) => link.judgement === 'unknown').length;
   const unknown = input.placements.filter(({ standing }) => standing === 'unknown').length;
@@ -88,7 +94,11 @@ export function statusText(input: StatusInput): string {
   const blocks: readonly (readonly string[])[] = [
     titleLines(input, page),
     said.flatMap((text) => fitLines(text, page.columns - 2)).map((line) => `  ${line}`),
-    [...placementLines(input.placements, page), ...budgetLines(input.budgets ?? [], page)],
+    [
+      ...placementLines(input.placements, page),
+      ...clientLines(input.clients ?? [], page),
+      ...budgetLines(input.budgets ?? [], page),
+    ],
     [...nodeTable(survey.nodes, page), ...legendLines(survey.nodes, page)],
     cableLines(survey, page),
     ...mergeFindings(input.findings).map((finding) => findingLines(finding, page)),

@@ -1,3 +1,4 @@
+import { spotlightState } from '../doctor/spotlight-state.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { settingResource } from './setting.ts';
 
@@ -10,7 +11,7 @@ const key = 'system.backgroundServices';
 export const spotlight = settingResource<'on' | 'off'>({
   kind: 'spotlight',
   wanted,
-  observed: (facts) => facts.spotlight,
+  observed: (facts) => spotlightState(facts.spotlight),
   words: (value) => (value === 'on' ? 'indexes the disk' : 'indexes nothing'),
   key,
   call: () => ({ name: 'stop-spotlight', args: {} }),

@@ -8,15 +8,24 @@ import { mapKnown } from './seen-fact.ts';
 /** A value that is no setting of one tool: what compares it are steps of its own, or nobody does. */
 const compared = (): Known<string> => unknown('not-asked', 'It is not compared as a text.');
 
-/** Each value as it is now. */
-export const baselineNow: Readonly<Record<BaselineKey, (facts: Facts) => Known<string>>> = {
+/** Volumes as they are now, of those that were there before; one that is not there any more counts as it was. */
+const volumesNow = ({ spotlight }: Facts, before: string): Known<string> =>
+  mapKnown(spotlight, (volumes) =>
+    before
+      .split('\n')
+      .map((line) => {
+        const path = line.slice(0, line.lastIndexOf(' '));
+        const now = volumes.find(({ volume, state }) => volume === path && state !== 'other');
+        return now === undefined ? line : `${path} ${now.state}`;
+      })
+      .join('\n'),
+  );
+
+/** Each value as it is now; `before` is what the baseline has. */
+export const baselineNow: Readonly<Record<BaselineKey, (facts: Facts, before: string) => Known<string>>> = {
   power: ({ power }) =>
-    mapKnown(power, ({ sleepMinutes, diskSleepMinutes, restartAfterPowerLoss: restarts }) =>
-      [
-        `sleep ${sleepMinutes}`,
-        `disksleep ${diskSleepMinutes}`,
-        ...(restarts === 'unsupported' ? [] : [`autorestart ${Number(restarts)}`]),
-      ].join('\n'),
+    mapKnown(power, ({ sleepMinutes, restartAfterPowerLoss: restarts }) =>
+      [`sleep ${sleepMinutes}`, ...(restarts === 'unsupported' ? [] : [`autorestart ${Number(restarts)}`])].join('\n'),
     ),
   'wired-limit': (facts) => mapKnown(facts['wired-limit'], ({ megabytes }) => String(megabytes)),
   'network-preferences': compared,
@@ -24,7 +33,7 @@ export const baselineNow: Readonly<Record<BaselineKey, (facts: Facts) => Known<s
   'service-addresses': compared,
   bridge: compared,
   'disabled-services': compared,
-  spotlight: ({ spotlight }) => spotlight,
+  spotlight: volumesNow,
   'time-machine': (facts) => facts['time-machine'],
   'opt-folder': compared,
   updates: (facts) => facts['automatic-updates'],

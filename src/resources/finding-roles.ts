@@ -30,6 +30,8 @@ export type FindingRole =
 /** Every code of the doctor; the type refuses a code that is forgotten. */
 export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'fact/unknown': 'told',
+  'hold/held': 'told',
+  'hold/expired': 'told',
   'macos/outside-accept': { blocks: 'macos' },
   'macos/not-the-wish': 'told',
   'macos/versions-differ': { blocks: 'macos' },
@@ -58,6 +60,7 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'login/differs': { blocks: 'login-window' },
   'login/needs-filevault-off': { blocks: 'login-window' },
   'sharing/screen': 'converged',
+  'sharing/remote-login-off': 'told',
   'background/on': 'converged',
   'firewall/on': 'converged',
   'firewall/in-the-way': 'told',

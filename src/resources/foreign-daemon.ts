@@ -1,6 +1,6 @@
 import { knownDaemons } from '../facts/known-daemons.ts';
 import type { DesiredFleet } from '../model/desired.ts';
-import type { ForeignDaemon } from '../model/fact-values.ts';
+import type { ForeignDaemon } from '../model/strange-records.ts';
 import { scriptStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
 import { findingBlockers } from './finding-blockers.ts';

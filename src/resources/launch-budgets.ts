@@ -1,3 +1,4 @@
+import { layoutsOf } from '../desired/fallback.ts';
 import { needsRdma } from '../desired/needs-rdma.ts';
 import { type LaunchBudget, launchBudget } from '../mesh/launch-budget.ts';
 import type { Known } from '../model/known.ts';
@@ -12,7 +13,9 @@ export interface NodeBudget {
 
 /** Whether a start over RDMA can come to this node, or has been there. */
 function isConcerned({ desired }: View, node: NodeName, budget: Known<LaunchBudget>): boolean {
-  const isPlaced = desired.placements.some(({ transport, nodes }) => transport === 'rdma' && nodes.includes(node));
+  const isPlaced = desired.placements
+    .flatMap(layoutsOf)
+    .some(({ transport, nodes }) => transport === 'rdma' && nodes.includes(node));
   return (isPlaced && needsRdma(desired, node)) || (budget.kind === 'known' && budget.value.starts > 0);
 }
 

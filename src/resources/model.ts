@@ -1,11 +1,14 @@
+import { layoutsOf } from '../desired/fallback.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { nodeSubject } from '../doctor/subject.ts';
 import { diskText } from '../doctor/units.ts';
-import type { DesiredFleet, DesiredModel } from '../model/desired.ts';
+import type { DesiredFleet, DesiredModel, DesiredPlacement } from '../model/desired.ts';
 import { shortDigest } from '../model/digest.ts';
+import type { NodeName } from '../model/node.ts';
 import type { TreeId } from '../model/node-script.ts';
 import type { Step } from '../model/step.ts';
+import { driverOf } from '../runtimes/registry.ts';
 import { changedProperties, judgeProperty } from './change.ts';
 import { modelSteps } from './model-steps.ts';
 import type { Blocker, ObservedTarget, Property, Resource, View } from './resource.ts';
@@ -14,9 +17,21 @@ import { isIntact, placementsOn, treeOf, treeStates, treesOf, treeWords } from '
 
 const modelTree = ({ name, digest }: DesiredModel): TreeId => treeOf('model', name, digest);
 
-/** The models that the placements of a node use, each once, sorted by name. */
+/** Whether the rank of a placement on this node reads files of its model, where it runs or on its fallback. */
+export function isReader(
+  { runtimes }: Pick<DesiredFleet, 'runtimes'>,
+  placement: DesiredPlacement,
+  node: NodeName,
+): boolean {
+  const found = runtimes.find(({ name }) => name === placement.runtime);
+  const isLeader = layoutsOf(placement).some(({ nodes: [leader] }) => leader === node);
+  return found === undefined || driverOf(found).modelReaders !== 'leader' || isLeader;
+}
+
+/** The models that the placements of a node read, each once, sorted by name. */
 function usedModels(fleet: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] {
-  const used = new Set(placementsOn(fleet, target).map(({ model: name }) => name));
+  const readers = placementsOn(fleet, target).filter((one) => isReader(fleet, one, target.desired.name));
+  const used = new Set(readers.map(({ model: name }) => name));
   return fleet.models.filter(({ name }) => used.has(name));
 }
 

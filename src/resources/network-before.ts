@@ -81,12 +81,24 @@ function orderOf({ before, services }: Beside, made: readonly string[]): readonl
 
 /** An address of ours that was there before goes like all others of ours. */
 function manualOf({ before, addresses, devices, isOurs }: Beside): Restoration['manual'] {
-  return before.addresses.flatMap(({ service, device, method, address }) => {
+  return before.addresses.flatMap(({ service, device, method, address, router }) => {
     const now = addresses.find((one) => one.service === service);
-    const isSame = now?.method === 'manual' && now.address?.address === address?.address;
+    const isSame = now?.method === 'manual' && isSameAddress(now, { address, router });
     const isTheirs = method === 'manual' && address !== undefined && devices.includes(device) && !isOurs(address);
-    return isTheirs && now !== undefined && !isSame ? [{ ...address, service, device }] : [];
+    const over = router === undefined ? {} : { router };
+    return isTheirs && now !== undefined && !isSame ? [{ ...address, ...over, service, device }] : [];
   });
+}
+
+const isSameAddress = (one: Setup, other: Setup): boolean =>
+  one.address?.address === other.address?.address &&
+  one.address?.prefixLength === other.address?.prefixLength &&
+  one.router === other.router;
+
+/** An address as a service has it by hand. */
+interface Setup {
+  readonly address?: Ipv4Address | undefined;
+  readonly router?: string | undefined;
 }
 
 function differenceOf(beside: Beside): NetworkDifference {
@@ -143,3 +155,19 @@ export function networkDifference(
 
 /** Whether the baseline has the network at all. */
 export const hasNetworkBefore = (baseline: Baseline): boolean => networkBefore(baseline).kind === 'known';
+
+/**
+ * Services of receptacles that had their address in another way than DHCP or by hand and have it no more: what it was
+ * is not set back, and a person has to look.
+ */
+export function servicesOfOtherMethods({ facts }: { readonly facts: Facts }, baseline: Baseline): readonly string[] {
+  const before = networkBefore(baseline);
+  const now = facts['service-addresses'];
+  const devices = receptacleDevices(facts);
+  if (before.kind === 'unknown' || now.kind === 'unknown' || devices.kind === 'unknown') return [];
+  const near = [...devices.value.values()];
+  return before.value.addresses
+    .filter(({ method, device }) => method === 'other' && near.includes(device))
+    .filter(({ service }) => now.value.some((one) => one.service === service && one.method !== 'other'))
+    .map(({ service }) => service);
+}

@@ -1,34 +1,75 @@
+import { escapeText } from '../diagnostics/escape.ts';
+import { meshFailure } from '../mesh/mesh-failure.ts';
 import { placementAddress } from '../mesh/mesh-step.ts';
 import { spentNodes } from '../mesh/spent-nodes.ts';
+import { driverOf } from '../runtimes/registry.ts';
 import { judgeProperty } from './change.ts';
-import { type PlacementCase, placementCases } from './placement-cases.ts';
+import { type PlacementCase, placementCases, takesOfDevice } from './placement-cases.ts';
+import { checkBlockers } from './placement-checks.ts';
 import { placementProperty } from './placement-properties.ts';
+import { rebootBlockers } from './reboot-marks.ts';
 import type { Blocker, View } from './resource.ts';
 
-/** A placement over RDMA that would have to be started on a Mac whose budget of this boot session is spent. */
-export const placementBlockers = (view: View): readonly Blocker[] => placementCases(view).flatMap(budgetBlockers);
+/**
+ * Placements that do not fit or that their driver refuses, those that would have to be started on a Mac that needs a
+ * restart first, or whose budget of starts is spent, and those that came back over TCP after a restart, too.
+ */
+export const placementBlockers = (view: View): readonly Blocker[] => [
+  ...checkBlockers(view),
+  ...placementCases(view).flatMap((one) => {
+    const marked = rebootBlockers(view, one);
+    const isMarked = (node: string): boolean => marked.some((blocker) => blocker.node === node);
+    const spent = budgetBlockers(one).filter(({ node }) => !isMarked(node));
+    const reboots = [...marked, ...spent];
+    return reboots.length === 0 ? tcpBlockers(one, view) : reboots;
+  }),
+];
 
 function budgetBlockers(one: PlacementCase): readonly Blocker[] {
   const { placement, mesh } = one;
   const isToStart = placement.state === 'serving' && placement.transport === 'rdma' && mesh.state !== 'serving';
   if (!isToStart || judgeProperty(placementProperty(one)) !== 'differs') return [];
-  const spent = spentNodes(mesh.members);
+  const spent = spentNodes(mesh.members, takesOfDevice(one));
   if (spent.kind === 'unknown') return [];
   return spent.value.map((node) => ({
     code: 'mesh/launch-budget',
     node,
     resource: 'placement',
     address: placementAddress(placement.name),
-    action: `${startsOn(one, node)} over RDMA here since the last boot: meshwright reboot ${spent.value.join(' ')}`,
+    action: `${startsOn(one, node)}: meshwright reboot ${spent.value.join(' ')}`,
     isHands: false,
     peers: placement.nodes.filter((other) => other !== node),
     blocks: [],
   }));
 }
 
-/** `3 of 3 starts`: what a node has seen, of what it may see. */
-function startsOn({ mesh }: PlacementCase, node: string): string {
+/** A restart that came to the same twice comes to it a third time: what is wrong has to be mended before. */
+function tcpBlockers(one: PlacementCase, { desired }: View): readonly Blocker[] {
+  const { placement, leader, mesh } = one;
+  if (placement.state !== 'serving' || mesh.state !== 'changed' || mesh.staysOn === undefined) return [];
+  const runtime = desired.runtimes.find(({ name }) => name === placement.runtime);
+  const failure = runtime === undefined ? undefined : meshFailure(mesh, driverOf(runtime));
+  const why = failure === undefined ? 'no log says why' : `${failure.node} said "${escapeText(failure.line)}"`;
+  return [
+    {
+      code: 'mesh/stays-on-tcp',
+      node: leader,
+      resource: 'placement',
+      address: placementAddress(placement.name),
+      action: `it was restarted, and its ranks talk over tcp again (${why}): meshwright doctor, then meshwright reboot ${placement.nodes.join(' ')}; or transport: tcp in the file`,
+      isHands: false,
+      peers: placement.nodes.filter((other) => other !== leader),
+      blocks: [],
+    },
+  ];
+}
+
+/** `3 of 3 starts over RDMA here since the last boot`: what a node has seen, of what it may see. */
+function startsOn(one: PlacementCase, node: string): string {
+  const { mesh } = one;
   const seen = mesh.members.find((member) => member.node === node)?.seen;
   const budget = seen?.kind === 'known' ? seen.value.budget : undefined;
-  return budget?.kind === 'known' ? `${budget.value.starts} of ${budget.value.limit} starts` : 'all starts';
+  const count = budget?.kind === 'known' ? `${budget.value.starts} of ${budget.value.limit} starts` : 'all starts';
+  const takes = takesOfDevice(one);
+  return `${count} over RDMA here since the last boot${takes === 1 ? '' : `, and this one counts as ${takes}`}`;
 }

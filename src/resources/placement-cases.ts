@@ -1,9 +1,19 @@
+import { onFallback } from '../desired/fallback.ts';
+import { holdsOf } from '../doctor/node-holds.ts';
 import { judgeMesh, type Mesh } from '../mesh/judge-mesh.ts';
 import { type Leftover, leftoversOn } from '../mesh/leftovers.ts';
+import { placementAddress } from '../mesh/mesh-step.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
+import type { StopDialogue } from '../model/dialogue-call.ts';
 import type { NodeName } from '../model/node.ts';
 import { type Configuration, configurePlacement } from '../runtimes/configure-placement.ts';
+import type { StopOrder } from '../runtimes/driver.ts';
+import { driverOf } from '../runtimes/registry.ts';
+import { fallbackUnseen, ownRanksOn, runsOnFallback } from './layouts.ts';
+import { type LeftDoor, leftDoors } from './left-doors.ts';
+import { oncePer } from './once-per.ts';
 import type { View } from './resource.ts';
+import { seenNames } from './seen-names.ts';
 
 /** A placement of the file beside what its nodes show. */
 export interface PlacementCase {
@@ -12,37 +22,128 @@ export interface PlacementCase {
   readonly mesh: Mesh;
   /** As the file wants it, in the generation that the nodes show. */
   readonly configuration: Configuration;
+  /** How long its ranks are waited for after INT; absent where a stop begins with TERM. */
+  readonly interruptMs?: number;
+  /** How long its ranks need at least after TERM; absent where they need no longer than others. */
+  readonly graceMs?: number;
+  /** How its ranks are stopped; absent where the file does not say how they run. */
+  readonly stopOrder?: StopOrder;
+  /** What is talked over with its leader before its ranks are stopped; absent for nothing. */
+  readonly farewell?: StopDialogue['name'];
   /** Members on targets where the file does not have it any more. */
   readonly strangers: readonly Leftover[];
+  /** Doors on targets where the file does not have it any more. */
+  readonly leftDoors: readonly LeftDoor[];
+  /** Set where its stop would take away what answers, and a start is to follow. */
+  readonly comesBack?: true;
+  /** The same placement as it runs now, where that is its fallback. */
+  readonly elsewhere?: PlacementCase;
+  /** Set where it is meant for its fallback: nodes on which ranks of its own layout run instead. */
+  readonly ownRanks?: readonly NodeName[];
 }
 
 /**
  * Every placement of the file that this run can judge. One with members outside of the run that nobody looked at is
  * left alone.
  */
-export function placementCases(view: View): readonly PlacementCase[] {
+export const placementCases = (view: View): readonly PlacementCase[] =>
+  everyCase(view).filter(({ placement, mesh }) => {
+    const isWhole = placement.nodes.every((node) => view.asked.includes(node));
+    return isWhole || mesh.state !== 'unknown';
+  });
+
+/** Every placement of the file, also those of which members were not looked at. */
+export const everyCase = oncePer((view: View): readonly PlacementCase[] => {
   const strangers = allLeftovers(view);
   return view.desired.placements.flatMap((placement): readonly PlacementCase[] => {
     const [leader] = placement.nodes;
     if (leader === undefined) return [];
-    const one = caseOf(view, placement, leader, strangers);
-    const isWhole = placement.nodes.every((node) => view.asked.includes(node));
-    return isWhole || one.mesh.state !== 'unknown' ? [one] : [];
+    const one = { ...caseOf(view, placement, leader, strangers), ...ownRanksOf(view, placement) };
+    const other = onFallback(placement);
+    const [otherLeader] = other.nodes;
+    const isThere = runsOnFallback(placement, view.desired, view.observation.nodes);
+    if (!isThere) return [{ ...one, mesh: unlessUnseen(one.mesh, placement, view) }];
+    if (otherLeader === undefined) return [one];
+    return [{ ...one, elsewhere: caseOf(view, other, otherLeader, []) }];
   });
+});
+
+/**
+ * Names of placements that run on their fallback and go on there, though the file wants them on their own nodes: those
+ * that do so already in the view, and those that no change is about.
+ * @param changing addresses of everything that is changed
+ */
+export const stayingOnFallback = (view: View, changing: readonly string[]): readonly string[] =>
+  everyCase(view)
+    .filter(({ placement, elsewhere }) => elsewhere !== undefined && placement.state === 'serving')
+    .map(({ placement }) => placement.name)
+    .filter((name) => view.staying.includes(name) || !changing.includes(placementAddress(name)));
+
+function ownRanksOf({ desired, observation }: View, { home }: DesiredPlacement): Pick<PlacementCase, 'ownRanks'> {
+  const nodes = home === undefined ? [] : ownRanksOn(home, desired, observation.nodes);
+  return nodes.length === 0 ? {} : { ownRanks: nodes };
+}
+
+/** What hangs or has lost a rank may be stopped whatever becomes of its start: that is the way out. */
+const isAtStake = ({ state, isAnswering }: Mesh): boolean =>
+  isAnswering && (state === 'serving' || state === 'changed');
+
+/** What a start of it takes of each RDMA device of a member. */
+export const takesOfDevice = ({ configuration }: PlacementCase): number =>
+  configuration.kind === 'incomplete' ? 1 : Math.max(1, ...configuration.ranks.map((one) => one.takesOfDevice ?? 1));
+
+/** No process of it is left: a reboot may have loaded its services again, which starts nothing. */
+export const isIdle = ({ state }: Mesh): boolean => ['absent', 'stopped', 'ready', 'dead'].includes(state);
+
+/**
+ * The mesh on the placement's own nodes, which says nothing while the placement may run on its fallback. What runs on
+ * its own nodes and is to be stopped is stopped all the same.
+ */
+function unlessUnseen(mesh: Mesh, placement: DesiredPlacement, { desired, observation }: View): Mesh {
+  const isStopWithWork = placement.state === 'stopped' && !isIdle(mesh);
+  if (mesh.state === 'unknown' || isStopWithWork) return mesh;
+  const unseen = fallbackUnseen(placement, desired, observation.nodes);
+  if (unseen === undefined) return mesh;
+  return { ...mesh, state: 'unknown', evidence: unseen.detail, unknownReason: unseen.reason };
+}
+
+/** A fallback is there for when a node is out of service: what a held one keeps of the placement stays as it is. */
+function isLeftAlone({ desired, observation }: View, { home }: DesiredPlacement, { node }: Leftover): boolean {
+  const wanted = desired.nodes.find(({ name }) => name === node);
+  if (home === undefined || wanted === undefined) return false;
+  return holdsOf(wanted, observation.nodes[node]?.facts).some(({ isOver }) => !isOver);
 }
 
 function caseOf(
-  { desired, observation }: View,
+  view: View,
   placement: DesiredPlacement,
   leader: NodeName,
   leftovers: readonly Leftover[],
 ): PlacementCase {
-  const { name, nodes } = placement;
-  const planned = configurePlacement(placement, desired, 0);
-  const digest = planned.kind === 'configured' ? planned.digest : '';
-  const mesh = judgeMesh({ placement: name, nodes, digest }, observation.nodes);
-  const configuration = configurePlacement(placement, desired, mesh.generation);
-  return { placement, leader, mesh, configuration, strangers: leftovers.filter((one) => one.placement === name) };
+  const { desired, observation } = view;
+  const { name, nodes, firstTokenMs } = placement;
+  const names = seenNames(view);
+  const { digest = '' } = configurePlacement(placement, desired, 0, names);
+  const runtime = desired.runtimes.find((one) => one.name === placement.runtime);
+  const driver = runtime === undefined ? undefined : driverOf(runtime);
+  const talk = driver === undefined ? {} : { talk: { transport: placement.transport, driver } };
+  const mesh = judgeMesh({ placement: name, nodes, digest, firstTokenMs, ...talk }, observation.nodes);
+  const configuration = configurePlacement(placement, desired, mesh.generation, names);
+  const interrupt = driver?.interruptMs === undefined ? {} : { interruptMs: driver.interruptMs };
+  const grace = driver?.graceMs === undefined ? {} : { graceMs: driver.graceMs };
+  return {
+    placement,
+    leader,
+    mesh,
+    configuration,
+    ...interrupt,
+    ...grace,
+    ...(driver === undefined ? {} : { stopOrder: driver.stopOrder }),
+    ...(driver?.farewell === undefined ? {} : { farewell: driver.farewell }),
+    strangers: leftovers.filter((one) => one.placement === name && !isLeftAlone(view, placement, one)),
+    leftDoors: leftDoors(view).filter((one) => one.placement === name),
+    ...(view.comingBack.includes(name) && isAtStake(mesh) ? { comesBack: true } : {}),
+  };
 }
 
 const allLeftovers = (view: View): readonly Leftover[] =>

@@ -1,13 +1,18 @@
+import { everyNode } from '../desired/fallback.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { groupBy } from '../doctor/group-by.ts';
 import { withCommands } from '../doctor/hint-lines.ts';
 import { nodesSubject } from '../doctor/subject.ts';
+import type { Leftover } from '../mesh/leftovers.ts';
 import type { NodeName } from '../model/node.ts';
-import { orphans, placementCases } from './placement-cases.ts';
+import { doorFindings } from './door-findings.ts';
+import { fallbackFindings } from './fallback-findings.ts';
+import { orphans, type PlacementCase, placementCases } from './placement-cases.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
 import { rdmaSuspicions } from './rdma-suspicions.ts';
+import { rebootFindings } from './reboot-marks.ts';
 import type { View } from './resource.ts';
 
 /**
@@ -16,6 +21,9 @@ import type { View } from './resource.ts';
  */
 export const placementFindings = (view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] => [
   ...surveys.flatMap((one) => findingOf(one, view)),
+  ...fallbackFindings(view, surveys),
+  ...doorFindings(view),
+  ...rebootFindings(view),
   ...rdmaSuspicions(view, surveys),
   ...leftOver(view),
 ];
@@ -27,12 +35,14 @@ function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
     const detail = sentence(`Unknown: ${one.evidence}`);
     return one.nodes.some((node) => isUnseen(node, view)) ? [] : [diagnose('mesh/not-judged', { subject, detail })];
   }
-  if (standing !== 'differs') return [];
+  // That it serves, and where it does not belong, is told by itself.
+  if (standing !== 'differs' || (one.onFallback !== undefined && one.state === 'serving')) return [];
   if (wanted === 'stopped') {
     return [diagnose('mesh/not-stopped', { subject, detail: 'The file wants it stopped, and ranks of it run.' })];
   }
   const hint = hintOf(one);
-  return [diagnose('mesh/not-serving', { subject, detail: sentence(wordsOf(one)), ...(hint ? { hint } : {}) })];
+  const detail = `${sentence(wordsOf(one))}${failureWords(one)}`;
+  return [diagnose('mesh/not-serving', { subject, detail, ...(hint ? { hint } : {}) })];
 }
 
 function isUnseen(node: NodeName, { observation }: View): boolean {
@@ -57,14 +67,31 @@ function wordsOf({ state, evidence }: PlacementSurvey): string {
 }
 
 /** What was started from this very file needs only another start; the rest is for `apply`. */
-function hintOf({ name, state }: PlacementSurvey): string | undefined {
+function hintOf({ name, nodes, state, staysOn, failure }: PlacementSurvey): string | undefined {
+  if (staysOn !== undefined) {
+    const commands = ['meshwright doctor', `meshwright reboot ${nodes.join(' ')}`];
+    return withCommands(
+      'One more start would be the same. See what doctor says of RDMA, then restart its Macs:',
+      commands,
+    );
+  }
   const isBroken = state === 'hung' || state === 'partial' || state === 'dead';
   const commands = [`meshwright logs ${name}`, `meshwright restart ${name}`];
+  if (failure !== undefined) return withCommands(`${failure.cure} Then see what it said, and start it anew:`, commands);
   return isBroken ? withCommands('See what it said, then start it anew:', commands) : undefined;
 }
 
+/** What the rank that failed first says, and what that means. */
+const failureWords = ({ failure }: PlacementSurvey): string =>
+  failure === undefined ? '' : ` First failed ${failure.rank}: "${escapeText(failure.line)}". ${failure.meaning}`;
+
+/** What belongs to a placement on its fallback is not left over, nor what a stop there has left of one that stays stopped. */
+const isOfFallback = ({ placement, elsewhere }: PlacementCase, { node, seen }: Leftover): boolean =>
+  elsewhere !== undefined || (placement.state === 'stopped' && !seen.mayRun && everyNode(placement).includes(node));
+
 function leftOver(view: View): readonly Diagnostic[] {
-  const all = [...placementCases(view).flatMap(({ strangers }) => strangers), ...orphans(view)];
+  const own = placementCases(view).flatMap((one) => one.strangers.filter((member) => !isOfFallback(one, member)));
+  const all = [...own, ...orphans(view)];
   return [...groupBy(all, ({ placement }) => placement)].map(([placement, found]) =>
     diagnose('mesh/left-over', {
       subject: nodesSubject(found.map(({ node }) => node)),

@@ -1,66 +1,91 @@
-import type { Mesh } from '../mesh/judge-mesh.ts';
 import { leftoversOn } from '../mesh/leftovers.ts';
 import { placementAddress } from '../mesh/mesh-step.ts';
 import { meshWords } from '../mesh/mesh-words.ts';
 import { spentNodes } from '../mesh/spent-nodes.ts';
+import { seenMembers } from '../mesh/stop-mesh.ts';
 import type { KeptFile } from '../model/fact-values.ts';
 import type { Json } from '../model/json.ts';
 import { type Known, known, unknown } from '../model/known.ts';
+import { layoutText } from '../model/layout-text.ts';
 import type { RankConfiguration } from '../runtimes/configure-placement.ts';
 import { textDigest } from '../script/put-file.ts';
 import { serviceFile } from '../script/rank-paths.ts';
-import { type PlacementCase, placementCases } from './placement-cases.ts';
+import { leftDoors } from './left-doors.ts';
+import { isIdle, type PlacementCase, placementCases, takesOfDevice } from './placement-cases.ts';
 import type { ObservedTarget, Property, ResourceKind, View } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 
 const always: readonly ResourceKind[] = ['identity', 'sudo'];
-const toStart: readonly ResourceKind[] = [...always, 'macos', 'wired-limit', 'runtime', 'model'];
+const toStart: readonly ResourceKind[] = [...always, 'macos', 'firewall', 'wired-limit', 'runtime', 'model'];
 const onCables: readonly ResourceKind[] = ['thunderbolt-bridge', 'thunderbolt-link', 'link-address'];
 
+/** Whoever is inside at a door that is left gets an answer before the ranks behind it are stopped. */
+const leavingDoors: readonly ResourceKind[] = ['doorman'];
+
+/** What an apply has to bring before a start that follows a stop. */
+const toComeBack: readonly ResourceKind[] = ['runtime', 'model'];
+
 /** What has to be in order before a placement is started: cables only where there is more than one rank. */
-function before({ placement }: PlacementCase): readonly ResourceKind[] {
-  if (placement.state === 'stopped') return always;
+function before({ placement, leftDoors: left, comesBack }: PlacementCase): readonly ResourceKind[] {
+  const doors = left.length > 0 ? leavingDoors : [];
+  if (placement.state === 'stopped') return [...always, ...doors, ...(comesBack ? toComeBack : [])];
   const cables = placement.nodes.length > 1 ? onCables : [];
-  return [...toStart, ...cables, ...(placement.transport === 'rdma' ? (['rdma'] as const) : [])];
+  return [...toStart, ...cables, ...(placement.transport === 'rdma' ? (['rdma'] as const) : []), ...doors];
 }
 
 /** The one property that says whether a placement is as the file wants it. */
 export function placementProperty(one: PlacementCase): Property {
-  const { placement, leader, mesh, strangers } = one;
-  const nodes = [...placement.nodes, ...strangers.map(({ node }) => node)];
+  const { placement, leader, strangers, elsewhere } = one;
+  const left = [...seenMembers(elsewhere?.mesh.members ?? []), ...strangers].map(({ node }) => node);
+  const nodes = [...new Set([...placement.nodes, ...left])];
   const observed = observedState(one);
-  const words = [meshWords(mesh), ...strangers.map(({ node }) => `left over on ${node}`)].join(', ');
   return {
     node: leader,
     address: placementAddress(placement.name),
     desired: desiredState(one),
     observed,
-    from: observed.kind === 'known' ? words : `unknown: ${observed.detail}`,
-    to: placement.state,
+    from: observed.kind === 'known' ? fromWords(one) : `unknown: ${observed.detail}`,
+    to: toWords(one),
     reason: `placements.${placement.name}.state: ${placement.state}`,
     peers: nodes.filter((node) => node !== leader),
     after: before(one),
   };
 }
 
+/** Ranks of the other layout are neither a part of this one nor of another file. */
+function fromWords({ placement: { home }, mesh, strangers, elsewhere, ownRanks = [] }: PlacementCase): string {
+  if (elsewhere !== undefined) return `on its fallback: ${layoutText(elsewhere.placement)}`;
+  const isWhole = ownRanks.length === home?.nodes.length;
+  const own = isWhole ? layoutText(home) : `ranks on ${ownRanks.join(', ')}`;
+  const others = strangers.filter(({ node }) => !ownRanks.includes(node));
+  const words = ownRanks.length === 0 ? meshWords(mesh) : `on its own nodes: ${own}`;
+  return [words, ...others.map(({ node }) => `left over on ${node}`)].join(', ');
+}
+
+/** Where it comes from matters where it is not the fleet's own choice. */
+function toWords({ placement, elsewhere }: PlacementCase): string {
+  if (placement.state === 'stopped') return 'stopped';
+  if (placement.home !== undefined) return `serving on its fallback: ${layoutText(placement)}`;
+  return elsewhere === undefined ? 'serving' : `serving on its own nodes: ${layoutText(placement)}`;
+}
+
 const desiredState = ({ placement, configuration }: PlacementCase): Json =>
-  placement.state === 'stopped'
-    ? { state: 'stopped' }
-    : { state: 'serving', digest: configuration.kind === 'configured' ? configuration.digest : null };
+  placement.state === 'stopped' ? { state: 'stopped' } : { state: 'serving', digest: configuration.digest ?? null };
 
 function observedState(one: PlacementCase): Known<Json> {
   const { placement, mesh, configuration, strangers } = one;
   if (mesh.state === 'unknown') return unknown(mesh.unknownReason ?? 'failed', mesh.evidence);
   const left = strangers.length === 0 ? {} : { leftOn: strangers.map(({ node }) => node) };
   if (placement.state === 'stopped') return known({ state: isIdle(mesh) ? 'stopped' : mesh.state, ...left });
-  if (configuration.kind === 'incomplete') return unknown('not-asked', `it cannot be judged: ${configuration.missing}`);
-  if (mesh.state === 'serving') return known({ state: 'serving', digest: configuration.digest, ...left });
-  const spent = placement.transport === 'rdma' ? spentNodes(mesh.members) : known([]);
+  const { digest } = configuration;
+  if (mesh.state === 'serving' && digest !== undefined) return known({ state: 'serving', digest, ...left });
+  if (configuration.kind === 'incomplete') {
+    const verb = digest === undefined ? 'judged' : 'started';
+    return unknown('not-asked', `it cannot be ${verb}: ${configuration.missing}`);
+  }
+  const spent = placement.transport === 'rdma' ? spentNodes(mesh.members, takesOfDevice(one)) : known([]);
   return spent.kind === 'unknown' ? spent : known({ state: mesh.state, ...left });
 }
-
-/** No process of it is left: a reboot may have loaded its services again, which starts nothing. */
-export const isIdle = ({ state }: Mesh): boolean => ['absent', 'stopped', 'ready', 'dead'].includes(state);
 
 /** `placement/kimi/service-file`. */
 export const serviceFileAddress = (placement: string): string => `${placementAddress(placement)}/service-file`;
@@ -106,7 +131,8 @@ function fileState(file: KeptFile | undefined, digest: string): 'intact' | 'chan
 export const leftoverAddress = 'placement';
 
 /** Names of what is left over on a node of placements that left the file. */
-function leftoverProperty({ desired }: View, { desired: { name: node }, facts }: ObservedTarget): Property {
+function leftoverProperty(view: View, { desired: { name: node }, facts }: ObservedTarget): Property {
+  const { desired } = view;
   const names = desired.placements.map(({ name }) => name);
   const observed = mapKnown(leftoversOn(node, facts, names), (leftovers) =>
     leftovers.map(({ placement }) => placement),
@@ -119,7 +145,7 @@ function leftoverProperty({ desired }: View, { desired: { name: node }, facts }:
     from: knownWords(observed, (left) => `${left.join(', ')} left over`),
     to: 'nothing left over',
     reason: 'placements',
-    after: always,
+    after: leftDoors(view).some(({ leader }) => leader === node) ? [...always, ...leavingDoors] : always,
   };
 }
 

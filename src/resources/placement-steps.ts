@@ -1,17 +1,30 @@
-import { endPlacement, removeRanks } from '../mesh/leftovers.ts';
+import { layoutsOf } from '../desired/fallback.ts';
+import { askedPort } from '../desired/rank-port.ts';
+import { closeDoor, type Door, drainMs, openDoor } from '../mesh/doors.ts';
+import { endedByRecord } from '../mesh/ended-by-record.ts';
+import { isLate } from '../mesh/evidence.ts';
+import { endPlacement, type Leftover, removeRanks } from '../mesh/leftovers.ts';
 import { type MeshWork, placementAddress } from '../mesh/mesh-step.ts';
 import { ranksToRestart, restartRanks } from '../mesh/restart-rank.ts';
+import { startDeadline } from '../mesh/start-deadline.ts';
 import { putService, putServices, startMesh } from '../mesh/start-mesh.ts';
 import { orderlyGraceMs, rescueMesh, seenMembers, stoppedGate, stopRanks } from '../mesh/stop-mesh.ts';
+import type { StartDialogue } from '../model/dialogue-call.ts';
+import type { Digest } from '../model/digest.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Change, Step } from '../model/step.ts';
 import { type Configured, configurePlacement } from '../runtimes/configure-placement.ts';
-import type { RuntimeDriver } from '../runtimes/driver.ts';
-import { drivers } from '../runtimes/registry.ts';
+import type { StartPhase } from '../runtimes/driver.ts';
+import { driverOf } from '../runtimes/registry.ts';
+import { isAnswering } from './is-answering.ts';
+import { leftDoors } from './left-doors.ts';
+import { proofOf } from './mesh-proof.ts';
 import { orphans, type PlacementCase, placementCases } from './placement-cases.ts';
+import { librariesGate } from './placement-libraries.ts';
 import { leftoverAddress, serviceFileAddress } from './placement-properties.ts';
 import { propertyKey } from './property-key.ts';
 import type { ResourceSteps, View } from './resource.ts';
+import { seenNames } from './seen-names.ts';
 
 /** What becomes of one placement: steps that end something, and those that start it, once more is known to have ended. */
 interface Ways {
@@ -43,10 +56,10 @@ const changeId = ({ leader, placement: { name } }: PlacementCase): string =>
 function waysOf(one: PlacementCase, view: View): Ways {
   const { placement, mesh } = one;
   const runtime = view.desired.runtimes.find(({ name }) => name === placement.runtime);
-  if (placement.state === 'stopped') return { ending: stopWays(one) };
+  if (placement.state === 'stopped') return { ending: stopWays(one, view) };
   if (mesh.state === 'serving') return { ending: tidyWays(one) };
   if (runtime === undefined || one.configuration.kind === 'incomplete') return { ending: [] };
-  const driver = drivers[runtime.driver];
+  const driver = driverOf(runtime);
   const dead = driver.canRestartOne(runtime) ? ranksToRestart(mesh, one.configuration) : [];
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const rescue = { group: placement.name, steps: rescueMesh(work) };
@@ -54,73 +67,174 @@ function waysOf(one: PlacementCase, view: View): Ways {
     const { digest, ranks } = one.configuration;
     return {
       ending: [],
-      starting: () => restartRanks({ ...startOf(one, work), digest, ranks }, dead),
+      starting: () => {
+        const steps = restartRanks({ ...startOf(one, work, digest, view), ranks }, dead);
+        return [...steps, ...openingSteps(one, steps.slice(-1))];
+      },
       rescue,
     };
   }
-  const next = configurePlacement(placement, view.desired, mesh.generation + 1);
+  const next = configurePlacement(placement, view.desired, mesh.generation + 1, seenNames(view));
   if (next.kind === 'incomplete') return { ending: [] };
-  return { ...startWays(one, next, driver.startOrder(runtime)), rescue };
+  return { ...startWays(one, next, driver.phases(placement, runtime), view), rescue };
 }
 
 const workOf = (one: PlacementCase): MeshWork => ({
   placement: one.placement.name,
   nodes: one.placement.nodes,
   changes: [changeId(one)],
+  ...(one.interruptMs === undefined ? {} : { interruptMs: one.interruptMs }),
+  ...(one.graceMs === undefined ? {} : { graceMs: one.graceMs }),
+  ...(one.stopOrder === undefined ? {} : { stopOrder: one.stopOrder }),
+  ...(one.farewell === undefined ? {} : { farewell: { name: one.farewell, port: askedPort(one.placement) } }),
 });
+
+const noFiles = { files: [] };
+
+const modelOf = ({ placement }: PlacementCase, { desired }: View) =>
+  desired.models.find(({ name }) => name === placement.model) ?? noFiles;
 
 /** What every start of a placement has in common. */
-const startOf = ({ placement: { transport, firstTokenMs } }: PlacementCase, work: MeshWork) => ({
+const startOf = (one: PlacementCase, work: MeshWork, digest: Digest, view: View) => ({
   work,
-  transport,
-  firstTokenMs,
+  digest,
+  transport: one.placement.transport,
+  ...(one.mesh.talked === undefined ? {} : { lastTalked: one.mesh.talked }),
+  deadline: startDeadline(modelOf(one, view), one.placement.firstTokenMs),
+  proof: proofOf(one, digest, view),
 });
 
-/** Stops all of it, strangers too, and takes away what strangers keep; the files of members stay. */
-function stopWays(one: PlacementCase): readonly Step[] {
+/** What is talked over before the first token, where the driver of a placement wants that. */
+function dialogueOf({ placement }: PlacementCase, { desired }: View): { readonly dialogue?: StartDialogue } {
+  const runtime = desired.runtimes.find(({ name }) => name === placement.runtime);
+  const model = desired.models.find(({ name }) => name === placement.model);
+  if (runtime === undefined || model === undefined) return {};
+  const dialogue = driverOf(runtime).dialogue?.(placement, runtime, model);
+  return dialogue === undefined ? {} : { dialogue };
+}
+
+/**
+ * Where doormen of a placement stand whose doors its stop and start concern: on its leader, and on the node that leads
+ * it now where that is another one, of its fallback or of what it is the fallback of: it may be a member of both, with
+ * another rank. None where only its node reaches it.
+ */
+export function doorsOf({ leader, placement, mesh, strangers }: PlacementCase): readonly Door[] {
+  const { publication, endpointPort: port } = placement;
+  if (publication === undefined) return [];
+  const leaders = layoutsOf(placement).map(({ nodes: [first] }) => first);
+  const former = [...seenMembers(mesh.members), ...strangers].filter(
+    ({ node, seen }) => seen.record?.rank === 0 && seen.mayRun && leaders.includes(node),
+  );
+  return [...new Set([leader, ...former.map(({ node }) => node)])].map((node) => ({ leader: node, port }));
+}
+
+/** Closes the door of a published placement before any of its ranks is stopped. */
+function closingSteps(
+  one: PlacementCase,
+  reason: string,
+  { needs, view }: { readonly needs: readonly Step[]; readonly view: View },
+): readonly Step[] {
+  const terms = { reason, isAnswering: isAnswering(one, view), needs };
+  const current = doorsOf(one);
+  const left = leftOf(one, view).filter(
+    (door) => !current.some(({ leader, port }) => leader === door.leader && port === door.port),
+  );
+  return [...current, ...left].flatMap((door) => closeDoor(workOf(one), door, terms));
+}
+
+/** Doors of an earlier file that a stop has to close: where doormen are taken away, that closes them, before any stop. */
+const leftOf = ({ leftDoors: left }: Pick<PlacementCase, 'leftDoors'>, { endsDoormen }: View): readonly Door[] =>
+  endsDoormen ? [] : left.map(({ leader, port }) => ({ leader, port, isLeft: true }));
+
+/** Opens it after the proof of a start. */
+function openingSteps(one: PlacementCase, needs: readonly Step[]): readonly Step[] {
+  return doorsOf(one).map((door) => openDoor(workOf(one), door, needs));
+}
+
+/**
+ * Stops all of it, strangers too, and takes away what strangers keep; the files of members stay, and so do those of
+ * strangers whose Mac is restarted: their rank may live until then. Nor is it waited for that anything is seen stopped there.
+ */
+function stopWays(one: PlacementCase, view: View): readonly Step[] {
+  const { restarting } = view;
   const { mesh, strangers, leader } = one;
   const work = workOf(one);
   const members = [...seenMembers(mesh.members), ...strangers];
-  const stops = stopRanks(() => work, members, { isAnswering: mesh.isAnswering, seconds: 0, needs: [] });
-  const gates = stops.length === 0 ? [] : [stoppedGate(work, leader, stops)];
-  return [...stops, ...gates, ...removeRanks(() => work, strangers, [...stops, ...gates])];
+  const closing = closingSteps(one, 'it is stopped.', { needs: [], view });
+  const terms = { isAnswering: isAnswering(one, view), seconds: 0, needs: closing, restarting };
+  const stops = stopRanks(() => endedByRecord(work, members), members, terms);
+  const staying = stops.filter(({ node }) => !restarting.includes(node));
+  const gates = staying.length === 0 ? [] : [stoppedGate(work, leader, stops)];
+  const removable = strangers.filter(({ node, seen }) => !seen.mayRun || !restarting.includes(node));
+  return [
+    ...(stops.length === 0 ? [] : closing),
+    ...stops,
+    ...gates,
+    ...removeRanks(() => work, removable, [...stops, ...gates]),
+  ];
 }
 
 /** Takes away what the nodes of old keep while the placement serves elsewhere. */
 function tidyWays(one: PlacementCase): readonly Step[] {
   const work = workOf(one);
-  const isAnswering = one.strangers.some(({ seen: { record } }) => record?.token.kind === 'answered');
-  const stops = stopRanks(() => work, one.strangers, { isAnswering, seconds: 0, needs: [] });
+  const mayAnswer = one.strangers.some(
+    ({ seen: { record } }) => record?.token.kind === 'answered' || isLate(record?.token),
+  );
+  const stops = stopRanks(() => endedByRecord(work, one.strangers), one.strangers, {
+    isAnswering: mayAnswer,
+    seconds: 0,
+    needs: [],
+  });
   return [...stops, ...removeRanks(() => work, one.strangers, stops)];
 }
 
 /** Everything is brought before anything is stopped; everything is stopped before anything is made ready. */
-function startWays(one: PlacementCase, next: Configured, order: ReturnType<RuntimeDriver['startOrder']>): Ways {
+function startWays(one: PlacementCase, next: Configured, phases: readonly StartPhase[], view: View): Ways {
   const { placement, mesh, strangers } = one;
   const work: MeshWork = { ...workOf(one), group: placement.name };
-  const puts = putServices(work, next.ranks);
+  const put = putServices(work, next.ranks);
+  const puts = [...put, ...librariesGate(placement, workOf(one), put, view)];
   const members = [...seenMembers(mesh.members), ...strangers];
-  const seconds = Math.ceil((orderlyGraceMs + placement.firstTokenMs) / 1_000);
-  const stops = stopRanks(() => work, members, { isAnswering: mesh.isAnswering, seconds, needs: puts });
+  const draining = placement.publication === undefined ? 0 : drainMs;
+  const seconds = Math.ceil((draining + orderlyGraceMs + placement.firstTokenMs) / 1_000);
+  const closing = closingSteps(one, 'it is being restarted.', { needs: puts, view });
+  const needsOfStop = closing.length === 0 ? puts : closing;
+  const stops = stopRanks(() => endedByRecord(work, members), members, {
+    isAnswering: isAnswering(one, view),
+    seconds,
+    needs: needsOfStop,
+  });
   const removals = removeRanks(() => workOf(one), strangers, stops.length === 0 ? puts : stops);
   const isNear = ({ node }: Step): boolean => placement.nodes.includes(node);
   return {
-    ending: [...puts, ...stops, ...removals],
+    ending: [...puts, ...(stops.length === 0 ? [] : closing), ...stops, ...removals],
     starting: (others) => {
       const needs = [...(stops.length === 0 ? puts : stops), ...others.filter(isNear)];
-      return startMesh({ ...startOf(one, work), digest: next.digest, ranks: next.ranks }, order, needs);
+      const start = { ...startOf(one, work, next.digest, view), ...dialogueOf(one, view), ranks: next.ranks };
+      const steps = startMesh(start, phases, needs);
+      return [...steps, ...openingSteps(one, steps.slice(-1))];
     },
   };
 }
 
+const changeOn = (node: NodeName): string => propertyKey({ node, address: leftoverAddress });
+
+function endOrphan(placement: string, found: readonly Leftover[], view: View): readonly Step[] {
+  const workOn = (node: NodeName): MeshWork => ({ placement, nodes: [node], changes: [changeOn(node)] });
+  const left = leftOf({ leftDoors: leftDoors(view).filter((one) => one.placement === placement) }, view);
+  const terms = { reason: 'it is stopped.', isAnswering: true, needs: [] };
+  const closing = left.flatMap((door) => closeDoor(workOn(door.leader), door, terms));
+  return endPlacement(workOn, found, closing);
+}
+
 function orphanSteps(ids: ReadonlySet<string>, view: View): readonly Step[] {
-  const changeOn = (node: NodeName): string => propertyKey({ node, address: leftoverAddress });
   const found = orphans(view).filter(({ node }) => ids.has(changeOn(node)));
   const names = [...new Set(found.map(({ placement }) => placement))].toSorted();
   return names.flatMap((placement) =>
-    endPlacement(
-      (node) => ({ placement, nodes: [node], changes: [changeOn(node)] }),
+    endOrphan(
+      placement,
       found.filter((one) => one.placement === placement),
+      view,
     ),
   );
 }

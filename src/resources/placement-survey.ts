@@ -1,8 +1,13 @@
 import type { Mesh, MeshState } from '../mesh/judge-mesh.ts';
+import { type MeshFailure, meshFailure } from '../mesh/mesh-failure.ts';
+import { seenTransport } from '../mesh/seen-transport.ts';
 import type { DesiredPlacement } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
-import { type PlacementCase, placementCases } from './placement-cases.ts';
-import { isIdle } from './placement-properties.ts';
+import { driverOf } from '../runtimes/registry.ts';
+import { type HeldMemory, heldMemory } from './held-memory.ts';
+import { awayNodes } from './layouts.ts';
+import { everyCase, isIdle, type PlacementCase, placementCases } from './placement-cases.ts';
+import { fleetMemory } from './placement-checks.ts';
 import type { View } from './resource.ts';
 
 /**
@@ -24,6 +29,21 @@ export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes'
   readonly generation?: number;
   /** Where it gave its token. */
   readonly endpoint?: { readonly node: NodeName; readonly port: number };
+  /** How its ranks talk, as their logs say it. */
+  readonly seenTransport?: 'rdma' | 'tcp';
+  /** As the last start has measured it; only while it serves. */
+  readonly firstTokenMs?: number;
+  readonly tokensPerSecond?: number;
+  /** What its nodes hold of the model, as the log of its leader says it; only while it runs. */
+  readonly memory?: readonly HeldMemory[];
+  /** Set where it talks over that against the file, and did so before its last restart too. */
+  readonly staysOn?: 'tcp';
+  /** Set where it gave no token in time and is known to serve by the answers of others. */
+  readonly proof?: 'traffic';
+  /** Which rank failed first and what its log means, where one says it; only of one that does not serve. */
+  readonly failure?: MeshFailure;
+  /** Set while it runs on its fallback: all else here is about that; and which of its own nodes nobody could see. */
+  readonly onFallback?: { readonly contextTokens: number; readonly away: readonly NodeName[] };
 }
 
 const states: Readonly<Record<MeshState, PlacementState>> = {
@@ -41,10 +61,26 @@ const states: Readonly<Record<MeshState, PlacementState>> = {
 /** Every placement of the file, judged as a plan judges it, in the order of the file's names. */
 export function surveyPlacements(view: View): readonly PlacementSurvey[] {
   const cases = placementCases(view);
+  const every = everyCase(view);
   return view.desired.placements.map((placement) => {
-    const one = cases.find((judged) => judged.placement.name === placement.name);
-    return one === undefined ? unaskedSurvey(placement, view) : surveyOf(one);
+    const isIt = (judged: PlacementCase): boolean => judged.placement.name === placement.name;
+    const elsewhere = every.find(isIt)?.elsewhere;
+    if (elsewhere !== undefined) return fallbackSurvey(placement, elsewhere, view);
+    const one = cases.find(isIt);
+    return one === undefined ? unaskedSurvey(placement, view) : surveyOf(one, view);
   });
+}
+
+/** What serves on its fallback is not where the file wants it. */
+function fallbackSurvey(own: DesiredPlacement, elsewhere: PlacementCase, view: View): PlacementSurvey {
+  const survey = surveyOf(elsewhere, view);
+  const isKnownToDiffer = survey.standing === 'met' && own.state === 'serving';
+  const away = awayNodes(own.nodes, view.observation);
+  return {
+    ...survey,
+    standing: isKnownToDiffer ? 'differs' : survey.standing,
+    onFallback: { contextTokens: elsewhere.placement.contextTokens, away },
+  };
 }
 
 const fileHalf = ({ name, nodes, transport, sharding, state }: DesiredPlacement) => ({
@@ -61,19 +97,57 @@ function unaskedSurvey(placement: DesiredPlacement, { asked }: View): PlacementS
   return { ...fileHalf(placement), state: 'unknown', evidence, standing: 'not-asked' };
 }
 
-function surveyOf(one: PlacementCase): PlacementSurvey {
+function surveyOf(one: PlacementCase, view: View): PlacementSurvey {
   const { placement, leader, mesh, configuration } = one;
   const generation = mesh.members.every(({ seen }) => seen.kind === 'known') ? mesh.generation : 0;
   // A digest that nobody knows is compared with none: then nobody can say whether what runs is what the file says.
-  const isBlind = mesh.state === 'changed' && configuration.kind === 'incomplete';
+  const blindness = configuration.kind === 'incomplete' && configuration.digest === undefined && configuration.missing;
+  const isBlind = mesh.state === 'changed' && blindness !== false;
   const state = isBlind ? 'unknown' : states[mesh.state];
   return {
     ...fileHalf(placement),
     state,
-    evidence: isBlind ? `it runs, and ${configuration.missing}` : mesh.evidence,
+    evidence: isBlind ? `it runs, and ${blindness}` : mesh.evidence,
     standing: standingOf(one, state),
+    ...(mesh.staysOn === undefined ? {} : { staysOn: mesh.staysOn }),
+    ...(mesh.proof === undefined || state !== 'serving' ? {} : { proof: mesh.proof }),
     ...(generation === 0 ? {} : { generation }),
     ...(state === 'serving' ? { endpoint: { node: leader, port: placement.endpointPort } } : {}),
+    ...saidOf(one, state, view),
+  };
+}
+
+const runs: readonly PlacementState[] = ['serving', 'hung', 'changed', 'partial'];
+const failed: readonly PlacementState[] = ['hung', 'partial', 'dead', 'stopped'];
+
+/** What the ranks say themselves, and what the last start has measured. */
+function saidOf(
+  { placement, mesh }: PlacementCase,
+  state: PlacementState,
+  { desired, observation }: View,
+): Pick<PlacementSurvey, 'seenTransport' | 'firstTokenMs' | 'tokensPerSecond' | 'memory' | 'failure'> {
+  const runtime = desired.runtimes.find(({ name }) => name === placement.runtime);
+  if (runtime === undefined) return {};
+  const driver = driverOf(runtime);
+  const records = mesh.members.map(({ seen }) => (seen.kind === 'known' ? seen.value.record : undefined));
+  const transport = runs.includes(state)
+    ? seenTransport(
+        driver,
+        records.map((record) => record?.said ?? []),
+      )
+    : undefined;
+  const golden = state === 'serving' ? records[0]?.golden : undefined;
+  const isFailed = placement.state === 'serving' && failed.includes(state);
+  const failure = isFailed ? meshFailure(mesh, driver) : undefined;
+  const { held = [] } = runs.includes(state) ? driver.observe(records[0]?.said ?? []) : {};
+  const alone = { ...desired, placements: [{ ...placement, state: 'serving' as const }] };
+  const memory = held.length === 0 ? [] : heldMemory({ placement, held }, desired, fleetMemory(alone, observation));
+  return {
+    ...(transport === undefined ? {} : { seenTransport: transport }),
+    ...(golden === undefined ? {} : { firstTokenMs: golden.firstTokenMs }),
+    ...(golden?.tokensPerSecond === undefined ? {} : { tokensPerSecond: golden.tokensPerSecond }),
+    ...(memory.length === 0 ? {} : { memory }),
+    ...(failure === undefined ? {} : { failure }),
   };
 }
 

@@ -1,20 +1,26 @@
 import { rankSight, seeMember } from '../mesh/member.ts';
 import { rankAddress } from '../mesh/mesh-step.ts';
+import { fallbackFindings } from './fallback-findings.ts';
 import { placementBlockers } from './placement-blockers.ts';
+import { checkNotices } from './placement-checks.ts';
+import { librarySights } from './placement-libraries.ts';
 import { placementProperties } from './placement-properties.ts';
 import { placementSteps } from './placement-steps.ts';
+import { surveyPlacements } from './placement-survey.ts';
 import type { Resource, Sight, View } from './resource.ts';
 import { mapKnown } from './seen-fact.ts';
 
-/** What every member does, for the gates of starts and stops. */
-const sights = ({ desired, targets }: View): readonly Sight[] =>
-  targets.flatMap(({ desired: { name: node }, facts }) =>
-    desired.placements.map(({ name }) => ({
+/** What every member does, for the gates of starts and stops, and whether all have the same libraries. */
+const sights = (view: View): readonly Sight[] => [
+  ...view.targets.flatMap(({ desired: { name: node }, facts }) =>
+    view.desired.placements.map(({ name }) => ({
       node,
       address: rankAddress(name),
       observed: mapKnown(seeMember(node, name, facts).seen, (seen) => ({ ...rankSight(seen) })),
     })),
-  );
+  ),
+  ...librarySights(view),
+];
 
 /**
  * Models that run on groups of nodes. A placement is one property of its leader's node: it serves as the file says
@@ -40,4 +46,5 @@ export const placement: Resource = {
   sights,
   steps: placementSteps,
   blockers: placementBlockers,
+  notices: (view) => [...checkNotices(view), ...fallbackFindings(view, surveyPlacements(view))],
 };

@@ -10,6 +10,7 @@ import { linkSubject, nodesSubject } from '../doctor/subject.ts';
 import type { DesiredPlacement } from '../model/desired.ts';
 import type { Link } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
+import { receptacleDevices } from './link-address-seen.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
 import type { View } from './resource.ts';
 
@@ -58,6 +59,9 @@ const noRoute = /errno ?[=:]? ?65\b|No route to host/i;
 
 const causeWords = 'every rung that can be seen is fine at both ends';
 
+/** Of a placement over TCP less has to be fine. */
+const tcpCauseWords = 'its cables are as declared and have addresses';
+
 const cure = (sentence: string, placement: string, nodes: readonly NodeName[]): string =>
   withCommands(sentence, [`meshwright restart ${placement}`, `meshwright reboot ${nodes.join(' ')}`]);
 
@@ -66,10 +70,10 @@ const tried = 'Try a start first; if that does not help, restart';
 const saidBy = (complaints: readonly Complaint[]): string =>
   complaints.map(({ node, text }) => `${node} said "${text}"`).join('; ');
 
-function localNetworkFinding({ name }: PlacementSurvey, complaints: readonly Complaint[]): Diagnostic {
+function localNetworkFinding({ name }: PlacementSurvey, complaints: readonly Complaint[], fine: string): Diagnostic {
   return diagnose('mesh/suspected-local-network', {
     subject: nodesSubject(complaints.map(({ node }) => node)),
-    detail: `Suspected: macOS keeps ${name} from the local network, though ${causeWords}. ${escapeText(saidBy(complaints))}.`,
+    detail: `Suspected: macOS keeps ${name} from the local network, though ${fine}. ${escapeText(saidBy(complaints))}.`,
   });
 }
 
@@ -138,14 +142,59 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
   const spent = complaints.filter(({ text }) => exhausted.test(text));
   if (spent.length > 0) return [exhaustedFinding(survey, spent)];
   const unrouted = complaints.filter(({ text }) => noRoute.test(text));
-  if (unrouted.length > 0) return [localNetworkFinding(survey, unrouted)];
+  if (unrouted.length > 0) return [localNetworkFinding(survey, unrouted, causeWords)];
   const hasSymptom = survey.state === 'hung' || complaints.length > 0;
   return hasSymptom ? [deadFinding(view, survey, links, complaints)] : [];
 }
 
+/** Whether the interface of a receptacle has an address that it did not give itself. */
+function hasAddress({ facts }: ExaminedNode, receptacle: number): boolean {
+  const devices = receptacleDevices(facts);
+  const { interfaces } = facts;
+  if (devices.kind === 'unknown' || interfaces.kind === 'unknown') return false;
+  const own = interfaces.value.find(({ name }) => name === devices.value.get(receptacle));
+  return own?.ipv4.some(({ address }) => !address.startsWith('169.254.')) === true;
+}
+
+/** Whether a link is cabled as declared and either end has an address; unknown is never fine. */
+function isAddressed({ examination }: View, { ends }: Link): boolean {
+  const isCabled = linkAt(examination.cabling.links, ends[0])?.judgement.kind === 'as-declared';
+  const nodeOf = (name: NodeName): ExaminedNode | undefined => examination.nodes.find((one) => one.name === name);
+  return (
+    isCabled &&
+    ends.every(({ node, receptacle }) => {
+      const examined = nodeOf(node);
+      return examined !== undefined && hasAddress(examined, receptacle);
+    })
+  );
+}
+
+/** What the member of a placement has complained about since its last start, in this boot session. */
+function memberComplaint({ name, facts }: ExaminedNode, placement: string): readonly Complaint[] {
+  const { placements, 'boot-session': session } = facts;
+  if (placements.kind === 'unknown' || session.kind === 'unknown') return [];
+  const member = placements.value.find((one) => one.placement === placement);
+  const text = member?.startedIn === session.value.uuid ? member.complaint : undefined;
+  return text === undefined ? [] : [{ node: name, text }];
+}
+
+/** Over TCP the system says itself that there is no way to a peer; nothing else can be told from a look. */
+function tcpSuspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[] {
+  const links = linksOf(view, survey);
+  const isFine = links.length > 0 && links.every((link) => isAddressed(view, link));
+  if (!hasFailed(survey) || !isFine) return [];
+  const unrouted = view.examination.nodes
+    .filter(({ name }) => survey.nodes.includes(name))
+    .flatMap((node) => memberComplaint(node, survey.name))
+    .filter(({ text }) => noRoute.test(text));
+  return unrouted.length === 0 ? [] : [localNetworkFinding(survey, unrouted, tcpCauseWords)];
+}
+
 /**
- * What only traffic can show, where it failed: a placement over RDMA whose start or token came to nothing in this boot
- * session, although everything that can be looked at is fine on all of its links. A suspicion, never a certainty.
+ * What only traffic can show, where it failed: a placement whose start or token came to nothing in this boot session,
+ * although everything that can be looked at is fine on all of its links. A suspicion, never a certainty.
  */
 export const rdmaSuspicions = (view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] =>
-  surveys.filter(({ transport }) => transport === 'rdma').flatMap((survey) => suspicionsOf(view, survey));
+  surveys.flatMap((survey) =>
+    survey.transport === 'rdma' ? suspicionsOf(view, survey) : tcpSuspicionsOf(view, survey),
+  );

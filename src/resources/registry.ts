@@ -1,8 +1,10 @@
 import { spotlight, timeMachine } from './background-services.ts';
 import { clock } from './clock.ts';
+import { doorman } from './doorman.ts';
 import { filevault } from './filevault.ts';
 import { firewall } from './firewall.ts';
 import { foreignDaemon } from './foreign-daemon.ts';
+import { hold } from './hold.ts';
 import { identity } from './identity.ts';
 import { keeper } from './keeper.ts';
 import { linkAddress } from './link-address.ts';
@@ -27,6 +29,7 @@ import { wiredLimit } from './wired-limit.ts';
 
 /** Every resource, in the order in which a node is brought to its desired state. A new one is one file and one line here. */
 export const resources: readonly Resource[] = [
+  hold,
   identity,
   macos,
   filevault,
@@ -52,5 +55,6 @@ export const resources: readonly Resource[] = [
   staging,
   runtime,
   model,
+  doorman,
   placement,
 ];

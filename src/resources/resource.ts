@@ -14,6 +14,7 @@ import type { Change, Step } from '../model/step.ts';
  * since no file wishes for it: only the goals that restart Macs change it. Nor is `uninstall`, which one goal has.
  */
 export type ResourceKind =
+  | 'hold'
   | 'identity'
   | 'macos'
   | 'filevault'
@@ -39,6 +40,7 @@ export type ResourceKind =
   | 'staging'
   | 'runtime'
   | 'model'
+  | 'doorman'
   | 'placement'
   | 'boot-session'
   | 'uninstall';
@@ -55,6 +57,14 @@ export interface View {
   readonly observation: FleetObservation;
   /** Every targeted node, sorted by name, also those that did not answer. */
   readonly asked: readonly NodeName[];
+  /** Nodes that the goal restarts or switches off, when everything else of it is done. */
+  readonly restarting: readonly NodeName[];
+  /** Whether the goal takes doormen away that the file does not have, behind whose doors placements may still serve. */
+  readonly endsDoormen: boolean;
+  /** Placements that the goal stops, and that are started again when it is reached. */
+  readonly comingBack: readonly string[];
+  /** Placements on their fallback that this plan cannot move back: what is started on their nodes is started beside them. */
+  readonly staying: readonly string[];
   /** Targeted nodes that answered, by name. Nodes that did not are nobody's to change. */
   readonly targets: readonly ObservedTarget[];
   /** File and observation side by side, cables judged; computed once. */

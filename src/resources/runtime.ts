@@ -1,12 +1,15 @@
-import type { DesiredFleet, DesiredRuntime } from '../model/desired.ts';
-import { shortDigest } from '../model/digest.ts';
-import type { JobArgs, TreeId } from '../model/node-script.ts';
+import { doormanTree } from '../desired/resolve-placements.ts';
+import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../model/desired.ts';
+import { type Digest, shortDigest } from '../model/digest.ts';
+import type { JobArgs, JobCall, TreeId } from '../model/node-script.ts';
 import type { Step } from '../model/step.ts';
-import { stagedArchive } from '../script/tree-paths.ts';
+import { stagedArchive, stagedExtra } from '../script/tree-paths.ts';
 import { buildStep, gateStep, scriptStep } from './build-step.ts';
 import { changedProperties, patchesOf } from './change.ts';
 import { compareText } from './compare-text.ts';
+import { doormenOn } from './doormen.ts';
 import type { ObservedTarget, Property, Resource } from './resource.ts';
+import { takenBackNotices, versionGone } from './runtime-back.ts';
 import { surplusVersions } from './runtime-versions.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 import {
@@ -23,15 +26,21 @@ import {
   treeWords,
 } from './trees.ts';
 
-const runtimeTree = ({ name, sha256 }: DesiredRuntime): TreeId => treeOf('runtime', name, sha256);
+/** What has a tree among those of runtimes. */
+type Program = DesiredRuntime | DesiredDoorman;
 
-/** The runtimes that the placements of a node use, each once, sorted by name. */
-function usedRuntimes(fleet: DesiredFleet, target: ObservedTarget): readonly DesiredRuntime[] {
+const runtimeTree = ({ name, digest }: Program): TreeId => treeOf('runtime', name, digest);
+
+/** The programs that the placements of a node use, each once, and that of a doorman, sorted by name. */
+function usedRuntimes(fleet: DesiredFleet, target: ObservedTarget): readonly Program[] {
   const used = new Set(placementsOn(fleet, target).map(({ runtime }) => runtime));
-  return fleet.runtimes.filter(({ name }) => used.has(name));
+  const isPublished = doormenOn(fleet, target.desired.name).length > 0;
+  const doorman = isPublished && fleet.doorman !== undefined ? [fleet.doorman] : [];
+  const all = [...fleet.runtimes.filter(({ name }) => used.has(name)), ...doorman];
+  return all.toSorted((a, b) => compareText(a.name, b.name));
 }
 
-function currentProperty(target: ObservedTarget, runtime: DesiredRuntime): Property {
+function currentProperty(target: ObservedTarget, runtime: Program): Property {
   const tree = runtimeTree(runtime);
   const wanted = shortDigest(tree.digest);
   const observed = mapKnown(treesOf(target, tree), (versions) => {
@@ -48,7 +57,7 @@ function currentProperty(target: ObservedTarget, runtime: DesiredRuntime): Prope
     observed,
     from: knownWords(observed, treeWords),
     to: treeWords(wanted),
-    reason: `runtimes.${runtime.name}.archive`,
+    reason: runtime.name === doormanTree ? 'doorman.node' : `runtimes.${runtime.name}.archive`,
   };
 }
 
@@ -69,7 +78,7 @@ function oldProperty(target: ObservedTarget, name: string, wanted: string | unde
 }
 
 /** The runtimes of which a node has versions, or is to have one. */
-function namesOn(used: readonly DesiredRuntime[], { facts: { trees } }: ObservedTarget): readonly string[] {
+function namesOn(used: readonly Program[], { facts: { trees } }: ObservedTarget): readonly string[] {
   const there = trees.kind === 'known' ? trees.value.filter(({ kind }) => kind === 'runtime') : [];
   const published = there.filter(({ state }) => state !== 'staged');
   return [...new Set([...used, ...published].map(({ name }) => name))].toSorted(compareText);
@@ -91,36 +100,76 @@ function archiveFormat(path: string): JobArgs['unpack-runtime']['archive'] {
   if (path.endsWith('.zip')) {
     return 'zip';
   }
+  if (path.endsWith('.dmg')) return 'dmg';
   return path.endsWith('.tar.xz') ? 'tar.xz' : 'tar.gz';
 }
 
+/** @throws Error when the fleet was not settled, which is a bug. */
+function digestIn({ name, sha256 }: Pick<Program, 'name' | 'sha256'>): Digest {
+  if (sha256 === undefined) throw new Error(`the digest of ${name} is not settled`);
+  return sha256;
+}
+
+/** The archive and what else belongs to a runtime, each with where it is sent to; `name` is of its step. */
+function sentFiles(runtime: Program, tree: TreeId, format: JobArgs['unpack-runtime']['archive']) {
+  const extras = runtime.extras.map((extra) => ({
+    name: `send/${extra.name}`,
+    source: extra.source,
+    to: stagedExtra(tree, extra.name),
+    sha256: digestIn(extra),
+    sizeBytes: extra.sizeBytes ?? 0,
+  }));
+  const { archive: source, sizeBytes = 0 } = runtime;
+  return [{ name: 'send', source, to: stagedArchive(tree, format), sha256: digestIn(runtime), sizeBytes }, ...extras];
+}
+
+/** Nothing tells how far the packages are that a node takes from the network. */
+const buildDeadlineMs = 1_800_000;
+
+/** The job that makes the tree of a runtime from what was sent. */
+function madeBy(runtime: Program, tree: TreeId, archive: JobArgs['unpack-runtime']['archive']): JobCall {
+  const extras = runtime.extras.map((extra) => ({ name: extra.name, sha256: digestIn(extra) }));
+  const args = { tree, archive, sha256: digestIn(runtime), extras };
+  return 'driver' in runtime && runtime.driver === 'mlx'
+    ? { name: 'build-python', args: { ...args, python: runtime.python, isOffline: runtime.wheels !== undefined } }
+    : { name: 'unpack-runtime', args: { ...args, ...programOf(runtime) } };
+}
+
+/** A build from source names its commit in this path, so that one of another commit is found out before anything stops. */
+const programOf = (runtime: Program): { readonly program?: string } =>
+  'driver' in runtime && runtime.driver === 'exo' ? { program: runtime.program } : {};
+
 /** From the archive of the controller to a published version beside the one that is in use. */
-function publishSteps(work: TreeWork, { archive, sizeBytes = 0 }: DesiredRuntime): readonly Step[] {
+function publishSteps(work: TreeWork, runtime: Program): readonly Step[] {
+  const { archive, sizeBytes = 0 } = runtime;
   const { property, tree } = work;
   const about = { node: property.node, resource: 'runtime', towards: [property] } as const;
   const format = archiveFormat(archive);
-  const to = stagedArchive(tree, format);
   const prepare = prepareStep(work);
-  const send = buildStep({
-    ...about,
-    name: `${property.address}/send`,
-    class: 'converge',
-    act: { kind: 'send', source: archive, to, sha256: tree.digest, sizeBytes },
-    needs: [prepare],
-    deadlineMs: transferDeadlineMs(sizeBytes),
-  });
+  const sends = sentFiles(runtime, tree, format).map(({ name, ...file }) =>
+    buildStep({
+      ...about,
+      name: `${property.address}/${name}`,
+      class: 'converge',
+      act: { kind: 'send', ...file },
+      needs: [prepare],
+      deadlineMs: transferDeadlineMs(file.sizeBytes),
+    }),
+  );
+  const call = madeBy(runtime, tree, format);
+  const isBuilt = call.name === 'build-python';
   const unpack = buildStep({
     ...about,
-    name: `${property.address}/unpack`,
+    name: `${property.address}/${isBuilt ? 'build' : 'unpack'}`,
     class: 'job',
-    act: jobAct(tree, { name: 'unpack-runtime', args: { tree, archive: format, sha256: tree.digest } }),
-    needs: [send],
-    deadlineMs: transferDeadlineMs(sizeBytes),
+    act: jobAct(tree, call),
+    needs: sends,
+    deadlineMs: isBuilt ? buildDeadlineMs : transferDeadlineMs(sizeBytes),
   });
-  return [prepare, send, unpack, publishStep(work, [unpack])];
+  return [prepare, ...sends, unpack, publishStep(work, [unpack])];
 }
 
-function currentSteps(target: ObservedTarget, runtime: DesiredRuntime, property: Property): readonly Step[] {
+function currentSteps(target: ObservedTarget, runtime: Program, property: Property): readonly Step[] {
   const tree = runtimeTree(runtime);
   const versions = treesOf(target, tree);
   const isThere = versions.kind === 'known' && isIntact(versions.value, tree);
@@ -185,5 +234,6 @@ export const runtime: Resource = {
     ),
     rescues: [],
   }),
-  blockers: () => [],
+  blockers: versionGone,
+  notices: takenBackNotices,
 };

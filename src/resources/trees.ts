@@ -1,3 +1,4 @@
+import { everyNode } from '../desired/fallback.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import { type Digest, digestOf, shortDigest } from '../model/digest.ts';
 import type { KeptTree } from '../model/fact-values.ts';
@@ -14,11 +15,11 @@ export function treeOf(kind: TreeId['kind'], name: string, wanted: Digest | unde
   return { kind, name, digest: wanted };
 }
 
-/** The placements that have this node among their members. */
+/** The placements that have this node among their members, or would have it with their fallback. */
 export const placementsOn = (
   { placements }: DesiredFleet,
   { desired: { name } }: ObservedTarget,
-): readonly DesiredPlacement[] => placements.filter(({ nodes }) => nodes.includes(name));
+): readonly DesiredPlacement[] => placements.filter((one) => everyNode(one).includes(name));
 
 /** The published trees of one name on a node. */
 export const treesOf = (
@@ -51,7 +52,7 @@ export const jobAct = (tree: TreeId, call: JobCall): Act => ({ kind: 'job', key:
 
 /** Jobs that can make a tree ready; which one does depends on where the file takes it from. */
 const jobsOfKind: Readonly<Record<TreeId['kind'], readonly JobName[]>> = {
-  runtime: ['unpack-runtime'],
+  runtime: ['unpack-runtime', 'build-python'],
   model: ['fetch-model', 'verify-model'],
 };
 

@@ -4,6 +4,7 @@ import { nodeSubject } from '../doctor/subject.ts';
 import { diskText } from '../doctor/units.ts';
 import { place } from '../script/node-paths.ts';
 import { judgeProperty } from './change.ts';
+import { servicesOfOtherMethods } from './network-before.ts';
 import type { ObservedTarget, View } from './resource.ts';
 import { modelTrees, type UninstallWish, uninstallAddress, uninstallProperties } from './uninstall-properties.ts';
 
@@ -37,11 +38,18 @@ function valueWords({ desired }: View, target: ObservedTarget, wish: UninstallWi
 }
 
 /** What nobody wrote down, so that nothing can put it back. */
-function lostWords({ facts: { baseline } }: ObservedTarget, { restore }: UninstallWish): readonly string[] {
+function lostWords({ facts }: ObservedTarget, { restore }: UninstallWish): readonly string[] {
+  const { baseline } = facts;
   if (!restore || baseline.kind === 'unknown') return [];
   const lost = baseline.value.values.filter(({ text }) => text === undefined).map(({ key }) => key);
   if (baseline.value.values.length === 0) return ['every value as it is: what was there before was never written down'];
-  return lost.length === 0 ? [] : [`what could not be read before the first change: ${lost.join(', ')}`];
+  const others = servicesOfOtherMethods({ facts }, baseline.value);
+  return [
+    ...(lost.length === 0 ? [] : [`what could not be read before the first change: ${lost.join(', ')}`]),
+    ...(others.length === 0
+      ? []
+      : [`services that had their address neither by DHCP nor by hand, and have it no more: ${others.join(', ')}`]),
+  ];
 }
 
 /** What a person put there. */

@@ -116,7 +116,7 @@ function valueProperties(about: About, facts: Facts): readonly Property[] {
   return baseline.value.values.flatMap(({ key, text }): readonly Property[] => {
     const value = baselineValues.find((one) => one.key === key);
     if (text === undefined || value?.restore === undefined) return [];
-    const observed = baselineNow[key](facts);
+    const observed = baselineNow[key](facts, text);
     const words = { from: knownWords(observed, oneLine), to: oneLine(text) };
     return [{ ...about, address: valueAddress(key), desired: text, observed, ...words }];
   });

@@ -12,15 +12,28 @@ export interface ViewParts {
   readonly observation: FleetObservation;
   /** The nodes that may be changed. */
   readonly targets: readonly NodeName[];
+  /** Those that the goal restarts or switches off; none where absent. */
+  readonly restarting?: readonly NodeName[];
+  /** Whether the goal takes doormen of earlier files away; not where absent. */
+  readonly endsDoormen?: boolean;
+  /** Placements that are started again when the goal is reached; none where absent. */
+  readonly comingBack?: readonly string[];
+  /** Placements that go on on their fallback; none where absent. */
+  readonly staying?: readonly string[];
 }
 
 /** Looks at the fleet once, for all resources. Names that the file does not have are left out. */
-export function viewOf({ desired, observation, targets }: ViewParts): View {
+export function viewOf({ desired, observation, targets, ...goal }: ViewParts): View {
+  const { restarting = [], endsDoormen = false, comingBack = [], staying = [] } = goal;
   const examination = examine(desired, observation);
   return {
     desired,
     observation,
     asked: desired.nodes.map(({ name }) => name).filter((name) => targets.includes(name)),
+    restarting,
+    endsDoormen,
+    comingBack,
+    staying,
     targets: examination.nodes.filter(({ name }) => targets.includes(name)),
     examination,
     findings: fleetFindings(desired, observation),

@@ -1,14 +1,19 @@
-import { rankPort } from '../desired/rank-port.ts';
+import { askedPort, rankPort } from '../desired/rank-port.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
 import { canonicalJson, type Digest, digestOf } from '../model/digest.ts';
+import type { GoldenCheck } from '../model/golden.ts';
 import type { Json } from '../model/json.ts';
+import { type Link, linkEndText } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
 import type { RankRecord } from '../model/node-script.ts';
 import type { Text } from '../model/step.ts';
+import { rankFilesFolder } from '../script/rank-paths.ts';
 import { treeFolder } from '../script/tree-paths.ts';
-import type { RankCommand, TokenRequest } from './driver.ts';
-import { rankAddresses } from './link-address.ts';
-import { drivers } from './registry.ts';
+import type { RankCommand, RankFile, RankMatrix, TokenRequest } from './driver.ts';
+import { goldenBody } from './golden-request.ts';
+import { addressTowards, endTowards, linksBetween, rankAddresses } from './link-address.ts';
+import { driverOf } from './registry.ts';
+import { lastingNames, type SeenNames } from './seen-names.ts';
 import { serviceFileText } from './service-file.ts';
 
 /** Everything that one member gets before it is started. */
@@ -19,8 +24,14 @@ export interface RankConfiguration {
   readonly service: Text;
   /** Body of the request for one token: JSON. */
   readonly request: string;
+  /** Body of the golden question, and what its answer must be. */
+  readonly golden: { readonly question: string; readonly check: GoldenCheck };
   /** Who it runs as; empty where the file names nobody: then it is whoever logs in to start it. */
   readonly user: string;
+  /** Sorted by name. */
+  readonly files: readonly RankFile[];
+  /** What a start counts for in the launch budget of its node; one when absent. */
+  readonly takesOfDevice?: number;
 }
 
 /** One start of a placement, in rank order. */
@@ -30,35 +41,41 @@ export interface Configured {
   readonly ranks: readonly RankConfiguration[];
 }
 
-/** One start of a placement, or what the file does not say yet. */
+/** One start of a placement, or what nobody knows yet. */
 export type Configuration =
   | Configured
-  /** `missing` goes on "cannot be started: ". */
-  | { readonly kind: 'incomplete'; readonly missing: string };
+  /** `missing` goes on "cannot be started: "; with a digest it is only something that nobody has seen on a node. */
+  | { readonly kind: 'incomplete'; readonly missing: string; readonly digest?: Digest };
 
 /** What a placement is made of, all of it resolved. */
 interface Parts {
   readonly placement: DesiredPlacement;
-  readonly runtime: DesiredRuntime & { readonly sha256: Digest };
+  readonly runtime: DesiredRuntime & { readonly digest: Digest };
   readonly model: DesiredModel & { readonly digest: Digest };
   readonly addresses: readonly string[];
+  readonly thunderbolt: DesiredFleet['thunderbolt'];
   readonly users: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * What every member of a placement gets for one start. Its digest is that of everything but the number of the start,
- * so it is equal for all starts and on all members, and another one means that the file wants something else.
+ * What every member of a placement gets for one start. Its digest is that of everything but the number of the start
+ * and what macOS may call otherwise tomorrow, so it is equal for all starts and on all members, and another one means
+ * that the file wants something else.
  */
 export function configurePlacement(
   placement: DesiredPlacement,
   fleet: DesiredFleet,
   generation: number,
+  names: SeenNames,
 ): Configuration {
   const parts = partsOf(placement, fleet);
   if (typeof parts === 'string') return { kind: 'incomplete', missing: parts };
   const { transport, sharding = 'none', contextTokens } = placement;
-  const digest = digestOf({ transport, sharding, contextTokens, ranks: configureRanks(parts, 0).map(asJson) });
-  const ranks = configureRanks(parts, generation).map(({ record, ...rest }) => ({
+  const lasting = configureRanks(parts, { generation: 0, names: lastingNames });
+  const digest = digestOf({ transport, sharding, contextTokens, ranks: lasting.map(asJson) });
+  const missing = unseenName(parts, names);
+  if (missing !== undefined) return { kind: 'incomplete', missing, digest };
+  const ranks = configureRanks(parts, { generation, names }).map(({ record, ...rest }) => ({
     ...rest,
     record: { ...record, digest },
   }));
@@ -68,52 +85,99 @@ export function configurePlacement(
 function partsOf(placement: DesiredPlacement, fleet: DesiredFleet): Parts | string {
   const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
   const model = fleet.models.find(({ name }) => name === placement.model);
-  if (runtime?.sha256 === undefined) return `the digest of runtime ${placement.runtime} is not known yet`;
+  if (runtime?.digest === undefined) return `the digest of runtime ${placement.runtime} is not known yet`;
   if (model?.digest === undefined) return `the files of model ${placement.model} are not known yet`;
   const addresses = rankAddresses(fleet.thunderbolt, placement.nodes);
   if (addresses === undefined) return 'a link between neighbouring ranks has no address';
   return {
     placement,
-    runtime: { ...runtime, sha256: runtime.sha256 },
+    runtime: { ...runtime, digest: runtime.digest },
     model: { ...model, digest: model.digest },
     addresses,
+    thunderbolt: fleet.thunderbolt,
     users: Object.fromEntries(fleet.nodes.map(({ name, user }) => [name, user])),
   };
 }
 
+/** The first thing that the driver needs to have been seen and that nobody has. */
+function unseenName({ placement, runtime, thunderbolt }: Parts, names: SeenNames): string | undefined {
+  const needs = driverOf(runtime).needs(placement, runtime);
+  const { nodes } = placement;
+  if (needs.includes('lan')) {
+    const unseen = nodes.find((node) => names.lan(node) === undefined);
+    if (unseen !== undefined) return `the address of ${unseen} in the office network is not known`;
+  }
+  if (!needs.includes('devices')) return undefined;
+  const ends = nodes.flatMap((node) => nodes.flatMap((other) => endTowards(thunderbolt, node, other) ?? []));
+  const end = ends.find((one) => names.device(one) === undefined);
+  return end === undefined ? undefined : `the RDMA device of ${linkEndText(end)} is not known`;
+}
+
 type UnsealedRank = Omit<RankConfiguration, 'record'> & { readonly record: Omit<RankRecord, 'digest'> };
 
-function configureRanks(parts: Parts, generation: number): readonly UnsealedRank[] {
-  const { placement, runtime, model, addresses } = parts;
-  const driver = drivers[runtime.driver];
-  const token = driver.tokenRequest(placement, runtime);
-  return placement.nodes.map((node, rank) => {
-    const command = driver.configure({
-      placement,
-      runtime,
-      node,
-      rank,
-      generation,
-      port: rankPort(placement.name, generation),
-      addresses,
-      runtimeFolder: treeFolder({ kind: 'runtime', name: runtime.name, digest: runtime.sha256 }),
-      modelFolder: treeFolder({ kind: 'model', name: model.name, digest: model.digest }),
-    });
+/** One start, and what macOS calls things in it. */
+interface StartNames {
+  readonly generation: number;
+  readonly names: SeenNames;
+}
+
+function configureRanks(parts: Parts, { generation, names }: StartNames): readonly UnsealedRank[] {
+  const { placement, runtime, model, addresses, thunderbolt } = parts;
+  const { nodes } = placement;
+  const driver = driverOf(runtime);
+  const token = driver.tokenRequest(placement, runtime, model);
+  const matrix = (of: (node: NodeName, other: NodeName) => string | undefined): RankMatrix =>
+    nodes.map((node) => nodes.map((other) => (node === other ? null : (of(node, other) ?? null))));
+  const common = {
+    placement,
+    runtime,
+    model,
+    generation,
+    port: rankPort(placement.name, generation),
+    endpointPort: askedPort(placement),
+    addresses,
+    between: matrix((node, other) => addressTowards(thunderbolt, node, other)),
+    devices: matrix((node, other) => {
+      const end = endTowards(thunderbolt, node, other);
+      return end === undefined ? undefined : names.device(end);
+    }),
+    cables: nodes.map((node) => nodes.map((other) => devicesOf(linksBetween(thunderbolt, node, other), node, names))),
+    lan: nodes.map((node) => names.lan(node) ?? null),
+    runtimeFolder: treeFolder({ kind: 'runtime', name: runtime.name, digest: runtime.digest }),
+    modelFolder: treeFolder({ kind: 'model', name: model.name, digest: model.digest }),
+    filesFolder: rankFilesFolder(placement.name),
+  };
+  return nodes.map((node, rank) => {
+    const command = driver.configure({ ...common, node, rank });
     const user = parts.users[node];
     return {
       node,
-      record: recordOf(placement, { rank, generation, command, token }),
+      record: {
+        ...recordOf(placement, { rank, generation, command, token }),
+        logPattern: driver.logPattern,
+        driver: driver.id,
+      },
       service: serviceFileText({
         placement: placement.name,
         argv: command.argv,
         env: command.env,
+        ending: driver,
         ...(user === undefined ? {} : { user }),
       }),
       request: canonicalJson(token.body),
+      golden: { question: canonicalJson(goldenBody(token)), check: driver.goldenCheck(runtime) },
       user: user ?? '',
+      files: command.files.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      ...(command.takesOfDevice === undefined ? {} : { takesOfDevice: command.takesOfDevice }),
     };
   });
 }
+
+/** The devices of a node on these cables; one of which only one end was seen is left out at both. */
+const devicesOf = (links: readonly Link[], node: NodeName, names: SeenNames): readonly string[] =>
+  links
+    .filter(({ ends }) => ends.every((end) => names.device(end) !== undefined))
+    .flatMap(({ ends }) => ends.filter((end) => end.node === node).flatMap((end) => names.device(end) ?? []));
 
 interface RankStart {
   readonly rank: number;
@@ -128,21 +192,40 @@ interface RankStart {
  */
 const observedTokenMs = 20_000;
 
-const recordOf = (placement: DesiredPlacement, start: RankStart): UnsealedRank['record'] => ({
+const recordOf = (
+  placement: DesiredPlacement,
+  start: RankStart,
+): Omit<UnsealedRank['record'], 'logPattern' | 'driver'> => ({
   placement: placement.name,
   generation: start.generation,
   rank: start.rank,
   size: placement.nodes.length,
   port: start.command.joinedPort,
-  endpointPort: placement.endpointPort,
+  meetPort: start.command.meetPort,
+  endpointPort: askedPort(placement),
   tokenPath: start.token.path,
   tokenPointer: start.token.pointer,
   tokenDeadlineMs: Math.min(placement.firstTokenMs, observedTokenMs),
 });
 
-const asJson = ({ node, record, service, request }: UnsealedRank): Json => ({
+const asJson = ({ node, record: { driver: _driver, ...record }, service, request, files }: UnsealedRank): Json => ({
   node,
-  record: { ...record },
-  service: service.map((part) => (typeof part === 'string' ? part : { ...part })),
+  // A new way to read logs, or to end ranks, is no other placement.
+  record: { ...record, logPattern: '' },
+  service: textJson(service),
   request,
+  files: files.map(fileJson),
 });
+
+function fileJson(file: RankFile): Json {
+  switch (file.kind) {
+    case 'link':
+      return { name: file.name, to: { ...file.to } };
+    case 'file':
+      return { name: file.name, content: textJson(file.content) };
+    case 'folder':
+      return { name: file.name, keeps: file.keeps };
+  }
+}
+
+const textJson = (text: Text): Json => text.map((part) => (typeof part === 'string' ? part : { ...part }));

@@ -1,6 +1,32 @@
-import type { DesiredRuntime } from '../model/desired.ts';
+import type { DesiredRuntime, DriverName } from '../model/desired.ts';
+import type { RankRecord } from '../model/node-script.ts';
 import { command } from './command/command.ts';
 import type { RuntimeDriver } from './driver.ts';
+import { exo } from './exo/exo.ts';
+import { llamacppRpc } from './llamacpp-rpc/llamacpp-rpc.ts';
+import { mlx } from './mlx/mlx.ts';
 
 /** Every driver by the word that the file has for it. */
-export const drivers: Readonly<Record<DesiredRuntime['driver'], RuntimeDriver>> = { command };
+const drivers: Readonly<Record<DriverName, RuntimeDriver>> = {
+  command,
+  'llamacpp-rpc': llamacppRpc,
+  mlx,
+  exo,
+};
+
+/** The driver of a runtime. */
+export const driverOf = ({ driver }: Pick<DesiredRuntime, 'driver'>): RuntimeDriver => drivers[driver];
+
+/**
+ * The driver that a member was started by, whatever the file says by now. A record of an older meshwright does not name
+ * it: there the lines that its record has an observation bring along are those of its driver alone. None where neither
+ * tells.
+ */
+export function driverOfRecord({
+  driver,
+  logPattern,
+}: Pick<RankRecord, 'driver' | 'logPattern'>): RuntimeDriver | undefined {
+  const all = Object.values(drivers);
+  if (driver !== undefined) return all.find(({ id }) => id === driver);
+  return logPattern === '' ? undefined : all.find((one) => one.logPattern === logPattern);
+}

@@ -14,18 +14,21 @@ export interface AskRequest {
   /** Seconds until curl gives up; may have a fraction. */
   readonly deadlineSeconds: number;
   readonly rootPrefix: string;
+  /** Whether curl also says how long it took, for {@link parseTimedAnswer}. */
+  readonly isTimed?: true;
 }
 
 /**
  * The command that posts JSON to an endpoint, on its node and as the ssh user; nothing of the user's own settings or
  * proxies is used.
  */
-export function askCommand({ port, path, body, deadlineSeconds, rootPrefix }: AskRequest): string {
+export function askCommand({ port, path, body, deadlineSeconds, rootPrefix, isTimed }: AskRequest): string {
+  const told = isTimed === true ? '%{time_total} %{http_code}' : '%{http_code}';
   return shellCommand(`${rootLine(rootPrefix)}
 export R LC_ALL=C
 d=${body === undefined ? '@-' : `"@"${pathWord(body)}`}
 exec ${pathWord(tool.curl)} -q -s -S --noproxy '*' -m ${deadlineSeconds} -H 'Content-Type: application/json' \\
-  --data-binary "$d" -w '\\n%{http_code}' ${quote(`http://127.0.0.1:${port}${path}`)}`);
+  --data-binary "$d" -w '\\n${told}' ${quote(`http://127.0.0.1:${port}${path}`)}`);
 }
 
 /** What the endpoint answered; status 0 when it gave no answer, as curl says it. `undefined` when curl itself failed. */
@@ -33,4 +36,18 @@ export function parseAskAnswer(stdout: string): HttpAnswer | undefined {
   const at = stdout.lastIndexOf('\n');
   const status = stdout.slice(at + 1);
   return at < 0 || !/^\d{3}$/.test(status) ? undefined : { status: Number(status), body: stdout.slice(0, at) };
+}
+
+/** An answer, and how long it took on the node itself. */
+export interface TimedAnswer extends HttpAnswer {
+  readonly seconds: number;
+}
+
+/** The same of a request that was timed. */
+export function parseTimedAnswer(stdout: string): TimedAnswer | undefined {
+  const at = stdout.lastIndexOf('\n');
+  const [, seconds = '', status = ''] = /^(\d{1,6}[.,]\d{1,9}) (\d{3})$/.exec(stdout.slice(at + 1)) ?? [];
+  return at < 0 || status === ''
+    ? undefined
+    : { status: Number(status), body: stdout.slice(0, at), seconds: Number(seconds.replace(',', '.')) };
 }

@@ -14,8 +14,13 @@ export interface BaselineValue {
   /** Commands of sh, as root, that print the value; when one fails or nothing is printed, it could not be read. */
   readonly read: string;
   /**
-   * Commands of sh that set it back from `$v`, where nothing else does; a last one that fails has failed. What is no
-   * setting of one tool (the network, daemons) is put back by steps of its own.
+   * Commands of sh that fail when `$o`, which is there now, is not `$v` in what counts; without them the two are equal
+   * texts.
+   */
+  readonly isBack?: string;
+  /**
+   * Commands of sh that set it back from `$v`, knowing `$o`, where nothing else does; a last one that fails has failed.
+   * What is no setting of one tool (the network, daemons) is put back by steps of its own.
    */
   readonly restore?: string;
 }
@@ -24,12 +29,25 @@ export interface BaselineValue {
 const onMains = `/^[A-Z].* Power:$/ { a = $0 == "AC Power:"; next } a { v[$1] = $2 }
 END {
   if (!("sleep" in v)) exit 1
-  n = split("sleep disksleep autorestart", k, " ")
+  n = split("sleep autorestart", k, " ")
   for (i = 1; i <= n; i++) if (k[i] in v) print k[i], v[k[i]]
 }`;
 
+/** `VOLUME on` or `VOLUME off` of each volume that mdutil knows the state of. @see mdutil(1): -a -s */
+const perVolume = `/^\\/.*:$/ { p = substr($0, 1, length($0) - 1) }
+/^[ \\t]*Indexing enabled/ { print p " on"; n++ }
+/^[ \\t]*Indexing .*disabled\\./ { print p " off"; n++ }
+END { exit !n }`;
+
 const extract = (keyPath: string): string =>
   `${pathWord(tool.plutil)} -extract ${keyPath} json -o - ${pathWord(place.networkPreferences)} 2>&1 || :`;
+
+/** Does this for each line `l` of a volume that is in another state now. One that is not there any more is nobody's. */
+const everyVolume = (work: string): string => `printf '%s\\n' "$v" | while IFS= read -r l; do
+  case $l in (*' on' | *' off') ;; (*) exit 1 ;; esac
+  case $N$o$N in (*"$N$l$N"*) continue ;; (*"$N\${l% *} on$N"* | *"$N\${l% *} off$N"*) ;; (*) continue ;; esac
+  ${work}
+done`;
 
 /** Every value, in the order in which they are read and set back. */
 export const baselineValues: readonly BaselineValue[] = [
@@ -40,7 +58,7 @@ export const baselineValues: readonly BaselineValue[] = [
     restore: `set -f
 case $v in (*[!a-z0-9"$N "]*) return 1 ;; esac
 set -- $(printf '%s\\n' "$v")
-${pathWord(tool.pmset)} -a "$@"`,
+${pathWord(tool.pmset)} -c "$@"`,
   },
   {
     key: 'wired-limit',
@@ -54,9 +72,9 @@ ${pathWord(tool.pmset)} -a "$@"`,
   { key: 'disabled-services', read: `${pathWord(tool.launchctl)} print-disabled system` },
   {
     key: 'spotlight',
-    read: `o=$(${pathWord(tool.mdutil)} -a -s 2>&1) || exit 1
-case $o in (*'Indexing enabled'*) printf 'on\\n' ;; (*'disabled.'*) printf 'off\\n' ;; (*) exit 1 ;; esac`,
-    restore: `case $v in (on | off) ${pathWord(tool.mdutil)} -a -i "$v" ;; (*) return 1 ;; esac`,
+    read: `${pathWord(tool.mdutil)} -a -s 2>/dev/null | ${pathWord(tool.awk)} '${perVolume}'`,
+    isBack: everyVolume('exit 1'),
+    restore: everyVolume(`${pathWord(tool.mdutil)} -i "\${l##* }" "\${l% *}" </dev/null || exit 1`),
   },
   {
     key: 'time-machine',

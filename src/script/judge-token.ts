@@ -1,6 +1,10 @@
 /** What an endpoint gave back for the request of one token. */
 export type TokenAnswer =
-  | { readonly kind: 'token'; readonly text: string }
+  /**
+   * `text` is never empty. `thought` is what a model thought aloud before it, where it says both; `isThought` where the
+   * text itself is all thought.
+   */
+  | { readonly kind: 'token'; readonly text: string; readonly thought?: string; readonly isThought?: true }
   /** `reason` is a few words that go on "no token: …". */
   | { readonly kind: 'none'; readonly reason: string };
 
@@ -12,9 +16,17 @@ export interface HttpAnswer {
 
 const none = (reason: string): TokenAnswer => ({ kind: 'none', reason });
 
+/** Where a chat completion has its text. @see OpenAI API reference, the chat completion object */
+const chatPointer = '/choices/0/message/content';
+
+/** Where servers put what a model thinks aloud; the tokens of a reasoning model begin there. */
+const thoughtPointers = ['/choices/0/message/reasoning_content', '/choices/0/message/reasoning'];
+
 /**
  * Whether an answer carries a token: status 200, JSON, and at the JSON pointer (RFC 6901) a text that is not empty.
- * An answer without text is none, since a mesh that lost a rank can go on answering 200. Never throws.
+ * An answer without text is none, since a mesh that lost a rank can go on answering 200. Of a chat completion what the
+ * model thinks aloud counts as well: it comes from the same mesh, and the first token of some models is always one of
+ * these. Never throws.
  *
  * @example
  * judgeToken({ status: 200, body: '{"choices":[{"message":{"content":"Hi"}}]}' }, '/choices/0/message/content')
@@ -26,9 +38,21 @@ export function judgeToken(answer: HttpAnswer, pointer: string): TokenAnswer {
   const document = parseJson(answer.body);
   if (document === undefined) return none('the answer is not JSON');
   const found = valueAt(document.value, pointer);
+  const thought = pointer === chatPointer ? thoughtOf(document.value) : '';
+  if (thought !== '') {
+    return typeof found === 'string' && found !== ''
+      ? { kind: 'token', text: found, thought }
+      : { kind: 'token', text: thought, isThought: true };
+  }
   if (found === undefined) return none(`the answer has nothing at ${pointer}`);
   if (typeof found !== 'string') return none(`the answer has no text at ${pointer}`);
   return found === '' ? none(`the text at ${pointer} is empty`) : { kind: 'token', text: found };
+}
+
+/** Some servers write the same thought under both names. */
+function thoughtOf(root: unknown): string {
+  const thoughts = thoughtPointers.map((at) => valueAt(root, at)).filter((one) => typeof one === 'string');
+  return [...new Set(thoughts)].join('');
 }
 
 function parseJson(text: string): { readonly value: unknown } | undefined {

@@ -39,8 +39,11 @@ $1 == "Interfaces" && name != "" { list = 1; next }
 list && $1 == "}" { list = 0; next }
 list { kept[name]++; if (!($1 in port)) made[name] = 1; next }
 $1 == "__AUTO__" && $3 == "thunderbolt-bridge" { own[name] = 1 }
-function isown(n) { return !(n in made) && !(n in given) && n !~ /[0-9][0-9][0-9]$/ && (n == "bridge0" || (n in own)) }
+function named(n) { return n !~ /[0-9][0-9][0-9]$/ && (n == "bridge0" || (n in own)) }
+function isown(n) { return named(n) && !(n in made) && !(n in given) }
 END {
+  for (n in made) if (named(n)) print "left", n, "members"
+  for (n in given) if (named(n) && !(n in made) && (n in live)) print "left", n, "address"
   for (n in kept) if (isown(n) && (kept[n] > 0 || (n in own))) print "preferences", n
   for (n in live) if (isown(n)) print "interface", n live[n]
   for (e in port) if (e in held) print "held", e held[e]
@@ -122,13 +125,18 @@ look() {
 
 /**
  * `unbridge` takes away what `look` found of macOS's own bridge: first out of the preferences, or configd makes it
- * anew. @see ifconfig(8) of macOS: deletem, destroy
+ * anew. One that bears the name and is a person's all the same is written down once.
+ *
+ * @see ifconfig(8) of macOS: deletem, destroy
  */
-const bridgeFunction = `unbridge() {
+const bridgeFunction = `leftalone() {
+  case $(${pathWord(tool.cat)} "$l" 2>/dev/null) in (*" bridge $1 left because=$2"*) ;; (*) say "bridge $1 left because=$2" ;; esac
+}
+unbridge() {
   [ -z "$u" ] || return 0
   y=
   while read -r a n m; do
-    case $a in (preferences | interface) may || exit 0 ;; (*) continue ;; esac
+    case $a in (preferences | interface) may || exit 0 ;; (left) leftalone "$n" "$m"; continue ;; (*) continue ;; esac
     if [ "$a" = preferences ]; then
       ${pathWord(tool.plistBuddy)} -c "Delete ${bridges}:$n" ${preferences} >/dev/null 2>&1
       case $(${pathWord(tool.plistBuddy)} -c "Print ${bridges}:$n" ${preferences} 2>&1) in (*'Does Not Exist'*) ;; (*) continue ;; esac

@@ -20,8 +20,10 @@ export const tool = {
   date: nodePath('/bin/date'),
   defaults: nodePath('/usr/bin/defaults'),
   df: nodePath('/bin/df'),
+  ditto: nodePath('/usr/bin/ditto'),
   fdesetup: nodePath('/usr/bin/fdesetup'),
   find: nodePath('/usr/bin/find'),
+  hdiutil: nodePath('/usr/bin/hdiutil'),
   head: nodePath('/usr/bin/head'),
   id: nodePath('/usr/bin/id'),
   ibvDevices: nodePath('/usr/bin/ibv_devices'),
@@ -36,13 +38,16 @@ export const tool = {
   netstat: nodePath('/usr/sbin/netstat'),
   networksetup: nodePath('/usr/sbin/networksetup'),
   plistBuddy: nodePath('/usr/libexec/PlistBuddy'),
+  perl: nodePath('/usr/bin/perl'),
   plutil: nodePath('/usr/bin/plutil'),
+  powermetrics: nodePath('/usr/bin/powermetrics'),
   pmset: nodePath('/usr/bin/pmset'),
   ps: nodePath('/bin/ps'),
   rdmaCtl: nodePath('/usr/bin/rdma_ctl'),
   readlink: nodePath('/usr/bin/readlink'),
   rm: nodePath('/bin/rm'),
   rmdir: nodePath('/bin/rmdir'),
+  sample: nodePath('/usr/bin/sample'),
   sh: nodePath('/bin/sh'),
   scutil: nodePath('/usr/sbin/scutil'),
   shasum: nodePath('/usr/bin/shasum'),
@@ -58,9 +63,18 @@ export const tool = {
   tail: nodePath('/usr/bin/tail'),
   tar: nodePath('/usr/bin/tar'),
   visudo: nodePath('/usr/sbin/visudo'),
+  vmStat: nodePath('/usr/bin/vm_stat'),
   tmutil: nodePath('/usr/bin/tmutil'),
   wc: nodePath('/usr/bin/wc'),
 } as const satisfies Record<string, NodePath>;
+
+/** Where the programs of macOS lie, as PATH has them for a daemon. @see launchd.plist(5) */
+export const programFolders: readonly NodePath[] = [
+  nodePath('/usr/bin'),
+  nodePath('/bin'),
+  nodePath('/usr/sbin'),
+  nodePath('/sbin'),
+];
 
 /** Folders and files of a Mac that meshwright reads or keeps. */
 export const place = {
@@ -70,6 +84,8 @@ export const place = {
   dataVolume: nodePath('/System/Volumes/Data'),
   keeper: nodePath('/Library/Application Support/meshwright/keeper'),
   diagnosticReports: nodePath('/Library/Logs/DiagnosticReports'),
+  /** That this node is to be left alone. */
+  hold: nodePath('/Library/Application Support/meshwright/hold'),
   launchDaemons: nodePath('/Library/LaunchDaemons'),
   library: nodePath('/Library'),
   log: nodePath('/Library/Application Support/meshwright/log'),

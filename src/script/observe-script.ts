@@ -50,7 +50,8 @@ export const observationMaxBytes = (probes: readonly Probe[]): number =>
  * interrupted the wait twice (once may be the moment in which it ended; 138 and 158 are 128 + USR1 on Linux and
  * macOS). After the first stuck one nobody is waited for any more, since then all have had their KILL.
  */
-const prologue = `export R LC_ALL=C
+const prologue = `O=$PATH
+export R O LC_ALL=C
 PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
 export PATH
 umask 077

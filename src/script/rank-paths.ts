@@ -22,3 +22,18 @@ export const rdmaStartsFile: NodePath = below(place.ours, 'rdma-starts');
 
 /** The body of the request for one token. */
 export const requestFile = (placement: string): NodePath => below(placementFolder(placement), 'request');
+
+/** What its leader keeps of the golden answer. */
+export const goldenFile = (placement: string): NodePath => below(placementFolder(placement), 'golden');
+
+/** The folder of the files that a rank reads. */
+export const rankFilesFolder = (placement: string): NodePath => below(placementFolder(placement), 'files');
+
+/** One of these files. */
+export const rankFile = (placement: string, name: string): NodePath => below(rankFilesFolder(placement), name);
+
+/** What was wired before any rank ran in a boot session. */
+export const wiredBaselineFile: NodePath = below(place.ours, 'wired-baseline');
+
+/** Why only a restart of this Mac helps, and in which boot session that was found. */
+export const rebootMarkFile: NodePath = below(place.ours, 'needs-reboot');

@@ -20,6 +20,9 @@ export const stagingFolder = ({ kind, name, digest }: TreeId): NodePath =>
 /** Holds the digest of a staged tree that a job has verified. */
 export const verifiedMark = (tree: TreeId): NodePath => below(stagingFolder(tree), 'verified');
 
+/** What a job has installed into a staged tree by itself, as lines for the seal. */
+export const libraryList = (tree: TreeId): NodePath => below(stagingFolder(tree), 'libraries');
+
 /** Inside of a staging folder: what will be published as it is. */
 export const stagedTree = (tree: TreeId): NodePath => below(stagingFolder(tree), 'tree');
 
@@ -30,5 +33,11 @@ export const stagedFile = (tree: TreeId, path: string): NodePath => below(staged
 export const stagedArchive = (tree: TreeId, archive: JobArgs['unpack-runtime']['archive']): NodePath =>
   below(stagingFolder(tree), `archive.${archive}`);
 
-/** The name of the seal inside of a published tree: `digest=`, `files=`, written after everything else in it. */
+/** Where a file is sent to that belongs to a runtime and is not its archive. */
+export const stagedExtra = (tree: TreeId, name: string): NodePath => below(stagingFolder(tree), `extra/${name}`);
+
+/**
+ * The name of the seal inside of a published tree: `digest=`, `files=`, and what a job has installed by itself, written
+ * after everything else in it.
+ */
 export const sealName = '.meshwright-seal';

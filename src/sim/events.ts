@@ -10,6 +10,7 @@ import { type FaultName, faults } from './faults.ts';
 import { type SimulatedFleet, withMac } from './fleet.ts';
 import { acted, type HandsAct } from './hands-acts.ts';
 import type { MacState } from './mac.ts';
+import { afterKill } from './memory.ts';
 import type { PlistDict } from './plist.ts';
 import { applyWrite, type Write, type Written } from './writes/apply-write.ts';
 
@@ -29,6 +30,8 @@ export type SimEvent =
   | { readonly kind: 'enable-rdma'; readonly mac: string }
   /** A rank has sent much TCP through a cable. */
   | { readonly kind: 'tcp-load'; readonly mac: string }
+  /** A service was sent KILL. */
+  | { readonly kind: 'killed'; readonly mac: string }
   /** exo's daemon has run once. */
   | { readonly kind: 'daemon-run'; readonly mac: string }
   /** Somebody has disabled exo's daemon, or enabled it again. */
@@ -111,6 +114,8 @@ export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
       return { kind: 'done', fleet: withMac(fleet, event.mac, enabled) };
     case 'tcp-load':
       return { kind: 'done', fleet: withMac(fleet, event.mac, underTcp) };
+    case 'killed':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, afterKill) };
     case 'daemon-run':
       return { kind: 'done', fleet: withMac(fleet, event.mac, underDaemon) };
     case 'daemon':

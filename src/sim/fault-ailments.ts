@@ -42,6 +42,13 @@ export const pdLeak: Fault = macFault(
   (mac) => (mac.ailments.lacksDomains ? 'it has none left already' : ailing(mac, { lacksDomains: true })),
 );
 
+/** What the driver of the GPU or of RDMA holds for a process outlives it where KILL has ended it. */
+export const wiredLeak: Fault = macFault(
+  'a rank that has to be killed leaves a quarter of the memory wired, until a reboot',
+  aimAtNode,
+  (mac) => (mac.ailments.leaksWired ? 'it leaks already' : ailing(mac, { leaksWired: true })),
+);
+
 /** macOS makes the bridge anew, at once and whenever the Mac starts. */
 export const bridgeRebuilt: Fault = macFault(
   'macOS builds the Thunderbolt Bridge anew, now and at every start',

@@ -20,6 +20,7 @@ import {
   pdLeak,
   rdmaHang,
   slowShutdown,
+  wiredLeak,
 } from './fault-ailments.ts';
 import { cable40g, cableMissing, cableSwapped, gidMissing } from './fault-cables.ts';
 import { daemonConflict, dhcpReset, internetSharing } from './fault-network.ts';
@@ -64,6 +65,7 @@ export const faults = {
   'slow-shutdown': slowShutdown,
   'sudo-denied': sudoDenied,
   'tcp-load-panic': tcpLoadPanic,
+  'wired-leak': wiredLeak,
   'wrong-host-key': wrongHostKey,
   'wrong-mac': wrongMac,
 } as const satisfies Readonly<Record<string, Fault>>;

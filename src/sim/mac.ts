@@ -88,6 +88,10 @@ export interface Ailments {
   readonly panicsUnderTcp?: true;
   /** exo's network daemon: `stopped` is unloaded and disabled. */
   readonly networkDaemon?: 'fights' | 'stopped';
+  /** What a killed process has wired stays wired. */
+  readonly leaksWired?: true;
+  /** What killed processes have left wired; until the next start. */
+  readonly leakedWiredBytes?: number;
   /** There is no current at its socket. */
   readonly lacksCurrent?: true;
 }
@@ -115,8 +119,8 @@ export interface MacState {
   readonly domains: Readonly<Record<string, PlistDict>>;
   /** The state of the application firewall as its tool counts: off, on, blocking all. */
   readonly firewall: 0 | 1 | 2;
-  /** Whether Spotlight indexes its volumes. */
-  readonly isIndexing: boolean;
+  /** The volumes that Spotlight indexes. */
+  readonly indexed: readonly string[];
   readonly isFileVaultOn: boolean;
   readonly power: {
     /** Minutes; 0 is never. */

@@ -62,7 +62,7 @@ export function newMac(from: NewMac): MacState {
     },
     domains: newDomains(desired, node),
     firewall: 0,
-    isIndexing: desired.system.backgroundServices !== 'stop',
+    indexed: desired.system.backgroundServices === 'stop' ? [] : ['/', '/System/Volumes/Data'],
     isFileVaultOn: desired.system.fileVault === 'enabled',
     power: {
       sleepMinutes: desired.power.sleepMinutes ?? 0,

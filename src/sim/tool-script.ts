@@ -1,6 +1,6 @@
 import type { NodePath, Word } from '../model/node-path.ts';
 import type { NameTool, Row, TableTool, Tool, Usage, View } from './commands/tool.ts';
-import { askSimulator, toolName } from './commands/tool.ts';
+import { askSimulator, say, sayFunction, toolName } from './commands/tool.ts';
 import { dataFile, type NodeFile, toolFile } from './node-files.ts';
 
 /** One word of sh that means exactly this text. */
@@ -26,7 +26,18 @@ function slug(row: Row): string {
  * The shell finds its root from its own path without a fork; on a node without prefix the same expression gives the
  * empty string. Unknown arguments leave one line in `/.sim/unknown` and get the tool's own usage text.
  */
-const head = (tool: Tool): string => `#!/bin/sh\nr=\${0%${quote(tool.path)}}\na=$r/.sim/answers/${toolName(tool)}\n`;
+const head = (tool: Tool): string =>
+  `#!/bin/sh\nr=\${0%${quote(tool.path)}}\na=$r/.sim/answers/${toolName(tool)}\n${sayFunction}`;
+
+/** A shell reads its files byte by byte: up to here that costs less than to start another program. */
+const saidCharacters = 1_500;
+
+/** Commands of sh that print a stored answer; `what` is the text that lies there. */
+function printed(file: string, what: string): string {
+  const path = `"$a"/${quote(file)}`;
+  const isSaid = what.length <= saidCharacters && what.endsWith('\n') && !what.includes('\0');
+  return isSaid ? `${say} ${path}` : `/bin/cat ${path}`;
+}
 
 const tail = (tool: Tool, usage: Usage): string =>
   [
@@ -45,9 +56,10 @@ function rowBody(row: Row): string {
 }
 
 function storedAnswer(row: Row): string {
-  const out = row.stdout === undefined ? '' : `/bin/cat "$a"/${quote(`${slug(row)}.out`)}`;
-  if (out !== '' && row.stderr === undefined && (row.exitCode ?? 0) === 0) return `exec ${out}`;
-  const err = row.stderr === undefined ? '' : `/bin/cat "$a"/${quote(`${slug(row)}.err`)} >&2`;
+  const out = row.stdout === undefined ? '' : printed(`${slug(row)}.out`, row.stdout);
+  const isCopied = out.startsWith('/bin/cat ') && row.stderr === undefined && (row.exitCode ?? 0) === 0;
+  if (isCopied) return `exec ${out}`;
+  const err = row.stderr === undefined ? '' : `${printed(`${slug(row)}.err`, row.stderr)} >&2`;
   return [out, err, `exit ${row.exitCode ?? 0}`].filter((part) => part !== '').join('; ');
 }
 

@@ -6,9 +6,12 @@ import { describe, expect, it } from 'vitest';
 import { root } from './sources.ts';
 
 type Counts = Readonly<Record<'total' | 'passed' | 'failed' | 'skipped', number>>;
-const { countTests }: { countTests: (folder: string) => Counts } = await import(
-  pathToFileURL(join(root, 'scripts/count-tests.mjs')).href
-);
+
+interface Results {
+  readonly countTests: (folder: string) => Counts;
+  readonly failureLines: (folder: string, root: string, most?: number) => readonly string[];
+}
+const { countTests, failureLines }: Results = await import(pathToFileURL(join(root, 'scripts/count-tests.mjs')).href);
 
 /** Writes result files as vitest does and counts them. */
 function count(...runs: readonly (readonly (readonly [fullName: string, status: string])[] | string)[]): Counts {
@@ -64,5 +67,49 @@ describe('the count of tests over several runs', () => {
   it('counts a file that could not be loaded, and results that cannot be read, as failed', () => {
     expect(count([])).toMatchObject({ failed: 1 });
     expect(count('{')).toMatchObject({ failed: 1 });
+  });
+});
+
+/** One result file with these tests of `/repo/test/a.test.ts`, and what is told of its failures. */
+function failures(tests: readonly object[], most?: number, message?: string): readonly string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'meshwright-failures-'));
+  const file = { name: '/repo/test/a.test.ts', status: 'failed', message, assertionResults: tests };
+  for (const name of ['everyday.json', 'whole.json']) {
+    writeFileSync(join(folder, name), JSON.stringify({ testResults: [file] }));
+  }
+  const lines = failureLines(folder, '/repo', most);
+  rmSync(folder, { recursive: true });
+  return lines;
+}
+
+describe('the failures of several runs', () => {
+  const failed = (title: string, message: string) => ({
+    ancestorTitles: ['a rack'],
+    title,
+    fullName: `a rack ${title}`,
+    status: 'failed',
+    failureMessages: [message],
+  });
+
+  it('are a line for each test, once, with the first line of its message', () => {
+    const passed = { ...failed('three', ''), status: 'passed', failureMessages: [] };
+    expect(failures([failed('one', 'Error: too late\n    at b.ts'), failed('two', 'x'.repeat(200)), passed])).toEqual([
+      'FAILED  test/a.test.ts > a rack > one: Error: too late',
+      `FAILED  test/a.test.ts > a rack > two: ${'x'.repeat(159)}…`,
+    ]);
+  });
+
+  it('are no more than a page of them, and how many more there are', () => {
+    const many = Array.from({ length: 43 }, (_, index) => failed(`test ${index}`, 'no'));
+    expect(failures(many).slice(39)).toEqual(['FAILED  test/a.test.ts > a rack > test 39: no', 'and 3 more']);
+    expect(failures(many.slice(0, 40))).toHaveLength(40);
+  });
+
+  it('name a file that could not be loaded, and results that cannot be read', () => {
+    expect(failures([], 40, 'Cannot find module x')).toEqual(['FAILED  test/a.test.ts: Cannot find module x']);
+    const folder = mkdtempSync(join(tmpdir(), 'meshwright-failures-'));
+    writeFileSync(join(folder, 'whole.json'), '{');
+    expect(failureLines(folder, '/repo')).toEqual(['FAILED  results of whole.json: they cannot be read']);
+    rmSync(folder, { recursive: true });
   });
 });

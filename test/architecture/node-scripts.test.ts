@@ -62,13 +62,13 @@ describe('node scripts', () => {
   it.each(scripts.flatMap(([name, script]) => scriptShells.map((shell) => [name, shell.name, shell, script] as const)))(
     '%s can be read by %s',
     (_, __, { argv: [command, ...options] }, script) => {
-      const read = spawnSync(command, [...options.slice(0, -1), '-n'], { input: script, timeout: 20_000 });
+      const read = spawnSync(command, [...options.slice(0, -1), '-n'], { input: script, timeout: 60_000 });
       expect([read.status, read.stderr.toString()]).toEqual([0, '']);
     },
   );
 
   it.skipIf(!hasShellcheck && !isShellcheckRequired).each(scripts)('%s passes shellcheck', (_, script) => {
-    const checked = spawnSync('shellcheck', ['-s', 'sh', '-e', notTakenOver, '-'], { input: script, timeout: 20_000 });
+    const checked = spawnSync('shellcheck', ['-s', 'sh', '-e', notTakenOver, '-'], { input: script, timeout: 60_000 });
     expect([checked.status, checked.stdout?.toString()]).toEqual([0, '']);
   });
 

@@ -12,7 +12,7 @@ describe('pure modules where clock, randomness, timers and process throw', () =>
 
   it('can all be imported, judge a file and a silent rack, expand a playbook, plan, and say how and what', () => {
     const words = [join(root, 'test/architecture/run-pure.mjs'), join(root, 'dist'), folders.join(','), 'yaml,semver'];
-    const printed = execFileSync(process.execPath, words, { encoding: 'utf8', timeout: 30_000 });
+    const printed = execFileSync(process.execPath, words, { encoding: 'utf8', timeout: 60_000 });
     expect(JSON.parse(printed)).toEqual({
       modules: written.length,
       nodes: 4,

@@ -2,11 +2,13 @@ import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
+import { misused } from './act-misused.ts';
 import { endPlace } from './fleet.ts';
 import { codesOf, ended, expectGolden, json, meshwright, type Ran, start } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
+import { onTerminal } from './terminal.ts';
 
 let place: Place;
 let tooEarly: Ran;
@@ -34,6 +36,39 @@ describe('ask', () => {
   });
 });
 
+describe('ask of a model that thinks aloud', () => {
+  const asJson = async (...words: string[]) =>
+    json(await run('ask', 'chat', 'Think, and say hello', '--sim', '--json', ...words));
+
+  it('prints the answer alone into a pipe, and has both apart in its document', async () => {
+    const { code, stdout } = await run('ask', 'chat', 'Think, and say hello', '--sim');
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^[0-9a-f]{64}\n$/)]);
+    const document = await asJson();
+    expect(schemaCheck('ask')(document)).toEqual([]);
+    expect(document).toMatchObject({
+      answer: stdout.trim(),
+      thought: 'A question.\nIt is asked for.',
+      diagnostics: [],
+    });
+  });
+
+  it('dims the thoughts on a terminal', async () => {
+    const { stdout } = await onTerminal(place, ['ask', 'chat', 'Think, and say hello', '--sim']);
+    expect(stdout).toMatch(/\u001b\[2mA question\.\nIt is asked for\.\u001b\[22m\n\n[0-9a-f]{64}\n/);
+  });
+
+  it('says that there is no answer where its tokens were over before', async () => {
+    const ran = await run('ask', 'chat', 'Think, and say hello', '--sim', '--max-tokens', '2');
+    expect([ran.code, ran.stdout]).toEqual([1, '']);
+    expect(ran.stderr).toContain('--max-tokens 8');
+    const document = await asJson('--max-tokens', '2');
+    expect([codesOf(document), Object.keys(Object(document))]).toEqual([
+      ['ask/no-answer'],
+      ['formatVersion', 'simulated', 'placement', 'node', 'thought', 'diagnostics'],
+    ]);
+  });
+});
+
 describe('logs', () => {
   it('shows what ranks have printed, of a placement or of a node', async () => {
     const [all, one, asJson] = await Promise.all([
@@ -54,19 +89,7 @@ describe('logs', () => {
 
 describe('a verb that disturbs', () => {
   it('says what could be meant when nothing is named, and changes nothing', async () => {
-    const rans = await Promise.all([
-      run('stop', '--sim'),
-      run('restart', 'chta', '--sim'),
-      run('stop', 'studio-1', '--sim'),
-      run('start', 'chat', '--all', '--sim'),
-      run('reboot', '--sim'),
-      run('shutdown', 'studio-9', '--sim'),
-      run('ask', '--sim'),
-      run('ask', 'chat', '--sim'),
-      run('logs', '--sim'),
-      run('lease', 'release', '--sim'),
-      run('apply', '--sim', '--allow', 'reboot'),
-    ]);
+    const rans = await Promise.all(misused.map((words) => run(...words)));
     expect(rans.map((ran) => [ran.code, ran.stdout])).toEqual(rans.map(() => [64, '']));
     await expectGolden('act-usage', place, rans);
   });
@@ -163,10 +186,15 @@ describe('a lease', () => {
     const end = ended(child, words);
     let held: unknown;
     while (held === undefined && child.exitCode === null) {
+      // While it is looked at it stands still, however slow the look is.
+      child.kill('SIGSTOP');
       const { nodes } = json(await run('lease', 'status', '--sim', '--json')) as {
         readonly nodes: Readonly<Record<string, { readonly held?: boolean }>>;
       };
       held = Object.values(nodes).find((one) => one.held);
+      if (held !== undefined) break;
+      child.kill('SIGCONT');
+      await new Promise((resolve) => setTimeout(resolve, 100));
     }
     child.kill('SIGKILL');
     await end;
@@ -178,5 +206,86 @@ describe('a lease', () => {
     const status = await run('lease', 'status', '--sim');
     expect([status.code, status.stdout.includes('nobody holds a node')]).toEqual([0, true]);
     expect((await run(...words)).code).toBe(0);
+  });
+});
+
+describe('a fallback', () => {
+  const fallback = pairFile((file) => {
+    filePart(file, 'placements', 'chat')['fallback'] = { nodes: ['studio-4'], context: '4k' };
+  });
+  const statusOf = async () =>
+    json(await run('status', '--sim', '--json')) as {
+      readonly placements: { readonly chat: { readonly state: string; readonly standing: string } };
+      readonly nodes: Readonly<Record<string, { readonly reached: boolean }>>;
+      readonly findings: readonly { readonly code: string }[];
+    };
+  const startThere = ['start', 'chat', '--fallback', '--sim', '--yes'];
+
+  it('is refused where the file has none, and changes nothing of what runs by being declared', async () => {
+    const none = await run(...startThere, '--json');
+    expect([none.code, codesOf(json(none))]).toEqual([64, ['cli/usage']]);
+    place.write('cluster.yaml', fileText(fallback));
+    const ran = await run('apply', '--sim', '--yes', '--json');
+    expect([ran.code, (json(ran) as { readonly steps: readonly unknown[] }).steps]).toEqual([0, []]);
+    const { endpoints } = json(await run('endpoints', '--json')) as {
+      readonly endpoints: readonly { readonly node: string; readonly fallback?: true }[];
+    };
+    expect(endpoints.map((one) => [one.node, one.fallback])).toEqual([
+      ['studio-1', undefined],
+      ['studio-4', true],
+    ]);
+  });
+
+  it('is started when a Mac is gone, from wherever a killed start has left it, and a second start is empty', async () => {
+    expect((await run('sim', 'fault', 'power-cut', 'studio-1')).code).toBe(0);
+    const gone = await statusOf();
+    expect([gone.placements.chat.state, gone.findings.map(({ code }) => code)]).toEqual([
+      'unknown',
+      expect.arrayContaining(['mesh/fallback-there']),
+    ]);
+    const child = start(place, startThere);
+    const end = ended(child, startThere);
+    child.stdout?.once('data', () => setImmediate(() => child.kill('SIGKILL')));
+    await end;
+    await run('lease', 'release', '--all', '--sim', '--yes');
+    expect((await run(...startThere)).code).toBe(0);
+    const again = await run(...startThere, '--json');
+    expect([again.code, (json(again) as { readonly steps: readonly unknown[] }).steps]).toEqual([0, []]);
+    expect((await run('ask', 'chat', 'Hello?', '--sim')).code).toBe(0);
+    expect((await run('logs', 'chat', '--sim')).stdout).toMatch(/^simulated studio-4 \|/);
+  });
+
+  it('is told by status, is restarted there, and no apply stops it while the Mac is away', async () => {
+    const document = await statusOf();
+    expect(schemaCheck('status')(document)).toEqual([]);
+    expect(document.placements.chat).toMatchObject({
+      state: 'serving',
+      standing: 'differs',
+      nodes: ['studio-4'],
+      onFallback: { contextTokens: 4_096, away: ['studio-1'] },
+    });
+    const text = await run('status', '--sim');
+    expect(text.stdout).toContain('    on its fallback: studio-4, context 4k\n');
+    const ran = await run('apply', '--sim', '--yes', '--allow', 'interrupt');
+    expect([ran.code, /placement\/chat +on studio-1: placement\/chat on studio-1 is unknown/.test(ran.stdout)]).toEqual(
+      [4, true],
+    );
+    expect((await run('restart', 'chat', '--sim', '--yes')).code).toBe(0);
+    expect((await run('ask', 'chat', 'Hello?', '--sim')).code).toBe(0);
+  });
+
+  it('is left as an interruption once the Mac is there again, and never without consent', async () => {
+    await run('sim', 'fault', '--clear');
+    while ((await statusOf()).nodes['studio-1']?.reached !== true);
+    const plan = await run('plan', '--sim');
+    expect(plan.stdout).toMatch(/on its fallback: studio-4, context 4k\s+-> serving on its own nodes: studio-1,/);
+    const refused = await run('apply', '--sim', '--yes', '--json');
+    expect([refused.code, codesOf(json(refused))]).toEqual([5, ['plan/not-allowed']]);
+    expect((await run('ask', 'chat', 'Hello?', '--sim')).code).toBe(0);
+    expect((await run('apply', '--sim', '--yes', '--allow', 'interrupt')).code).toBe(0);
+    const { placements, findings } = await statusOf();
+    expect([placements.chat.standing, findings]).toEqual(['met', []]);
+    const last = await run('apply', '--sim', '--yes', '--json');
+    expect([last.code, (json(last) as { readonly steps: readonly unknown[] }).steps]).toEqual([0, []]);
   });
 });

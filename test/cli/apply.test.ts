@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../scenarios/sim-fixture.ts';
 import { endPlace } from './fleet.ts';
 import { codesOf, ended, json, meshwright, start, widest } from './meshwright.ts';
 import { bareFile, fileIn, placeWithPair } from './pair.ts';
@@ -113,12 +114,13 @@ describe('apply without a terminal', () => {
 describe('apply that is interrupted', () => {
   it('stops in order, gives its leases back, and goes on from there the next time', async () => {
     await fault('bridge-active', 'studio-1');
-    const words = ['apply', '--sim', '--yes'];
+    const words = ['apply', '--sim', '--yes', '--record', 'interrupted.jsonl'];
     const child = start(place, words);
-    child.stdout?.on('data', (chunk: Buffer) => {
-      if (chunk.toString().includes('Effects: ')) setTimeout(() => child.kill('SIGINT'), 300);
-    });
-    const ran = await ended(child, words);
+    const end = ended(child, words);
+    const isAtWork = (): boolean => fileIn(place, 'interrupted.jsonl')?.includes('"script"') === true;
+    expect(await eventually(isAtWork)).toBe(true);
+    child.kill('SIGINT');
+    const ran = await end;
     expect([ran.code, ran.stdout.trimEnd().split('\n').at(-1)]).toEqual([
       130,
       'interrupted: the same command goes on from here',

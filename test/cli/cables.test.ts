@@ -59,7 +59,7 @@ describe('cables', () => {
     expect(lines).toHaveLength(4);
     for (const line of lines) {
       expect(line).toContain('SPThunderboltDataType');
-      expect(line).not.toMatch(/ibv_dev|rdma_ctl|curl/);
+      expect(line).not.toMatch(/ibv_dev|rdma_ctl|data-binary/);
     }
   });
 

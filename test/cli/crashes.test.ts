@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pairFile } from '../scenarios/converge-file.ts';
 import { eventually } from '../scenarios/sim-fixture.ts';
 import { endPlace } from './fleet.ts';
+import { keepersAtRest } from './keepers.ts';
 import { expectGolden, json, meshwright } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
@@ -32,6 +33,7 @@ async function expectWhole(): Promise<void> {
 describe('a Mac that panics', () => {
   it('is there again by itself, status says what went down with it, and apply starts that again', async () => {
     await run('sim', 'fault', 'crash', 'studio-4');
+    await keepersAtRest(place);
     const seen = await run('status', '--sim');
     await expectGolden('status-after-crash', place, [seen]);
     expect(await troubles()).toContain('macos/panicked node studio-4');

@@ -100,7 +100,7 @@ describe('exec', () => {
   });
 
   it('gives up after its deadline with an exit that nobody knows', async () => {
-    const ran = await run('exec', '--sim', '--deadline', '1500ms', 'studio-1', '--', 'sh', '-c', 'while :; do :; done');
+    const ran = await run('exec', '--sim', '--deadline', '5s', 'studio-1', '--', 'sh', '-c', 'while :; do :; done');
     expect(ran.code).toBe(1);
     expect(ran.stderr).toMatch(/^simulated studio-1 ! exit unknown: /m);
   });

@@ -48,6 +48,7 @@ const shows: Readonly<Record<FaultName, { readonly target: string; readonly exit
   'slow-shutdown': { target: 'studio-1', exit: 0 },
   'sudo-denied': { target: 'studio-2', exit: 0 },
   'tcp-load-panic': { target: 'studio-1', exit: 0 },
+  'wired-leak': { target: 'studio-1', exit: 0 },
   'wrong-host-key': { target: 'studio-2', exit: 4 },
   'wrong-mac': { target: 'studio-1,studio-2', exit: 4 },
 };

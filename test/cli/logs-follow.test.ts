@@ -124,3 +124,25 @@ describe('logs that are followed', () => {
     expect([ran.code, codesOf(json(ran))]).toEqual([64, ['cli/usage']]);
   });
 });
+
+describe('logs that tell of a failure', () => {
+  it('name the rank that failed first, mark its line, and say what it means and what to do', async () => {
+    writeLog('studio-1', 'waiting for the others\n');
+    writeLog('studio-4', 'hello\ndyld[812]: Library not loaded: @rpath/libmlx.dylib\n');
+    const ran = await run('logs', 'chat', '--sim');
+    expect(ran.stdout.split('\n').filter((line) => line.startsWith('simulated studio-4'))).toEqual([
+      'simulated studio-4 | hello',
+      'simulated studio-4 ! dyld[812]: Library not loaded: @rpath/libmlx.dylib',
+    ]);
+    expect(ran.stderr).toContain('mesh/first-failing-rank');
+    expect(ran.stderr).toContain('The program needs a library that is not on this Mac.');
+    expect(ran.stderr).toContain('Put the library into the archive');
+    expect(codesOf(json(await run('logs', 'chat', '--sim', '--json')))).toEqual(['mesh/first-failing-rank']);
+  });
+
+  it('say nothing of ranks that only speak', async () => {
+    writeLog('studio-1', 'waiting for the others\n');
+    writeLog('studio-4', 'hello\n');
+    expect((await run('logs', 'chat', '--sim')).stderr).toBe('');
+  });
+});

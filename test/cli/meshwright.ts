@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { Place } from './place.ts';
-import { stable } from './placeholders.ts';
+import { stable, withoutProgress } from './placeholders.ts';
 
 /** The built program. */
 export const mainFile = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
-/** How a run of the program ended. */
+/** How a run of the program ended, without how far it was in between. */
 export interface Ran {
   readonly words: readonly string[];
   readonly code: number | null;
@@ -22,7 +22,8 @@ export interface RunOptions {
   readonly folder?: string;
 }
 
-const deadlineMs = 40_000;
+/** Longer than any run takes on a busy machine; who hangs is ended by it before its test is given up. */
+export const longestRunMs = 100_000;
 
 /** The place's environment with changes; a variable that is undefined is not there. */
 export function environment(place: Place, changes: RunOptions['env'] = {}): Record<string, string> {
@@ -52,8 +53,8 @@ export function startMerged(place: Place, words: readonly string[]): ChildProces
   });
 }
 
-/** Waits for the end of a started program, at most 40 s unless told otherwise, and gives what it wrote. */
-export function ended(child: ChildProcess, words: readonly string[], longestMs = deadlineMs): Promise<Ran> {
+/** Waits for the end of a started program, at most 100 s unless told otherwise, and gives what it wrote. */
+export function ended(child: ChildProcess, words: readonly string[], longestMs = longestRunMs): Promise<Ran> {
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
@@ -63,7 +64,8 @@ export function ended(child: ChildProcess, words: readonly string[], longestMs =
     child.once('error', reject);
     child.once('close', (code, signal) => {
       clearTimeout(timer);
-      resolve({ words, code, signal, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() });
+      const stderr = withoutProgress(Buffer.concat(err).toString());
+      resolve({ words, code, signal, stdout: Buffer.concat(out).toString(), stderr });
     });
   });
 }

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   mkdirSync,
@@ -12,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { processesBelow } from '../processes-below.ts';
 
 /** A person's computer in a temporary folder: own home, own state, own folder for temporary files. */
 export interface Place {
@@ -69,10 +69,7 @@ export function makeExamplePlace(): Place {
 }
 
 /** Lines of living processes that were started with a path of this place. */
-export function processesOf(place: Place): readonly string[] {
-  const all = execFileSync('ps', ['-axww', '-o', 'pid=,args='], { encoding: 'utf8' });
-  return all.split('\n').filter((line) => line.includes(place.root));
-}
+export const processesOf = (place: Place): readonly string[] => processesBelow(place.root);
 
 /** What lies in the place's folder for temporary files. */
 export const temporaryFiles = (place: Place): readonly string[] => readdirSync(place.tmp);

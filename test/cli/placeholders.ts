@@ -9,10 +9,16 @@ const sameWidth =
 
 const account = userInfo().username.replaceAll(/[^\w]/g, '\\$&');
 
+const progress = '(?:[a-z]+|reading headers): \\d+ of \\d+ done after \\d+ s, waiting for [^\\r\\n]*';
+const lines = new RegExp(`^${progress}\\n`, 'gm');
+// biome asks that no control character stands in an expression, so it is made from its text.
+const rewritten = new RegExp(`\\r${'\\u001b'}\\[K(?:${progress})?`, 'g');
+
+/** A text without the lines that say how far a run is: only a machine on which something takes two seconds shows any. */
+export const withoutProgress = (text: string): string => text.replace(lines, '').replace(rewritten, '');
+
 /** What differs from run to run, and what stands for it. */
 const volatile: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
-  // Progress is shown when a machine is slow.
-  [/^(?:asking|hashing|observing|running): \d+ of \d+ done.*\n/gm, ''],
   [/SHA256:[A-Za-z0-9+/]{43}/g, sameWidth('SHA256:FINGERPRINT')],
   [/AAAAC3NzaC1lZDI1NTE5[A-Za-z0-9+/=]+/g, sameWidth('BASE64-OF-A-KEY')],
   [/(?<=127\.0\.0\.1\]:)\d{4,5}/g, 'PORT'],
@@ -35,7 +41,7 @@ const volatile: readonly (readonly [RegExp, string | ((found: string) => string)
 
 /** A text without what differs from run to run: paths of the place, ports, times, and what the simulator makes up. */
 export function stable(place: Place, text: string): string {
-  const known = text
+  const known = withoutProgress(text)
     .replaceAll(place.folder, '/rack')
     .replaceAll(place.state, '/state')
     .replaceAll(place.root, '/place');

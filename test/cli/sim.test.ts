@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fileText } from '../scenarios/converge-file.ts';
+import { eventually } from '../scenarios/sim-fixture.ts';
 import { endPlace } from './fleet.ts';
 import { codesOf, ended, environment, expectGolden, json, meshwright, start } from './meshwright.ts';
 import { bareFile } from './pair.ts';
@@ -15,6 +16,14 @@ beforeAll(() => {
 afterAll(() => endPlace(place));
 
 const run = (...words: string[]) => meshwright(place, words);
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
 
 interface Pid {
   readonly pid: number;
@@ -119,6 +128,7 @@ describe('sim', () => {
   it('is cleaned up after a crash', async () => {
     const { pid } = json(await run('sim', 'up', '--json')) as Pid;
     process.kill(pid, 'SIGKILL');
+    expect(await eventually(() => !isAlive(pid))).toBe(true);
     await expectGolden('sim-crashed', place, [await run('sim', 'status'), await run('sim', 'down')]);
     expect(processesOf(place)).toEqual([]);
   });

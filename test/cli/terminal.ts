@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { environment, mainFile, type Ran, type RunOptions } from './meshwright.ts';
+import { environment, longestRunMs, mainFile, type Ran, type RunOptions } from './meshwright.ts';
 import type { Place } from './place.ts';
+import { withoutProgress } from './placeholders.ts';
 
 /** What a person does at the terminal: when this text has appeared, these keys are typed. */
 export interface Typing {
@@ -12,6 +13,8 @@ export interface Typing {
 export interface TerminalOptions extends RunOptions {
   readonly columns?: number;
   readonly typing?: Typing;
+  /** Told when this text is there, and again with whatever comes after it. */
+  readonly notice?: { readonly after: string; readonly tell: () => void };
 }
 
 /** Makes a terminal; part of util-linux and of macOS. */
@@ -41,19 +44,20 @@ export function onTerminal(place: Place, words: readonly string[], options: Term
   let hasTyped = false;
   child.stdout.on('data', (chunk: Buffer) => {
     stdout += chunk.toString();
-    const { typing } = options;
+    const { typing, notice } = options;
+    if (notice !== undefined && stdout.includes(notice.after)) notice.tell();
     if (typing === undefined || hasTyped || !stdout.includes(typing.after)) return;
     hasTyped = true;
     child.stdin.write(typing.keys);
   });
-  const timer = setTimeout(() => child.kill('SIGKILL'), 40_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), longestRunMs);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (_code, signal) => {
       clearTimeout(timer);
       child.stdin.destroy();
       const code = /\[exit (\d+)\]\s*$/.exec(stdout)?.[1];
-      const text = stdout.replace(/\[exit \d+\]\s*$/, '').replaceAll('\r', '');
+      const text = withoutProgress(stdout.replace(/\[exit \d+\]\s*$/, '')).replaceAll('\r', '');
       resolve({ words, code: code === undefined ? null : Number(code), signal, stdout: text, stderr: '' });
     });
   });

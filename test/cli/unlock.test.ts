@@ -108,6 +108,29 @@ describe('unlock of a simulated rack', () => {
     expect([two.code, bad.code, none.code]).toEqual([64, 64, 64]);
     expect(bad.stderr).not.toContain(wrong);
   });
+
+  it('says of each key of a published endpoint whether its source gives one, and shows none', async () => {
+    const text = readFileSync(join(place.folder, 'cluster.yaml'), 'utf8');
+    const keys = 'apiKey: [{ env: KEY_OF_ANA }, { env: KEY_OF_BEN }]';
+    const published = `
+doorman: { node: ./dist/node-v22.0.0-darwin-arm64.tar.gz }
+runtimes: { reference: { driver: command, archive: ./reference.tar.gz, command: ["{runtime}/bin/rank"] } }
+models: { tiny: { source: ./tiny } }
+placements:
+  chat:
+    { model: tiny, runtime: reference, nodes: [studio-1], transport: tcp, context: 4k, endpoint: { listen: lan, ${keys} } }
+`;
+    place.write('cluster.yaml', `${text}${published}`);
+    const env = { KEY_OF_ANA: 'never-to-be-shown-0123456789' };
+    const [page, document] = [await run(env, 'secrets', '--sim'), await run(env, 'secrets', '--sim', '--json')];
+    expect(page.stdout).toContain('env KEY_OF_ANA  resolves          key of chat\n');
+    expect(page.stdout).toContain('env KEY_OF_BEN  does not resolve  key of chat\n');
+    expect(page.stdout).toContain('The environment variable KEY_OF_BEN is not set.');
+    expect(schemaCheck('secrets')(json(document))).toEqual([]);
+    expect(json(document)).toMatchObject({ keys: [{ placement: 'chat', state: 'resolves' }, { state: 'missing' }] });
+    for (const { stdout, stderr } of [page, document]) expect(stdout + stderr).not.toContain('never-to-be-shown');
+    place.write('cluster.yaml', text);
+  });
 });
 
 describe('reboot of Macs with FileVault', () => {

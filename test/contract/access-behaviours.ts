@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { installAccess } from '../../src/apply/install-access.ts';
+import { byPassword as byOwnPassword, installAccess } from '../../src/apply/install-access.ts';
 import { trustedWay } from '../../src/cli/enroll-access.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { concealed } from '../../src/model/secret.ts';
@@ -97,7 +97,7 @@ export const accessBehaviours: readonly Behaviour[] = [
         expect.stringContaining(key),
         expect.not.stringContaining(key),
       ]);
-      await expect.poll(async () => (await user(node, 'echo up')).stdout, { timeout: 20_000 }).toBe('up\n');
+      await expect.poll(async () => (await user(node, 'echo up')).stdout, { timeout: 60_000 }).toBe('up\n');
     },
   },
   {
@@ -110,7 +110,10 @@ export const accessBehaviours: readonly Behaviour[] = [
       const way = trustedWay(target, { type, base64 }, 'the lock');
       const key = rack.fleet.userKey.publicText.split(' ').slice(0, 2).join(' ').trim();
       const install = (password: string) =>
-        installAccess({ node: nodeName(node), way, password: concealed(password), key }, { deadlineMs: 20_000 });
+        installAccess(
+          { node: nodeName(node), way, password: concealed(password), key, logIn: byOwnPassword(concealed(password)) },
+          { deadlineMs: 20_000 },
+        );
       expect((await install('wrong')).diagnostics.map(({ code }) => code)).toEqual(['ssh/password-refused']);
       expect(await install('simulated')).toEqual({ answer: { key: 'added', rule: 'added' }, diagnostics: [] });
       expect(await install('simulated')).toEqual({ answer: { key: 'kept', rule: 'kept' }, diagnostics: [] });

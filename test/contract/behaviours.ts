@@ -117,7 +117,7 @@ export const behaviours: readonly Behaviour[] = [
     check: async (rack) => {
       const before = await rack.bootSession(one);
       await rack.user(one, `${escaped}; printf kept >"$R/Users/mesh/kept"; printf gone >"$R/tmp/gone"`);
-      expect(await isCounting(rack, one)).toBe(true);
+      expect(await eventually(() => isCounting(rack, one))).toBe(true);
       await rack.reboot(one);
       expect(await rack.bootSession(one)).not.toBe(before);
       expect(await isCounting(rack, one)).toBe(false);
@@ -144,14 +144,15 @@ export const behaviours: readonly Behaviour[] = [
       await writeJob(rack, one);
       const pids = (): readonly number[] => fleet.processes().map(({ pid }) => pid);
       const [first = 0] = pids();
+      const starts = async (): Promise<string> => (await user(one, '"$R/bin/cat" "$R/opt/contract/starts"')).stdout;
+      expect(await eventually(async () => (await starts()) === 'started\n')).toBe(true);
       expect((await user(one, `"$R/bin/ps" -p ${first} -o pid= -o uid=`)).stdout.trim()).toMatch(
         new RegExp(`^${first} `),
       );
       expect((await user(one, '"$R/bin/launchctl" print system/dev.contract')).stdout).toContain(`pid = ${first}`);
       await root(one, `"$R/bin/kill" -9 ${first}`);
       expect(await eventually(() => pids().length === 1 && pids()[0] !== first)).toBe(true);
-      const starts = await user(one, '"$R/bin/cat" "$R/opt/contract/starts"');
-      expect(starts.stdout).toBe('started\nstarted\n');
+      expect(await eventually(async () => (await starts()) === 'started\nstarted\n')).toBe(true);
       expect((await root(one, '"$R/bin/launchctl" bootout system/dev.contract')).code).toBe(0);
       expect(pids()).toEqual([]);
     },

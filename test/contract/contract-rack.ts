@@ -33,7 +33,7 @@ async function once(fleet: RunningFleet, node: string, command: string, input?: 
 }
 
 /** A Mac that is silent without current is given up after so long. */
-const silenceMs = 4_000;
+const silenceMs = 8_000;
 
 /** Reads the wired limit of a Mac; what is returned sets it so again, as root. */
 export async function keepWiredLimit(fleet: RunningFleet, node: string): Promise<() => Promise<void>> {

@@ -97,6 +97,11 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
     tried: 'test/cli/crashes.test.ts',
   },
   'sudo-denied': { kind: 'person', target: 'studio-4', what: 'let that user use sudo without a password' },
+  'wired-leak': {
+    kind: 'verb',
+    what: '`stop` and `restart` name it after a rank was killed, and nothing is started there; `reboot` of that Mac',
+    tried: 'test/cli/stop-ladder.test.ts',
+  },
   'wrong-host-key': {
     kind: 'person',
     target: 'studio-4',

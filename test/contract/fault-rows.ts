@@ -49,13 +49,14 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   },
   'dhcp-reset': { target: 'studio-2:3', findings: ['error address/by-dhcp node studio-2'] },
   'disk-full': { target: 'studio-1', findings: ['warning disk/low node studio-1'] },
-  // The next six cannot be seen before something is written, restarted or run over RDMA.
+  // The next seven cannot be seen before something is written, restarted or run over RDMA.
   'no-full-disk-access': { target: 'studio-1', findings: [] },
   'no-return': { target: 'studio-1', findings: [] },
   'idle-dead-port': { target: 'studio-1:2', findings: [] },
   'pd-leak': { target: 'studio-1', findings: [] },
   'rdma-hang': { target: 'studio-1', findings: [] },
   'slow-shutdown': { target: 'studio-1', findings: [] },
+  'wired-leak': { target: 'studio-1', findings: [] },
   'filevault-locked': { target: 'studio-1', findings: ['error ssh/locked-at-filevault node studio-1'] },
   'gid-missing': { target: 'studio-1', findings: ['error rdma/no-address node studio-1'] },
   'hub-between': { target: 'studio-1:2', findings: ['warning cabling/through-hub link studio-1:2 <-> studio-2:2'] },

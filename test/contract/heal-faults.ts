@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
+import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
 import { faultNames } from '../../src/sim/faults.ts';
 import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
-import { type ConvergeRack, changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
+import { type Applied, type ConvergeRack, changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
 import { type Cure, faultCures } from './fault-cures.ts';
 
 type Rack = ConvergeRack<RunningFleet>;
@@ -13,40 +14,42 @@ const curedBy = (kind: Exclude<Cure['kind'], 'verb'>) =>
     return cure.kind === kind ? [[fault, cure.target] as const] : [];
   });
 
-/** What the product finds wrong with the rack. */
-const found = async (rack: Rack): Promise<readonly string[]> =>
-  diagnoseFleet(rack.desired(), await rack.observe()).map(({ code }) => code);
+/** What the product finds wrong with the rack at a look. */
+const found = (rack: Rack, seen: FleetObservation): readonly string[] =>
+  diagnoseFleet(rack.desired(), seen).map(({ code }) => code);
 
-async function breakBy(rack: Rack, fault: string, target: string): Promise<void> {
-  await rack.behindOurBack(async (fleet) => {
+const breakBy = (rack: Rack, fault: string, target: string): Promise<void> =>
+  rack.behindOurBack(async (fleet) => {
     expect(await fleet.setFault([fault, target])).toMatchObject({ kind: 'done' });
   });
-  expect(await found(rack)).not.toEqual([]);
-}
+
+/** The product found that something is wrong before it did anything. */
+const expectFound = (rack: Rack, { looks }: Applied): void => expect(found(rack, looks.first)).not.toEqual([]);
 
 /** The file holds again, and nothing is found. */
-async function expectWhole(rack: Rack): Promise<void> {
-  expect(await found(rack)).toEqual([]);
-  expect(leftIn(await rack.plan())).toEqual([]);
+function expectWhole(rack: Rack, { looks, after }: Applied): void {
+  expect(found(rack, looks.last)).toEqual([]);
+  expect(leftIn(after)).toEqual([]);
 }
 
 /** A converged rack that each test breaks once; made anew after a test that left it broken. */
 function brokenInTurn(start: () => Promise<Rack>) {
   let rack: Rack | undefined;
   const ready = async (): Promise<Rack> => {
-    rack ??= await start();
-    await rack.converge();
+    if (rack === undefined) {
+      rack = await start();
+      await rack.converge();
+    }
     return rack;
   };
   return {
     ready,
     stop: async () => rack?.stop(),
-    /** Runs a test on the rack, and gives the rack up when it fails. */
-    on: async (test: (rack: Rack) => Promise<void>): Promise<void> => {
+    /** Runs a test on the rack, whose last apply has left it whole, and gives the rack up when it fails. */
+    on: async (test: (rack: Rack) => Promise<Applied>): Promise<void> => {
       const one = await ready();
       try {
-        await test(one);
-        await expectWhole(one);
+        expectWhole(one, await test(one));
       } catch (error) {
         rack = undefined;
         await one.stop().catch(() => undefined);
@@ -66,29 +69,34 @@ export function describeHealing(host: string, start: () => Promise<Rack>): void 
     it.each(curedBy('apply'))('with %s on %s is healed by apply, and then there is nothing to do', (fault, target) =>
       on(async (rack) => {
         await breakBy(rack, fault, target);
-        const { plan } = await rack.converge();
-        expect([changesIn(plan).length > 0, plan.blockers]).toEqual([true, []]);
+        const healed = await rack.converge();
+        expectFound(rack, healed);
+        expect([changesIn(healed.plan).length > 0, healed.plan.blockers]).toEqual([true, []]);
+        return healed;
       }),
     );
 
     it.each(curedBy('hands'))('with %s on %s is healed by hands, and by apply what follows', (fault, target) =>
       on(async (rack) => {
         await breakBy(rack, fault, target);
-        const { plan } = await rack.apply();
-        expect(changesIn(plan)).toEqual([]);
+        const broken = await rack.apply();
+        expectFound(rack, broken);
+        expect(changesIn(broken.plan)).toEqual([]);
         await rack.behindOurBack((fleet) => fleet.hands());
-        await rack.converge();
+        return rack.converge();
       }),
     );
 
     it.each(curedBy('person'))('with %s on %s is told of, and left to whoever can mend it', (fault, target) =>
       on(async (rack) => {
         await breakBy(rack, fault, target);
-        const { plan } = await rack.apply();
-        expect(changesIn(plan)).toEqual([]);
+        const broken = await rack.apply();
+        expectFound(rack, broken);
+        expect(changesIn(broken.plan)).toEqual([]);
         await rack.behindOurBack((fleet) => fleet.clearFault([fault]));
-        const { plan: mended } = await rack.apply();
-        expect(changesIn(mended)).toEqual([]);
+        const mended = await rack.apply();
+        expect(changesIn(mended.plan)).toEqual([]);
+        return mended;
       }),
     );
   });

@@ -1,5 +1,5 @@
 import type { Client } from 'ssh2';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
 import { startSimFleet } from '../contract/sim-host.ts';
 import { type ExampleRack, startExampleRackBy } from '../scenarios/observe-rack.ts';
@@ -28,7 +28,11 @@ const sh = async (node: string, script: string): Promise<Ran> => run(await login
 const addressOf = async (node: string, device: string): Promise<string> =>
   /inet (\S+)/.exec((await sh(node, `/sbin/ifconfig ${device}`)).stdout)?.[1] ?? '';
 
-const port = 51_000;
+/** One per test: what listened for the one before may be still about to end. */
+let port = 51_000;
+beforeEach(() => {
+  port += 1;
+});
 const perl = '/usr/bin/perl -MIO::Socket::INET -e';
 
 /** Answers every line of one connection with the same line. */
@@ -52,7 +56,7 @@ async function openTalk(
   void run(server, echo(to));
   const client = await login(from);
   let heard = '';
-  const talk = `${perl} '$| = 1; my $s; for (1 .. 100) { $s = IO::Socket::INET->new("${to}:${port}") and last; select undef, undef, undef, 0.05 } $s->autoflush; while (<STDIN>) { print $s $_; print scalar <$s> }'`;
+  const talk = `${perl} '$| = 1; my $s; until ($s = IO::Socket::INET->new("${to}:${port}")) { select undef, undef, undef, 0.05 } $s->autoflush; while (<STDIN>) { print $s $_; print scalar <$s> }'`;
   return new Promise((resolve, reject) => {
     client.exec(talk, (error, channel) => {
       if (error) return reject(error);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
-import { startSimFleet } from '../contract/sim-host.ts';
 import { first, pairFile, second, withEverySetting } from '../scenarios/converge-file.ts';
-import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRackBy } from '../scenarios/converge-rack.ts';
+import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
+import { eventually } from '../scenarios/sim-fixture.ts';
+import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 
 /** Everything that the file says of settings, turned over. */
 const otherSettings = `set -e
@@ -12,10 +12,9 @@ launchctl enable system/com.apple.screensharing
 launchctl bootstrap system /System/Library/LaunchDaemons/com.apple.screensharing.plist
 /usr/libexec/ApplicationFirewall/socketfilterfw --setglobalstate on`;
 
-let rack: ConvergeRack<RunningFleet>;
+let rack: NamespaceRack;
 beforeAll(async () => {
-  const file = pairFile(withEverySetting);
-  rack = await startConvergeRackBy((options) => startSimFleet(options, 'namespace'), 'namespace', file);
+  rack = await startNamespaceRack('namespace', pairFile(withEverySetting));
   await rack.behindOurBack(async (fleet) => {
     for (const node of [first, second]) {
       for (const fault of ['power-wrong', 'bridge-active']) await fleet.setFault([fault, node]);
@@ -72,7 +71,8 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
       await fleet.setFault(['cable-missing', `${first}:4`]);
       expect(await askForToken()).toBe('503');
       await fleet.clearFault([]);
-      expect(await askForToken()).toBe('200');
+      // The Macs have to find each other again.
+      expect(await eventually(async () => (await askForToken()) === '200')).toBe(true);
     });
   });
 

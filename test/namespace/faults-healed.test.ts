@@ -1,5 +1,4 @@
 import { describeHealing } from '../contract/heal-faults.ts';
-import { startSimFleet } from '../contract/sim-host.ts';
-import { startConvergeRackBy } from '../scenarios/converge-rack.ts';
+import { startNamespaceRack } from './rack.ts';
 
-describeHealing('namespace', () => startConvergeRackBy((options) => startSimFleet(options, 'namespace'), 'healed'));
+describeHealing('namespace', () => startNamespaceRack('healed'));

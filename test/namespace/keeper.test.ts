@@ -1,21 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
-import { startSimFleet } from '../contract/sim-host.ts';
 import { pairFile, second } from '../scenarios/converge-file.ts';
-import { type ConvergeRack, leftIn, patience, planFor, startConvergeRackBy } from '../scenarios/converge-rack.ts';
+import { leftIn, patience, planFor } from '../scenarios/converge-rack.ts';
 import { eventually } from '../scenarios/sim-fixture.ts';
+import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 
 /** Nothing has to be served for this. */
 const file = pairFile((value) => {
   for (const key of ['runtimes', 'models', 'placements']) delete value[key];
 });
 
-let rack: ConvergeRack<RunningFleet>;
+let rack: NamespaceRack;
 beforeAll(async () => {
   // A minute of launchd is a fifth of a second.
-  const start = (options: Parameters<typeof startSimFleet>[0]): Promise<RunningFleet> =>
-    startSimFleet({ ...options, intervalFactor: 1 / 300 }, 'namespace');
-  rack = await startConvergeRackBy(start, 'keeper', file);
+  rack = await startNamespaceRack('keeper', file, { intervalFactor: 1 / 300 });
 });
 afterAll(() => rack?.stop());
 

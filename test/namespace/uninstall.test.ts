@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nodeName } from '../../src/model/node.ts';
-import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
-import { startSimFleet } from '../contract/sim-host.ts';
 import { first, pairFile, second } from '../scenarios/converge-file.ts';
-import { type ConvergeRack, leftIn, patience, startConvergeRackBy } from '../scenarios/converge-rack.ts';
+import { leftIn, patience } from '../scenarios/converge-rack.ts';
 import { connect, run } from '../scenarios/sim-fixture.ts';
+import { type NamespaceRack, startNamespaceRack } from './rack.ts';
 
-let rack: ConvergeRack<RunningFleet>;
+let rack: NamespaceRack;
 beforeAll(async () => {
-  rack = await startConvergeRackBy((options) => startSimFleet(options, 'namespace'), 'namespace');
+  rack = await startNamespaceRack('namespace');
 });
 afterAll(() => rack?.stop());
 
@@ -17,21 +16,35 @@ const nodes = [first, second];
 const look =
   "cd / && find 'Library/Application Support' Library/LaunchDaemons opt etc/sudoers.d Users ! -name .sudo_as_admin_successful | sort";
 
-/** Files and folders of a Mac, where ours and those of its owner lie, as the account sees them. */
-async function filesOf(node: string): Promise<string> {
+/** What the tools of a Mac say of its settings, its network services, and what launchd runs. */
+const ask = [
+  '/usr/bin/pmset -g custom',
+  '/usr/sbin/sysctl -n iogpu.wired_limit_mb',
+  '/usr/bin/mdutil -a -s',
+  '/usr/sbin/networksetup -listnetworkserviceorder',
+  '/usr/bin/plutil -extract VirtualNetworkInterfaces.Bridge json -o - /Library/Preferences/SystemConfiguration/preferences.plist',
+  '/bin/launchctl print system/dev.meshwright.keeper',
+].join('; ');
+
+/** What a Mac says, as the account sees it. */
+async function saidBy(node: string, words: string): Promise<string> {
   const client = await connect(rack.fleet(), node);
-  const { stdout } = await run(client, look);
+  const { stdout, stderr } = await run(client, `{ ${words}; } 2>&1`);
   client.end();
-  return stdout;
+  return stdout + stderr;
 }
-const files = (): Promise<readonly string[]> => Promise.all(nodes.map(filesOf));
+/** Files and folders where ours and those of its owner lie. */
+const files = (): Promise<readonly string[]> => Promise.all(nodes.map((node) => saidBy(node, look)));
+const settings = (): Promise<readonly string[]> => Promise.all(nodes.map((node) => saidBy(node, ask)));
 
 it(
   'leaves nothing behind on Macs with a file system and an sshd of their own',
   async () => {
-    const before = await files();
+    const [before, settingsBefore] = [await files(), await settings()];
+    expect(settingsBefore.every((text) => text.startsWith('AC Power:') && text.includes('\n(1) '))).toBe(true);
     await rack.converge();
     expect(await files()).not.toEqual(before);
+    expect(await settings()).not.toEqual(settingsBefore);
     // What the verb makes of the file by itself: nothing is placed, joined or kept on these Macs any more.
     await rack.declare(
       pairFile((file) => {
@@ -53,6 +66,7 @@ it(
     const without = before.map((text) => text.replace('etc/sudoers.d/meshwright\n', ''));
     expect(without.every((text) => text.includes('Library/LaunchDaemons'))).toBe(true);
     expect(await files()).toEqual(without);
+    expect(await settings()).toEqual(settingsBefore);
   },
   patience,
 );

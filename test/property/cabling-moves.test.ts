@@ -5,6 +5,7 @@ import { actCount, type Move, moveEnds } from '../../src/cabling/moves.ts';
 import { type LinkEnd, linkEndText } from '../../src/model/link.ts';
 import type { Cable } from '../../src/sim/cables.ts';
 import { linkSpeed, macNamed, type SimulatedFleet } from '../../src/sim/fleet.ts';
+import { runs } from '../runs.ts';
 import { carryOut, look, movesOf, type RandomRack, randomRack } from './cabling-rack.ts';
 import { leastWork, type RackLink } from './cabling-search.ts';
 
@@ -54,7 +55,7 @@ describe('the moves for random racks', () => {
         const judged = look({ ...rack, fleet }).links.map(({ judgement }) => judgement.kind);
         expect(judged).toEqual(rack.declared.map(({ ends }) => (isFast(fleet, ends) ? 'as-declared' : 'slow')));
       }),
-      { numRuns: 300, seed: 4 },
+      { numRuns: runs(300), seed: 4 },
     );
   });
 
@@ -65,7 +66,7 @@ describe('the moves for random racks', () => {
         const twice = carryOut(once, movesOf({ ...rack, fleet: once })).fleet;
         expect([texts(twice.cables), movesOf({ ...rack, fleet: twice })]).toEqual([goalOf(rack), []]);
       }),
-      { numRuns: 200, seed: 4 },
+      { numRuns: runs(200), seed: 4 },
     );
   });
 
@@ -78,7 +79,7 @@ describe('the moves for random racks', () => {
         expect(handlings).toBe(2 * acts);
         expect({ handlings, fetched: fetched(moves) }).toEqual(leastFor(rack));
       }),
-      { numRuns: 60, seed: 4 },
+      { numRuns: runs(60), seed: 4 },
     );
   });
 
@@ -92,7 +93,7 @@ describe('the moves for random racks', () => {
         );
         expect(right.filter(({ ends }) => ends.some((end) => touched.has(linkEndText(end))))).toEqual([]);
       }),
-      { numRuns: 200, seed: 4 },
+      { numRuns: runs(200), seed: 4 },
     );
   });
 
@@ -107,7 +108,7 @@ describe('the moves for random racks', () => {
           }
         }
       }),
-      { numRuns: 100, seed: 4 },
+      { numRuns: runs(100), seed: 4 },
     );
   });
 });

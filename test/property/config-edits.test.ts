@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { loadCluster } from '../../src/config/load-cluster.ts';
+import { runs } from '../runs.ts';
 
 const file = 'cluster.yaml';
 const text = readFileSync('docs/cluster.full.yaml', 'utf8');
@@ -34,27 +35,49 @@ const linksOf = (...places: readonly string[]): readonly string[] =>
   places.map((place) => `topology/unknown-node /thunderbolt/${place}`);
 const inPlacements = (kind: string, ...places: readonly string[]): readonly string[] =>
   places.map((place) => `placement/unknown-${kind} /placements/${place}`);
-const noMesh = ['placement/mesh-not-complete /placements/chat/sharding'];
-const noPool = ['placement/needs-addressing /placements/chat/nodes'];
+const noMesh = (...names: readonly string[]): readonly string[] =>
+  names.map((name) => `placement/mesh-not-complete /placements/${name}/sharding`);
+const noFallbackMesh = ['placement/mesh-not-complete /placements/chat/fallback/nodes'];
+const unaddressedFallback = 'placement/needs-addressing /placements/chat/fallback/nodes';
+const noRing = ['placement/ring-not-complete /placements/wide/sharding'];
+const unaddressed = (name: string): string => `placement/needs-addressing /placements/${name}/nodes`;
+const noPool = [unaddressed('chat'), unaddressedFallback, unaddressed('pair'), unaddressed('wide')];
+const keyMissing = (runtime: string): readonly string[] => [`runtime/key-missing /runtimes/${runtime}`];
+const sharesDiffer = ['placement/shares-differ /placements/wide/shares'];
+const notPublished = (place: string): readonly string[] => [`placement/endpoint-not-published /placements/${place}`];
+const unguarded = (name: string): readonly string[] => [
+  `placement/endpoint-unguarded /placements/${name}/endpoint/listen`,
+];
+const needsOfPlacement = ['model', 'runtime', 'nodes', 'transport', 'context'];
 const samePort = ['placement/endpoint-taken /placements/alone'];
 
 /** Sections whose keys are all needed, or all but those that are listed below. */
 const needed: Readonly<Record<string, readonly string[]>> = {
-  'runtimes.reference': ['driver', 'archive', 'command'],
-  'runtimes.server': ['driver', 'archive', 'command'],
+  'nodes.studio-1.hold': ['reason'],
+  'runtimes.reference': ['driver', 'archive'],
+  'runtimes.server': ['driver', 'archive'],
+  'runtimes.llamacpp': ['driver', 'archive'],
+  'runtimes.mlx': ['driver', 'archive'],
+  'runtimes.exo': ['driver', 'archive'],
   'models.tiny': ['source'],
   'models.shelf': ['source'],
   'models.shelf.files.config.json': ['sha256', 'size'],
+  'models.shelf.files.tokenization_shelf.py': ['sha256', 'size'],
   'models.shelf.files.weights/part-1.bin': ['sha256', 'size'],
   'models.fetched': ['source'],
   'models.fetched.files.config.json': ['sha256', 'size'],
-  'placements.chat': ['model', 'runtime', 'nodes', 'transport', 'context'],
-  'placements.alone': ['model', 'runtime', 'nodes', 'transport', 'context'],
+  doorman: ['node'],
+  'placements.chat': needsOfPlacement,
+  'placements.chat.fallback': ['nodes'],
+  'placements.pair': needsOfPlacement,
+  'placements.wide': needsOfPlacement,
+  'placements.alone': needsOfPlacement,
 };
 
 /** Of names with dots or slashes, where their section stands. */
 const pointers: Readonly<Record<string, string>> = {
   'models.shelf.files.config.json': '/models/shelf/files/config.json',
+  'models.shelf.files.tokenization_shelf.py': '/models/shelf/files/tokenization_shelf.py',
   'models.shelf.files.weights/part-1.bin': '/models/shelf/files/weights~1part-1.bin',
   'models.fetched.files.config.json': '/models/fetched/files/config.json',
 };
@@ -64,47 +87,97 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
   schema: missing(''),
   name: missing(''),
   nodes: missing(''),
-  'nodes.studio-1': [...linksOf('links/0', 'links/1'), ...inPlacements('node', 'chat/nodes/1')],
-  'nodes.studio-2': [...linksOf('avoid/1', 'links/0', 'links/2'), ...inPlacements('node', 'chat/nodes/0')],
-  'nodes.studio-3': [...linksOf('links/1', 'links/2'), ...inPlacements('node', 'chat/nodes/2', 'alone/nodes/0')],
+  'nodes.studio-1': [
+    ...linksOf('links/0', 'links/1'),
+    ...inPlacements('node', 'chat/nodes/1', 'chat/fallback/nodes/1', 'pair/nodes/0', 'wide/nodes/0'),
+  ],
+  'nodes.studio-2': [
+    ...linksOf('avoid/1', 'links/0', 'links/2'),
+    ...inPlacements('node', 'chat/nodes/0', 'chat/fallback/nodes/0', 'pair/nodes/1'),
+  ],
+  'nodes.studio-3': [
+    ...linksOf('links/1', 'links/2'),
+    ...inPlacements('node', 'chat/nodes/2', 'wide/nodes/1', 'alone/nodes/0'),
+  ],
   // Nothing of what stands at a password is told, so the whole of it is.
   'ssh.password.env': ['secret/not-a-source /ssh/password'],
   'nodes.studio-2.password.command': ['secret/not-a-source /nodes/studio-2/password'],
   'nodes.studio-1.host': missing('/nodes/studio-1'),
   'nodes.studio-2.host': missing('/nodes/studio-2'),
   'nodes.studio-3.host': missing('/nodes/studio-3'),
-  thunderbolt: [...noPool, ...noMesh],
+  thunderbolt: [
+    unaddressed('chat'),
+    ...noMesh('chat'),
+    unaddressedFallback,
+    ...noFallbackMesh,
+    unaddressed('pair'),
+    ...noMesh('pair'),
+    unaddressed('wide'),
+    ...noRing,
+  ],
   'thunderbolt.addressing': noPool,
   'thunderbolt.addressing.pool': noPool,
-  'thunderbolt.links': noMesh,
-  'thunderbolt.links.0': noMesh,
-  'thunderbolt.links.1': noMesh,
-  'thunderbolt.links.2': noMesh,
-  runtimes: inPlacements('runtime', 'chat/runtime', 'alone/runtime'),
+  'thunderbolt.links': [...noMesh('chat'), ...noFallbackMesh, ...noMesh('pair'), ...noRing],
+  'thunderbolt.links.0': [...noMesh('chat'), ...noFallbackMesh, ...noMesh('pair')],
+  'thunderbolt.links.1': [...noMesh('chat'), ...noRing],
+  'thunderbolt.links.2': noMesh('chat'),
+  runtimes: inPlacements('runtime', 'chat/runtime', 'pair/runtime', 'wide/runtime', 'alone/runtime'),
   'runtimes.reference': inPlacements('runtime', 'chat/runtime'),
+  'runtimes.reference.command': keyMissing('reference'),
   'runtimes.reference.command.0': ['runtime/program-not-found /runtimes/reference/command/0'],
   'runtimes.server': inPlacements('runtime', 'alone/runtime'),
-  models: inPlacements('model', 'chat/model', 'alone/model'),
-  'models.shelf': inPlacements('model', 'chat/model'),
+  'runtimes.server.command': keyMissing('server'),
+  'runtimes.llamacpp': inPlacements('runtime', 'wide/runtime'),
+  'runtimes.mlx': inPlacements('runtime', 'pair/runtime'),
+  'runtimes.mlx.python': keyMissing('mlx'),
+  'runtimes.mlx.requirements': keyMissing('mlx'),
+  'runtimes.exo.version': keyMissing('exo'),
+  models: inPlacements('model', 'chat/model', 'pair/model', 'wide/model', 'alone/model'),
+  'models.shelf': inPlacements('model', 'chat/model', 'pair/model', 'wide/model'),
   'models.shelf.files': ['model/files-missing /models/shelf'],
+  'models.shelf.trustRemoteCode.tokenization_shelf.py': ['schema/out-of-range /models/shelf/trustRemoteCode'],
   'models.fetched': inPlacements('model', 'alone/model'),
   'models.fetched.files': ['model/files-missing /models/fetched'],
   'models.fetched.files.config.json': ['schema/out-of-range /models/fetched/files'],
-  'placements.chat.sharding': ['placement/sharding-missing /placements/chat'],
+  doorman: ['chat', 'wide'].map((name) => `placement/doorman-missing /placements/${name}/endpoint/listen`),
+  'placements.chat.sharding': ['chat', 'chat/fallback'].map((name) => `placement/sharding-missing /placements/${name}`),
   'placements.chat.endpoint': samePort,
   'placements.chat.endpoint.port': samePort,
+  'placements.chat.endpoint.listen': notPublished('chat/endpoint/servedName'),
+  'placements.chat.endpoint.apiKey': unguarded('chat'),
+  'placements.chat.endpoint.apiKey.0.env': ['secret/not-a-source /placements/chat/endpoint/apiKey'],
+  'placements.chat.endpoint.apiKey.1.env': ['secret/not-a-source /placements/chat/endpoint/apiKey'],
+  'placements.chat.nodes.2': ['placement/fallback-same-nodes /placements/chat/fallback/nodes'],
+  'placements.pair.sharding': ['placement/sharding-missing /placements/pair'],
+  'placements.wide.sharding': ['placement/sharding-missing /placements/wide'],
+  'placements.wide.nodes.0': sharesDiffer,
+  'placements.wide.nodes.1': sharesDiffer,
+  'placements.wide.shares.0': sharesDiffer,
+  'placements.wide.shares.1': sharesDiffer,
+  'placements.wide.endpoint': samePort,
+  'placements.wide.endpoint.port': samePort,
+  'placements.wide.endpoint.listen': notPublished('wide/endpoint/access'),
+  'placements.wide.endpoint.access': unguarded('wide'),
   'placements.alone.nodes.0': ['schema/out-of-range /placements/alone/nodes'],
   ...Object.fromEntries(
     Object.entries(needed).flatMap(([section, keys]) =>
       keys.map((key) => [`${section}.${key}`, missing(pointers[section] ?? `/${section.replaceAll('.', '/')}`)]),
     ),
   ),
+  'placements.wide.nodes': [...missing('/placements/wide'), ...sharesDiffer],
 };
 
 /** Keys whose value is what a file without them means. */
-const isSameAsDefault: readonly string[] = ['system.keeper', 'thunderbolt.bridge'];
+const isSameAsDefault: readonly string[] = [
+  'system.keeper',
+  'thunderbolt.bridge',
+  'runtimes.llamacpp.server',
+  'runtimes.llamacpp.worker',
+  'runtimes.exo.program',
+  'doorman.program',
+];
 
-const load = (value: unknown) => loadCluster(stringify(value, { aliasDuplicateObjects: false }), file);
+const load = (value: unknown) => loadCluster(stringify(value, { aliasDuplicateObjects: false, version: '1.1' }), file);
 
 const rubbish = fc.oneof(
   fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 1e300, '', ' ', '-x', 'a b', '../x', 'no', '26.10', [], {}, [null], {
@@ -115,7 +188,16 @@ const rubbish = fc.oneof(
 );
 
 /** Maps in which any name may stand. */
-const freeNames: readonly string[] = ['labels', 'nodes', 'runtimes', 'models', 'placements', 'files', 'env'];
+const freeNames: readonly string[] = [
+  'labels',
+  'nodes',
+  'runtimes',
+  'models',
+  'placements',
+  'files',
+  'env',
+  'trustRemoteCode',
+];
 
 describe('one edit of a good cluster file', () => {
   it('that puts in any value is judged without a crash, at a place', () => {
@@ -125,7 +207,7 @@ describe('one edit of a good cluster file', () => {
         expect(diagnostics.every((one) => one.where !== undefined)).toBe(true);
         expect(fleet === undefined).toBe(diagnostics.some((one) => one.severity === 'error'));
       }),
-      { numRuns: 600 },
+      { numRuns: runs(600) },
     );
   });
 
@@ -162,7 +244,8 @@ describe('one edit of a good cluster file', () => {
     const maps = [[], ...paths].filter((path) => {
       const value = path.reduce<unknown>((now, key) => Reflect.get(now as object, key), parse(text));
       // At a password no key is named: somebody may have written the password itself there.
-      const hasFreeNames = [...freeNames, 'password'].includes(String(path.at(-1)));
+      const isSource = path.includes('password') || path.includes('apiKey');
+      const hasFreeNames = isSource || freeNames.includes(String(path.at(-1)));
       return typeof value === 'object' && !Array.isArray(value) && !hasFreeNames;
     });
     expect(maps.length).toBeGreaterThan(8);

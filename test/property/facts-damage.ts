@@ -33,6 +33,7 @@ export const mayLeaveOut: Partial<Readonly<Record<FactName, readonly LeftOut[]>>
   'service-addresses': [
     { field: 'method', is: 'other', why: 'a service that is switched off for IPv4 has no method' },
     { field: 'address', is: undefined, why: 'only a service with a method has an address' },
+    { field: 'router', is: undefined, why: 'a service may have an address and no router' },
   ],
   'bridge-preferences': [
     { field: 'auto', is: undefined, why: 'a bridge that a person made has no such mark' },

@@ -9,20 +9,17 @@ import { changeOf, judgeProperty } from '../../src/resources/change.ts';
 import { placement } from '../../src/resources/placement.ts';
 import type { Property } from '../../src/resources/resource.ts';
 import { viewOf } from '../../src/resources/view.ts';
-import {
-  type MemberCase,
-  type MeshChanges,
-  type MeshRack,
-  meshFleet,
-  observeMesh,
-} from '../unit/mesh/rack-with-mesh.ts';
+import { runs } from '../runs.ts';
+import { fleetOf } from '../unit/mesh/driver-fleets.ts';
+import { type MemberCase, type MeshChanges, type MeshRack, observeMesh } from '../unit/mesh/rack-with-mesh.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 
 const token = fc.constantFrom<TokenSight>(
   { kind: 'not-asked' },
   { kind: 'answered', text: 'Hi' },
-  { kind: 'silent', reason: 'timed out' },
+  { kind: 'silent', reason: 'status 503' },
+  { kind: 'silent', reason: 'timed out', isTimeout: true },
 );
 
 const member = fc.record(
@@ -74,24 +71,26 @@ interface Planned {
   readonly members: MeshRack['members'];
   readonly properties: readonly Property[];
   readonly steps: readonly Step[];
+  readonly rescues: readonly Step[];
   readonly rescued: readonly string[];
 }
 
 /** One record or service of a placement per node, as on a Mac. */
-function planned(file: MeshChanges, { members: drawn, ...rack }: MeshRack): Planned {
+function planned(file: MeshChanges, { members: drawn, ...rack }: MeshRack, driver = 'command'): Planned {
   const members = Object.fromEntries(
     Object.entries(drawn).map(([node, all]) => [
       node,
       [...new Map(all.map((one) => [one.placement ?? 'kimi', one])).values()],
     ]),
   );
-  const desired = meshFleet(file);
+  const desired = fleetOf(driver, file);
   const observation = observeMesh(desired, { ...rack, members });
   const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
   const properties = placement.properties(view);
   const changes = properties.filter((one) => judgeProperty(one) === 'differs').map(changeOf);
   const { steps, rescues } = placement.steps(changes, view);
-  return { members, properties, steps, rescued: rescues.flatMap((rescue) => rescue.steps.map(({ node }) => node)) };
+  const rescuing = rescues.flatMap((rescue) => rescue.steps);
+  return { members, properties, steps, rescues: rescuing, rescued: rescuing.map(({ node }) => node) };
 }
 
 /** Everything that a step waits for, through however many others. */
@@ -118,7 +117,7 @@ const idsOf = (steps: readonly Step[]): readonly string[] => steps.map(({ id }) 
 const forAll = (judge: (plan: Planned, file: MeshChanges, rack: MeshRack) => void): void => {
   fc.assert(
     fc.property(files, racks, (file, rack) => judge(planned(file, rack), file, rack)),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 };
 
@@ -129,6 +128,28 @@ describe('a plan for any mixture of ranks', () => {
       for (const step of steps) expect([...behind(step, steps)]).not.toContain(step.id);
     });
   });
+
+  it.each(['command', 'llamacpp-rpc', 'mlx', 'exo'] as const)(
+    'has no id twice, rescues and all, for ranks of %s',
+    (driver) => {
+      // Most racks have all ranks, so that there is something to be stopped before the start.
+      const up = fc.record({ digest: fc.constantFrom('of old', 'of another'), token }).map(
+        (one): MeshRack => ({
+          members: Object.fromEntries(
+            nodes.slice(0, 3).map((node, rank) => [node, [{ ...one, state: 'joined', rank, changes: { driver } }]]),
+          ),
+        }),
+      );
+      fc.assert(
+        fc.property(fc.oneof(up, racks), (rack) => {
+          const { steps, rescues } = planned({}, rack, driver);
+          const ids = idsOf([...steps, ...rescues]);
+          expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
+        }),
+        { numRuns: runs(50) },
+      );
+    },
+  );
 
   it('kicks nobody before all of this start were seen ready, or none is made ready at all', () => {
     forAll(({ steps }) => {
@@ -190,14 +211,16 @@ describe('a plan for any mixture of ranks', () => {
     });
   });
 
-  it('interrupts only where somebody was answered, or nobody could be asked', () => {
+  it('interrupts only where somebody was answered or may be, or nobody could be asked', () => {
     forAll(({ members, steps }, _file, { unknown = {} }) => {
       const seen = Object.entries(members).filter(([node]) => Object.keys(unknown[node] ?? {}).length === 0);
       const all = seen.flatMap(([, own]) => own);
       for (const { effect } of steps) {
         if (effect.kind !== 'interrupt') continue;
         const own = all.filter(({ placement: name = 'kimi' }) => name === effect.placement);
-        const isAnswered = own.some((one) => one.token?.kind === 'answered');
+        const isAnswered = own.some(
+          ({ token: seen }) => seen?.kind === 'answered' || (seen?.kind === 'silent' && seen.isTimeout === true),
+        );
         const isLeaderless = !own.some((one) => one.rank === 0 && one.lacks !== 'record' && one.state !== 'absent');
         expect(isAnswered || isLeaderless).toBe(true);
       }

@@ -10,6 +10,7 @@ import { makePlan } from '../../src/plan/make-plan.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { planJson } from '../../src/plan/plan-json.ts';
 import { seenProperties } from '../../src/plan/properties.ts';
+import { runs } from '../runs.ts';
 import { observedFleet } from '../unit/doctor/fleet-builder.ts';
 import { meshFleet } from '../unit/mesh/rack-with-mesh.ts';
 import { settledFacts } from '../unit/resources/settled-rack.ts';
@@ -123,7 +124,7 @@ describe('a plan, whatever the rack looks like', () => {
         const other = shuffled(one);
         expect(canonicalJson(planJson(makePlan(other)))).toBe(canonicalJson(planJson(makePlan(one))));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -134,7 +135,7 @@ describe('a plan, whatever the rack looks like', () => {
         expect(disorder(plan)).toEqual([]);
         expect(new Set(plan.steps.map(({ id }) => id)).size).toBe(plan.steps.length);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -145,7 +146,7 @@ describe('a plan, whatever the rack looks like', () => {
         const made = new Set(plan.steps.flatMap(({ changes }) => changes));
         expect([...made].sort()).toEqual(plan.changes.map(({ id }) => id).sort());
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -158,7 +159,7 @@ describe('a plan, whatever the rack looks like', () => {
         const allowed = rack.targets.filter((name) => !rack.unreachable.includes(name));
         expect(touched.filter((node) => !allowed.includes(node))).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -171,7 +172,7 @@ describe('a plan, whatever the rack looks like', () => {
         const unknown = plan.changes.filter(({ id }) => seen.get(id)?.kind === 'unknown');
         expect(unknown).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -185,7 +186,7 @@ describe('a plan, whatever the rack looks like', () => {
         const strange = expected.filter(({ node, address }) => !seen.has(`${node} ${address}`));
         expect(strange).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -30,7 +30,7 @@ const word = fc
 /** What the shell hands on as words, one after another. */
 function echoed({ argv: [command, ...options] }: Shell, words: readonly string[]): readonly string[] {
   const script = `exec /usr/bin/env printf '%s\\0' ${words.map(quote).join(' ')}`;
-  const result = spawnSync(command, [...options, script], { timeout: 20_000 });
+  const result = spawnSync(command, [...options, script], { timeout: 60_000 });
   return result.stdout.toString('utf8').split('\0').slice(0, -1);
 }
 
@@ -55,7 +55,7 @@ describe('the observation script', () => {
   it.each(scriptShells)('takes any root prefix as data under $name', ({ argv: [command, ...options] }) => {
     const check = (rootPrefix: string) => {
       const [first = ''] = observeScript({ probes: [], token, rootPrefix }).split(`\nT=${token}\n`);
-      const result = spawnSync(command, [...options, `${first}\nprintf %s "$R"`], { timeout: 20_000 });
+      const result = spawnSync(command, [...options, `${first}\nprintf %s "$R"`], { timeout: 60_000 });
       expect(result.stdout.toString('utf8')).toBe(rootPrefix);
       expect(result.stderr.toString('utf8')).toBe('');
     };

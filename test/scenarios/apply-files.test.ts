@@ -155,7 +155,9 @@ describe('a file that is sent', () => {
       },
     });
     expect(outcomes(report)[1]).toBe('send interrupted');
-    expect(model.bytes.subarray(0, statSync(model.staged).size).equals(readFileSync(model.staged))).toBe(true);
+    // What was on its way may still be written.
+    const there = readFileSync(model.staged);
+    expect(model.bytes.subarray(0, there.length).equals(there)).toBe(true);
   });
 
   it('is refused when it is not the one that was locked', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLeaseKeeper, type LeaseChange, type LeaseKeeper } from '../../src/apply/lease-keeper.ts';
 import { openSession, type Session } from '../../src/apply/session.ts';
@@ -6,6 +6,7 @@ import { nodeName } from '../../src/model/node.ts';
 import { mutatingScript } from '../../src/script/mutating-script.ts';
 import { mutatingCommand } from '../../src/script/root-script.ts';
 import { type ApplyRack, controller, quickTiming, startApplyRack } from './apply-rack.ts';
+import { patientTiming } from './apply-steps.ts';
 import { eventually } from './sim-fixture.ts';
 
 const history = '/Library/Application Support/meshwright/log/history';
@@ -14,12 +15,13 @@ const [one, two] = [nodeName('studio-1'), nodeName('studio-2')];
 
 let rack: ApplyRack;
 const sessions: Session[] = [];
-/** Scripts that hang for a while longer than their test. */
+/** Scripts that hang for longer than their test. */
 const hanging: Promise<unknown>[] = [];
 beforeAll(async () => {
   rack = await startApplyRack('lease');
 });
 afterAll(async () => {
+  letGo('hanging');
   await Promise.all(hanging);
   for (const session of sessions) session.close();
   await rack.stop();
@@ -47,7 +49,7 @@ const runs = new Map<LeaseKeeper, string>();
 
 /** One run that wants leases, over connections of its own. */
 function contender({ run, waitMs = 0, signal, ...who }: Wish): Contender {
-  const { beatMs, leaseExpiryMs, busyMs } = { ...quickTiming, ...who };
+  const { beatMs, leaseExpiryMs, busyMs } = { ...patientTiming, ...who };
   const own = new Map<string, Session>();
   const session = (node: string): Session => {
     const known = own.get(node) ?? openSession(rack.way(node, who.port), { deadlineMs: 10_000, retryMs: 10 });
@@ -82,19 +84,21 @@ function contender({ run, waitMs = 0, signal, ...who }: Wish): Contender {
 
 const never = 1_000_000;
 
-/** A script under the lease of a run, which takes so many seconds. */
-function runScript({ keeper }: Contender, step: string, seconds: number): Promise<unknown> {
+/** A script under the lease of a run, which ends when it is let go. */
+function runScript({ keeper }: Contender, step: string): Promise<unknown> {
   const hold = keeper.hold(one);
   const session = openSession(rack.way(one), { deadlineMs: 10_000, retryMs: 10 });
   sessions.push(session);
   return session.ask((rootPrefix) => {
     const fence = { run: runs.get(keeper) ?? '', token: hold.kind === 'held' ? hold.token : 0 };
     const note = { step, verb: 'apply', by: 'ana@desk', config: 'c' };
-    const body = `"$R/bin/sleep" ${seconds}\nchanged`;
+    const body = `until [ -e "$R/tmp/${step}" ]; do "$R/bin/sleep" 0.05; done\nchanged`;
     const stdin = Buffer.from(mutatingScript({ rootPrefix, fence, note, body }));
     return { command: mutatingCommand(rootPrefix), deadlineMs: 20_000, maxBytes: 10_000, stdin };
   });
 }
+
+const letGo = (step: string): void => writeFileSync(`${rack.fleet.nodes[one]?.root}/tmp/${step}`, '');
 
 /** Marks of scripts that run under the lease. */
 const marks = (): readonly string[] => {
@@ -168,12 +172,13 @@ describe('the lease of a node', () => {
   });
 
   it('is taken over from a run that renews it no more, which then finds out', async () => {
-    const asleep = contender({ run: 'run-a', beatMs: 2_500 });
+    const asleep = contender({ run: 'run-a', beatMs: never });
     await asleep.keeper.take([one]);
     const next = contender({ run: 'run-b', controller: 'ffff00000000', leaseExpiryMs: 300 });
     expect(await next.keeper.take([one])).toEqual({ kind: 'taken', hasMet: true });
     expect(next.phases()).toEqual(['studio-1 waiting', 'studio-1 expired', 'studio-1 taken']);
-    expect(await eventually(() => asleep.keeper.lost.aborted)).toBe(true);
+    await asleep.keeper.resume(one);
+    expect(asleep.keeper.lost.aborted).toBe(true);
     expect(asleep.phases()).toEqual(['studio-1 taken', 'studio-1 lost']);
     await asleep.keeper.release();
     expect(rack.read(one, ownerFile)).toContain('run=run-b');
@@ -192,17 +197,20 @@ describe('the lease of a node', () => {
   it('is not taken over while a script still runs under it, unless that hangs', async () => {
     const dead = contender({ run: 'run-a', beatMs: never, pid: 2 ** 22 + 1 });
     await dead.keeper.take([one]);
-    const script = runScript(dead, 'slow', 1.5);
+    const script = runScript(dead, 'slow');
     expect(await eventually(() => marks().length === 1)).toBe(true);
     const next = contender({ run: 'run-b', leaseExpiryMs: never });
-    expect(await next.keeper.take([one])).toEqual({ kind: 'taken', hasMet: true });
+    const taking = next.keeper.take([one]);
+    expect(await eventually(() => next.phases().includes('studio-1 expired'))).toBe(true);
+    letGo('slow');
+    expect(await taking).toEqual({ kind: 'taken', hasMet: true });
     expect(rack.read(one, history)).toContain('step=slow');
     expect(next.phases()).toEqual(['studio-1 waiting', 'studio-1 expired', 'studio-1 taken']);
     await script;
     await next.keeper.release();
     const stuck = contender({ run: 'run-c', beatMs: never, pid: 2 ** 22 + 1 });
     await stuck.keeper.take([one]);
-    hanging.push(runScript(stuck, 'hanging', 4));
+    hanging.push(runScript(stuck, 'hanging'));
     expect(await eventually(() => marks().length === 1)).toBe(true);
     const hasty = contender({ run: 'run-d', leaseExpiryMs: 200, busyMs: 200 });
     await hasty.keeper.take([one]);
@@ -213,7 +221,7 @@ describe('the lease of a node', () => {
   it('is left behind by a run that cannot wait for its script, and taken over when that has ended', async () => {
     const owner = contender({ run: 'run-a', beatMs: never, pid: 2 ** 22 + 1 });
     await owner.keeper.take([one]);
-    const script = runScript(owner, 'left', 1);
+    const script = runScript(owner, 'left');
     expect(await eventually(() => marks().length === 1)).toBe(true);
     await owner.keeper.release();
     expect([owner.phases(), rack.read(one, ownerFile)]).toEqual([
@@ -221,7 +229,10 @@ describe('the lease of a node', () => {
       expect.stringContaining('run=run-a'),
     ]);
     const next = contender({ run: 'run-b' });
-    await next.keeper.take([one]);
+    const taking = next.keeper.take([one]);
+    expect(await eventually(() => next.phases().includes('studio-1 expired'))).toBe(true);
+    letGo('left');
+    await taking;
     expect(rack.read(one, history)).toContain('step=left');
     await next.keeper.release();
     await script;
@@ -230,8 +241,9 @@ describe('the lease of a node', () => {
   it('has one winner when several take it over at once', async () => {
     const asleep = contender({ run: 'run-a', beatMs: never });
     await asleep.keeper.take([one]);
+    // The winner is to be seen to renew it before it could be nobody's again.
     const rivals = ['b', 'c', 'd'].map((name) =>
-      contender({ run: `run-${name}`, controller: `${name.repeat(12)}`, leaseExpiryMs: 300 }),
+      contender({ run: `run-${name}`, controller: `${name.repeat(12)}`, leaseExpiryMs: 4_000 }),
     );
     const results = await Promise.all(rivals.map(({ keeper }) => keeper.take([one])));
     expect(results.map(({ kind }) => kind).sort()).toEqual(['refused', 'refused', 'taken']);

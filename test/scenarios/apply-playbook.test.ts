@@ -20,6 +20,7 @@ import {
   runOptions,
   startApplyRack,
 } from './apply-rack.ts';
+import { patientTiming } from './apply-steps.ts';
 
 const ownerFile = '/Library/Application Support/meshwright/lease/owner';
 const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
@@ -176,7 +177,10 @@ describe('a playbook', () => {
     const held = await play([{ tasks: [power] }], {
       desired: sleeping(24),
       onWork: async () => {
-        const own = { desired: sleeping(25), runWith: { controller: controller('ffff00000000') } };
+        const own = {
+          desired: sleeping(25),
+          runWith: { controller: controller('ffff00000000'), timing: patientTiming },
+        };
         late = (await play([{ tasks: [power] }], own)).report;
       },
     });

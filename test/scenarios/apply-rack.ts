@@ -21,6 +21,7 @@ import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
 import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
 import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
 import { desiredRack } from '../unit/sim/rack.ts';
+import { expectNobodyBelow } from './leftovers.ts';
 
 /** A simulated rack in this process, and ways to it. */
 export interface ApplyRack {
@@ -52,6 +53,7 @@ export async function startApplyRack(seed: string, clockFactor = 1 / 20): Promis
     stop: async () => {
       await fleet.stop();
       await rm(folder, { recursive: true, force: true });
+      await expectNobodyBelow(folder);
     },
   };
 }
@@ -76,10 +78,10 @@ export function wayTo(fleet: RunningFleet, node: string, port?: number): NodeWay
   return { node: nodeName(node), way: { kind: 'way', target, trust } };
 }
 
-/** Real times, but for what a test would wait for. */
+/** Real times, but for what a test would wait for. A beat costs as much as a step: tests that watch one have more of them. */
 export const quickTiming: RunTiming = {
   ...realTiming,
-  beatMs: 100,
+  beatMs: 1_000,
   leaseExpiryMs: 1_500,
   busyMs: 20_000,
   leaseLookMs: 50,
@@ -89,6 +91,9 @@ export const quickTiming: RunTiming = {
   rebootPausesMs: [50, 100, 200],
   rebootDelaySeconds: 0.1,
   interruptMs: 2_000,
+  gateStallMs: 0,
+  tokenStallMs: 0,
+  talkScale: 1 / 4,
 };
 
 /** A controller on another desk; its process lives as long as the test does. */

@@ -1,17 +1,21 @@
 /** Small steps for runs on the rack of apply-rack.ts, and what is read from such a run. */
 import { afterEach } from 'vitest';
 import type { RunReport } from '../../src/apply/run-report.ts';
+import type { RunTiming } from '../../src/apply/run-timing.ts';
 import type { NodeWay } from '../../src/apply/with-remote.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { Patch, Step } from '../../src/model/step.ts';
 import { aStep, type StepChange } from '../unit/apply/step-builder.ts';
-import type { ApplyRack } from './apply-rack.ts';
+import { type ApplyRack, quickTiming } from './apply-rack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
 
 /** Where meshwright keeps its own on a Mac. */
 export const ours = '/Library/Application Support/meshwright';
 export const historyFile = `${ours}/log/history`;
 export const ownerFile = `${ours}/lease/owner`;
+
+/** For whoever meets a lease that somebody renews: a loaded machine shows that too before it could be nobody's. */
+export const patientTiming: RunTiming = { ...quickTiming, beatMs: 100, leaseExpiryMs: 30_000 };
 
 let minutes = 20;
 

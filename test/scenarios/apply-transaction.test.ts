@@ -17,9 +17,11 @@ import {
   asRoot,
   beginChange,
   clearing,
+  confirmable,
   isChange,
   isConfirmation,
   isSettled,
+  lookMs,
   networkOf,
   order,
   pendingFile,
@@ -59,9 +61,21 @@ async function runChange(
   const onEvent = ({ kind }: { readonly kind: string }): void => {
     if (kind === 'step-progress') told.onMade?.();
   };
-  const report = await runPlan(plan, runOptions(rack, { timing: shortRollback, deadlineMs: 1_500, onEvent, ...more }));
+  const report = await runPlan(plan, runOptions(rack, { timing: shortRollback, deadlineMs: lookMs, onEvent, ...more }));
   end();
   return report;
+}
+
+/** Makes the change, loses the node with that, and is interrupted when it was not reached once. */
+function leftAlone(proxy: CuttingProxy, more: Parameters<typeof runOptions>[1]): Promise<RunReport> {
+  const person = new AbortController();
+  let told = 0;
+  const onMade = (): void => {
+    told += 1;
+    if (told === 1) void proxy.vanish();
+    else person.abort();
+  };
+  return runChange(other, { onMade }, { ...more, signal: person.signal });
 }
 
 describe('a network change', () => {
@@ -127,7 +141,8 @@ describe('a node that is cut off', () => {
   it.each(all)('%s, %s: is whole and can be reached after the deadline', async (_what, _when, call, cut, end) => {
     const before = await begin(call);
     const { proxy, ways } = await proxied(rack, node);
-    const report = await runChange(call, cut(proxy), { ways });
+    const timing = end === 'before' ? shortRollback : confirmable;
+    const report = await runChange(call, cut(proxy), { ways, timing });
     expect([outcomes(report), codes(report)]).toEqual([{ change: 'unknown' }, ['step/unconfirmed']]);
     expect(await isSettled(rack, node)).toBe(true);
     const now = await networkOf(rack, node);
@@ -174,16 +189,8 @@ describe('a node that is cut off', () => {
   it('while nobody comes back takes no change of another run before that is settled', async () => {
     const before = await begin(other);
     const { proxy, ways } = await proxied(rack, node);
-    await runChange(
-      other,
-      { onMade: () => void proxy.vanish() },
-      {
-        ways,
-        journal: keptJournal('run-left'),
-        timing: { ...quickTiming, rollbackAfterMs: 600_000 },
-        signal: AbortSignal.timeout(1_500),
-      },
-    );
+    const timing = { ...quickTiming, rollbackAfterMs: 600_000 };
+    await leftAlone(proxy, { ways, journal: keptJournal('run-left'), timing });
     const refused = await runPlan(planOf([sleepAfter('power', node)]), runOptions(rack));
     expect([outcomes(refused), codes(refused)]).toEqual([{ power: 'failed' }, ['step/rollback-pending']]);
     expect(refused.diagnostics[0]?.detail).toMatch(/run run-left changed the network and has not confirmed it/);
@@ -204,15 +211,8 @@ describe('a node that is cut off', () => {
   it('and starts anew puts back what it finds, long before the deadline', async () => {
     const before = await begin(other);
     const { proxy, ways } = await proxied(rack, node);
-    const report = await runChange(
-      other,
-      { onMade: () => void proxy.vanish() },
-      {
-        ways,
-        timing: { ...realTiming, rollbackAfterMs: 600_000, retryMs: 20 },
-        signal: AbortSignal.timeout(2_000),
-      },
-    );
+    const timing = { ...realTiming, rollbackAfterMs: 600_000, retryMs: 20 };
+    const report = await leftAlone(proxy, { ways, timing });
     expect(outcomes(report)).toEqual({ change: 'unknown' });
     expect(rack.read(node, pendingFile)).toMatch(/^step=change$/m);
     expect(await networkOf(rack, node)).not.toBe(before);

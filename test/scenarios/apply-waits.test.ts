@@ -21,6 +21,7 @@ import {
   ours,
   outcomes,
   ownerFile,
+  patientTiming,
   seenSleep,
   sleepAfter,
   timesRun,
@@ -46,7 +47,7 @@ describe('a lease', () => {
     const journal = keptJournal();
     const report = await runPlan(
       planOf([sleepAfter('studio-1/g', 'studio-1'), sleepAfter('studio-2/g', 'studio-2')]),
-      runOptions(rack, { journal, controller: controller('ffff00000000') }),
+      runOptions(rack, { journal, controller: controller('ffff00000000'), timing: patientTiming }),
     );
     expect(report.refusals).toEqual([
       { node: 'studio-2', holder: expect.objectContaining({ run: 'run-holder', verb: 'apply', owner: 'ana@desk-01' }) },

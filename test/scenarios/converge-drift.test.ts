@@ -10,6 +10,12 @@ import type { Drift } from './converge-hand.ts';
 import { hindrances } from './converge-hindrances.ts';
 import { changesIn, leftIn, patience } from './converge-rack.ts';
 
+/**
+ * Kinds that this rack has nothing of: doorman-fleet.test.ts drifts the doorman, which only a leader has, and a hold is
+ * nobody's wish but that of its verbs.
+ */
+const elsewhere: readonly string[] = ['doorman', 'hold'];
+
 let drifting: DriftingRack;
 beforeAll(async () => {
   drifting = await startDriftingRack('drift');
@@ -42,10 +48,12 @@ describe('drift', { timeout: patience }, () => {
     expect([...new Set(addresses)].filter((one) => !made.has(one))).toEqual([]);
     expect([...made].filter((one) => !addresses.includes(one))).toEqual([]);
     const others = kept.filter(({ properties }) => properties.length === 0).map(({ kind }) => kind);
-    expect(others.filter((kind) => hindrances.every(({ of }) => of !== kind))).toEqual([]);
+    const unmade = others.filter((kind) => hindrances.every(({ of }) => of !== kind));
+    expect(unmade.filter((kind) => !elsewhere.includes(kind))).toEqual([]);
   });
 
-  it.each(['settings', 'files', 'ranks'])('is seen and healed, all of its %s at once', async (batch) => {
+  const batches = isFull ? ['settings', 'files', 'ranks'] : ['ranks'];
+  it.each(batches)('is seen and healed, all of its %s at once', async (batch) => {
     await driftAndHeal(
       second,
       drifts.filter((one) => one.batch === batch),

@@ -1,6 +1,6 @@
 import { handOn } from './converge-drifts.ts';
 import { pairFile, withEverySetting } from './converge-file.ts';
-import type { Drift } from './converge-hand.ts';
+import type { Drift, Hand } from './converge-hand.ts';
 import { type ConvergeRack, startConvergeRack } from './converge-rack.ts';
 
 /** A converged rack that somebody changes by hand, and that is made anew after a change that was not healed. */
@@ -24,18 +24,22 @@ async function converged(seed: string): Promise<ConvergeRack> {
 export async function startDriftingRack(seed: string): Promise<DriftingRack> {
   let rack = await converged(seed);
   let isHealed = true;
+  // Where things are on a node stays the same for as long as the rack.
+  const hands = new Map<string, Hand>();
   return {
     rack: () => rack,
     ready: async () => {
       if (!isHealed) {
         await rack.stop().catch(() => undefined);
+        hands.clear();
         rack = await converged(seed);
       }
       isHealed = false;
     },
     drift: (node, made) =>
       rack.behindOurBack(async (fleet) => {
-        const hand = await handOn(rack, fleet, node);
+        const hand = hands.get(node) ?? (await handOn(rack, fleet, node));
+        hands.set(node, hand);
         for (const one of made) await one.make(hand);
       }),
     healed: () => {

@@ -4,6 +4,7 @@ import type { Goal } from '../../src/plan/goal.ts';
 import { unnamedEffects } from './converge-effects.ts';
 import { first, second } from './converge-file.ts';
 import { type Applied, type ConvergeRack, patience, startConvergeRack } from './converge-rack.ts';
+import { keepersAtRest } from './keepers-at-rest.ts';
 
 let rack: ConvergeRack;
 beforeAll(async () => {
@@ -29,8 +30,10 @@ const kinds = ({ plan }: Applied): readonly string[] => plan.effects.map(({ kind
 describe('what a plan says that it disturbs', { timeout: patience }, () => {
   it('is all that happens when a placement is stopped and started', async () => {
     expect(kinds(await reach({ kind: 'stop', placements }))).toEqual(['interrupt']);
+    await keepersAtRest(rack.fleet());
     expect(rack.fleet().processes()).toEqual([]);
     expect(kinds(await reach({ kind: 'start', placements }))).toEqual(['start']);
+    await keepersAtRest(rack.fleet());
     expect(rack.fleet().processes()).toHaveLength(2);
   });
 

@@ -5,12 +5,16 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../src/apply/run-events.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
+import { folderSource } from '../../src/cli/byte-source.ts';
+import { readNodeShape } from '../../src/cli/node-source.ts';
+import { readShape } from '../../src/cli/read-shape.ts';
 import { shortDigest } from '../../src/model/digest.ts';
 import { wayTo } from './apply-rack.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { expectNothingOld } from './converge-leftovers.ts';
 import { type Applied, type ConvergeRack, patience, startConvergeRack } from './converge-rack.ts';
 import { type CuttingProxy, startCuttingProxy } from './cutting-proxy.ts';
+import { keepersAtRest } from './keepers-at-rest.ts';
 
 let rack: ConvergeRack;
 beforeAll(async () => {
@@ -75,13 +79,14 @@ const codes = (report: RunReport | undefined): readonly string[] => [
 ];
 
 /** The first node got its model, the second one nothing, and what serves was left alone. */
-function expectHalf({ report, plan, exit }: Applied): void {
+async function expectHalf({ report, plan, exit }: Applied): Promise<void> {
   expect(plan.changes.map(({ id }) => id)).toContain(`${second} model/tiny`);
   const outcomes = new Map(report?.steps.map(({ step, outcome }) => [String(step.id), outcome]));
   expect(outcomes.get(`${first}/model/tiny/gate`)).toBe('unchanged');
   expect(outcomes.get(`${second}/model/tiny/gate`)).toBe('skipped');
   expect([isPublished(first), isPublished(second)]).toEqual([true, false]);
   expect(exit).toBe(4);
+  await keepersAtRest(rack.fleet());
   expect(rack.fleet().processes()).toHaveLength(2);
 }
 
@@ -90,7 +95,7 @@ describe('apply', { timeout: patience }, () => {
     await declareModel({ source: './models/newer' });
     const { proxy, ways } = await proxied();
     const half = await rack.apply({ ways, onEvent: atStep(/model\/tiny\/send/, () => void proxy.vanish()) });
-    expectHalf(half);
+    await expectHalf(half);
     expect(codes(half.report).every((code) => code.startsWith('ssh/'))).toBe(true);
     await rack.converge();
     expectNothingOld(rack);
@@ -171,5 +176,16 @@ describe('apply', { timeout: patience }, () => {
     await writeFile(there, right);
     await rack.converge();
     expectNothingOld(rack);
+    const [model] = rack.desired().models;
+    if (model === undefined) throw new Error('the file has no model');
+    // The first of two is out of reach; what is read of the other one is what the same files are here.
+    const ways = [{ ...wayTo(rack.fleet(), first, 1) }, wayTo(rack.fleet(), second)];
+    const here = await readShape(
+      folderSource(source),
+      model.files.map(({ path }) => path),
+    );
+    expect(await readNodeShape(ways, model, { deadlineMs: 20_000 })).toEqual(
+      here.kind === 'known' ? here : { ...here, why: `${here.why} on ${second}` },
+    );
   });
 });

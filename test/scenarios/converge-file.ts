@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/mlx/mlx-archive.ts';
 import { writeReferenceArchive, writeTinyModel } from '../../src/sim/reference/reference.ts';
 import { tarGz } from '../../src/sim/reference/tar-gz.ts';
 import { textOf } from '../architecture/sources.ts';
@@ -40,7 +41,10 @@ export const filePart = part;
 /** The text of a cluster file. */
 export const fileText = (file: FileValue): string => stringify(file);
 
-/** Writes what the file names, an archive and a model, and newer ones: `./dist/{newer,newest}.tar.gz`, `./models/{newer,large}`. */
+/**
+ * Writes what the file names, an archive and a model, and others: `./dist/{newer,newest}.tar.gz`,
+ * `./models/{newer,large,llama}`, and uv with a list of packages.
+ */
 export async function writeSources(folder: string): Promise<void> {
   await writeReferenceArchive(join(folder, 'dist/reference.tar.gz'));
   const program = await readFile(new URL('../../src/sim/reference/rank.pl', import.meta.url));
@@ -48,9 +52,20 @@ export async function writeSources(folder: string): Promise<void> {
     const content = Buffer.concat([program, Buffer.from(`# ${name}\n`)]);
     await writeFile(join(folder, `dist/${name}.tar.gz`), tarGz([{ path: 'bin/rank', mode: 0o755, content }]));
   }
+  await writeUvArchive(join(folder, 'dist/uv-aarch64-apple-darwin.tar.gz'));
+  await writeRequirements(join(folder, 'requirements.lock'));
+  await writeWheels(join(folder, 'wheels'));
   await writeTinyModel(join(folder, 'models/tiny'));
+  await writeKnownModel(join(folder, 'models/llama'));
   await writeTinyModel(join(folder, 'models/newer'), 4_096);
   await writeTinyModel(join(folder, 'models/large'), 600_000);
+}
+
+/** The tiny model as one of a kind that mlx-lm knows. */
+async function writeKnownModel(folder: string): Promise<void> {
+  await writeTinyModel(folder);
+  const config = await readFile(join(folder, 'config.json'), 'utf8');
+  await writeFile(join(folder, 'config.json'), config.replace('"reference"', '"llama"'));
 }
 
 /** Beside the keys of the example those of which the usual value leaves a Mac as it is. */

@@ -196,7 +196,7 @@ export const keys: Readonly<Record<string, { readonly edit: Entry; readonly remo
       },
       changes: restarted,
     },
-    remove: missing,
+    remove: refused('runtime/key-missing'),
   },
   models: {
     edit: {

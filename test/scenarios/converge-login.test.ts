@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serviceFile } from '../../src/script/rank-paths.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { keepersAtRest } from './keepers-at-rest.ts';
 
 const unnamed = (file: FileValue): void => {
   delete file['ssh'];
@@ -32,6 +33,7 @@ describe('a file that names no user', { timeout: patience }, () => {
     const told = plan.diagnostics.filter(({ code }) => code === 'mesh/runs-as-root');
     expect(told.map(({ severity, subject }) => `${severity} ${subject}`)).toEqual([`warning node ${second}`]);
     expect([userOn(first), userOn(second)]).toEqual(['mesh', 'root']);
+    await keepersAtRest(rack.fleet());
     expect(rack.fleet().processes()).toHaveLength(2);
   });
 

@@ -9,14 +9,10 @@ import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { NodeWay } from '../../src/apply/with-remote.ts';
 import { codeForPlan } from '../../src/cli/plan-verdicts.ts';
-import { readArchive, readFolder } from '../../src/cli/read-sources.ts';
 import { vacantNetworks } from '../../src/cli/vacant-networks.ts';
-import { loadCluster } from '../../src/config/load-cluster.ts';
 import { emptyLock } from '../../src/config/lock.ts';
 import { withNodes, withoutFormerNetworks } from '../../src/desired/lock-nodes.ts';
-import { type SettledFleet, settleFleet } from '../../src/desired/settle.ts';
-import { type SourcePlace, sourcesToRead } from '../../src/desired/source-facts.ts';
-import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
+import type { SettledFleet } from '../../src/desired/settle.ts';
 import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
@@ -33,12 +29,17 @@ import { readSavedState } from '../../src/sim/host/saved-state.ts';
 import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
 import { controller, keptJournal, quickTiming, wayTo } from './apply-rack.ts';
 import { unnamedEffects } from './converge-effects.ts';
-import { type FileValue, fileText, pairFile, writeSources } from './converge-file.ts';
+import { type FileValue, pairFile, writeSources } from './converge-file.ts';
+import { type Read, readFile } from './converge-read.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
+import { expectNobodyBelow } from './leftovers.ts';
+import { writePublishedSources } from './published-sources.ts';
 import { connect, type Ran, run } from './sim-fixture.ts';
 
 /** One apply: what it began from, what it showed and did, and what is left to be done. */
 export interface Applied {
+  /** The first look and the last one, which are the same when nothing was run. */
+  readonly looks: { readonly first: FleetObservation; readonly last: FleetObservation };
   readonly plan: Plan;
   /** Absent when the plan had no step, so that nothing was run. */
   readonly report?: RunReport;
@@ -48,7 +49,11 @@ export interface Applied {
 }
 
 /** What an apply may be given: everything of a run, and ways of its own. */
-export type ApplyWish = Partial<RunOptions> & { readonly goal?: Goal };
+export type ApplyWish = Partial<RunOptions> & {
+  readonly goal?: Goal;
+  /** The last look, where nothing was done on a node since. */
+  readonly seen?: FleetObservation;
+};
 
 /** A simulated rack in this process, with a cluster file whose wishes are resolved, and what is done with them. */
 export interface ConvergeRack<F extends RunningFleet = Fleet> {
@@ -79,34 +84,6 @@ export interface ConvergeRack<F extends RunningFleet = Fleet> {
   readonly restart: () => Promise<void>;
   /** Ends everything. No Mac may have been asked what it would not have known. */
   readonly stop: () => Promise<void>;
-}
-
-/** A cluster file with its wishes resolved, or the codes of the errors that keep it from being used. */
-type Read =
-  | { readonly kind: 'settled'; readonly settled: SettledFleet }
-  | { readonly kind: 'refused'; readonly codes: readonly string[] };
-
-const errorsIn = (diagnostics: readonly Diagnostic[]): readonly string[] =>
-  diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
-
-const byName = async <T>(
-  places: readonly SourcePlace[],
-  read: (path: string, signal: AbortSignal) => Promise<T>,
-): Promise<Readonly<Record<string, T>>> => {
-  const { signal } = new AbortController();
-  const all = places.map(async ({ name, path }) => [name, await read(path, signal)] as const);
-  return Object.fromEntries(await Promise.all(all));
-};
-
-/** Resolves a cluster file as the command line does. */
-async function readFile(file: FileValue, lock: ClusterLock, folder: string): Promise<Read> {
-  const { fleet, diagnostics } = loadCluster(fileText(file), 'cluster.yaml');
-  if (fleet === undefined) return { kind: 'refused', codes: errorsIn(diagnostics) };
-  const { archives, folders } = sourcesToRead(fleet, lock, folder);
-  const sources = { archives: await byName(archives, readArchive), folders: await byName(folders, readFolder) };
-  const settled = settleFleet(fleet, lock, sources, folder);
-  const codes = errorsIn(settled.diagnostics);
-  return codes.length === 0 ? { kind: 'settled', settled } : { kind: 'refused', codes };
 }
 
 /** For a test that applies several times, in milliseconds. */
@@ -148,11 +125,11 @@ function newEffects(parts: Parts): readonly Effect[] {
 const expectNamed = (parts: Parts, seen: FleetObservation, steps: readonly Step[] = []): void =>
   expect(unnamedEffects(newEffects(parts), steps, seen)).toEqual([]);
 
-async function apply(parts: Parts, { goal, ...wish }: ApplyWish = {}): Promise<Applied> {
+async function apply(parts: Parts, { goal, seen: shown, ...wish }: ApplyWish = {}): Promise<Applied> {
   const { fleet: desired } = parts.settled;
   await keepersAtRest(parts.fleet);
   const ways = wish.ways ?? waysOf(parts);
-  const seen = await observeFleet(ways, limits);
+  const seen = shown ?? (await observeFleet(ways, limits));
   const plan = planFor(desired, seen, goal);
   expectNamed(parts, seen);
   const exitOf = (last: Plan, observation: FleetObservation): number =>
@@ -163,7 +140,9 @@ async function apply(parts: Parts, { goal, ...wish }: ApplyWish = {}): Promise<A
       fleet: desired,
       targets: allTargets(desired),
     });
-  if (plan.steps.length === 0) return { plan, after: plan, exit: exitOf(plan, seen) };
+  if (plan.steps.length === 0) {
+    return { looks: { first: seen, last: seen }, plan, after: plan, exit: exitOf(plan, seen) };
+  }
   const report = await runPlan(plan, {
     ...limits,
     ways,
@@ -182,7 +161,7 @@ async function apply(parts: Parts, { goal, ...wish }: ApplyWish = {}): Promise<A
   expectNamed(parts, later);
   const lock = withNodes(parts.settled.lock, allTargets(desired));
   parts.settled = { ...parts.settled, lock: withoutFormerNetworks(lock, vacantNetworks(lock, desired, later)) };
-  return { plan, report, after, exit: exitOf(after, later) };
+  return { looks: { first: seen, last: later }, plan, report, after, exit: exitOf(after, later) };
 }
 
 async function converge(parts: Parts, wish?: ApplyWish): Promise<Applied> {
@@ -201,6 +180,7 @@ type Starter<F> = (options: StartFleetOptions) => Promise<F>;
 async function startParts<F extends RunningFleet>(by: Starter<F>, seed: string, file: FileValue): Promise<Parts<F>> {
   const folder = await mkdtemp(join(tmpdir(), 'mw-converge-'));
   await writeSources(folder);
+  await writePublishedSources(folder);
   const read = await readFile(file, emptyLock('cluster.lock'), folder);
   if (read.kind === 'refused') throw new Error(read.codes.join(', '));
   const run = join(folder, 'run');
@@ -271,6 +251,7 @@ export async function startConvergeRackBy<F extends RunningFleet>(
         await parts.fleet.stop();
         await rm(folder, { recursive: true, force: true });
       }
+      await expectNobodyBelow(folder);
     },
   };
 }

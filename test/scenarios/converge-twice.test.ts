@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { first, second } from './converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { keepersAtRest } from './keepers-at-rest.ts';
 
 let rack: ConvergeRack;
 beforeAll(async () => {
@@ -37,6 +38,7 @@ describe('apply', { timeout: patience }, () => {
     const lost = [`${first} link-address/4/live`, `${second} link-address/2/live`];
     expect(sorted(changesIn(plan))).toEqual(sorted([...everywhere, ...lost, `${first} placement/chat`]));
     expect([report?.diagnostics, report?.refusals]).toEqual([[], []]);
+    await keepersAtRest(rack.fleet());
     expect(rack.fleet().processes()).toHaveLength(2);
   });
 
@@ -69,6 +71,7 @@ describe('apply', { timeout: patience }, () => {
     await rack.restart();
     const { plan } = await rack.converge();
     expect(sorted(changesIn(plan))).toEqual([`${first} placement/chat`]);
+    await keepersAtRest(rack.fleet());
     expect(rack.fleet().processes()).toHaveLength(2);
     expect(leftIn(await rack.plan())).toEqual([]);
   });

@@ -11,7 +11,7 @@ import { startExampleRack } from './observe-rack.ts';
 const token = '0123456789abcdef0123456789abcdef';
 const oldToken = 'fedcba9876543210fedcba9876543210';
 /** The full run looks at every offset. */
-const longMs = isFull ? 240_000 : 30_000;
+const longMs = 240_000;
 const probes = allProbes();
 let recording: Recording;
 let whole: readonly Answer[];

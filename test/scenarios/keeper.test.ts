@@ -32,6 +32,14 @@ async function healed(): Promise<void> {
   expect(await left()).toEqual([]);
 }
 
+/** Waits until launchd has begun so many more rounds: all but the last of them are over. */
+async function roundsOf(node: string, more: number): Promise<void> {
+  const printed = `${rack.fleet().nodes[node]?.root}/.sim/launchd/dev.meshwright.keeper`;
+  const runs = async (): Promise<number> => Number(/^\truns = (\d+)$/m.exec(await readFile(printed, 'utf8'))?.[1]);
+  const end = (await runs()) + more;
+  expect(await eventually(async () => (await runs()) >= end)).toBe(true);
+}
+
 async function reboot(node: string): Promise<void> {
   await rack.behindOurBack(async (fleet) => {
     const boots = (): number => fleet.effects().filter((one) => one.kind === 'boot' && one.node === node).length;
@@ -77,11 +85,14 @@ describe('the keeper', { timeout: patience }, () => {
   });
 
   it('does nothing while a change of the network waits for its confirmation', async () => {
-    const before = await logAt(second);
     await rack.behindOurBack(async () => {
       const pending = '"$R/Library/Application Support/meshwright/rollback/pending"';
-      await rack.asRoot(second, `"$R/bin/mkdir" -p ${pending}\n"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4096`);
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await rack.asRoot(second, `"$R/bin/mkdir" -p ${pending}`);
+      // A round that has begun before that has seen nothing of it.
+      await roundsOf(second, 2);
+      const before = await logAt(second);
+      await rack.asRoot(second, '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=4096');
+      await roundsOf(second, 4);
       expect(await logAt(second)).toBe(before);
       await rack.asRoot(second, `"$R/bin/rmdir" ${pending}`);
     });

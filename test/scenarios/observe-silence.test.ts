@@ -42,7 +42,7 @@ function everythingFrom(node: string): Promise<string> {
     );
   });
   const { privateText } = rack.fleet.userKey;
-  client.connect({ host: '127.0.0.1', port, username: user, privateKey: privateText, readyTimeout: 20_000 });
+  client.connect({ host: '127.0.0.1', port, username: user, privateKey: privateText, readyTimeout: 60_000 });
   return new Promise((resolve) => {
     client.once('close', () => resolve(heard.join('\n')));
   });

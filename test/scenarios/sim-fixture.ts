@@ -43,6 +43,7 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
     write: () => ({ stdout: '', stderr: '', exitCode: 127, isKnown: false, isChange: false }),
     reread: () => undefined,
     sendTcp: () => undefined,
+    killed: () => undefined,
     daemon: () => undefined,
     unlock: () => undefined,
     boot: () => undefined,
@@ -64,7 +65,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** Collects a child process; killed after 20 s. */
+/** Collects a child process; killed after a minute. */
 function collect(child: ChildProcess, input?: string): Promise<Ran> {
   const out: Buffer[] = [];
   const err: Buffer[] = [];
@@ -72,7 +73,7 @@ function collect(child: ChildProcess, input?: string): Promise<Ran> {
   child.stderr?.on('data', (chunk: Buffer) => err.push(chunk));
   child.stdin?.on('error', () => undefined);
   child.stdin?.end(input);
-  const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
@@ -114,7 +115,7 @@ export function connect(fleet: RunningFleet, node: string, more: Partial<Connect
     client.on('error', reject);
     client.once('ready', () => resolve(client));
     const { privateText } = fleet.userKey;
-    client.connect({ host: '127.0.0.1', port, username: user, privateKey: privateText, readyTimeout: 10_000, ...more });
+    client.connect({ host: '127.0.0.1', port, username: user, privateKey: privateText, readyTimeout: 60_000, ...more });
   });
 }
 
@@ -144,10 +145,10 @@ export function run(client: Client, command: string, input?: string): Promise<Ra
   });
 }
 
-/** Waits until `isTrue` holds; false when it did not within ten seconds. */
+/** Waits until `isTrue` holds; false when it did not within a minute. */
 export async function eventually(isTrue: () => Promise<boolean> | boolean): Promise<boolean> {
-  const end = Date.now() + 10_000;
-  while (Date.now() < end) {
+  const end = performance.now() + 60_000;
+  while (performance.now() < end) {
     if (await isTrue()) return true;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -15,12 +15,14 @@ let launchd: Launchd;
 /** Texts of jobs that were about to be loaded, and what was not understood. */
 let announced: (readonly string[])[] = [];
 let odd: string[] = [];
+let beforeLoad: () => Promise<void>;
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'mw-launchd-'));
   for (const folder of ['Library/LaunchDaemons', 'tmp']) await mkdir(join(root, folder), { recursive: true });
   await writeFile(join(root, 'job'), '#!/bin/sh\nprintf "up\\n"\nwhile :; do sleep 0.02; done\n', { mode: 0o755 });
   [announced, odd] = [[], []];
+  beforeLoad = () => Promise.resolve();
   lifeline = startLifeline('launchd-boots');
   groups = createProcessGroups(lifeline);
   launchd = createLaunchd({
@@ -31,11 +33,12 @@ beforeEach(async () => {
     objectTo: (line) => odd.push(line),
     beforeLoad: async (texts) => {
       announced.push(texts);
+      await beforeLoad();
     },
   });
 });
 afterEach(async () => {
-  launchd.cut();
+  launchd.close();
   groups.killAll();
   await lifeline.close();
   await rm(root, { recursive: true, force: true });
@@ -168,6 +171,24 @@ describe('the end of a simulated Mac', () => {
     expect([launchd.processes(), await asRoot('kickstart', 'system/dev.kept')]).toEqual([[], 125]);
     await launchd.boot();
     expect(await states()).toEqual(['dev.kept: running']);
+  });
+
+  it.each(['cut', 'close'] as const)('starts nothing of what is being loaded or started then: %s', async (end) => {
+    await launchd.boot();
+    await writeJob('dev.late', { RunAtLoad: true, KeepAlive: true, ThrottleInterval: 0 });
+    // It happens while somebody is told of the job.
+    beforeLoad = async () => launchd[end]();
+    await asRoot('bootstrap', 'system', '/Library/LaunchDaemons/dev.late.plist');
+    expect([announced.length, launchd.processes(), groups.count()]).toEqual([1, [], 0]);
+    await launchd.boot();
+    expect([announced.length, launchd.processes(), groups.count()]).toEqual([2, [], 0]);
+  });
+
+  it('lets no Mac start any more when the fleet is over', async () => {
+    await writeJob('dev.kept', { KeepAlive: true, ThrottleInterval: 0 });
+    launchd.close();
+    await launchd.boot();
+    expect([launchd.processes(), groups.count()]).toEqual([[], 0]);
   });
 
   it('answers a bootout that was waiting', async () => {

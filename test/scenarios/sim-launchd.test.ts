@@ -30,7 +30,7 @@ const program = (): string => join(root, 'opt/job');
 /** A program that says what it was given and waits for a signal; `body` runs first. */
 async function writeProgram(body = ''): Promise<void> {
   await mkdir(join(root, 'opt'), { recursive: true });
-  const text = `#!/bin/sh\n${body}\nprintf 'started\\n'\ntrap 'printf "ended\\n"; exit 3' TERM\nwhile :; do sleep 0.02; done\n`;
+  const text = `#!/bin/sh\n${body}\ntrap 'printf "ended\\n"; exit 3' TERM\nprintf 'started\\n'\nwhile :; do sleep 0.02; done\n`;
   await writeFile(program(), text);
   await chmod(program(), 0o755);
 }
@@ -89,6 +89,7 @@ describe('launchctl of a simulated node', () => {
     const [, first] = await launchctl('kickstart', '-p', 'system/dev.test');
     expect(first).toMatch(/^\d+\n$/);
     expect(await launchctl('kickstart', '-p', 'system/dev.test')).toEqual([0, first]);
+    expect(await hasStarted()).toBe(true);
     const [, other] = await launchctl('kickstart', '-kp', 'system/dev.test');
     expect([other === first, isAlive(String(first)), isAlive(String(other))]).toEqual([false, false, true]);
     expect(await printed()).toMatchObject({ runs: '2', 'last exit code': '3' });
@@ -109,16 +110,17 @@ describe('launchctl of a simulated node', () => {
   });
 
   it('tells who comes second that the first bootout is under way', async () => {
-    await writeProgram(`trap '' HUP`);
-    await writeFile(
-      program(),
-      "#!/bin/sh\ntrap 'sleep 0.5; exit 0' TERM\nprintf 'started\\n'\nwhile :; do sleep 0.02; done\n",
-    );
+    const gate = join(root, 'tmp/gate');
+    const ending = `until [ -e "${gate}" ]; do sleep 0.02; done; exit 0`;
+    await writeFile(program(), `#!/bin/sh\ntrap '${ending}' TERM\nprintf 'started\\n'\nwhile :; do sleep 0.02; done\n`);
+    await writePlist({ ExitTimeOut: 600 });
     await bootstrap();
     await launchctl('kickstart', 'system/dev.test');
     await hasStarted();
-    const both = await Promise.all([launchctl('bootout', 'system/dev.test'), launchctl('bootout', 'system/dev.test')]);
-    expect(both.map(([code]) => code).sort()).toEqual([0, 36]);
+    const both = [launchctl('bootout', 'system/dev.test'), launchctl('bootout', 'system/dev.test')];
+    expect((await Promise.race(both))[0]).toBe(36);
+    await writeFile(gate, '');
+    expect((await Promise.all(both)).map(([code]) => code).sort()).toEqual([0, 36]);
   });
 
   it('ends a process that ignores TERM after its exit timeout, and its whole group with it', async () => {
@@ -158,7 +160,16 @@ describe('launchctl of a simulated node', () => {
     const names = (await out()).split('\n').filter((line) => /^[A-Z_]{2,}$/.test(line));
     const shells = ['PWD', 'OLDPWD', 'SHLVL'];
     expect(names.filter((name) => !shells.includes(name)).sort()).toEqual(
-      ['MESHWRIGHT_LINK_TABLE', 'MW_SIM', 'MW_SIM_SUDO', 'OWN', 'PATH', 'XPC_FLAGS', 'XPC_SERVICE_NAME'].sort(),
+      [
+        'MESHWRIGHT_CLOCK',
+        'MESHWRIGHT_LINK_TABLE',
+        'MW_SIM',
+        'MW_SIM_SUDO',
+        'OWN',
+        'PATH',
+        'XPC_FLAGS',
+        'XPC_SERVICE_NAME',
+      ].sort(),
     );
   });
 

@@ -3,48 +3,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../src/model/desired.ts';
-import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
-import { readSavedState } from '../../src/sim/host/saved-state.ts';
-import { type Fleet, startFleet } from '../../src/sim/host/start-fleet.ts';
+import type { Fleet } from '../../src/sim/host/start-fleet.ts';
+import { jobPlist } from '../unit/sim/launchd-job.ts';
 import { desiredRack, link } from '../unit/sim/rack.ts';
-import { connect, eventually, freshFolder, markedProcesses, type Ran, removeFolder, run } from './sim-fixture.ts';
+import { endRebooted, fresh, sh, shutDown, slow, up } from './rebooted-rack.ts';
+import { connect, eventually, markedProcesses, run } from './sim-fixture.ts';
 
-const folders: string[] = [];
-const fleets: Fleet[] = [];
-afterEach(async () => {
-  for (const fleet of fleets.splice(0)) await fleet.stop();
-  for (const folder of folders.splice(0)) await removeFolder(folder);
-});
+afterEach(endRebooted);
 
 const isLinux = process.platform === 'linux';
-
-/** The rack, with a second of a Mac in a millisecond of ours. */
-async function up(folder: string, desired: DesiredFleet = desiredRack): Promise<Fleet> {
-  const model = modelledFleet(desired, 'reboot', await readSavedState(folder));
-  const fleet = await startFleet({ folder, model, clockFactor: 1 / 1000 });
-  fleets.push(fleet);
-  return fleet;
-}
-
-async function fresh(): Promise<string> {
-  const folder = await freshFolder();
-  folders.push(folder);
-  return folder;
-}
-
-/** One script on a node, as root or as the user; `$R` is the root of the node. */
-async function sh(fleet: Fleet, node: string, script: string, by: 'root' | 'user' = 'root'): Promise<Ran> {
-  const client = await connect(fleet, node);
-  const root = fleet.nodes[node]?.root ?? '';
-  const sudo = by === 'root' ? `${root}/usr/bin/sudo -n ` : '';
-  const ran = await run(client, `exec ${sudo}${root}/bin/sh -s`, `R='${root}'\n${script}\n`);
-  client.end();
-  return ran;
-}
-
-/** Asks a node to restart or switch itself off, from a child that outlives the script. */
-const shutDown = (fleet: Fleet, node: string, option: '-r' | '-h'): Promise<Ran> =>
-  sh(fleet, node, `"$R/sbin/shutdown" ${option} now >/dev/null 2>&1 </dev/null &`);
 
 const isUp = (fleet: Fleet, node: string): boolean => fleet.power()[node] === 'up';
 
@@ -92,8 +59,27 @@ describe('a reboot of a simulated Mac', () => {
     expect(stdout).not.toContain('gone');
   });
 
-  it('happens once for two orders, and counts both', async () => {
+  it('lets what starts with the Mac change it before anybody gets in', async () => {
     const fleet = await up(await fresh());
+    const root = fleet.nodes['studio-1']?.root ?? '';
+    const daemon = (name: string, text: string): Promise<void> =>
+      writeFile(join(root, 'Library/LaunchDaemons', `${name}.plist`), text);
+    const setLimit = `sysctl iogpu.wired_limit_mb=4096 >'${root}/Library/said' 2>&1; echo over >>'${root}/Library/said'`;
+    const early = { Label: 'dev.early', ProgramArguments: [`${root}/bin/sh`, '-c', setLimit], RunAtLoad: true };
+    await daemon('dev.early', jobPlist(early));
+    // The Mac listens when all of these have been loaded: by then the first one has long asked.
+    for (let at = 0; at < 100; at += 1) {
+      const later = { Label: `dev.later.${at}`, ProgramArguments: [`${root}/bin/sh`, '-c', 'exit 0'] };
+      await daemon(`dev.later.${at}`, jobPlist(later));
+    }
+    await reboot(fleet, 'studio-1');
+    const said = (): Promise<string> => readFile(join(root, 'Library/said'), 'utf8').catch(() => '');
+    expect(await eventually(async () => (await said()).endsWith('over\n'))).toBe(true);
+    expect(await said()).toBe('iogpu.wired_limit_mb: 0 -> 4096\nover\n');
+  });
+
+  it('happens once for two orders, and counts both', async () => {
+    const fleet = await slow();
     const twice = '"$R/sbin/shutdown" -r now; "$R/sbin/shutdown" -h now';
     await fleet.setFault(['slow-shutdown', 'studio-1']);
     await sh(fleet, 'studio-1', `(${twice}) >/dev/null 2>&1 </dev/null &`);
@@ -180,8 +166,7 @@ describe('a simulated Mac that is switched off', () => {
 
 describe('a reboot that takes its time', () => {
   it('keeps living connections until what does not stop is killed', async () => {
-    const folder = await fresh();
-    const fleet = await up(folder);
+    const fleet = await slow();
     await fleet.setFault(['slow-shutdown', 'studio-1']);
     const client = await connect(fleet, 'studio-1');
     await shutDown(fleet, 'studio-1', '-r');

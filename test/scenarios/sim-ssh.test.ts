@@ -95,10 +95,10 @@ describe('a simulated node behind an ssh2 client', () => {
   it('delivers a signal of the client to the whole group', async () => {
     const client = await connect(fleet, 'studio-1');
     const ended = new Promise((resolve, reject) => {
-      client.exec('sleep 60 & sleep 60', (error, channel) => {
+      client.exec('echo up; sleep 60 & sleep 60', (error, channel) => {
         if (error) reject(error);
         channel.on('exit', (...exit: unknown[]) => resolve(exit.slice(0, 2)));
-        setTimeout(() => channel.signal('TERM'), 100);
+        channel.once('data', () => channel.signal('TERM'));
       });
     });
     expect(await ended).toEqual([null, 'SIGTERM']);

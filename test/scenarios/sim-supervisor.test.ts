@@ -135,7 +135,7 @@ describe('a supervisor', () => {
     const folder = await fresh('a-rather-long-name-of-a-folder'.repeat(4), 'run');
     const { run: file } = await up(folder);
     expect(Buffer.byteLength(file.controlSocket)).toBeLessThan(104);
-    const answer = await askControl(file.controlSocket, { ask: 'status' }, 2_000);
+    const answer = await askControl(file.controlSocket, { ask: 'status' }, 60_000);
     expect(answer).toMatchObject({ simulated: true, ok: true, value: { run: { runId: file.runId }, faults: [] } });
   });
 
@@ -145,7 +145,7 @@ describe('a supervisor', () => {
     const client = await connect(await reach(file), 'studio-2');
     await run(client, 'echo seen');
     client.end();
-    const answer = await askControl(file.controlSocket, { ask: 'log' }, 2_000);
+    const answer = await askControl(file.controlSocket, { ask: 'log' }, 60_000);
     expect(answer).toMatchObject({
       value: { counts: { 'studio-2': { connections: 1, execs: 1 } }, execs: [{ command: 'echo seen' }] },
     });
@@ -154,12 +154,12 @@ describe('a supervisor', () => {
   it('presses buttons for whoever asks, and knows its nodes', async () => {
     const { run: file } = await up(await fresh());
     const power = { 'studio-1': 'up', 'studio-2': 'up' };
-    expect(await askControl(file.controlSocket, { ask: 'power-on', words: ['studio-1'] }, 2_000)).toMatchObject({
+    expect(await askControl(file.controlSocket, { ask: 'power-on', words: ['studio-1'] }, 60_000)).toMatchObject({
       value: { power },
     });
-    expect(await askControl(file.controlSocket, { ask: 'hands' }, 2_000)).toMatchObject({ value: { done: [] } });
-    expect(await askControl(file.controlSocket, { ask: 'status' }, 2_000)).toMatchObject({ value: { power } });
-    expect(await askControl(file.controlSocket, { ask: 'power-on', words: ['studio-9'] }, 2_000)).toMatchObject({
+    expect(await askControl(file.controlSocket, { ask: 'hands' }, 60_000)).toMatchObject({ value: { done: [] } });
+    expect(await askControl(file.controlSocket, { ask: 'status' }, 60_000)).toMatchObject({ value: { power } });
+    expect(await askControl(file.controlSocket, { ask: 'power-on', words: ['studio-9'] }, 60_000)).toMatchObject({
       ok: false,
       diagnostics: [{ code: 'sim/unknown-node' }],
     });

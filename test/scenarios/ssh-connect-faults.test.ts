@@ -66,21 +66,21 @@ describe('a node that cannot be talked to', () => {
 
   it('has timed out when it takes the connection and says nothing', async () => {
     const server = await start({ onSocket: () => undefined });
-    const problem = await rejection(ssh.connect(server.port, { deadlineMs: 200 }));
+    const problem = await rejection(ssh.connect(server.port, { deadlineMs: 1_000 }));
     expect(problem.code).toBe('ssh/timed-out');
     expect(problem.detail).toContain('identification');
   });
 
   it('has timed out when it goes silent during key exchange', async () => {
     const server = await start({ onSocket: (socket) => socket.write('SSH-2.0-quiet\r\n') });
-    const problem = await rejection(ssh.connect(server.port, { deadlineMs: 200 }));
+    const problem = await rejection(ssh.connect(server.port, { deadlineMs: 1_000 }));
     expect(problem.code).toBe('ssh/timed-out');
     expect(problem.detail).toContain('key exchange');
   });
 
   it('has timed out when it goes silent during login', async () => {
     const server = await start({ onAuth: () => undefined });
-    const problem = await rejection(ssh.connect(server.port, { deadlineMs: 500 }));
+    const problem = await rejection(ssh.connect(server.port, { deadlineMs: 3_000 }));
     expect(problem.code).toBe('ssh/timed-out');
     expect(problem.detail).toContain('authentication');
   });

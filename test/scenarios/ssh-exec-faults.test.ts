@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerChannel } from 'ssh2';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { diagnoseExit } from '../../src/remote/exit-reasons.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
@@ -80,6 +81,25 @@ describe('the exit of a command', () => {
     const { exit } = await remote.exec('true', execLimits);
     expect(exit.kind).toBe('unknown');
     expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/exit-unknown');
+    remote.close();
+  });
+
+  it('is unknown when its caller wants no answer any more, and the connection serves the next one', async () => {
+    const server = await start({
+      onExec: ({ channel, command }) => {
+        if (command === 'hang') return;
+        channel.exit(0);
+        channel.end();
+      },
+    });
+    const remote = await ssh.connect(server.port);
+    const over = new AbortController();
+    const hanging = remote.exec('hang', { ...execLimits, signal: over.signal });
+    expect((await remote.exec('true', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });
+    over.abort();
+    expect((await hanging).exit).toMatchObject({ kind: 'unknown', why: 'closed' });
+    expect((await remote.exec('hang', { ...execLimits, signal: over.signal })).exit.kind).toBe('unknown');
+    expect((await remote.exec('true', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });
     remote.close();
   });
 
@@ -178,15 +198,21 @@ describe('the bounds of a command', () => {
   it('open eight channels at most and queue the rest', async () => {
     let open = 0;
     let most = 0;
+    const held: ServerChannel[] = [];
+    const endAll = (): void => {
+      for (const channel of held.splice(0)) {
+        open -= 1;
+        channel.exit(0);
+        channel.end();
+      }
+    };
     const server = await start({
       onExec: ({ channel }) => {
         open += 1;
         most = Math.max(most, open);
-        setTimeout(() => {
-          open -= 1;
-          channel.exit(0);
-          channel.end();
-        }, 10);
+        held.push(channel);
+        // Eight are held for as long as a ninth would need to come; the last six have no others behind them.
+        if (open === 8 || server.commands.length === 30) setTimeout(endAll, 50);
       },
     });
     const remote = await ssh.connect(server.port);

@@ -81,14 +81,14 @@ describe('standard input in pieces', () => {
 });
 
 describe('a deadline that counts from the last byte', () => {
-  const limits = { ...execLimits, deadlineMs: 400, isDeadlineIdle: true };
+  const limits = (deadlineMs: number) => ({ ...execLimits, deadlineMs, isDeadlineIdle: true });
 
   it('lets a command go on that prints now and then', async () => {
     const server = await start({
       onExec: ({ channel }) => {
         const print = async (): Promise<void> => {
           for (let at = 0; at < 8; at += 1) {
-            await sleep(100);
+            await sleep(300);
             channel.write('.');
           }
           channel.exit(0);
@@ -98,7 +98,7 @@ describe('a deadline that counts from the last byte', () => {
       },
     });
     const remote = await ssh.connect(server.port);
-    const { stdout, exit } = await remote.exec('slow', limits);
+    const { stdout, exit } = await remote.exec('slow', limits(2_000));
     expect([textOf(stdout), exitText(exit)]).toEqual(['........', 'exit 0']);
     remote.close();
   });
@@ -106,7 +106,7 @@ describe('a deadline that counts from the last byte', () => {
   it('ends a command that says and takes nothing', async () => {
     const server = await start({ onExec: () => undefined });
     const remote = await ssh.connect(server.port);
-    const { exit } = await remote.exec('silent', limits);
+    const { exit } = await remote.exec('silent', limits(400));
     expect(exit).toMatchObject({ kind: 'unknown', why: 'late' });
     remote.close();
   });

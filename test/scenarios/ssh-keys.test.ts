@@ -1,5 +1,5 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,6 +26,13 @@ function addToAgent(socket: string, file: string): void {
   execFileSync('ssh-add', ['-q', copy], { stdio: 'pipe', env: { ...process.env, SSH_AUTH_SOCK: socket } });
 }
 
+/** Waits until an agent answers; its socket is there a moment before. */
+async function agentAnswers(socket: string): Promise<void> {
+  const unreached = 2;
+  const env = { ...process.env, SSH_AUTH_SOCK: socket };
+  while (spawnSync('ssh-add', ['-l'], { stdio: 'ignore', env }).status === unreached) await sleep(10);
+}
+
 describe.runIf(hasSshd())('the keys that are offered', () => {
   const socket = join(ssh.folder, 'agent.sock');
   const agent = spawn('ssh-agent', ['-D', '-a', socket], { stdio: 'ignore' });
@@ -35,7 +42,7 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
   let server: Sshd;
 
   beforeAll(async () => {
-    while (!existsSync(socket)) await sleep(10);
+    await agentAnswers(socket);
     addToAgent(socket, held);
     addToAgent(socket, heldRsa);
     const userKeys = [held, heldRsa, lost].map((file) => readFileSync(`${file}.pub`, 'utf8').trim());
@@ -109,7 +116,7 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
     const asking = join(ssh.folder, 'asking.sock');
     const env = { ...process.env, SSH_ASKPASS: '/bin/false', SSH_ASKPASS_REQUIRE: 'force', DISPLAY: 'none' };
     const careful = spawn('ssh-agent', ['-D', '-a', asking], { stdio: 'ignore', env });
-    while (!existsSync(asking)) await sleep(10);
+    await agentAnswers(asking);
     execFileSync('ssh-add', ['-q', '-c', ssh.user.file], {
       stdio: 'pipe',
       env: { ...process.env, SSH_AUTH_SOCK: asking },
@@ -123,7 +130,7 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
   it('are four at most with an agent, so that the node still tells why it refuses them', async () => {
     const full = join(ssh.folder, 'full.sock');
     const many = spawn('ssh-agent', ['-D', '-a', full], { stdio: 'ignore' });
-    while (!existsSync(full)) await sleep(10);
+    await agentAnswers(full);
     const keys = Array.from({ length: 6 }, (_, at) => makeKey(ssh.folder, `full-${at}`).file);
     execFileSync('ssh-add', ['-q', ...keys], { stdio: 'pipe', env: { ...process.env, SSH_AUTH_SOCK: full } });
     const problem = await refusal({ identityFiles: [], agentSocket: full });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunEvent, RunListener } from '../../src/apply/run-events.ts';
+import type { RunListener } from '../../src/apply/run-events.ts';
 import { runPlan } from '../../src/apply/run-plan.ts';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { Plan } from '../../src/plan/plan.ts';
@@ -13,6 +13,7 @@ import { isFull } from '../is-full.ts';
 import { controller, keptJournal, quickTiming } from './apply-rack.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, startConvergeRack } from './converge-rack.ts';
+import { justBefore, toldOfRanks } from './failed-start.ts';
 
 const launchDaemons = '/Library/LaunchDaemons';
 const plist = `${launchDaemons}/dev.meshwright.rank.chat.plist`;
@@ -46,6 +47,8 @@ interface Failure {
   /** The step that is about to begin on the member, or on any node, when it happens. */
   readonly before: string;
   readonly isAnywhere?: true;
+  /** Whether the rank says or shows that it failed, so that it is named; else the start only says that none does. */
+  readonly named?: true;
   readonly happen: (node: string) => void;
   readonly heal?: (node: string) => Promise<void>;
 }
@@ -75,7 +78,13 @@ const failures: readonly Failure[] = [
     },
     heal: (node) => rm(at(node, rankLog), { recursive: true }),
   },
-  { phase: 'its process ends at once', before: 'joined', isAnywhere: true, happen: (node) => signal(node, 'SIGKILL') },
+  {
+    phase: 'its process ends at once',
+    before: 'joined',
+    isAnywhere: true,
+    named: true,
+    happen: (node) => signal(node, 'SIGKILL'),
+  },
   {
     phase: 'its process never does anything',
     before: 'joined',
@@ -98,19 +107,6 @@ const failures: readonly Failure[] = [
 const every = failures.flatMap((failure) => [first, second].map((node) => ({ ...failure, node })));
 const cases = isFull ? every : fc.sample(fc.constantFrom(...every), { seed: 3, numRuns: 2 });
 
-/** Lets it happen once, just before its step begins. */
-function when({ before, isAnywhere, happen, node }: Failure & { readonly node: string }) {
-  let hasHappened = false;
-  const listen = (event: RunEvent): void => {
-    if (event.kind !== 'step-started' || hasHappened || event.rescues !== undefined) return;
-    const { id } = event.step;
-    if (!id.endsWith(`/placement/chat/${before}`) || !(isAnywhere || event.step.node === node)) return;
-    hasHappened = true;
-    happen(node);
-  };
-  return { listen, hasHappened: () => hasHappened };
-}
-
 const run = (plan: Plan, onEvent: RunListener): Promise<RunReport> =>
   runPlan(plan, {
     ways: rack.ways(),
@@ -126,12 +122,30 @@ const run = (plan: Plan, onEvent: RunListener): Promise<RunReport> =>
     onEvent,
   });
 
+/** The steps behind which the logs of all ranks are read before anything is stopped. */
+const readsLogs = ({ before }: Failure): boolean => before === 'joined' || before === 'ask';
+
+const wantedRank = (one: Failure & { readonly node: string }): string => {
+  if (!readsLogs(one)) return 'any';
+  return one.named ? one.node : 'none';
+};
+
+/** The node of the rank that a failed start names as the first that failed, with the words that it has said. */
+function toldRank(report: RunReport, one: Failure & { readonly node: string }): string {
+  if (!readsLogs(one)) return 'any';
+  const [only, ...others] = toldOfRanks(report);
+  if (only === undefined || others.length > 0) return `${others.length} others told`;
+  if (only.code === 'mesh/no-failing-rank') return 'none';
+  const saidBy = new RegExp(`^Rank \\d on ${one.node} exited .*It said:\\nrank \\d of 2 listens on `, 's');
+  return saidBy.test(only.detail) ? one.node : only.detail;
+}
+
 /** Ten seconds of a Mac, whose clock runs a hundred times as fast here. */
 const tenSeconds = 100;
 
 describe('a start of a mesh', () => {
   it.each(cases)('leaves no process on any Mac when, on $node, $phase', { timeout: 60_000 }, async (one) => {
-    const trigger = when(one);
+    const trigger = justBefore(one.before, () => one.happen(one.node), one.isAnywhere ? undefined : one.node);
     const { plan, report } = await rack.behindOurBack(async () => {
       const seen = await rack.plan();
       const applied = await run(seen, trigger.listen);
@@ -141,6 +155,7 @@ describe('a start of a mesh', () => {
     expect([trigger.hasHappened(), plan.steps.length > 0]).toEqual([true, true]);
     expect(report.steps.map(({ outcome }) => outcome)).toContain('failed');
     expect(rack.fleet().processes()).toEqual([]);
+    expect(toldRank(report, one)).toEqual(wantedRank(one));
     await (one.heal ?? nothing)(one.node);
   });
 

@@ -11,8 +11,14 @@ import { connect, eventually, run } from './sim-fixture.ts';
 export const pendingFile = `${ours}/rollback/pending/about`;
 const rollbackPlist = '/Library/LaunchDaemons/dev.meshwright.rollback.plist';
 
-/** A time in which a test can wait for a rollback, and in which a change can be confirmed. */
-export const shortRollback: RunTiming = { ...quickTiming, rollbackAfterMs: 1_500 };
+/** A time in which a test can wait for a rollback. */
+export const shortRollback: RunTiming = { ...quickTiming, beatMs: 100, rollbackAfterMs: 1_500 };
+
+/** A time in which a change is confirmed on a loaded machine too, and for which a test can wait all the same. */
+export const confirmable: RunTiming = { ...quickTiming, rollbackAfterMs: 6_000 };
+
+/** How long a node may take to answer; after the time of the rollback it is asked for as long once more. */
+export const lookMs = 2_500;
 
 /** Of the receptacle 2 of a Studio, whose interface is en3. */
 export const addressChange = (

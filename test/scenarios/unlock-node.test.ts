@@ -84,7 +84,7 @@ describe('a Mac that took the password', () => {
     };
     const look = (name: string) => ({ ...model.look(name), connection });
     const fleet = await startFleet({ folder, model: { ...model, look, unlock: unlocked }, clockFactor: 0.001 });
-    const result = await unlock('simulated', wayTo(fleet, 'studio-2', {}), { ...timing, unlockReturnMs: 1_500 });
+    const result = await unlock('simulated', wayTo(fleet, 'studio-2', {}), { ...timing, unlockReturnMs: 3_000 });
     await fleet.stop();
     await rm(folder, { recursive: true, force: true });
     expect(result).toMatchObject({ kind: 'failed', diagnostic: { code, subject: 'node studio-2' } });

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 // Where OpenSSH's server lies on Linux and macOS.
 const sshdPath = '/usr/sbin/sshd';
-const startDeadlineMs = 15_000;
+const startDeadlineMs = 60_000;
 
 /**
  * Whether tests against OpenSSH can run here. With `MESHWRIGHT_SSHD=required` an absent sshd is an error; without it
@@ -150,14 +150,27 @@ function configText(folder: string, port: number, hostKeys: readonly KeyPair[], 
   return [...defaults.filter((line) => !given.has(keyword(line))), ...extra, ''].join('\n');
 }
 
+/** How often another port is tried when somebody else was given the same one in between. */
+const portTries = 5;
+
 /** Starts a private OpenSSH server on a free loopback port and waits until it answers. */
 export async function startSshd(options: SshdOptions): Promise<Sshd> {
   ensurePrivsepFolder();
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await startOn(await freePort(), options);
+    } catch (error) {
+      const isTaken = error instanceof Error && error.message.includes('Address already in use');
+      if (!isTaken || tries === portTries) throw error;
+    }
+  }
+}
+
+async function startOn(port: number, options: SshdOptions): Promise<Sshd> {
   const folder = mkdtempSync(join(tmpdir(), 'meshwright-sshd-'));
   const given = options.hostKeys ?? [];
   const hostKey = given[0] ?? makeKey(folder, 'host');
   const hostKeys = given.length > 0 ? given : [hostKey];
-  const port = await freePort();
   const config = join(folder, 'sshd_config');
   writeFileSync(join(folder, 'authorized_keys'), `${options.userKeys.join('\n')}\n`, { mode: 0o600 });
   writeFileSync(config, configText(folder, port, hostKeys, withOwnHome(folder, options.config ?? [])));

@@ -69,6 +69,8 @@ const atLeastMs: Readonly<Record<Step['act']['kind'], number>> = {
   job: 30_000,
   gate: 10_000,
   ask: 10_000,
+  prove: 10_000,
+  dialogue: 60_000,
   reboot: 1_000,
   hands: 0,
 };

@@ -10,7 +10,9 @@ import type { StepResult } from '../execute.ts';
 import { observeSessions } from '../observe.ts';
 import { pause } from '../pause.ts';
 import type { Session } from '../session.ts';
-import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
+import { failed, interrupted, type StepContext, type StepOf } from './context.ts';
+import { insideText, stillInside } from './drain-words.ts';
+import { startPatience } from './start-patience.ts';
 
 type Seen = ReadonlyMap<string, Known<Json>>;
 
@@ -35,7 +37,7 @@ export async function runGate(step: StepOf<'gate'>, context: StepContext): Promi
   const { expect, aborts } = step.act;
   const nodes = [...new Set([step.node, ...step.peers, ...[...expect, ...aborts].map(({ node }) => node)])];
   const sessions = nodes.map((node) => context.session(node));
-  const endMs = performance.now() + deadlineOf(step, context);
+  const patience = startPatience(step, context);
   while (!context.signal.aborted) {
     const seen = await look(sessions, context);
     const missing = expect.filter((patch) => !isSeen(seen, patch));
@@ -43,8 +45,9 @@ export async function runGate(step: StepOf<'gate'>, context: StepContext): Promi
     const hit = aborts.find((patch) => isSeen(seen, patch));
     if (hit) return failed(hopeless(hit, missing, seen));
     const isLost = sessions.some((session) => session.isLost());
-    if (isLost || performance.now() >= endMs) return failed(...missing.map((patch) => disagreement(patch, seen)));
+    if (isLost || !patience.isLeft()) return failed(...missing.map((patch) => disagreement(patch, seen)));
     context.progress({ text: waitText(missing, seen) });
+    await patience.look();
     await pause(context.timing.gatePollMs, context.signal);
   }
   return interrupted;
@@ -60,7 +63,8 @@ const shown = (seen: Known<Json>): string =>
 const waitText = ([first, ...others]: readonly Patch[], seen: Seen): string => {
   if (first === undefined) return '';
   const more = others.length === 0 ? '' : `, and ${others.length} more`;
-  return `${first.address} on ${first.node} is ${shown(seenAt(seen, first))}${more}`;
+  const value = seenAt(seen, first);
+  return `${insideText(first, value) ?? `${first.address} on ${first.node} is ${shown(value)}`}${more}`;
 };
 
 const fields = (patch: Patch, seen: Seen): { readonly subject: string; readonly detail: string } => ({
@@ -69,6 +73,8 @@ const fields = (patch: Patch, seen: Seen): { readonly subject: string; readonly 
 });
 
 function disagreement(patch: Patch, seen: Seen): Diagnostic {
+  const inside = stillInside(patch, seenAt(seen, patch));
+  if (inside !== undefined) return inside;
   const isKnown = seenAt(seen, patch).kind === 'known';
   const code = isKnown ? 'gate/not-reached' : 'gate/not-seen';
   return diagnose(code, fields(patch, seen));

@@ -2,6 +2,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { Step } from '../../model/step.ts';
+import { doormanLog } from '../../script/doorman-paths.ts';
 import { subjectOf } from './context.ts';
 
 /** What a script or a job on a node said of its own failure. */
@@ -13,6 +14,10 @@ export interface ScriptFailure {
 /** Hints that know more than that of `step/failed`. */
 const hints: ReadonlyMap<string, string> = new Map([
   ['no-source', 'The source in the file names a folder of the node itself: see whether it is there under this path.'],
+  [
+    'no-program',
+    'See what is in the archive (tar -tf), and give the file the path of the program in it, or that archive.',
+  ],
   ['unsafe-archive', 'The archive holds a path outside of its own folder: pack it again from inside that folder.'],
   [
     'no-time',
@@ -20,6 +25,13 @@ const hints: ReadonlyMap<string, string> = new Map([
   ],
   ['ended-at-once', 'See what it said before it ended: meshwright logs'],
 ]);
+
+/** Who has the port of a doorman, and what the doorman says, is only seen at the Mac. */
+function listeningHint({ act, node }: Step): string | undefined {
+  if (act.kind !== 'script' || act.name !== 'load-doorman') return undefined;
+  const { port } = act.args;
+  return `See who listens there: ssh ${node} sudo lsof -nP -iTCP:${port} -sTCP:LISTEN. End it, or give endpoint.port another number. The doorman says more in ${doormanLog(port).path}.`;
+}
 
 /** A failure that a script or a job names itself, with what can be done about it. */
 export function scriptProblem(step: Step, { slug, text }: ScriptFailure): Diagnostic {
@@ -42,7 +54,7 @@ export function scriptProblem(step: Step, { slug, text }: ScriptFailure): Diagno
     case 'fetch-failed':
       return diagnose('step/fetch-failed', fields);
     default: {
-      const hint = hints.get(slug);
+      const hint = slug === 'not-listening' ? listeningHint(step) : hints.get(slug);
       return diagnose('step/failed', { ...fields, ...(hint === undefined ? {} : { hint }) });
     }
   }

@@ -1,5 +1,8 @@
+import type { PlaybookReport } from '../../apply/playbook-report.ts';
+import { everyNode } from '../../desired/fallback.ts';
 import { actOn } from '../act-on.ts';
 import type { ExitCode } from '../exit-codes.ts';
+import { toldToGoOff } from '../kept-stops.ts';
 import { targetedNodes } from '../open-cluster.ts';
 import { settleFromLock } from '../settle-cluster.ts';
 import { shippedPlaybook } from '../shipped-playbooks.ts';
@@ -18,7 +21,7 @@ async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<ExitCod
   const { fleet } = cluster;
   const targets = targetedNodes(run, fleet, namedTargets(run, fleet)).map(({ name }) => name);
   const touched = fleet.placements.filter(
-    ({ nodes, state }) => state === 'serving' && nodes.some((node) => targets.includes(node)),
+    (one) => one.state === 'serving' && everyNode(one).some((node) => targets.includes(node)),
   );
   const ways = openWays(run, cluster.opened);
   const action = {
@@ -28,17 +31,26 @@ async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<ExitCod
     named: ['interrupt', verb] as const,
     judged: targets,
     ...(verb === 'reboot'
-      ? { goal: { kind: 'start' as const, placements: touched.map(({ name }) => name) } }
-      : { closing: wayBack(targets, ways.isSimulated) }),
+      ? { goal: { kind: 'start' as const, placements: touched.map(({ name }) => name), near: targets } }
+      : {
+          closing: (report: PlaybookReport) => {
+            const off = toldToGoOff(report);
+            return [...stillOn(targets.filter((name) => !off.includes(name))), ...wayBack(off, ways.isSimulated)];
+          },
+        }),
   };
   return actOn(run, action, { cluster, ways });
 }
 
-const wayBack = (targets: readonly string[], isSimulated: boolean): readonly string[] =>
-  isSimulated
+const stillOn = (nodes: readonly string[]): readonly string[] =>
+  nodes.length === 0 ? [] : [`Not switched off: ${nodes.join(', ')}`];
+
+function wayBack(off: readonly string[], isSimulated: boolean): readonly string[] {
+  if (off.length === 0) return [];
+  return isSimulated
     ? [
         'These Macs are simulated, and so is whoever presses their buttons:',
-        `  meshwright sim power-on ${targets.join(' ')}`,
+        `  meshwright sim power-on ${off.join(' ')}`,
         'Then bring back what served there:',
         '  meshwright apply --sim',
       ]
@@ -47,3 +59,4 @@ const wayBack = (targets: readonly string[], isSimulated: boolean): readonly str
         'Then bring back what served there:',
         '  meshwright apply',
       ];
+}

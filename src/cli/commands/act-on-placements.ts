@@ -1,7 +1,15 @@
+import { listText } from '../../desired/did-you-mean.ts';
+import { everyNode } from '../../desired/fallback.ts';
+import type { FleetObservation } from '../../doctor/fleet-observation.ts';
+import type { DesiredPlacement } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
+import { fleetForGoal } from '../../plan/fleet-for-goal.ts';
+import type { Goal } from '../../plan/goal.ts';
+import type { PlayScope } from '../../playbooks/expand.ts';
 import { actOn } from '../act-on.ts';
 import type { GuardedEffect } from '../consent.ts';
 import type { ExitCode } from '../exit-codes.ts';
+import { usageError } from '../options.ts';
 import { namedPlacements } from '../placements.ts';
 import { settleFromLock } from '../settle-cluster.ts';
 import { oneTask, shippedPlaybook } from '../shipped-playbooks.ts';
@@ -10,30 +18,59 @@ import { openWays } from '../ways.ts';
 
 type PlacementVerb = 'start' | 'stop' | 'restart';
 
-/** `start PLACEMENT…|--all`: starts placements in order; one that serves already is left alone. */
-export const start: VerbBody = (run) => actOnPlacements(run, 'start', []);
+/** `start PLACEMENT…|--all`: starts placements in order, with `--fallback` there; one that serves already is left alone. */
+export const start: VerbBody = (run) =>
+  actOnPlacements(run, 'start', run.own['fallback'] === true ? ['interrupt'] : []);
 
 /** `stop PLACEMENT…|--all`: stops the ranks of placements in order. */
 export const stop: VerbBody = (run) => actOnPlacements(run, 'stop', ['interrupt']);
 
-/** `restart PLACEMENT…|--all`: stops placements and starts them again; no Mac is rebooted. */
+/** `restart PLACEMENT…|--all`: stops placements and starts them again, where they ran; no Mac is rebooted. */
 export const restart: VerbBody = (run) => actOnPlacements(run, 'restart', ['interrupt']);
 
 async function actOnPlacements(run: Run, verb: PlacementVerb, named: readonly GuardedEffect[]): Promise<ExitCode> {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
-  const wanted = namedPlacements(run, fleet);
-  const members: readonly NodeName[] = wanted.flatMap(({ nodes }) => nodes);
+  const layout = layoutOf(run, verb);
+  const wanted = layout === 'fallback' ? withFallback(run, namedPlacements(run, fleet)) : namedPlacements(run, fleet);
+  const members: readonly NodeName[] = wanted.flatMap(everyNode);
   const targets = fleet.nodes.map(({ name }) => name).filter((name) => members.includes(name));
   const placements = wanted.map(({ name }) => name);
+  const goal: Goal =
+    verb === 'stop'
+      ? { kind: 'stop', placements }
+      : { kind: 'start', placements, ...(layout === undefined ? {} : { layout }) };
   const ways = openWays(run, cluster.opened);
   const action = {
     verb,
     playbook: verb === 'restart' ? shippedPlaybook(verb) : oneTask(verb),
-    scope: { desired: fleet, targets, placements },
+    scope: { desired: fleet, targets, placements, ...(layout === undefined ? {} : { layout }) },
     named,
     judged: targets,
-    goal: { kind: verb === 'stop' ? ('stop' as const) : ('start' as const), placements },
+    judgedAt: (observation: FleetObservation): readonly NodeName[] => {
+      const there = fleetForGoal(goal, fleet, observation).placements.filter(({ name }) => placements.includes(name));
+      return targets.filter((node) => there.some(({ nodes }) => nodes.includes(node)));
+    },
+    goal,
   };
   return actOn(run, action, { cluster, ways });
+}
+
+/** What is restarted is started where it ran; a start means the nodes of the file, or the fallback. */
+function layoutOf(run: Run, verb: PlacementVerb): PlayScope['layout'] {
+  if (verb !== 'start') return undefined;
+  return run.own['fallback'] === true ? 'fallback' : 'own';
+}
+
+/** @throws FleetError `cli/usage` when one was named without a fallback, or when none has one */
+function withFallback(run: Run, named: readonly DesiredPlacement[]): readonly DesiredPlacement[] {
+  const having = named.filter(({ fallback }) => fallback !== undefined);
+  if (run.own['all'] === true && having.length > 0) return having;
+  const lacking = named.filter(({ fallback }) => fallback === undefined).map(({ name }) => name);
+  if (lacking.length === 0) return named;
+  const has = lacking.length === 1 ? 'has' : 'have';
+  throw usageError(
+    `${listText(lacking)} ${has} no fallback in the file.`,
+    'Add `fallback: { nodes: [...] }` to the placement, apply that, and say it again; docs/fallback.md',
+  );
 }

@@ -1,19 +1,26 @@
+import { askedPort } from '../../desired/rank-port.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
-import type { DesiredFleet, DesiredNode, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
+import type { DesiredFleet, DesiredModel, DesiredNode, DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
+import { withQuestion } from '../../runtimes/chat-request.ts';
+import { driverOf } from '../../runtimes/registry.ts';
+import { type AnswerParts, answerParts } from '../../script/answer-parts.ts';
 import { askCommand, parseAskAnswer } from '../../script/ask-endpoint.ts';
-import { judgeToken, type TokenAnswer } from '../../script/judge-token.ts';
+import { judgeToken } from '../../script/judge-token.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../ask-nodes.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { exitCode } from '../exit-codes.ts';
+import { onlyThought } from '../only-thought.ts';
 import { openCluster } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { readCountOption } from '../own-options.ts';
+import { paintFor } from '../paint.ts';
 import { placementNamed } from '../placements.ts';
 import { simulatedHints } from '../simulated-hints.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays, type Ways } from '../ways.ts';
+import { fleetAsItRuns } from '../where-they-run.ts';
 
 const usualTokens = 256;
 
@@ -21,16 +28,18 @@ const usualTokens = 256;
 export const ask: VerbBody = async (run) => {
   const tokens = readCountOption(run, 'maxTokens') ?? usualTokens;
   const cluster = openCluster(run);
-  const question = readQuestion(run, cluster.fleet);
+  readQuestion(run, cluster.fleet);
   const ways = openWays(run, cluster);
+  const question = readQuestion(run, await fleetAsItRuns(run, cluster, ways));
   const answered = await askLeader(run, { ...question, tokens }, ways);
   show(run, question, answered, ways);
-  return answered.kind === 'token' ? exitCode.done : exitCode.failed;
+  return answered.diagnostics.length === 0 ? exitCode.done : exitCode.failed;
 };
 
 interface Question {
   readonly placement: DesiredPlacement;
   readonly runtime: DesiredRuntime;
+  readonly model: DesiredModel;
   readonly leader: DesiredNode;
   readonly text: string;
 }
@@ -44,61 +53,75 @@ function readQuestion(run: Run, fleet: DesiredFleet): Question {
   if (text.trim() === '') throw usageError('The question is missing.', `Say it: meshwright ask ${word} "Hello"`);
   const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
   const leader = fleet.nodes.find(({ name }) => name === placement.nodes[0]);
-  if (runtime === undefined || leader === undefined) throw new Error(`placement ${word} passed its rules`);
-  return { placement, runtime, leader, text };
+  const model = fleet.models.find(({ name }) => name === placement.model);
+  if (runtime === undefined || model === undefined || leader === undefined)
+    throw new Error(`placement ${word} passed its rules`);
+  return { placement, runtime, model, leader, text };
 }
 
-type Answered =
-  | Extract<TokenAnswer, { readonly kind: 'token' }>
-  | { readonly kind: 'none'; readonly diagnostics: readonly Diagnostic[] };
+/** What came back, and why there is no answer where there is none: a model can think until its tokens are over. */
+interface Answered extends AnswerParts {
+  readonly diagnostics: readonly Diagnostic[];
+}
 
 async function askLeader(
   run: Run,
-  { placement, runtime, leader, text, tokens }: Question & { readonly tokens: number },
+  { placement, runtime, model, leader, text, tokens }: Question & { readonly tokens: number },
   ways: Ways,
 ): Promise<Answered> {
-  const { path, json } = runtime.token;
-  const messages = [{ role: 'user', content: text }];
-  const body = JSON.stringify({ model: placement.model, messages, max_tokens: tokens, stream: false });
+  const request = driverOf(runtime).tokenRequest(placement, runtime, model);
+  const { path, pointer } = request;
+  const body = JSON.stringify({ ...withQuestion(request, text), max_tokens: tokens });
   const deadlineSeconds = run.options.deadline / 1_000;
   const [outcome] = await askNodes(run, { nodes: [leader], ways }, (_node, rootPrefix) => ({
-    command: askCommand({ port: placement.endpointPort, path, deadlineSeconds, rootPrefix }),
+    command: askCommand({ port: askedPort(placement), path, deadlineSeconds, rootPrefix }),
     stdin: Buffer.from(body),
   }));
   if (outcome === undefined) throw new Error('the leader has no outcome');
   const broken = outcomeDiagnostics(outcome);
-  const none = (reason: string): Answered => ({ kind: 'none', diagnostics: [noAnswer(placement, leader, reason)] });
-  if (broken.length > 0) return { kind: 'none', diagnostics: broken };
+  const none = (reason: string): Answered => unanswered([noAnswer(placement, leader, reason)]);
+  if (broken.length > 0) return unanswered(broken);
   if (outcome.kind === 'unreached') return none('its node was not reached');
   const answer = parseAskAnswer(new TextDecoder().decode(outcome.result.stdout));
   if (answer === undefined) return none(isAnswered(outcome) ? `it said ${answerText(outcome)}` : 'curl failed there');
-  const judged = judgeToken(answer, json);
-  return judged.kind === 'token' ? judged : none(judged.reason);
+  const judged = judgeToken(answer, pointer);
+  if (judged.kind === 'none') return none(judged.reason);
+  const parts = answerParts(judged);
+  if (parts.answer.trim() !== '') return { ...parts, diagnostics: [] };
+  if (parts.thought.trim() === '') return none('it gave blanks and nothing else');
+  return { ...parts, diagnostics: [onlyThought({ placement: placement.name, node: leader.name, tokens })] };
 }
 
-const noAnswer = ({ name, endpointPort }: DesiredPlacement, leader: DesiredNode, reason: string): Diagnostic =>
+const unanswered = (diagnostics: readonly Diagnostic[]): Answered => ({ answer: '', thought: '', diagnostics });
+
+const noAnswer = (placement: DesiredPlacement, leader: DesiredNode, reason: string): Diagnostic =>
   diagnose('ask/no-answer', {
-    subject: `placement ${name}`,
-    detail: `${name} on ${leader.name}, port ${endpointPort}: ${reason}.`,
-    hint: `Look at it: meshwright status, meshwright logs ${name}`,
+    subject: `placement ${placement.name}`,
+    detail: `${placement.name} on ${leader.name}, port ${askedPort(placement)}: ${reason}.`,
+    hint: `Look at it: meshwright status, meshwright logs ${placement.name}`,
   });
 
 function show(run: Run, { placement, leader }: Question, answered: Answered, { isSimulated }: Ways): void {
-  const said = answered.kind === 'none' ? answered.diagnostics : [];
-  const diagnostics = isSimulated ? simulatedHints(said) : said;
+  const { answer, thought } = answered;
+  const diagnostics = isSimulated ? simulatedHints(answered.diagnostics) : answered.diagnostics;
   if (run.options.json) {
     showJson(run.console, {
       formatVersion: 1,
       ...(isSimulated ? { simulated: true } : {}),
       placement: placement.name,
       node: leader.name,
-      ...(answered.kind === 'token' ? { answer: answered.text } : {}),
+      ...(answer === '' ? {} : { answer }),
+      ...(thought === '' ? {} : { thought }),
       diagnostics: diagnosticsJson(diagnostics),
     });
     return;
   }
-  if (answered.kind === 'token') {
-    run.console.out(`${escapeLines(answered.text)}\n`);
+  // Whoever pipes the answer wants nothing else; without colour nobody could tell the two apart.
+  if (thought !== '' && run.console.hasColor) {
+    run.console.out(`${paintFor(true)('dim', escapeLines(thought))}\n${answer === '' ? '' : '\n'}`);
+  }
+  if (answer !== '') {
+    run.console.out(`${escapeLines(answer)}\n`);
     if (isSimulated) run.console.err(`(simulated: ${placement.name} on ${leader.name})\n`);
   }
   showDiagnostics(run.console, diagnostics);

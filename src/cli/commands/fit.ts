@@ -1,13 +1,18 @@
 import { didYouMean, listText } from '../../desired/did-you-mean.ts';
+import { nodeFitJson } from '../../desired/fit-json.ts';
 import { fitMesh } from '../../desired/fit-mesh.ts';
 import { avoidReason, macModel, macModelIds } from '../../desired/mac-models.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { linkEndText } from '../../model/link.ts';
 import { type FitShape, isFullMesh, type MacCount, type MeshFit } from '../../model/mesh-fit.ts';
+import { canRun, type ModelFit } from '../../model/model-fit.ts';
+import { weightBytes } from '../../model/model-shape.ts';
 import { fitText } from '../../report/fit-text.ts';
+import { modelFitText } from '../../report/model-fit-text.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
-import { exitCode } from '../exit-codes.ts';
+import { type ExitCode, exitCode } from '../exit-codes.ts';
+import { fitModel } from '../fit-model.ts';
 import { usageError } from '../options.ts';
 import { paintFor } from '../paint.ts';
 import type { Run, VerbBody } from '../verb.ts';
@@ -15,8 +20,65 @@ import type { Run, VerbBody } from '../verb.ts';
 /** As many Macs as a cluster file can have. */
 const mostMacs = 256;
 
-/** `fit --mesh 5xMac15,14`: whether Macs of these models can be fully meshed, and with which cables; reaches no node. */
-export const fit: VerbBody = async (run) => {
+/**
+ * `fit MODEL --on MACS`: whether a model fits into the memory of Macs; `fit --mesh 5xMac15,14`: whether Macs can be fully
+ * meshed, and with which cables. Reaches no node.
+ */
+export const fit: VerbBody = (run) => {
+  if (run.own['mesh'] === undefined) return fitOnMacs(run);
+  const other = [...modelOptions, ...(run.words.length > 0 ? ['a model'] : [])].find(
+    (name) => name === 'a model' || run.own[name] !== undefined,
+  );
+  const strange = run.options.file === undefined ? other : 'file';
+  if (strange === undefined) return fitCables(run);
+  const shown = strange === 'a model' ? strange : `--${strange === 'mlxLm' ? 'mlx-lm' : strange}`;
+  throw usageError(
+    `--mesh says nothing about ${shown}.`,
+    'Ask for cables, or for the memory of a model: meshwright fit --help',
+  );
+};
+
+const modelOptions = ['on', 'context', 'requests', 'sharding', 'runtime', 'mlxLm'];
+
+/** Whether a model fits on Macs. */
+async function fitOnMacs(run: Run): Promise<ExitCode> {
+  if (run.words.length === 0 && run.own['on'] === undefined)
+    throw usageError('--mesh is missing, or a model and --on.', example);
+  const found = await fitModel(run);
+  if (run.options.json) showJson(run.console, modelDocument(found));
+  else {
+    const { columns, hasUnicode: unicode, hasColor } = run.console;
+    run.console.out(modelFitText({ fit: found, columns, unicode, paint: paintFor(hasColor) }));
+  }
+  return canRun(found) ? exitCode.done : exitCode.failed;
+}
+
+function modelDocument(found: ModelFit): unknown {
+  const { shape, nodes, verdict, problems, doubts, mlxLm, advice, ...wish } = found;
+  return {
+    formatVersion: 1,
+    ...wish,
+    fits: canRun(found),
+    verdict,
+    problems,
+    doubts,
+    ...(mlxLm === undefined ? {} : { mlxLm: { version: mlxLm.version, assumed: mlxLm.isAssumed } }),
+    ...(advice === undefined ? {} : { advice }),
+    nodes: nodes.map(nodeFitJson),
+    shape: {
+      format: shape.format,
+      architecture: shape.architecture,
+      layers: shape.layers.length,
+      heads: shape.heads,
+      kvHeads: shape.kvHeads,
+      weightBytes: weightBytes(shape),
+      hasOwnCode: shape.hasOwnCode,
+    },
+  };
+}
+
+/** Whether Macs can be fully meshed. */
+async function fitCables(run: Run): Promise<ExitCode> {
   const found = fitMesh(wantedMacs(run));
   const fits = isFullMesh(found);
   const diagnostics = findings(found);
@@ -29,7 +91,7 @@ export const fit: VerbBody = async (run) => {
     showDiagnostics(run.console, diagnostics);
   }
   return fits ? exitCode.done : exitCode.failed;
-};
+}
 
 const example = 'Say how many of which model: meshwright fit --mesh 3xMac15,14 2xMac16,11';
 

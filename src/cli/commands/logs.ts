@@ -2,20 +2,21 @@ import type { CommandOutcome } from '../../apply/run-command.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
-import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../../model/desired.ts';
 import { rankLogCommand } from '../../script/rank-log.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../ask-nodes.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { codeForNodes, type ExitCode, type NodeVerdict } from '../exit-codes.ts';
+import { type FoundRank, findFailingRank } from '../failing-rank.ts';
 import { followLogs } from '../follow-logs.ts';
 import { gatherAlike } from '../gather-alike.ts';
 import { openCluster } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { readCountOption } from '../own-options.ts';
-import { placementNamed } from '../placements.ts';
 import { simulatedHints } from '../simulated-hints.ts';
 import type { Run, VerbBody } from '../verb.ts';
+import { mayRunAnywhere, type WantedRanks, wantedRanks } from '../wanted-ranks.ts';
 import { openWays, type Ways } from '../ways.ts';
+import { fleetAsItRuns } from '../where-they-run.ts';
 
 const usualLines = 40;
 /** What the command ends with where there is no log. */
@@ -27,21 +28,29 @@ interface RankTail {
   readonly outcome: CommandOutcome;
 }
 
-/** `logs PLACEMENT|NODE…`: the end of what ranks have printed, each line behind the name of its node, and what comes. */
+/**
+ * `logs PLACEMENT|NODE…`: the end of what ranks have printed, each line behind the name of its node, and what comes. The
+ * rank that failed first is named behind them, and the line in which it says why has a sign of its own.
+ */
 export const logs: VerbBody = async (run) => {
   const lines = readCountOption(run, 'lines') ?? usualLines;
   const cluster = openCluster(run);
-  const wanted = wantedRanks(run, cluster.fleet);
+  wantedRanks(run.words, mayRunAnywhere(cluster.fleet));
   const ways = openWays(run, cluster);
+  const fleet = await fleetAsItRuns(run, cluster, ways);
+  const wanted = wantedRanks(run.words, fleet);
   if (run.own['follow'] === true) return follow(run, wanted, { ways, lines });
   const tails: RankTail[] = [];
+  const found: FoundRank[] = [];
   for (const { placement, nodes } of wanted) {
     const outcomes = await askNodes(run, { nodes, ways }, (_node, rootPrefix) => ({
       command: rankLogCommand({ placement, lines, rootPrefix }),
     }));
     tails.push(...outcomes.map((outcome) => ({ placement, outcome })));
+    const failing = await findFailingRank(run, { desired: fleet, ways }, placement);
+    if (failing !== undefined) found.push(failing);
   }
-  show(run, tails, ways);
+  show(run, { tails, found }, ways);
   return codeOf(tails);
 };
 
@@ -88,38 +97,13 @@ function prefixer(all: readonly RankName[], isSimulated: boolean): (placement: s
   return (placement, node) => nameOf({ placement, node }).padEnd(width);
 }
 
-interface WantedRanks {
-  readonly placement: string;
-  readonly nodes: readonly DesiredNode[];
+interface Shown {
+  readonly tails: readonly RankTail[];
+  readonly found: readonly FoundRank[];
 }
 
-/** A word is a placement with all its members, or a node with all that runs there. */
-function wantedRanks(run: Run, fleet: DesiredFleet): readonly WantedRanks[] {
-  if (run.words.length === 0) {
-    const names = [...fleet.placements, ...fleet.nodes].map(({ name }) => name);
-    throw usageError('Nothing is named.', `Name placements or nodes: ${names.join(', ')}`);
-  }
-  const pairs = run.words.flatMap((word) => ranksOf(word, fleet));
-  return fleet.placements.flatMap(({ name }) => {
-    const members = pairs.filter(({ placement }) => placement === name).map(({ node }) => node);
-    const nodes = fleet.nodes.filter((node) => members.includes(node.name));
-    return nodes.length === 0 ? [] : [{ placement: name, nodes }];
-  });
-}
-
-function ranksOf(word: string, fleet: DesiredFleet): readonly { readonly placement: string; readonly node: string }[] {
-  const on = (one: DesiredPlacement, isMeant: (node: string) => boolean) =>
-    one.nodes.filter(isMeant).map((node) => ({ placement: one.name, node }));
-  const isPlacement = fleet.placements.some(({ name }) => name === word);
-  const isNode = fleet.nodes.some(({ name }) => name === word);
-  if (isPlacement || !isNode) return on(placementNamed(fleet, word), () => true);
-  const ranks = fleet.placements.flatMap((one) => on(one, (node) => node === word));
-  if (ranks.length === 0) throw usageError(`Nothing is placed on ${word}.`, 'Name a placement, or another node.');
-  return ranks;
-}
-
-function show(run: Run, tails: readonly RankTail[], { isSimulated }: Ways): void {
-  const said = tails.flatMap(diagnosticsOf);
+function show(run: Run, { tails, found }: Shown, { isSimulated }: Ways): void {
+  const said = [...tails.flatMap(diagnosticsOf), ...found.map(({ finding }) => finding)];
   const diagnostics = isSimulated ? simulatedHints(said) : said;
   if (run.options.json) {
     const ranks = tails.flatMap(({ placement, outcome }) =>
@@ -136,11 +120,16 @@ function show(run: Run, tails: readonly RankTail[], { isSimulated }: Ways): void
   for (const { placement, outcome } of tails) {
     if (!isAnswered(outcome)) continue;
     for (const line of linesOf(answerText(outcome))) {
-      run.console.out(`${prefix(placement, outcome.node)} | ${escapeLines(line)}\n`);
+      const sign = found.some((one) => isTelling(one, { placement, node: outcome.node }, line)) ? '!' : '|';
+      run.console.out(`${prefix(placement, outcome.node)} ${sign} ${escapeLines(line)}\n`);
     }
   }
   showDiagnostics(run.console, gatherAlike(diagnostics));
 }
+
+/** Whether this is the line in which the rank that failed first says why. */
+const isTelling = ({ placement, failing }: FoundRank, rank: RankName, line: string): boolean =>
+  placement === rank.placement && failing.said.node === rank.node && failing.failure?.line === line;
 
 const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
 

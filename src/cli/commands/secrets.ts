@@ -5,6 +5,7 @@ import { observeFleet } from '../../apply/observe.ts';
 import { keyIfLocked } from '../../apply/preboot-door.ts';
 import type { NodeWay } from '../../apply/with-remote.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
 import type { FleetObservation } from '../../doctor/fleet-observation.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
@@ -12,6 +13,7 @@ import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
 import { gatherAlike } from '../gather-alike.ts';
+import { type KeySourceRow, keySourceRows } from '../key-sources.ts';
 import { openCluster, targetedNodes } from '../open-cluster.ts';
 import { showProgress } from '../progress.ts';
 import { secretContext } from '../secrets.ts';
@@ -47,6 +49,10 @@ export const secrets: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const nodes = targetedNodes(run, cluster.fleet, run.words);
   const sources = await lookAtSources(run, cluster.path, nodes);
+  const keys = await keySourceRows(run, cluster.fleet, {
+    folder: dirname(cluster.path),
+    nodes: nodes.map(({ name }) => name),
+  });
   const ways = await openWays(run, cluster).toAll(nodes);
   const observation = await look(run, nodes, ways);
   const locked = await lockedOf(run, ways, observation);
@@ -57,9 +63,9 @@ export const secrets: VerbBody = async (run) => {
   const said = [...sources.flatMap((source) => missingText(source, rows)), ...unreached];
   const diagnostics = run.options.sim ? simulatedHints(said) : said;
   if (run.options.json)
-    showJson(run.console, documentOf(run, { cluster: cluster.fleet.name, sources, rows, diagnostics }));
+    showJson(run.console, documentOf(run, { cluster: cluster.fleet.name, sources, keys, rows, diagnostics }));
   else {
-    run.console.out(pageOf(sources, rows, run.options.sim === true));
+    run.console.out(pageOf({ sources, keys, rows }, run.options.sim === true));
     if (diagnostics.length > 0) run.console.err('\n');
     showDiagnostics(run.console, gatherAlike(diagnostics));
   }
@@ -176,7 +182,17 @@ const needText: Readonly<Record<Need, string>> = {
   unknown: 'nobody knows',
 };
 
-function pageOf(sources: readonly Source[], rows: readonly NodeRow[], isSimulated: boolean): string {
+/** The keys that clients of published endpoints send, each with where it comes from. */
+const keyLines = (keys: readonly KeySourceRow[]): readonly string[] =>
+  keys.length === 0
+    ? []
+    : [
+        '',
+        ...table(keys.map(({ source, state, placement }) => [source, stateText[state], `key of ${placement}`])),
+        ...keys.flatMap(({ why }) => (why === undefined ? [] : [`  ${escapeText(why)}`])),
+      ];
+
+function pageOf({ sources, keys, rows }: Pick<Document, 'sources' | 'keys' | 'rows'>, isSimulated: boolean): string {
   const named =
     sources.length === 0
       ? ['The file names no password.']
@@ -190,7 +206,7 @@ function pageOf(sources: readonly Source[], rows: readonly NodeRow[], isSimulate
       channels.join(', '),
     ]),
   ]);
-  return `${[...named, '', ...needed, ...(isSimulated ? ['', 'These nodes are simulated.'] : [])].join('\n')}\n`;
+  return `${[...named, ...keyLines(keys), '', ...needed, ...(isSimulated ? ['', 'These nodes are simulated.'] : [])].join('\n')}\n`;
 }
 
 const counted = (count: number): string => `${count} ${count === 1 ? 'node' : 'nodes'}`;
@@ -212,16 +228,18 @@ function table(rows: readonly (readonly string[])[]): readonly string[] {
 interface Document {
   readonly cluster: string;
   readonly sources: readonly Source[];
+  readonly keys: readonly KeySourceRow[];
   readonly rows: readonly NodeRow[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-function documentOf(run: Run, { cluster, sources, rows, diagnostics }: Document): unknown {
+function documentOf(run: Run, { cluster, sources, keys, rows, diagnostics }: Document): unknown {
   return {
     formatVersion: 1,
     cluster,
     ...(run.options.sim ? { simulated: true } : {}),
     sources: sources.map(({ text, kind, state, nodes }) => ({ source: text, kind, state, nodes })),
+    ...(keys.length === 0 ? {} : { keys }),
     nodes: Object.fromEntries(rows.map(({ name, ...row }) => [name, row])),
     diagnostics: diagnosticsJson(diagnostics),
   };

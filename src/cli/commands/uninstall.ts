@@ -1,7 +1,6 @@
 import type { PlaybookReport } from '../../apply/playbook-report.ts';
 import { listText } from '../../desired/did-you-mean.ts';
 import { withoutNode, withoutWithdrawal, withWithdrawal } from '../../desired/lock-nodes.ts';
-import { nodesToSee } from '../../desired/nodes-to-see.ts';
 import type { ClusterLock } from '../../model/cluster-lock.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Playbook } from '../../playbooks/playbook.ts';
@@ -24,6 +23,7 @@ import {
   type Uninstallation,
   type UninstallGoal,
   uninstallationOf,
+  uninstallCall,
   withoutGone,
 } from '../uninstallation.ts';
 import type { Run, VerbBody } from '../verb.ts';
@@ -36,9 +36,9 @@ interface Ended {
 
 /** `uninstall NODE…|--all`: takes everything of us off nodes, and the way in at last. */
 export const uninstall: VerbBody = async (run) => {
-  const wanted = uninstallationOf(run);
-  const { fleet, targets, ways } = wanted;
-  const observation = await observeNodes(run, nodesToSee(fleet, targets), ways);
+  const call = uninstallCall(run);
+  const observation = await observeNodes(run, call.toSee, call.ways);
+  const wanted = uninstallationOf(run, call, observation);
   const gone = goneBefore(wanted, observation);
   const about = withoutGone(wanted, gone);
   const looked = planSeen(about, observation);

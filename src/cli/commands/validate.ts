@@ -3,11 +3,14 @@ import { answerDiagnostics, diagnosticsJson, showJson } from '../diagnostics-out
 import { exitCode } from '../exit-codes.ts';
 import { judgeFiles } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
+import { placementProblems } from '../placement-problems.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
 /** `validate`: every problem of the cluster file and its lock at once; reaches no node. */
 export const validate: VerbBody = async (run) => {
-  const { shown, diagnostics, sources } = judgeFiles(withFileWord(run));
+  const judged = judgeFiles(withFileWord(run));
+  const { shown, sources } = judged;
+  const diagnostics = [...judged.diagnostics, ...placementProblems(judged)];
   if (run.options.json) showJson(run.console, { diagnostics: diagnosticsJson(diagnostics) });
   else {
     answerDiagnostics(run.console, diagnostics, sources);

@@ -1,17 +1,27 @@
 import type { Draft } from '../draft.ts';
-import type { DraftPlacement } from '../draft-placements.ts';
+import { type DraftPlacement, draftLayouts } from '../draft-placements.ts';
 import type { Finding, FindingPlace, PlaceText } from '../finding.ts';
-import { sharedNode } from '../shared-node.ts';
+import { pairKey, sharedNode } from '../shared-node.ts';
+import { isSameDoor } from './published-endpoint.ts';
 
 /** Placements that share a node have different ports for their endpoints, stopped ones too: they may be started. */
 export function endpointTaken({ placements }: Draft, place: PlaceText): readonly Finding[] {
-  return placements.flatMap((placement, index) => {
+  const told = new Set<string>();
+  return draftLayouts(placements).flatMap((placement, index, all) => {
     const { name, endpointPort } = placement;
     if (endpointPort === undefined) return [];
-    const other = placements
+    const other = all
       .slice(0, index)
-      .find((one) => one.endpointPort === endpointPort && sharedNode(one, placement) !== undefined);
+      .find(
+        (one) =>
+          one.name !== name &&
+          !told.has(pairKey(one, placement)) &&
+          one.endpointPort === endpointPort &&
+          sharedNode(one, placement) !== undefined &&
+          !isSameDoor(one, placement),
+      );
     if (other === undefined) return [];
+    told.add(pairKey(other, placement));
     const otherPlace = placeOf(other);
     const finding: Finding = {
       ...placeOf(placement),

@@ -1,23 +1,27 @@
 import type { Draft } from '../draft.ts';
-import type { DraftPlacement } from '../draft-placements.ts';
+import { type DraftPlacement, draftLayouts } from '../draft-placements.ts';
 import type { Finding } from '../finding.ts';
 
 type Pair = readonly [string, string];
 
 /**
  * The links join the nodes of a placement as its sharding needs them: every pair for tensor; for pipeline each with the
- * next and the last with the first, which is also the ring by which every rank has an address. Links or nodes that are
- * wrong in themselves are told as such, and nothing is concluded from them.
+ * next and the last with the first, which is also the ring by which every rank has an address. mlx can talk round such a
+ * ring with either sharding. Links or nodes that are wrong in themselves are told as such, and nothing is concluded from
+ * them.
  */
 export function meshNotComplete(draft: Draft): readonly Finding[] {
   if (!areLinksSane(draft)) return [];
   const linked = new Set(draft.links.flatMap(({ ends: [a, b] }) => [keyOf([a.node, b.node]), keyOf([b.node, a.node])]));
-  return draft.placements.flatMap((placement) => {
+  const ringing = new Set(draft.runtimes.filter(({ driver }) => driver?.text === 'mlx').map(({ name }) => name));
+  return draftLayouts(draft.placements).flatMap((placement) => {
     const sharding = placement.sharding?.text;
     const names = placement.nodes.map(({ text }) => text);
     if ((sharding !== 'tensor' && sharding !== 'pipeline') || !isJudged(placement, names, draft)) return [];
-    const missing = (sharding === 'tensor' ? pairsOf(names) : ringOf(names)).filter((pair) => !linked.has(keyOf(pair)));
-    return missing.length === 0 ? [] : [finding(placement, sharding, missing)];
+    const isRing = ringing.has(placement.runtime?.text ?? '') && placement.backend?.text !== 'jaccl';
+    const shape = isRing ? 'pipeline' : sharding;
+    const missing = (shape === 'tensor' ? pairsOf(names) : ringOf(names)).filter((pair) => !linked.has(keyOf(pair)));
+    return missing.length === 0 ? [] : [finding(placement, shape, missing)];
   });
 }
 
@@ -40,14 +44,14 @@ function ringOf(names: readonly string[]): readonly Pair[] {
 }
 
 function finding(
-  { name, pointer }: DraftPlacement,
+  { name, pointer, isFallback }: DraftPlacement,
   sharding: 'tensor' | 'pipeline',
   missing: readonly Pair[],
 ): Finding {
   const pairs = missing.map(([a, b]) => `${a} and ${b}`);
   const count = pairs.length === 1 ? 'one link is missing' : `${pairs.length} links are missing`;
   const words = {
-    pointer: `${pointer}/sharding`,
+    pointer: `${pointer}/${isFallback === true ? 'nodes' : 'sharding'}`,
     at: 'value',
     label: count,
     detail: `No link joins ${pairs.join(', ')}.`,

@@ -1,10 +1,11 @@
 import type { Draft } from '../draft.ts';
+import { draftLayouts } from '../draft-placements.ts';
 import type { Finding } from '../finding.ts';
 
 /** Ranks on two or more nodes meet at addresses of their links, so there must be a pool for those. */
 export function needsAddressing(draft: Draft): readonly Finding[] {
   if (draft.hasPool) return [];
-  return draft.placements.flatMap(({ name, pointer, nodes }) => {
+  return draftLayouts(draft.placements).flatMap(({ name, pointer, nodes }) => {
     if (new Set(nodes.map(({ text }) => text)).size < 2) return [];
     const finding: Finding = {
       code: 'placement/needs-addressing',

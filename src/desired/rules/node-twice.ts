@@ -1,9 +1,10 @@
 import type { Draft } from '../draft.ts';
+import { draftLayouts } from '../draft-placements.ts';
 import type { Finding, PlaceText } from '../finding.ts';
 
 /** A node has one rank in a placement. */
 export function nodeTwice(draft: Draft, place: PlaceText): readonly Finding[] {
-  return draft.placements.flatMap(({ name, nodes }) =>
+  return draftLayouts(draft.placements).flatMap(({ name, nodes }) =>
     nodes.flatMap((node, index) => {
       const rank = nodes.findIndex((other) => other.text === node.text);
       const first = nodes[rank];

@@ -1,11 +1,12 @@
 import { type Draft, draftNodesByName } from '../draft.ts';
+import { draftLayouts } from '../draft-placements.ts';
 import type { Finding } from '../finding.ts';
 import { macModel } from '../mac-models.ts';
 
 /** A placement over RDMA has no Mac that can never do it; a model of Mac that is not known is not judged. */
 export function placementNoRdma(draft: Draft): readonly Finding[] {
   const byName = draftNodesByName(draft);
-  return draft.placements.flatMap(({ name, transport, nodes }) => {
+  return draftLayouts(draft.placements).flatMap(({ name, transport, nodes }) => {
     if (transport?.text !== 'rdma') return [];
     return nodes.flatMap((node) => {
       const declared = byName.get(node.text)?.model;

@@ -4,8 +4,13 @@ import { badRange } from './bad-range.ts';
 import { duplicateAddress } from './duplicate-address.ts';
 import { duplicateLink } from './duplicate-link.ts';
 import { duplicateNode } from './duplicate-node.ts';
+import { endpointOfRanks } from './endpoint-of-ranks.ts';
 import { endpointTaken } from './endpoint-taken.ts';
+import { fallbackSameNodes } from './fallback-same-nodes.ts';
 import { filesMissing } from './files-missing.ts';
+import { innerPort } from './inner-port.ts';
+import { keyOfDriver } from './key-of-driver.ts';
+import { keyTwice } from './key-twice.ts';
 import { linkToItself } from './link-to-itself.ts';
 import { loginUnderFileVault } from './login-under-filevault.ts';
 import { meshNotComplete } from './mesh-not-complete.ts';
@@ -18,10 +23,13 @@ import { pathCollision } from './path-collision.ts';
 import { placementNoRdma } from './placement-no-rdma.ts';
 import { pool } from './pool.ts';
 import { programNotFound } from './program-not-found.ts';
+import { publishedEndpoint } from './published-endpoint.ts';
 import { receptacleUsedTwice } from './receptacle-used-twice.ts';
 import type { Rule } from './rule.ts';
 import { sameSlot } from './same-slot.ts';
+import { secretProgram } from './secret-program.ts';
 import { shardingMissing } from './sharding-missing.ts';
+import { sharesDiffer } from './shares-differ.ts';
 import { unknownField } from './unknown-field.ts';
 import { unknownInPlacement } from './unknown-in-placement.ts';
 import { unknownModel } from './unknown-model.ts';
@@ -46,16 +54,24 @@ export const rules: readonly Rule[] = [
   badRange,
   outsideAccept,
   pool,
+  secretProgram,
   wiredLimitTooLarge,
   loginUnderFileVault,
   unknownInPlacement,
   nodeTwice,
+  fallbackSameNodes,
   shardingMissing,
+  sharesDiffer,
   needsAddressing,
   meshNotComplete,
   placementNoRdma,
   endpointTaken,
+  endpointOfRanks,
+  innerPort,
+  publishedEndpoint,
+  keyTwice,
   sameSlot,
+  keyOfDriver,
   unknownField,
   programNotFound,
   filesMissing,

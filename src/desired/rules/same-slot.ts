@@ -1,17 +1,26 @@
 import type { Draft } from '../draft.ts';
+import { draftLayouts } from '../draft-placements.ts';
 import type { Finding } from '../finding.ts';
-import { portsPerSlot, rankPort, rankSlot } from '../rank-port.ts';
-import { sharedNode } from '../shared-node.ts';
+import { rankPorts, rankSlot } from '../rank-port.ts';
+import { pairKey, sharedNode } from '../shared-node.ts';
 
 /** Placements that share a node have ports of their own for their ranks, in every generation. */
 export function sameSlot({ placements }: Draft): readonly Finding[] {
-  return placements.flatMap((placement, index) => {
+  const told = new Set<string>();
+  return draftLayouts(placements).flatMap((placement, index, all) => {
     const slot = rankSlot(placement.name);
-    const other = placements
+    const other = all
       .slice(0, index)
-      .find((one) => rankSlot(one.name) === slot && sharedNode(one, placement) !== undefined);
+      .find(
+        (one) =>
+          one.name !== placement.name &&
+          rankSlot(one.name) === slot &&
+          sharedNode(one, placement) !== undefined &&
+          !told.has(pairKey(one, placement)),
+      );
     if (other === undefined) return [];
-    const [first, last] = [rankPort(placement.name, 0), rankPort(placement.name, portsPerSlot - 1)];
+    told.add(pairKey(other, placement));
+    const { first, last } = rankPorts(placement.name);
     const finding: Finding = {
       code: 'placement/same-slot',
       pointer: placement.pointer,

@@ -1,9 +1,10 @@
 import type { Draft } from '../draft.ts';
+import { draftLayouts } from '../draft-placements.ts';
 import type { Finding } from '../finding.ts';
 
 /** A model on two or more nodes is split, and the file says how. */
 export function shardingMissing(draft: Draft): readonly Finding[] {
-  return draft.placements.flatMap(({ name, pointer, nodes, hasSharding }) => {
+  return draftLayouts(draft.placements).flatMap(({ name, pointer, nodes, hasSharding }) => {
     if (hasSharding || nodes.length < 2) return [];
     const finding: Finding = {
       code: 'placement/sharding-missing',

@@ -32,11 +32,12 @@ export function unknownInPlacement(draft: Draft): readonly Finding[] {
     known: draft.runtimeNames,
     choices: choicesAmong(draft.runtimes.map(({ name }) => name)),
   };
-  return draft.placements.flatMap(({ name, model, runtime, nodes: members }) => [
+  return draft.placements.flatMap(({ name, model, runtime, nodes: members, fallback }) => [
     ...unknown(model, models, name),
     ...unknown(runtime, runtimes, name),
     // Without any node only that is told, by the schema.
     ...(draft.nodeNames.size === 0 ? [] : members.flatMap((member) => unknown(member, nodes, name))),
+    ...(draft.nodeNames.size === 0 ? [] : (fallback?.nodes ?? []).flatMap((member) => unknown(member, nodes, name))),
   ]);
 }
 

@@ -2,7 +2,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { knownDaemons } from '../../facts/known-daemons.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { ForeignDaemon } from '../../model/fact-values.ts';
+import type { ForeignDaemon } from '../../model/strange-records.ts';
 import { adoptedDaemon } from '../adopted-daemon.ts';
 import type { ExaminedNode } from '../examination.ts';
 import type { Rule } from '../rule.ts';

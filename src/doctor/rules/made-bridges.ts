@@ -4,9 +4,15 @@ import { bridgeLayers, madeBridges } from '../bridge-layers.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
+/** From bridge100 on macOS makes them for Internet Sharing and virtual machines. */
+const wayOut = (bridge: string, receptacles: string): string =>
+  /\d{3}$/.test(bridge)
+    ? `end the sharing to ${receptacles} (System Settings > General > Sharing > Internet Sharing), or the virtual machine on it.`
+    : `take ${receptacles} out of ${bridge} in System Settings > Network > Manage Virtual Interfaces, and keep the bridge.`;
+
 /**
- * Bridges that a person made and that join receptacles with something else. A network may hang on such a bridge, so
- * no command deletes it: the receptacle is taken out, and the bridge stays.
+ * Bridges with receptacles that are not macOS's own. A network may hang on such a bridge, so no command deletes it: the
+ * receptacle is taken out, and the bridge stays.
  */
 export const madeBridgesRule: Rule = ({ desired, nodes }) =>
   desired.thunderbolt.bridge === 'keep'
@@ -14,13 +20,10 @@ export const madeBridgesRule: Rule = ({ desired, nodes }) =>
     : nodes.flatMap(({ name, facts }) =>
         madeBridges(bridgeLayers(desired, facts)).map(({ name: bridge, members, receptacles, addresses }) => {
           const inside = [members.join(' '), ...addresses].join(', ');
-          const out = `take ${receptacles.join(' and ')} out of ${bridge}`;
           return diagnose('bridge/receptacle-bridged', {
             subject: nodeSubject(name),
             detail: `A bridge that somebody made has a Thunderbolt receptacle in it: ${bridge} (${inside}).`,
-            hint: escapeText(
-              `On ${name}, ${out} in System Settings > Network > Manage Virtual Interfaces, and keep the bridge.`,
-            ),
+            hint: escapeText(`On ${name}, ${wayOut(bridge, receptacles.join(' and '))}`),
           });
         }),
       );

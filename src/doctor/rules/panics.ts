@@ -1,8 +1,8 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
-import type { PanicReport } from '../../model/fact-values.ts';
 import { mostPanicReports } from '../../model/node-records.ts';
+import type { PanicReport } from '../../model/strange-records.ts';
 import type { ExaminedNode } from '../examination.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';

@@ -47,7 +47,7 @@ export const power: Rule = ({ desired, nodes }) =>
             diagnose('power/settings', {
               subject,
               detail: `The power settings differ: ${found.map((one) => one.words).join('; ')}.`,
-              hint: withCommands(`Set it with meshwright apply, or on ${node.name}:`, [`sudo pmset -a ${settings}`]),
+              hint: withCommands(`Set it with meshwright apply, or on ${node.name}:`, [`sudo pmset -c ${settings}`]),
             }),
           ]),
       ...(cannot

@@ -1,6 +1,7 @@
 import { isBeyondMemory, wantedWiredMegabytes } from '../../desired/wired-megabytes.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { isKeeperDue } from '../../facts/keeper.ts';
 import type { DesiredWiredLimit } from '../../model/desired.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { withCommands } from '../hint-lines.ts';
@@ -10,7 +11,16 @@ import { memoryText } from '../units.ts';
 
 const limitText = (megabytes: number): string => (megabytes === 0 ? 'the default of macOS' : `${megabytes} MB`);
 
-function judge(limit: DesiredWiredLimit, { name, facts }: ExaminedNode): readonly Diagnostic[] {
+/** The limit of a file, and whether a keeper is to hold it. */
+interface Wish {
+  readonly limit: DesiredWiredLimit;
+  readonly isKept: boolean;
+}
+
+/** A limit that a start has taken is no error while the keeper is about to set it again. */
+const ofKeeper = { severity: 'notice', hint: 'Look again in a minute: the keeper sets it.' } as const;
+
+function judge({ limit, isKept }: Wish, { name, facts }: ExaminedNode): readonly Diagnostic[] {
   const seen = facts['wired-limit'];
   const memoryBytes = facts.hardware.kind === 'known' ? facts.hardware.value.memoryBytes : undefined;
   // A size may be more than this Mac has: while its memory is unknown nobody may be told to set it.
@@ -30,10 +40,15 @@ function judge(limit: DesiredWiredLimit, { name, facts }: ExaminedNode): readonl
   if (seen.kind === 'unknown' || wanted === undefined || seen.value.megabytes === wanted) {
     return [];
   }
+  const detail = `The GPU may wire ${limitText(seen.value.megabytes)}; the file wants ${limitText(wanted)}.`;
+  if (isKept && isKeeperDue(facts)) {
+    const why = 'The keeper has not ended a round there yet since the last start.';
+    return [diagnose('memory/wired-limit', { subject, detail: `${detail} ${why}`, ...ofKeeper })];
+  }
   return [
     diagnose('memory/wired-limit', {
       subject,
-      detail: `The GPU may wire ${limitText(seen.value.megabytes)}; the file wants ${limitText(wanted)}.`,
+      detail,
       hint: withCommands(`Set it with meshwright apply, or on ${name} until its next boot:`, [
         `sudo sysctl iogpu.wired_limit_mb=${wanted}`,
       ]),
@@ -43,6 +58,8 @@ function judge(limit: DesiredWiredLimit, { name, facts }: ExaminedNode): readonl
 
 /** Nodes whose GPU may wire another amount of memory than the file says, and files that ask for more than there is. */
 export const wiredLimit: Rule = ({ desired, nodes }) => {
-  const limit = desired.system.wiredLimit;
-  return limit === undefined ? [] : nodes.flatMap((node) => judge(limit, node));
+  const { wiredLimit: limit, keeper } = desired.system;
+  if (limit === undefined) return [];
+  const wish: Wish = { limit, isKept: keeper !== undefined && limit.kind !== 'default' };
+  return nodes.flatMap((node) => judge(wish, node));
 };

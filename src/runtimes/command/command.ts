@@ -1,12 +1,22 @@
+import type { CommandRuntime } from '../../model/desired.ts';
 import type { RuntimeDriver } from '../driver.ts';
+import { signatures } from './classify.ts';
 import { configure } from './configure.ts';
+import { phases } from './phases.ts';
 import { tokenRequest } from './token-request.ts';
 
 /** Any program that the file gives the command line of: one process per node. */
-export const command: RuntimeDriver = {
+export const command: RuntimeDriver<CommandRuntime> = {
   id: 'command',
   configure,
+  needs: () => [],
   tokenRequest,
-  startOrder: ({ order }) => order,
+  phases: (_placement, runtime) => phases(runtime),
+  goldenCheck: ({ token }) => (token.golden === 'equal' ? 'equal' : 'none'),
   canRestartOne: ({ restart }) => restart === 'node',
+  stopOrder: 'leader-first',
+  // What a program prints that nobody knows says nothing to anybody but its user.
+  logPattern: '',
+  signatures,
+  observe: () => ({}),
 };

@@ -1,4 +1,5 @@
 import { type CommandField, fillFields } from '../../desired/command-fields.ts';
+import type { CommandRuntime } from '../../model/desired.ts';
 import type { NodePath } from '../../model/node-path.ts';
 import type { Text } from '../../model/step.ts';
 import { nodePath } from '../../script/node-paths.ts';
@@ -6,19 +7,21 @@ import type { RankCommand, RankPlace } from '../driver.ts';
 import { joinText } from '../text.ts';
 
 /** The command line of one rank: every field of every word filled in, paths of the node still without their prefix. */
-export function configure(place: RankPlace): RankCommand {
-  const { placement, runtime, port } = place;
+export function configure(place: RankPlace<CommandRuntime>): RankCommand {
+  const { placement, runtime, port, endpointPort } = place;
   const values = fieldValues(place);
   const words = runtime.command.map((word) => joinText(fillFields(word, (field) => [values[field]])));
   return {
     argv: words.map((word, index) => (index === 0 ? programWord(word) : word)),
     env: placement.env,
-    joinedPort: runtime.joinedListening === '{endpoint}' ? placement.endpointPort : port,
+    files: [],
+    joinedPort: runtime.joinedListening === '{endpoint}' ? endpointPort : port,
+    meetPort: 0,
   };
 }
 
 /** What each field becomes for one rank. */
-function fieldValues(place: RankPlace): Readonly<Record<CommandField, string | NodePath>> {
+function fieldValues(place: RankPlace<CommandRuntime>): Readonly<Record<CommandField, string | NodePath>> {
   const { placement, addresses, rank, port } = place;
   return {
     runtime: place.runtimeFolder,
@@ -28,7 +31,7 @@ function fieldValues(place: RankPlace): Readonly<Record<CommandField, string | N
     address: addresses[rank] ?? '',
     port: String(port),
     peers: addresses.map((address) => `${address}:${port}`).join(','),
-    endpoint: String(placement.endpointPort),
+    endpoint: String(place.endpointPort),
     generation: String(place.generation),
     context: String(placement.contextTokens),
     sharding: placement.sharding ?? 'none',

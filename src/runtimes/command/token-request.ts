@@ -1,9 +1,9 @@
-import type { DesiredPlacement, DesiredRuntime } from '../../model/desired.ts';
+import type { CommandRuntime, DesiredPlacement } from '../../model/desired.ts';
+import { requestAt } from '../chat-request.ts';
 import type { TokenRequest } from '../driver.ts';
 
-/** The smallest chat: one word, one token, the same answer each time. @see OpenAI API reference, Chat Completions */
-export const tokenRequest = ({ model }: DesiredPlacement, { token }: DesiredRuntime): TokenRequest => ({
-  path: token.path,
-  body: { model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1, temperature: 0, stream: false },
+/** The smallest request for one token at the path that the file names, with the place of the text that it names. */
+export const tokenRequest = ({ model }: DesiredPlacement, { token }: CommandRuntime): TokenRequest => ({
+  ...requestAt(token.path, model),
   pointer: token.json,
 });

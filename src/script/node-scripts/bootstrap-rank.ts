@@ -1,15 +1,40 @@
 import type { RankRecord, ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, place, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
-import { rankLog, serviceFile } from '../rank-paths.ts';
+import { rankFile, rankFilesFolder, rankLog, serviceFile } from '../rank-paths.ts';
 import { launchdFunctions } from './launchd-service.ts';
 import { ownerWord } from './owner-word.ts';
+import { rebootMarkFunctions, refuseMarked, wiredFunctions } from './wired-memory.ts';
 
 /** The lines of a record but the two that count starts. */
 const recordLines = (record: RankRecord): string =>
   Object.entries(record)
     .map(([key, value]) => `${key}=${value}`)
     .join('\n');
+
+type KeptFiles = Pick<ScriptArgs['bootstrap-rank'], 'user' | 'files' | 'links' | 'folders'>;
+
+/** Takes away files of another start with their seals, and makes links and folders anew. */
+function keptFiles(placement: string, { user, files, links, folders }: KeptFiles): string {
+  const folder = pathWord(rankFilesFolder(placement));
+  if (files.length + links.length + folders.length === 0) return `${pathWord(tool.rm)} -rf ${folder}\n`;
+  const lasting = folders.filter(({ keeps }) => keeps).map(({ name }) => name);
+  const kept = [...files, ...lasting].map((name) => `(${quote(name)}) continue ;;`).join(' ');
+  const isKept = kept === '' ? '' : `  case \${f##*/} in ${kept} esac\n`;
+  const linked = links.map(
+    ({ name, to }) => `must ln ${pathWord(tool.ln)} -s ${pathWord(to)} ${pathWord(rankFile(placement, name))}\n`,
+  );
+  const made = folders.map(({ name, keeps }) => {
+    const word = pathWord(rankFile(placement, name));
+    return `must mkdir ${pathWord(tool.mkdir)}${keeps ? ' -p' : ''} ${word}
+must chown ${pathWord(tool.chown)} ${ownerWord(user)} ${word}\n`;
+  });
+  return `must mkdir ${pathWord(tool.mkdir)} -p ${folder}
+for f in ${folder}/*; do
+${isKept}  must rm ${pathWord(tool.rm)} -rf "$f"
+done
+${linked.join('')}${made.join('')}`;
+}
 
 /**
  * Makes a member ready: its log, which belongs to whoever it runs as, its record and its request, then `launchctl
@@ -23,7 +48,10 @@ export const bootstrapRank = ({
   record,
   request,
   user,
+  ...kept
 }: ScriptArgs['bootstrap-rank']): string => `${launchdFunctions(record.placement)}
+${rebootMarkFunctions}
+${wiredFunctions}
 p=${pathWord(serviceFile(record.placement))}
 [ -e "$p" ] || failed no-service-file "there is no $p"
 s='' n=0
@@ -37,11 +65,12 @@ if look; then
   [ -z "$pid" ] || failed still-running "an older generation is running as process $pid"
   bootout
 fi
+${refuseMarked}
 must mkdir ${pathWord(tool.mkdir)} -p "$d" ${pathWord(place.log)}
 f=${pathWord(rankLog(record.placement))}
 : >>"$f" || failed write 'the log of the rank could not be made'
 must chown ${pathWord(tool.chown)} ${ownerWord(user)} "$f"
-write "$d/request" ${quote(request)}
+${keptFiles(record.placement, { user, ...kept })}write "$d/request" ${quote(request)}
 write "$d/record" "$r$N"
 must launchctl ${pathWord(tool.launchctl)} enable "$L"
 n=0

@@ -1,7 +1,7 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { jobFolderFunctions } from '../job-folders.ts';
 import { below, nodePath, pathWord, place, tool } from '../node-paths.ts';
-import { serviceFunctions } from './launchd-service.ts';
+import { doormanEndSeconds, serviceFunctions } from './launchd-service.ts';
 
 /** @throws Error when it is none of ours, which is our own value: its service is unloaded and its file deleted */
 function ownLabel(label: string): string {
@@ -42,7 +42,7 @@ fi`;
  */
 export function clearNode({ labels, models: isWhole }: ScriptArgs['clear-node']): string {
   return `${jobFolderFunctions}
-${serviceFunctions('dev.meshwright.none')}
+${serviceFunctions('dev.meshwright.none', doormanEndSeconds)}
 y=''
 ${isTree}
 gone() {

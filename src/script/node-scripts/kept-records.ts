@@ -78,6 +78,10 @@ if s ${pathWord(place.applicationSupport)} && s "$b"; then
     [ ! -e "$b/lease/owner" ] || r "$b/lease/owner"
     f beat "$b/lease/beat"
   fi
+  if [ -e ${pathWord(place.hold)} ]; then
+    printf "hold\\n"
+    r ${pathWord(place.hold)}
+  fi
   if s "$b/rollback"; then
     for j in pending rolling; do
       s "$b/rollback/$j" || continue

@@ -2,25 +2,31 @@ import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, tool } from '../node-paths.ts';
 import { rankLog, rdmaStartsFile, startFile } from '../rank-paths.ts';
 import { launchdFunctions } from './launchd-service.ts';
+import { rebootMarkFunctions, refuseMarked, wiredFunctions } from './wired-memory.ts';
 
 /** Looks, four in a second, at a service that was started and shows no process; launchd may put off a start by ten seconds. */
 const looksAfterStart = 8;
 const looksWhileScheduled = 60;
 
-/**
- * Counts a start over RDMA in a file of the node, which no removal of a placement takes away, and marks when it is over
- * at the latest, and where the log of this start begins.
- */
-const countStart = (placement: string, startMs: number): string => `v=${pathWord(rdmaStartsFile)} m='' k=0 z=0
+/** Counts what a start over RDMA takes in a file of the node, which no removal of a placement takes away. */
+const countStart = (takes: number): string => `v=${pathWord(rdmaStartsFile)} m='' k=0
 [ ! -e "$v" ] || while IFS= read -r x; do
   case $x in (boot=*) m=\${x#*=} ;; (starts=*) k=\${x#*=} ;; esac
 done <"$v"
 case $k in ('' | *[!0-9]*) k=0 ;; esac
 [ "$m" = "$u" ] || k=0
-write "$v" "boot=$u\${N}starts=$((k + 1))$N"
+write "$v" "boot=$u\${N}starts=$((k + ${takes}))$N"
+`;
+
+/**
+ * Marks when a start is over at the latest, where its log begins, over what the last one talked against the file, and what
+ * the GPU may wire: what its log says of that holds for this limit alone.
+ */
+const markStart = ({ placement, transport, startMs, lastTalked }: ScriptArgs['kick-rank']): string => `z=0
 f=${pathWord(rankLog(placement))}
 [ ! -e "$f" ] || z=$(${pathWord(tool.stat)} -f %z "$f")
-i="boot=$u\${N}until=$(($(${pathWord(tool.date)} +%s) + ${Math.ceil(startMs / 1_000)}))\${N}log=$z$N"
+q=$(${pathWord(tool.sysctl)} -n iogpu.wired_limit_mb 2>/dev/null) || q=''
+i="boot=$u\${N}transport=${transport}\${N}until=$(($(${pathWord(tool.date)} +%s) + ${Math.ceil(startMs / 1_000)}))\${N}log=$z\${N}wired=$q\${N}${lastTalked === undefined ? '' : `lastTalked=${lastTalked}$N`}"
 write ${pathWord(startFile(placement))} "$i"
 `;
 
@@ -32,12 +38,12 @@ const markProcess = (placement: string): string => `write ${pathWord(startFile(p
  * which nobody saw the end of is counted too. The process is noted with the time of its start, by which a later stop
  * knows it again.
  */
-export function kickRank({ placement, generation, transport, startMs }: ScriptArgs['kick-rank']): string {
-  const isCounted = transport === 'rdma';
-  const count = isCounted ? countStart(placement, startMs) : '';
-  const mark = isCounted ? `${markProcess(placement)}\n` : '';
-  const over = isCounted ? `pid=0; ${markProcess(placement)}; ` : '';
+export function kickRank(args: ScriptArgs['kick-rank']): string {
+  const { placement, generation, transport, takes = 1 } = args;
+  const count = transport === 'rdma' ? countStart(takes) : '';
   return `${launchdFunctions(placement)}
+${rebootMarkFunctions}
+${wiredFunctions}
 [ -e "$d/record" ] || failed no-record 'the member was not made ready'
 g='' s='' c=0 r=''
 while IFS= read -r x; do
@@ -51,20 +57,21 @@ done <"$d/record"
 [ "$g" = ${generation} ] || failed other-generation "the record is of generation $g"
 look || failed not-loaded 'launchd does not know the service'
 [ -z "$pid" ] || unchanged
-u=$(${pathWord(tool.sysctl)} -n kern.bootsessionuuid)
-[ -n "$u" ] || failed sysctl 'the boot session is not known'
+${refuseMarked}
+keep_wired
 case $c in ('' | *[!0-9]*) c=0 ;; esac
 [ "$s" = "$u" ] || c=0
 write "$d/record" "\${r}startedIn=$u\${N}starts=$((c + 1))$N"
-${count}must launchctl ${pathWord(tool.launchctl)} kickstart "$L"
+${count}${markStart(args)}must launchctl ${pathWord(tool.launchctl)} kickstart "$L"
 n=0
 while look && [ -z "$pid" ]; do
   n=$((n + 1))
   case $st in ('spawn scheduled' | spawning | xpcproxy) c=${looksWhileScheduled} ;; (*) c=${looksAfterStart} ;; esac
-  [ "$n" -lt "$c" ] || { ${over}failed ended-at-once 'it was started and has no process any more'; }
+  [ "$n" -lt "$c" ] || { pid=0; ${markProcess(placement)}; failed ended-at-once 'it was started and has no process any more'; }
   ${pathWord(tool.sleep)} 0.25
 done
 [ -n "$pid" ] || failed not-loaded 'launchd has forgotten the service'
 write "$d/process" "boot=$u\${N}pid=$pid\${N}start=$(${pathWord(tool.ps)} -o lstart= -p "$pid")$N"
-${mark}changed`;
+${markProcess(placement)}
+changed`;
 }

@@ -1,3 +1,4 @@
+import type { NodePath } from '../../model/node-path.ts';
 import { pathWord, tool } from '../node-paths.ts';
 import { placementFolder, rankServiceLabel } from '../rank-paths.ts';
 
@@ -13,7 +14,7 @@ END { print s; print p }`;
  *
  * @see knowledge of launchctl: exit 113 with "Could not find service" is the one answer that means not loaded
  */
-const lookAndBootout = `look() {
+const lookAndBootout = (seconds: number): string => `look() {
   st='' pid=''
   if ! o=$(${pathWord(tool.launchctl)} print "$L" 2>&1); then
     case $o in (*'Could not find service'*) return 1 ;; esac
@@ -30,15 +31,33 @@ bootout() {
   n=0
   while look; do
     n=$((n + 1))
-    [ "$n" -lt 40 ] || failed launchctl 'launchd does not let go of the service'
+    [ "$n" -lt ${seconds * 4} ] || failed launchctl 'launchd does not let go of the service'
     ${pathWord(tool.sleep)} 0.25
   done
 }`;
 
-/** These functions for a service of this label. */
-export const serviceFunctions = (label: string): string => `L=system/${label}
-${lookAndBootout}`;
+/** How long launchd is waited for that ends a service of a few moments. */
+const usualSeconds = 10;
+
+/** The same for a doorman, which lets requests inside finish: `ExitTimeOut` of its property list, and some more. */
+export const doormanEndSeconds = 35;
+
+/** These functions for a service of this label. @param seconds how long `bootout` waits for the end of it */
+export const serviceFunctions = (label: string, seconds = usualSeconds): string => `L=system/${label}
+${lookAndBootout(seconds)}`;
 
 /** These functions for the service of a rank, and the folder of its record in `d`. */
 export const launchdFunctions = (placement: string): string => `${serviceFunctions(rankServiceLabel(placement))}
 d=${pathWord(placementFolder(placement))}`;
+
+/** Makes launchd forget the service of these functions and takes its traces away; `y` says whether there was anything. */
+export const forgotten = (traces: readonly NodePath[]): string => `y=
+if look; then
+  bootout
+  y=1
+fi
+for f in ${traces.map(pathWord).join(' ')}; do
+  [ -e "$f" ] || continue
+  must rm ${pathWord(tool.rm)} -rf "$f"
+  y=1
+done`;

@@ -4,10 +4,15 @@ import { panicReportsScript } from './panic-reports.ts';
 /** The label of Screen Sharing in launchd. */
 export const screenSharingLabel = 'com.apple.screensharing';
 
+/** The label of Remote Login in launchd, which starts one sshd for each connection. */
+const remoteLoginLabel = 'com.openssh.sshd';
+
 /**
  * Prints what a tool says of each setting: a line `SETTING EXIT` and the tool's lines each behind `|`, and `end` at the
  * end. A preference that this user may not look at has `unreadable` in place of an exit. Runs in the private folder of
  * the observation, in which the file `settings` is its own.
+ *
+ * `O` is the PATH with which the login shell of the account has started the observation, before it set its own.
  *
  * What macOS guards by privacy looks readable until it is opened, and `defaults` then calls its keys unset.
  *
@@ -36,6 +41,8 @@ ${pathWord(tool.plutil)} -extract System json -o - ${pathWord(place.networkPrefe
 said names ""
 ${pathWord(tool.launchctl)} print system/${screenSharingLabel} >settings 2>&1 &
 said screen-sharing ""
+${pathWord(tool.launchctl)} print system/${remoteLoginLabel} >settings 2>&1 &
+said remote-login ""
 ${pathWord(tool.launchctl)} print-disabled system >settings 2>&1 &
 said override "\\"${screenSharingLabel}\\""
 ${pathWord(tool.socketfilterfw)} --getglobalstate >settings 2>&1 &
@@ -43,5 +50,11 @@ said firewall ""
 ${pathWord(tool.mdutil)} -a -s >settings 2>&1 &
 said spotlight ""
 preference backups ${pathWord(place.timeMachine)} AutoBackup
+printf "search-path 0\\n"
+IFS=:
+set -f
+for x in $O""; do printf "|%s\\n" "\${x#"$R"}"; done
+unset IFS
+set +f
 ${panicReportsScript}
 printf "end\\n"`;

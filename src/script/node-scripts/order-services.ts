@@ -22,11 +22,15 @@ export function orderServices({ last, keeper }: ScriptArgs['order-services']): s
   return `${networkSetupFunctions}
 ${leaveFunction(keeper)}
 names() {
-  mustnet -listnetworkserviceorder
+  r=$(mustnet -listnetworkserviceorder 2>&1 && printf '%s\\n' "$o") || return 1
+  o=$r
   was=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} -v d=' ' '${lastBehind}')
   want=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} -v d=${quote(` ${last.join(' ')} `)} '${lastBehind}')
 }
-names
+names || {
+  leave "$r"
+  unchanged
+}
 [ -n "$want" ] || failed networksetup 'networksetup lists no service'
 [ "$was" != "$want" ] || unchanged
 set --
@@ -37,7 +41,10 @@ r=$(mustnet -ordernetworkservices "$@" 2>&1) || {
   leave "$r"
   unchanged
 }
-names
+names || {
+  leave "$r"
+  changed
+}
 [ "$was" = "$want" ] || failed networksetup 'networksetup took the order and shows another one'
 changed`;
 }

@@ -1,6 +1,7 @@
 import { pathWord, place, tool } from '../node-paths.ts';
-import { rdmaStartsFile } from '../rank-paths.ts';
+import { rdmaStartsFile, rebootMarkFile } from '../rank-paths.ts';
 import { readRecordsFunctions } from './read-records.ts';
+import { printWired } from './wired-memory.ts';
 
 /**
  * The last part of the local address of every listener: `*.8080` and `10.77.0.1.8080` both listen on 8080. They are
@@ -23,15 +24,32 @@ const askEndpoint = `[ "$k" = 0 ] || return 0
     >"token-status.$n" 2>/dev/null &
   C="$C $n:$!"`;
 
-/** Of a log at most so much of its end is looked at. */
-const logTailBytes = 16_384;
+/** Of the part of a log that is of the last start at most so much of its beginning, and of its end, is looked at. */
+const logHeadBytes = 65_536;
+const logEndBytes = 16_384;
 
 /** What libraries say when a device, its queue pairs or its far end fail: jaccl names the errno, llama.cpp the act, perl and Python the words. */
 const verbsWords = '[Ee]rrno|No route to host|[Pp]rotection domain|[Qq]ueue pair|RTR';
 
 /**
- * Prints the mark of the last start of a member over RDMA, and the last line of its log since then that speaks of the
- * verbs library; whatever cannot be printed in it shows as `?`.
+ * Lines at the beginning of a log that say how much the GPU may use: of llama.cpp's Metal, and of the rank program of mlx.
+ *
+ * @see `ggml_metal_device_init` of ggml-metal-device.m
+ */
+const gpuWords = 'recommendedMaxWorkingSetSize|^meshwright: the GPU may use ';
+
+/** So many lines of a log that its driver has a pattern for, the first ones and the last ones, each cut. */
+const saidFirst = 48;
+const saidLast = 8;
+
+/** Stands in a log between its beginning and its end. */
+const leftOut = '--left-out--';
+
+/**
+ * Prints the mark of the last start of a member; of its log since then the line about the GPU as `gpu`, the last one that
+ * speaks of the verbs library as `complaint`, and the first and the last ones that match the pattern of its record as
+ * `said1` to `said56`. Of a long log the middle is left out, and no line before that is a complaint of now. Whatever cannot
+ * be printed shows as `?`. The pattern travels in the environment: awk would read escapes in a word of `-v`.
  */
 const lastStart = `[ -e "$j/start" ] || return 0
   printf 'start %s\\n' "$n"
@@ -42,10 +60,26 @@ const lastStart = `[ -e "$j/start" ] || return 0
   [ -r "$f" ] || return 0
   z=$(${pathWord(tool.stat)} -f %z "$f") || return 0
   [ "$o" -le "$z" ] || o=0
-  [ $((z - o)) -le ${logTailBytes} ] || o=$((z - ${logTailBytes}))
   [ "$o" -lt "$z" ] || return 0
-  ${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${pathWord(tool.awk)} '/${verbsWords}/ { x = $0 }
-END { if (x != "") { gsub(/[^ -~]/, "?", x); printf "|complaint=%s\\n", substr(x, 1, 200) } }'`;
+  {
+    if [ $((z - o)) -gt ${logHeadBytes + logEndBytes} ]; then
+      ${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${pathWord(tool.head)} -c ${logHeadBytes}
+      printf '\\n%s\\n' ${leftOut}
+      o=$((z - ${logEndBytes}))
+    fi
+    ${pathWord(tool.tail)} -c "+$((o + 1))" "$f"
+  } | P=$v ${pathWord(tool.awk)} 'function c(y) { gsub(/[^ -~]/, "?", y); return substr(y, 1, 200) }
+BEGIN { p = ENVIRON["P"] }
+$0 == "${leftOut}" { x = ""; next }
+g == "" && /${gpuWords}/ { g = $0 }
+/${verbsWords}/ { x = $0 }
+p != "" && $0 ~ p { if (n < ${saidFirst}) a[n + 0] = $0; else k[n % ${saidLast}] = $0; n++ }
+END {
+  if (g != "") printf "|gpu=%s\\n", c(g)
+  if (x != "") printf "|complaint=%s\\n", c(x)
+  for (i = 0; i < n && i < ${saidFirst}; i++) printf "|said%d=%s\\n", ++m, c(a[i])
+  for (i = (n > ${saidFirst + saidLast} ? n - ${saidLast} : ${saidFirst}); i < n; i++) printf "|said%d=%s\\n", ++m, c(k[i % ${saidLast}])
+}'`;
 
 /** Waits for the endpoints that were asked, and prints what each of them answered. */
 const printTokens = `for p in $C; do
@@ -58,6 +92,18 @@ const printTokens = `for p in $C; do
   x=$(${pathWord(tool.head)} -c ${tokenBodyMaxBytes} "token-body.$n" | ${pathWord(tool.base64)})
   printf '|%s\\n' "$x"
 done`;
+
+/** Prints what is kept of a node as a whole: its starts over RDMA, and why it needs a restart, with the memory that is wired now. */
+const printNodeFiles = `if s "$b" && [ -e ${pathWord(rdmaStartsFile)} ]; then
+  printf 'rdma-starts\\n'
+  r ${pathWord(rdmaStartsFile)}
+fi
+if s "$b" && [ -e ${pathWord(rebootMarkFile)} ]; then
+  printf 'needs-reboot\\n'
+  r ${pathWord(rebootMarkFile)}
+  x=$(${printWired})
+  [ -z "$x" ] || printf '|now=%s\\n' "$x"
+fi`;
 
 /**
  * Prints the record of each member of a placement, the TCP ports on which somebody listens, and what the endpoints of
@@ -82,6 +128,7 @@ l() {
     (tokenPath=*) t=\${x#*=} ;;
     (tokenDeadlineMs=*) m=\${x#*=} ;;
     (log=*) o=\${x#*=} ;;
+    (logPattern=*) v=\${x#*=} ;;
   esac
 }
 a() {
@@ -113,16 +160,17 @@ if s ${pathWord(place.applicationSupport)} && s "$b" && s "$b/placements"; then
       continue
     ;; esac
     printf 'placement %s\\n' "$n"
-    k='' q='' t='' m=''
+    k='' q='' t='' m='' v=''
     r "$j/record"
     h
+    if [ -e "$j/golden" ]; then
+      printf 'golden %s\\n' "$n"
+      r "$j/golden"
+    fi
     a
   done
 fi
-if s "$b" && [ -e ${pathWord(rdmaStartsFile)} ]; then
-  printf 'rdma-starts\\n'
-  r ${pathWord(rdmaStartsFile)}
-fi
+${printNodeFiles}
 l() { :; }
 ${printTokens}
 printf 'end\\n'`;

@@ -1,7 +1,7 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { jobFolderFunctions, jobKeyWord } from '../job-folders.ts';
 import { below, pathWord, place, tool } from '../node-paths.ts';
-import { stagedTree, stagingFolder, treeFolder, verifiedMark } from '../tree-paths.ts';
+import { libraryList, stagedTree, stagingFolder, treeFolder, verifiedMark } from '../tree-paths.ts';
 import { sealedTreeFunctions } from './sealed-tree.ts';
 
 /**
@@ -13,6 +13,7 @@ export function publishTree({ tree, jobs }: ScriptArgs['publish-tree']): string 
   const staging = pathWord(stagingFolder(tree));
   const mark = pathWord(verifiedMark(tree));
   const staged = pathWord(stagedTree(tree));
+  const libraries = pathWord(libraryList(tree));
   const published = treeFolder(tree);
   const to = pathWord(published);
   const trash = ['replaced', 'removed'].map((name) => `${pathWord(below(place.opt, `staging/.${name}`))}-*`);
@@ -32,7 +33,11 @@ if [ "$x" != ${tree.digest} ] || [ ! -d ${staged} ]; then
   failed not-verified 'the staged tree has not been verified'
 fi
 ${pathWord(tool.rm)} -rf ${trash.join(' ')}
-seal ${staged} ${tree.digest}
+y=''
+if [ -e ${libraries} ]; then
+  while IFS= read -r x; do y=$y$x$N; done <${libraries} || failed read 'the list of libraries could not be read'
+fi
+seal ${staged} ${tree.digest} "$y"
 t=${to}
 must mkdir ${pathWord(tool.mkdir)} -p "\${t%/*}"
 g=${pathWord(below(place.opt, 'staging/.replaced'))}-$$

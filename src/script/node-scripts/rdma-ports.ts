@@ -20,10 +20,11 @@ END { exit !f }`;
 export const rdmaPortsScript = `n='' u=''
 for f in ${pathWord(below(place.ours, 'placements/'))}*/start; do
   [ -r "$f" ] || continue
-  m='' t='' i='' q='' k='' e=''
+  m='' t='' i='' q='' k='' e='' y=''
   while IFS= read -r x; do
-    case $x in (boot=*) m=\${x#*=} ;; (until=*) t=\${x#*=} ;; (pid=*) i=\${x#*=} ;; esac
+    case $x in (boot=*) m=\${x#*=} ;; (until=*) t=\${x#*=} ;; (pid=*) i=\${x#*=} ;; (transport=*) y=\${x#*=} ;; esac
   done <"$f"
+  [ "$y" != tcp ] || continue
   case $t in ('' | *[!0-9]*) continue ;; esac
   [ -n "$n" ] || n=$(${pathWord(tool.date)} +%s)
   [ "$n" -lt "$t" ] || continue
@@ -38,6 +39,7 @@ for f in ${pathWord(below(place.ours, 'placements/'))}*/start; do
   [ ! -r "\${f%start}record" ] || while IFS= read -r x; do
     case $x in (port=*) q=\${x#*=} ;; (rank=*) k=\${x#*=} ;; (endpointPort=*) e=\${x#*=} ;; esac
   done <"\${f%start}record"
+  [ -z "$i" ] || [ "$q" != 0 ] || continue
   [ -z "$i" ] || [ "$k" = 0 ] || [ "$q" != "$e" ] || continue
   ${pathWord(tool.netstat)} -an -f inet -p tcp 2>/dev/null | ${pathWord(tool.awk)} -v "q=$q" '${listensOn}' && continue
   f=\${f%/start}

@@ -1,16 +1,22 @@
 import type { JobArgs, JobCall, JobName, ScriptArgs, ScriptCall, ScriptName } from '../../model/node-script.ts';
 import { withdrawBody } from '../withdraw.ts';
 import { bootstrapRank } from './bootstrap-rank.ts';
+import { buildPython } from './build-python.ts';
 import { clearLinkAddress } from './clear-link-address.ts';
 import { clearNode } from './clear-node.ts';
 import { clearStaging } from './clear-staging.ts';
+import { drainDoor, openDoor } from './doors.ts';
 import { fetchModel } from './fetch-model.ts';
+import { clearHold, setHold } from './hold.ts';
+import { keepGolden } from './keep-golden.ts';
 import { kickRank } from './kick-rank.ts';
+import { loadDoorman } from './load-doorman.ts';
 import { loadKeeper } from './load-keeper.ts';
 import { orderServices } from './order-services.ts';
 import { prepareStaging } from './prepare-staging.ts';
 import { publishTree } from './publish-tree.ts';
 import { removeBridge } from './remove-bridge.ts';
+import { removeDoorman } from './remove-doorman.ts';
 import { removeKeeper } from './remove-keeper.ts';
 import { removeRank } from './remove-rank.ts';
 import { removeRuntimeVersions } from './remove-runtime-versions.ts';
@@ -35,6 +41,8 @@ import { verifyModel } from './verify-model.ts';
 
 const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } = {
   'set-power': setPower,
+  'set-hold': setHold,
+  'clear-hold': clearHold,
   'set-updates': setUpdates,
   'set-names': setNames,
   'set-clock': setClock,
@@ -50,6 +58,10 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'order-services': orderServices,
   'load-keeper': loadKeeper,
   'remove-keeper': removeKeeper,
+  'load-doorman': loadDoorman,
+  'remove-doorman': removeDoorman,
+  'drain-door': drainDoor,
+  'open-door': openDoor,
   'restore-network': restoreNetwork,
   'restore-value': restoreValue,
   'return-daemon': returnDaemon,
@@ -64,11 +76,13 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'bootstrap-rank': bootstrapRank,
   'kick-rank': kickRank,
   'stop-rank': stopRank,
+  'keep-golden': keepGolden,
   'remove-rank': removeRank,
 };
 
 const jobs: { readonly [K in JobName]: (args: JobArgs[K]) => string } = {
   'unpack-runtime': unpackRuntime,
+  'build-python': buildPython,
   'fetch-model': fetchModel,
   'verify-model': verifyModel,
 };

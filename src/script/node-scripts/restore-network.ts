@@ -45,9 +45,10 @@ case $o in (${on ? 'Enabled' : 'Disabled'}*) ;; (*)
   y=1
 ;; esac`;
 
-const addressLines = ({ service, address, prefixLength }: Restoration['manual'][number]): string =>
-  `mustnet -setmanual ${quote(service)} ${quote(address)} ${maskOf(prefixLength)}
-y=1`;
+const addressLines = ({ service, address, prefixLength, router }: Restoration['manual'][number]): string => {
+  const words = [service, address, maskOf(prefixLength), ...(router === undefined ? [] : [router])];
+  return `mustnet -setmanual ${words.map(quote).join(' ')}\ny=1`;
+};
 
 /**
  * Puts the network back as the baseline has it, as far as apply changes it: the bridge, the services that were made,

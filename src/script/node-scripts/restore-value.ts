@@ -11,9 +11,10 @@ export function restoreValue({ key }: ScriptArgs['restore-value']): string {
   if (value?.restore === undefined) throw new Error(`nothing sets ${key} back`);
   const file = pathWord(below(place.baseline, key));
   return `isback() {
-  [ "$(
+  o=$(
     ${value.read}
-  )" = "$v" ]
+  )
+  ${value.isBack ?? '[ "$o" = "$v" ]'}
 }
 setback() {
 ${value.restore}
@@ -21,7 +22,7 @@ ${value.restore}
 v=$(${pathWord(tool.cat)} ${file} 2>/dev/null)
 [ -n "$v" ] || failed no-baseline 'the baseline does not have this value'
 isback && unchanged
-o=$(setback 2>&1) || failed restore "\${o:-the value could not be set back}"
+s=$(setback 2>&1) || failed restore "\${s:-the value could not be set back}"
 n=0
 until isback; do
   n=$((n + 1))

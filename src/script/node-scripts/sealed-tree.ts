@@ -4,7 +4,7 @@ import { sealName } from '../tree-paths.ts';
 /**
  * `count FOLDER` leaves the number of the entries of a tree that are no folders in `n`. `intact FOLDER DIGEST` says
  * whether a tree is as it was sealed: the same digest, as many entries, none changed after the seal was written. `seal FOLDER
- * DIGEST` writes the seal as the last thing that is done to the files of a tree. A rename of the whole tree touches
+ * DIGEST LINES` writes the seal as the last thing that is done to the files of a tree. A rename of the whole tree touches
  * only the folder above them.
  */
 export const sealedTreeFunctions = `count() {
@@ -23,5 +23,5 @@ intact() {
 }
 seal() {
   count "$1"
-  write "$1/${sealName}" "digest=$2\${N}files=$n$N"
+  write "$1/${sealName}" "digest=$2\${N}files=$n$N$3"
 }`;

@@ -8,7 +8,7 @@ const onMains = `/^[A-Z].* Power:$/ { a = $0 == "AC Power:"; next } a { print $1
  * Sets how the Mac sleeps and whether it starts by itself when power returns. pmset says nothing of use, so the
  * settings are read back; powerd may need a moment.
  *
- * @see pmset(1): `-a` for all sources of power, `autorestart` after a loss of power
+ * @see pmset(1): `-c` for mains, as all but laptops always have it, `autorestart` after a loss of power
  */
 export function setPower({ sleepMinutes, restartAfterPowerLoss }: ScriptArgs['set-power']): string {
   const wanted = [
@@ -21,7 +21,7 @@ export function setPower({ sleepMinutes, restartAfterPowerLoss }: ScriptArgs['se
 ${tests.join('\n')}
 }
 isset && unchanged
-must pmset ${pathWord(tool.pmset)} -a ${wanted.join(' ')}
+must pmset ${pathWord(tool.pmset)} -c ${wanted.join(' ')}
 n=0
 until isset; do
   n=$((n + 1))

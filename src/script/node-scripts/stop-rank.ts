@@ -1,6 +1,7 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, tool } from '../node-paths.ts';
 import { launchdFunctions } from './launchd-service.ts';
+import { judgeWiredFunctions, rebootMarkFunctions, sampleFunction, wiredFunctions } from './wired-memory.ts';
 
 /** Milliseconds between two looks at what is left. */
 const stepMs = 250;
@@ -47,14 +48,49 @@ wait_for() {
   [ -z "$F" ]
 }`;
 
+/** INT, which a program may take as an orderly end, and a time for it; nothing where the stop begins with TERM. */
+const interruptFirst = (interruptMs: number): string =>
+  interruptMs === 0
+    ? ''
+    : `    tell INT
+    wait_for ${Math.ceil(interruptMs / stepMs)} || `;
+
+/** What not even KILL ends: launchd keeps the service, since a bootout would wait for the process. */
+const heldByKernel = (isBeforeReboot: boolean): string =>
+  isBeforeReboot
+    ? `[ -z "$f" ] || printf 'sample=%s\\n' "\${f##*/}"
+      printf 'processes=%s\\nended=needs-reboot\\n' "\${F% }"
+      changed`
+    : 'failed needs-reboot "not even KILL ends: $F"';
+
 /**
- * Stops a member: TERM, a time of grace, KILL of everything that is left, bootout. It ends well only when no process
- * of it is left, and says `ended=clean` or `ended=killed`; what not even KILL ends is held by the kernel, and only a
- * restart of the Mac helps. A member that is not there any more is stopped.
+ * Stops a member: INT where `interruptMs` says so, TERM, a time of grace, a sample of its stack, KILL of everything that
+ * is left, bootout, a look at the wired memory. It ends well only when no process of it is left, and says how:
+ * `ended=clean`, or `ended=killed` with the name of the sample in `sample=`; `ended=needs-reboot` when more memory stays wired than before any rank ran,
+ * which is marked on the node; `ended=unknown` when it ended by itself and nobody can say so of its memory. What not
+ * even KILL ends is held by the kernel: only a restart of the Mac helps. That is a failure, unless this very restart
+ * follows (`beforeReboot`): then it is `ended=needs-reboot` with the numbers in `processes=`. A member that is not there
+ * any more is stopped.
  */
-export const stopRank = ({ placement, graceMs }: ScriptArgs['stop-rank']): string => `${launchdFunctions(placement)}
+export const stopRank = ({
+  placement,
+  graceMs,
+  interruptMs = 0,
+  beforeReboot,
+}: ScriptArgs['stop-rank']): string => `${launchdFunctions(placement)}
+${rebootMarkFunctions}
+${wiredFunctions}
+${judgeWiredFunctions}
+${sampleFunction(placement)}
 ${processFunctions}
-F='' h='' how=clean
+tell() {
+  if [ -n "$h" ]; then
+    ${pathWord(tool.launchctl)} kill "SIG$1" "$L" >/dev/null 2>&1
+  else
+    for p in $F; do kill -s "$1" "$p" 2>/dev/null; done
+  fi
+}
+F='' h='' how=clean f=''
 if look; then
   h=1
   F=$pid
@@ -62,20 +98,35 @@ fi
 [ -n "$F" ] || noted
 family
 [ -n "$F$h" ] || unchanged
+session
+v=$F
 if [ -n "$F" ]; then
-  if [ -n "$h" ]; then
-    ${pathWord(tool.launchctl)} kill SIGTERM "$L" >/dev/null 2>&1
-  else
-    for p in $F; do kill -s TERM "$p" 2>/dev/null; done
-  fi
-  wait_for ${Math.ceil(graceMs / stepMs)} || {
+${interruptFirst(interruptMs)}    {
+    tell TERM
+    wait_for ${Math.ceil(graceMs / stepMs)}
+  } || {
     how=killed
-    [ -z "$h" ] || ${pathWord(tool.launchctl)} kill SIGKILL "$L" >/dev/null 2>&1
+    sample_of "\${F%% *}"
+    [ -z "$h" ] || tell KILL
     for p in $F; do kill -s KILL "$p" 2>/dev/null; done
-    wait_for ${looksAfterKill} || failed needs-reboot "not even KILL ends: $F"
+    wait_for ${looksAfterKill} || {
+      mark kernel "processes=$F$N"
+      ${heldByKernel(beforeReboot === true)}
+    }
   }
 fi
 [ -z "$h" ] || bootout
 ${pathWord(tool.rm)} -f "$d/process"
+[ -z "$f" ] || printf 'sample=%s\\n' "\${f##*/}"
+m=normal
+[ -z "$v" ] || judge_wired
+case $m:$how in
+  (high:*)
+    mark memory "wired=$W\${N}baseline=$B$N"
+    printf 'wired=%s\\nbaseline=%s\\n' "$W" "$B"
+    how=needs-reboot ;;
+  (unknown*:clean) how=unknown ;;
+esac
+case $m in (unknown*) printf 'memory=%s\\n' "$m" ;; esac
 printf 'ended=%s\\n' "$how"
 changed`;

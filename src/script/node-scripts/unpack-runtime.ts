@@ -1,15 +1,31 @@
-import type { JobArgs } from '../../model/node-script.ts';
+import type { JobArgs, TreeId } from '../../model/node-script.ts';
 import { pathWord, tool } from '../node-paths.ts';
-import { stagedArchive, stagedTree, stagingFolder } from '../tree-paths.ts';
+import { quote } from '../quote.ts';
+import { stagedArchive, stagedExtra, stagedTree, stagingFolder } from '../tree-paths.ts';
 import { ownedByRoot, verified } from './staged-tree.ts';
 
 /**
  * Unpacks the archive of a runtime after its sha256 has been compared, once nobody but root can change it any more.
  * Archives with a member that would land elsewhere are refused whole. The owners that stand in an archive mean nothing here.
  *
- * @see tar(1) of macOS, which is bsdtar: it finds the compression by itself, and reads zip
+ * @see tar(1) of macOS, which is bsdtar: it finds the compression by itself, and reads zip; hdiutil(1) for disk images
  */
-export function unpackRuntime({ tree, archive, sha256 }: JobArgs['unpack-runtime']): string {
+export const unpackRuntime = (args: JobArgs['unpack-runtime']): string => unpackedRuntime(args, hasProgram(args));
+
+const hasProgram = ({ tree, program }: JobArgs['unpack-runtime']): string =>
+  program === undefined
+    ? ''
+    : `x=${quote(program)}
+if [ ! -f ${pathWord(stagedTree(tree))}".new/$x" ] || [ ! -x ${pathWord(stagedTree(tree))}".new/$x" ]; then
+  failed no-program "the archive has no program $x"
+fi
+`;
+
+/**
+ * The same with something between: lines of sh that work in the folder of the unpacked tree, `$t.new`, before it is
+ * called whole.
+ */
+export function unpackedRuntime({ tree, archive, sha256, extras }: JobArgs['unpack-runtime'], between: string): string {
   const staged = pathWord(stagedTree(tree));
   return `a=${pathWord(stagedArchive(tree, archive))}
 if [ ! -f "$a" ] || [ -h "$a" ]; then failed no-archive 'the archive is not there'; fi
@@ -21,7 +37,14 @@ x=$(${pathWord(tool.shasum)} -a 256 "$a") || failed shasum 'the sha256 of the ar
   ${pathWord(tool.rm)} -f "$a"
   failed wrong-digest "the archive has the sha256 \${x%% *}"
 }
-must bad-archive ${pathWord(tool.tar)} -tf "$a"
+${archive === 'dmg' ? fromImage(staged) : fromTar(staged)}${extrasInto(tree, extras)}${between}must mv ${pathWord(tool.mv)} -f ${staged}.new ${staged}
+progress "$n" "$n"
+${ownedByRoot(tree)}
+${verified(tree)}`;
+}
+
+/** What tar reads, after every member has been looked at. */
+const fromTar = (staged: string): string => `must bad-archive ${pathWord(tool.tar)} -tf "$a"
 printf '%s\\n' "$o" >"$d/members"
 while IFS= read -r x; do
   case /$x/ in (//* | */../*) failed unsafe-archive "a member would land outside: $x" ;; esac
@@ -29,8 +52,40 @@ done <"$d/members"
 ${pathWord(tool.rm)} -rf ${staged} ${staged}.new
 must mkdir ${pathWord(tool.mkdir)} -p ${staged}.new
 must bad-archive ${pathWord(tool.tar)} -xf "$a" -C ${staged}.new
-must mv ${pathWord(tool.mv)} -f ${staged}.new ${staged}
-progress "$n" "$n"
-${ownedByRoot(tree)}
-${verified(tree)}`;
-}
+`;
+
+/**
+ * What lies in the root of a disk image, but links, such as the one to the folder of applications. A mount that a job of
+ * before has left is taken away first. Nobody is asked anything: an image that wants its licence accepted is refused.
+ *
+ * @see hdiutil(1): attach -nobrowse -readonly -noautoopen -mountpoint; ditto(1)
+ */
+const fromImage = (staged: string): string => `i=${staged}.image
+${pathWord(tool.hdiutil)} detach "$i" -force >/dev/null 2>&1
+${pathWord(tool.rm)} -rf ${staged} ${staged}.new "$i"
+c=${staged}.new
+must mkdir ${pathWord(tool.mkdir)} -p "$c" "$i"
+must bad-archive ${pathWord(tool.hdiutil)} attach -nobrowse -readonly -noautoopen -mountpoint "$i" "$a"
+x=''
+for f in "$i"/*; do
+  if [ -h "$f" ] || [ ! -e "$f" ]; then continue; fi
+  x=$(${pathWord(tool.ditto)} "$f" "$c/\${f##*/}" 2>&1) || { x="ditto: $x"; break; }
+  x=''
+done
+must bad-archive ${pathWord(tool.hdiutil)} detach "$i" -force
+${pathWord(tool.rmdir)} "$i"
+[ -z "$x" ] || failed bad-archive "$x"
+`;
+
+/** Puts the other files of a runtime into its tree, each after its sha256 has been compared. */
+const extrasInto = (tree: TreeId, extras: JobArgs['unpack-runtime']['extras']): string =>
+  extras
+    .map(
+      ({ name, sha256 }) => `e=${pathWord(stagedExtra(tree, name))}
+if [ ! -f "$e" ] || [ -h "$e" ]; then failed no-archive "$e is not there"; fi
+x=$(${pathWord(tool.shasum)} -a 256 "$e") || failed shasum 'the sha256 of a file could not be read'
+[ "\${x%% *}" = ${sha256} ] || failed wrong-digest "$e has the sha256 \${x%% *}"
+must cp ${pathWord(tool.cp)} "$e" ${pathWord(stagedTree(tree))}.new/
+`,
+    )
+    .join('');

@@ -1,7 +1,7 @@
 import { overridesPath } from '../launchd/overrides.ts';
 import { seededInteger } from '../seed.ts';
 import { apple, capture, published, unconfirmed } from './source.ts';
-import { lines, type TableTool, type Writes } from './tool.ts';
+import { lines, say, type TableTool, type Writes } from './tool.ts';
 
 const posture = 'log of a posture tool, MacBook Pro M3 Max';
 const loaded = capture('launchctl-print.sshd.on.elided.txt', posture);
@@ -99,7 +99,7 @@ export const launchctl: TableTool = {
     {
       match: "'2:print system/'*",
       body:
-        `[ ! -f "$r/.sim/launchd/\${2#system/}" ] || exec /bin/cat "$r/.sim/launchd/\${2#system/}"\n` +
+        `[ ! -f "$r/.sim/launchd/\${2#system/}" ] || { ${say} "$r/.sim/launchd/\${2#system/}"; exit 0; }\n` +
         `printf 'Bad request.\\nCould not find service "%s" in domain for system\\n' "\${2#system/}" >&2; exit 113`,
       source: missing,
     },

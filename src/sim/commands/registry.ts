@@ -12,7 +12,9 @@ import { networksetup } from './networksetup.ts';
 import { plistBuddy } from './plist-buddy.ts';
 import { plutil } from './plutil.ts';
 import { pmset } from './pmset.ts';
+import { powermetrics } from './powermetrics.ts';
 import { rdmaCtl } from './rdma-ctl.ts';
+import { sample } from './sample.ts';
 import { scutil } from './scutil.ts';
 import { shutdown } from './shutdown.ts';
 import { sntp } from './sntp.ts';
@@ -24,6 +26,7 @@ import { systemProfiler } from './system-profiler.ts';
 import { tmutil } from './tmutil.ts';
 import type { Tool, View } from './tool.ts';
 import { uname } from './uname.ts';
+import { vmStat } from './vm-stat.ts';
 
 /** Every macOS tool that a simulated Mac has, sorted by name. What is not here is absent there: exit 127. */
 export const tools: readonly Tool[] = [
@@ -41,7 +44,9 @@ export const tools: readonly Tool[] = [
   networksetup,
   plutil,
   pmset,
+  powermetrics,
   rdmaCtl,
+  sample,
   scutil,
   shutdown,
   sntp,
@@ -51,6 +56,7 @@ export const tools: readonly Tool[] = [
   systemProfiler,
   tmutil,
   uname,
+  vmStat,
 ];
 
 /** One command line of the table, for people. */

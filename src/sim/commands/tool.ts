@@ -72,6 +72,18 @@ export interface Writes {
  */
 export const askSimulator = 'exec "$r/usr/bin/perl" "$r/.sim/ask" "$PWD" "${0#"$r"}" "$@"';
 
+/** The function of sh by which a tool prints a file of lines without another program; a missing file ends it with 1. */
+export const say = 'say';
+
+/** The function that {@link say} names, at the head of every simulated tool. */
+export const sayFunction = `${say}() {
+  t= n='
+'
+  while IFS= read -r v; do t=$t$v$n; done <"$1" || exit 1
+  printf '%s' "$t"
+}
+`;
+
 /** What a tool prints on stderr for arguments that it does not know. */
 export interface Usage {
   readonly text: string;

@@ -33,25 +33,33 @@ const stale: AskAnswer = {
 const withoutRoot = (word: string, root: string): string =>
   word.startsWith(`${root}/`) ? word.slice(root.length) : word;
 
-/** Lets something happen to the model. What follows for the Mac as a whole is waited for by nobody. */
-async function happen(fleet: AskedFleet, act: (model: FleetModel) => void): Promise<void> {
+/** Lets something happen to the model; what follows for the Mac as a whole is given back, to be waited for or not. */
+async function happen(
+  fleet: AskedFleet,
+  act: (model: FleetModel) => void,
+): Promise<{ readonly followed: Promise<void> }> {
   await fleet.takeTurn(async () => {
     act(fleet.model);
     await fleet.settle();
   });
   // A fleet that ends in between has nobody to tell.
-  fleet.follow().catch(() => undefined);
+  return { followed: fleet.follow().catch(() => undefined) };
 }
 
 /** `note tcp-load`: told by ranks. `note daemon-run`: told by the network daemon of somebody else. */
 async function heard(fleet: AskedFleet, { name }: SimulatedNode, word: string | undefined): Promise<void> {
-  if (word === 'tcp-load') await happen(fleet, (model) => model.sendTcp(name));
+  if (word === 'tcp-load') {
+    const { followed } = await happen(fleet, (model) => model.sendTcp(name));
+    // Who makes its own kernel panic hears no answer, and gives none.
+    await followed;
+  }
   if (word === 'daemon-run') await happen(fleet, (model) => model.daemon(name, 'ran'));
 }
 
-/** A service of launchd that the model knows about: whether it was disabled or enabled. */
+/** What launchd did that the model knows about: a service was killed, or that daemon disabled or enabled. */
 async function heardOfLaunchd(fleet: AskedFleet, { name }: SimulatedNode, words: readonly string[]): Promise<void> {
   const [verb, target] = words;
+  if (verb === 'kill' && target === 'SIGKILL') await happen(fleet, (model) => model.killed(name));
   if (target !== `system/${networkDaemonLabel}` || (verb !== 'disable' && verb !== 'enable')) return;
   await happen(fleet, (model) => model.daemon(name, verb === 'disable' ? 'disabled' : 'enabled'));
 }
@@ -63,12 +71,10 @@ function noted([kind, ...rest]: readonly string[]): EffectAct | undefined {
   return undefined;
 }
 
-const isRunning = (node: SimulatedNode): boolean => ['up', 'going-down'].includes(node.life.power());
-
 /** Answers one tool: applies what it asks for, writes every file that depends on it, and only then says so. */
 export async function answerAsk(fleet: AskedFleet, request: AskRequest): Promise<AskAnswer> {
   const node = fleet.nodes.find((one) => one.mark() === request.mark);
-  if (node === undefined || !isRunning(node)) return stale;
+  if (node === undefined || !node.life.isRunning()) return stale;
   const args = request.args.map((word) => withoutRoot(word, node.run.root));
   if (request.tool === 'note') {
     if (args[0] === 'unlock') void node.life.unlock();

@@ -54,7 +54,7 @@ const signalNames = [
 
 /** A shell in a group of its own. @throws Error when it cannot be started, as for a command line that is too long */
 async function startShell({ command, pipes, groups, starter, ...options }: ExecOptions): Promise<StartedProgram> {
-  const add = groups.expect(options.node);
+  const group = groups.expect(options.node);
   try {
     const shell = await starter.start({
       program: '/bin/sh',
@@ -63,8 +63,11 @@ async function startShell({ command, pipes, groups, starter, ...options }: ExecO
       folder: options.folder,
       stdio: pipes.paths,
     });
-    add(shell.pid);
+    group.started(shell.pid);
     return shell;
+  } catch (error) {
+    group.failed();
+    throw error;
   } finally {
     pipes.handedOver();
   }

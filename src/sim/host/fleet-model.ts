@@ -34,7 +34,7 @@ export interface NodeView {
   readonly files: readonly NodeFile[];
   /** Number of the present boot session, from 0; part of the mark of every process. */
   readonly bootCount: number;
-  /** Which addresses on cables it can use now; none when absent. */
+  /** Which addresses it can use now; none when absent. */
   readonly reach?: Reach;
   /** Its interfaces and cables; absent for a model without a network. */
   readonly wiring?: Wiring;
@@ -85,6 +85,8 @@ export interface FleetModel {
   readonly reread: (node: string, text: string) => void;
   /** Ranks on the Mac behind this node send much TCP through its cables. */
   readonly sendTcp: (node: string) => void;
+  /** A service on the Mac behind this node was sent KILL. */
+  readonly killed: (node: string) => void;
   /** The network daemon of somebody else on the Mac behind this node has run once, or was disabled or enabled. */
   readonly daemon: (node: string, what: 'ran' | 'disabled' | 'enabled') => void;
   /** The Mac behind this node starts. */

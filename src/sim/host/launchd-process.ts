@@ -15,6 +15,8 @@ export interface JobPlace {
   /** `<run id>.<node>.<boot number>`: of the present boot. */
   readonly mark: () => string;
   readonly groups: ProcessGroups;
+  /** Real seconds for one second of the Mac; 1 when absent. */
+  readonly clockFactor?: number;
 }
 
 /** A started job: the number of its first process, which is also its group's. */
@@ -30,6 +32,9 @@ export type StartJob = (job: JobDefinition, onEnd: (exit: Exit, pid: number) => 
 /** Where every process of a simulated launchd finds the table of link addresses. */
 const linkTableVariable = 'MESHWRIGHT_LINK_TABLE';
 
+/** How long a second of the Mac takes, in real seconds, for processes that wait as real ones do. */
+const clockVariable = 'MESHWRIGHT_CLOCK';
+
 /** The table itself, below the node's root. */
 export const linkTablePath = '/.sim/link-table';
 
@@ -37,7 +42,7 @@ const isInside = (path: string, root: string): boolean =>
   (path === root || path.startsWith(`${root}/`)) && !path.split('/').includes('..');
 
 /** What launchd gives a daemon, and nothing of the simulator's own environment or of the ssh session. */
-function environmentOf({ root, mark }: JobPlace, job: JobDefinition): Record<string, string> {
+function environmentOf({ root, mark, clockFactor = 1 }: JobPlace, job: JobDefinition): Record<string, string> {
   const user = job.userName;
   return {
     PATH: ['/usr/bin', '/bin', '/usr/sbin', '/sbin'].map((folder) => root + folder).join(':'),
@@ -48,6 +53,7 @@ function environmentOf({ root, mark }: JobPlace, job: JobDefinition): Record<str
       : { USER: user, LOGNAME: user, HOME: homeOf(root, user), SHELL: `${root}/bin/sh` }),
     ...job.environment,
     [linkTableVariable]: root + linkTablePath,
+    [clockVariable]: String(clockFactor),
     [markVariable]: mark(),
   };
 }

@@ -46,6 +46,8 @@ export interface Launchd {
   readonly shutdown: () => Promise<void>;
   /** The end of power: KILL at once. */
   readonly cut: () => void;
+  /** The end of the fleet: KILL at once, and nothing that is still under way starts anything. */
+  readonly close: () => void;
   readonly processes: () => readonly LaunchdProcess[];
   /** Sends a signal to one job, or to all of them; returns how many got it. */
   readonly signal: (name: JobSignal, label?: string) => number;
@@ -103,27 +105,35 @@ export function createLaunchd(options: LaunchdOptions): Launchd {
     for (const act of acts) runner.perform(act);
   };
   const runner = createRunner({ ...options, tell });
-  const core: LaunchdCore = {
+  /** Counts the ends of power: what was asked for before one of them happens to nobody after it. */
+  let life = 0;
+  let isOver = false;
+  const coreOf = (born: number): LaunchdCore => ({
     ...shown,
-    tell,
+    tell: (event) => {
+      if (born === life && !isOver) tell(event);
+    },
     files,
     objectTo: options.objectTo,
     announce: (job) => options.beforeLoad(textsOf(job)),
-  };
+  });
   const cut = (): void => {
+    life += 1;
     runner.cut();
     shown.become(freshLaunchd(new Map()));
   };
   let isUp = false;
   return {
-    launchctl: async (request) => (isUp ? answerLaunchctl(core, request) : refusals.down),
+    launchctl: async (request) => (isUp ? answerLaunchctl(coreOf(life), request) : refusals.down),
     boot: async () => {
       cut();
+      const born = life;
+      const core = coreOf(born);
       await shown.settled().catch(() => undefined);
       await files.clearPrints();
       shown.become(freshLaunchd(await files.readOverrides()));
       await loadDaemons(core);
-      isUp = true;
+      isUp = born === life && !isOver;
       await shown.settled();
     },
     shutdown: async () => {
@@ -133,6 +143,11 @@ export function createLaunchd(options: LaunchdOptions): Launchd {
       cut();
     },
     cut: () => {
+      isUp = false;
+      cut();
+    },
+    close: () => {
+      isOver = true;
       isUp = false;
       cut();
     },

@@ -91,13 +91,13 @@ export function startLifeline(runId: string): Lifeline {
   };
 }
 
-/** Kills what still carries the mark of the run, and returns how many processes that were. At most 10 s. */
+/** Kills what still carries the mark of the run, and returns how many processes that were. At most a minute. */
 export function sweepMarked(runId: string): Promise<number> {
   const sweeper = spawn('/bin/sh', ['-c', `read -r run || exit 0\n${sweepText}\nsweep`], {
     stdio: ['pipe', 'pipe', 'ignore'],
     env: plainEnvironment,
     cwd: '/',
-    timeout: 10_000,
+    timeout: 60_000,
     killSignal: 'SIGKILL',
   });
   let printed = '';

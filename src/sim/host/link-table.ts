@@ -44,6 +44,7 @@ const addressesOf = (reaches: ReadonlyMap<string, Reach>): readonly (readonly [n
 export function createLinkTables(roots: ReadonlyMap<string, string>): LinkTables {
   const claims = createPortClaims();
   const links = new Set<string>();
+  const open = new Map<string, Set<number>>();
   const pairs = new Map<string, LinkPair>();
   const written = new Map<string, string>();
   let reaches: ReadonlyMap<string, Reach> = new Map();
@@ -60,6 +61,7 @@ export function createLinkTables(roots: ReadonlyMap<string, string>): LinkTables
   };
   const writeAll = async (): Promise<void> => {
     for (const [node, host] of addressesOf(reaches)) {
+      for (const port of open.get(node) ?? []) await pairFor(node, `${host}:${port}`);
       const named = [...links].filter((link) => link.startsWith(`${host}:`));
       for (const link of named) await pairFor(node, link);
     }
@@ -78,6 +80,7 @@ export function createLinkTables(roots: ReadonlyMap<string, string>): LinkTables
       inTurn(async () => {
         const announced = announcedIn(texts);
         for (const link of announced.links) links.add(link);
+        open.set(node, new Set([...(open.get(node) ?? []), ...announced.openPorts]));
         for (const port of announced.loopbackPorts) await pairFor(node, `${loopback}:${port}`);
         await writeAll();
       }),

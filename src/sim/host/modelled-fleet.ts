@@ -6,7 +6,7 @@ import { type HandsWish, workOfHands } from '../hands.ts';
 import { parseHands } from '../hands-words.ts';
 import { append, beginHistory } from '../history.ts';
 import { readPlist } from '../launchd/plist-reader.ts';
-import { reachOf } from '../launchd/reach.ts';
+import { wholeReachOf } from '../launchd/reach.ts';
 import type { MacState } from '../mac.ts';
 import { isDict } from '../plist.ts';
 import { createRenderer } from '../render-node.ts';
@@ -27,7 +27,9 @@ function macAt({ history }: Book, node: string): MacState {
 }
 
 /** What happens to Macs by the tools that run on them. */
-function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'sendTcp' | 'daemon' | 'boot' | 'unlock'> {
+function toolVerbs(
+  book: Book,
+): Pick<FleetModel, 'write' | 'reread' | 'sendTcp' | 'killed' | 'daemon' | 'boot' | 'unlock'> {
   return {
     write: (write) => {
       const { history, happened } = append(book.history, { kind: 'write', ...write });
@@ -45,6 +47,9 @@ function toolVerbs(book: Book): Pick<FleetModel, 'write' | 'reread' | 'sendTcp' 
     },
     sendTcp: (node) => {
       book.history = append(book.history, { kind: 'tcp-load', mac: macAt(book, node).name }).history;
+    },
+    killed: (node) => {
+      book.history = append(book.history, { kind: 'killed', mac: macAt(book, node).name }).history;
     },
     unlock: (node) => {
       book.history = append(book.history, { kind: 'unlock', mac: macAt(book, node).name }).history;
@@ -97,7 +102,7 @@ function lookWith(book: Book): FleetModel['look'] {
       comesBackAfterPowerLoss: power.restartsAfterPowerLoss,
       files,
       bootCount: bootSession.count,
-      reach: reachOf(fleet, node),
+      reach: wholeReachOf(fleet, node),
       ...(wiring !== undefined && { wiring }),
     };
   };

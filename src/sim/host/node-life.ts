@@ -45,6 +45,8 @@ export interface NodeLifeParts {
 /** The boot sessions of one node. */
 export interface NodeLife {
   readonly power: () => Power;
+  /** Whether macOS runs there, reached or not: what launchd starts may ask and change before anybody gets in. */
+  readonly isRunning: () => boolean;
   /** Begins to go down, and comes back where asked; resolves when it listens again, or is off. */
   readonly restart: (to: 'up' | 'off', by: 'shutdown' | 'hands') => Promise<void>;
   /** Ends everything in the middle of what it does, and leaves the Mac off. */
@@ -75,6 +77,7 @@ export const writeBootFile = (root: string, mark: string): Promise<void> =>
 /** What changes over the life of a node. */
 interface Moment {
   power: Power;
+  isRunning: boolean;
   readonly ending: AbortController;
 }
 
@@ -86,6 +89,7 @@ function stagesOf(parts: NodeLifeParts, mark: () => string, now: Moment) {
   const end = async (): Promise<void> => {
     launchd.cut();
     await parts.endProcesses();
+    now.isRunning = false;
     now.power = 'down';
   };
   return {
@@ -123,6 +127,7 @@ function stagesOf(parts: NodeLifeParts, mark: () => string, now: Moment) {
       if (signal.aborted) return;
       await clearVolatile(root);
       await parts.startProcesses?.();
+      now.isRunning = true;
       await parts.startModel();
       await writeBootFile(root, mark());
       parts.note({ kind: 'boot' });
@@ -134,7 +139,7 @@ function stagesOf(parts: NodeLifeParts, mark: () => string, now: Moment) {
 
 /** Starts the life of a node that is up. `mark` names the present boot session. */
 export function createNodeLife(parts: NodeLifeParts, mark: () => string): NodeLife {
-  const now: Moment = { power: 'up', ending: new AbortController() };
+  const now: Moment = { power: 'up', isRunning: true, ending: new AbortController() };
   const { goDown, loseCurrent, comeUp, startMacos } = stagesOf(parts, mark, now);
   let under: Promise<void> = Promise.resolve();
 
@@ -144,6 +149,7 @@ export function createNodeLife(parts: NodeLifeParts, mark: () => string): NodeLi
   };
   return {
     power: () => now.power,
+    isRunning: () => now.isRunning,
     restart: (to, by) => {
       parts.note({ kind: to === 'up' ? 'reboot' : 'power-off', by });
       if (now.power !== 'up' || now.ending.signal.aborted) return under;

@@ -2,19 +2,23 @@ import type { Lifeline } from './lifeline.ts';
 
 const surveyMs = 500;
 
+/** A group whose first process is being started; told once how that came out. */
+export interface ExpectedGroup {
+  /** Adds the group, and ends it on the spot when everything of its node was ended meanwhile. */
+  readonly started: (group: number) => void;
+  readonly failed: () => void;
+}
+
 /** The process groups that the simulated fleet started and that are not empty yet. */
 export interface ProcessGroups {
   /** `owner` is the node on which the group runs. */
   readonly add: (group: number, owner?: string) => void;
-  /**
-   * To be asked before a process of a node is started; adds its group once that is known, and ends it on the spot when
-   * everything of the node was ended meanwhile.
-   */
-  readonly expect: (owner: string) => (group: number) => void;
+  /** To be asked before a process of a node is started: it counts from now on. */
+  readonly expect: (owner: string) => ExpectedGroup;
   /** The first process of the group has ended; what it left behind stays guarded until it ends too. */
   readonly leaderEnded: (group: number) => void;
   readonly signal: (group: number, name: string) => void;
-  /** How many groups have living processes. */
+  /** How many groups have living processes, or are about to have some. */
   readonly count: () => number;
   /** Ends every group of a node at once. */
   readonly killOwned: (owner: string) => void;
@@ -45,6 +49,7 @@ export function createProcessGroups(lifeline: Lifeline): ProcessGroups {
   const orphaned = new Set<number>();
   const owners = new Map<number, string>();
   const ends = new Map<string, number>();
+  let expected = 0;
   let isOver = false;
   const settle = (group: number): void => {
     if (isAlive(group)) {
@@ -68,9 +73,16 @@ export function createProcessGroups(lifeline: Lifeline): ProcessGroups {
     add,
     expect: (owner) => {
       const before = ends.get(owner);
-      return (group) => {
-        add(group, owner);
-        if (isOver || ends.get(owner) !== before) signalGroup(group, 'SIGKILL');
+      expected += 1;
+      return {
+        started: (group) => {
+          expected -= 1;
+          add(group, owner);
+          if (isOver || ends.get(owner) !== before) signalGroup(group, 'SIGKILL');
+        },
+        failed: () => {
+          expected -= 1;
+        },
       };
     },
     leaderEnded: (group) => {
@@ -80,7 +92,7 @@ export function createProcessGroups(lifeline: Lifeline): ProcessGroups {
     signal: (group, name) => {
       if (running.has(group)) signalGroup(group, name);
     },
-    count: () => running.size + orphaned.size,
+    count: () => running.size + orphaned.size + expected,
     killOwned: (owner) => {
       ends.set(owner, (ends.get(owner) ?? 0) + 1);
       for (const [group, by] of owners) if (by === owner) signalGroup(group, 'SIGKILL');

@@ -12,7 +12,7 @@ export type RunState =
   | { readonly kind: 'silent'; readonly run: RunFile }
   | { readonly kind: 'dead'; readonly run: RunFile };
 
-const answerMs = 2_000;
+const answerMs = 5_000;
 
 /** Tells a running simulated fleet from what a crashed one left: by process number, process start and an answer. */
 export async function readRun(folder: string): Promise<RunState> {

@@ -34,6 +34,9 @@ const operators = ['&>>', ';;&', ';;', ';&', '&&', '||', '|&', '&>', '&', ';', '
 /** Came with bash 4; dash takes none of them either, but a bash 5 in the place of sh does. */
 const newOperators = new Set(['&>>', ';;&', ';&', '|&']);
 const redirections = ['<<-', '<<<', '<<', '<>', '<&', '>>', '>&', '>|', '<', '>'];
+/** Most words begin with neither: the lists need not be tried for them. */
+const redirectionStart = /[0-9<>]/;
+const operatorStart = /[&;|\n]/;
 
 const emptyCommand = (): OpenCommand => ({ assignments: [], words: [], targets: [] });
 
@@ -67,6 +70,7 @@ function skipBlanks(cursor: Cursor): void {
 }
 
 function takeRedirection(cursor: Cursor, list: List): boolean {
+  if (!redirectionStart.test(cursor.text[cursor.at] ?? '')) return false;
   const digits = /^[0-9]*/.exec(cursor.text.slice(cursor.at, cursor.at + 8))?.[0].length ?? 0;
   const operator = redirections.find((one) => cursor.text.startsWith(one, cursor.at + digits));
   if (operator === undefined) return false;
@@ -85,6 +89,7 @@ function takeRedirection(cursor: Cursor, list: List): boolean {
 }
 
 function takeOperator(cursor: Cursor, list: List): boolean {
+  if (!operatorStart.test(cursor.text[cursor.at] ?? '')) return false;
   const operator = operators.find((one) => ahead(cursor, one));
   if (operator === undefined) return false;
   if (newOperators.has(operator)) {

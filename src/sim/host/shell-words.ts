@@ -3,7 +3,20 @@ import { ahead, type Cursor, expansion, lineAt, type ShellWord, skipPast } from 
 /** Reads the commands of a `$( )` or a pair of backquotes; given by the reader of lists, which reads words itself. */
 export type ReadNested = (cursor: Cursor, end: ')' | '`') => void;
 
-const blankOrOperator = /[\s;&|()<>]/;
+/** A carriage return and its kind are characters like any other to a shell. */
+const blankOrOperator = /[ \t\n;&|()<>]/;
+
+/** Characters that stand for themselves, as many as follow each other: observations are long texts of them. */
+const plainInWord = /[^ \t\n;&|()<>'"\\$`]+/y;
+const plainInQuotes = /[^"\\$`]+/y;
+
+/** Takes the characters from here on that mean nothing but themselves; empty when the next one does. */
+function plainRun(cursor: Cursor, plain: RegExp): string {
+  plain.lastIndex = cursor.at;
+  const run = plain.exec(cursor.text)?.[0] ?? '';
+  cursor.at += run.length;
+  return run;
+}
 
 /** `${x^^}` and its kind came with bash 4; also `${x,,}`, `${x@Q}`. */
 const caseChange = /^!?[A-Za-z_0-9@*]+(\^|,|@[A-Z]$)/;
@@ -67,6 +80,8 @@ function readExpansion(cursor: Cursor, char: '$' | '`', nested: ReadNested): str
 function readDouble(cursor: Cursor, nested: ReadNested): string {
   let literal = '';
   while (cursor.at < cursor.text.length) {
+    literal += plainRun(cursor, plainInQuotes);
+    if (cursor.at >= cursor.text.length) break;
     const char = cursor.text[cursor.at] ?? '';
     cursor.at += 1;
     if (char === '"') break;
@@ -94,7 +109,7 @@ export function readWord(cursor: Cursor, end: ')' | '`' | undefined, nested: Rea
   while (cursor.at < cursor.text.length) {
     const char = cursor.text[cursor.at] ?? '';
     if (blankOrOperator.test(char) || (char === '`' && end === '`')) break;
-    literal += readPiece(cursor, nested);
+    literal += plainRun(cursor, plainInWord) || readPiece(cursor, nested);
   }
   if (cursor.at === start) return undefined;
   return { literal, isSingleQuoted: cursor.text[start] === "'", line: lineAt(cursor, start) };

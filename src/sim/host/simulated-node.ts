@@ -7,6 +7,7 @@ import type { NodeView } from './fleet-model.ts';
 import { type KeyFile, loadOrCreateKey } from './host-keys.ts';
 import { createLaunchd, type Launchd, startBelow } from './launchd.ts';
 import { sweepMarked } from './lifeline.ts';
+import { textsOfFiles } from './named-files.ts';
 import { createNodeLife, type NodeLife, writeBootFile } from './node-life.ts';
 import { createNodeRoot } from './node-root.ts';
 import type { PipeSupply } from './pipes.ts';
@@ -95,11 +96,11 @@ async function prepare(options: SimulatedNodeOptions) {
   const objectTo = (line: string): Promise<void> => appendFile(unknownFile, `${line}\n`);
   const launchd = createLaunchd({
     root,
-    startJob: startBelow({ name, root, mark, groups: options.groups }),
+    startJob: startBelow({ name, root, mark, groups: options.groups, clockFactor: options.scaledMs(1_000) / 1_000 }),
     scaledMs: options.scaledMs,
     intervalMs: options.intervalMs,
     objectTo: (line) => void objectTo(line).catch(() => undefined),
-    beforeLoad: options.beforeLoad,
+    beforeLoad: async (texts) => options.beforeLoad([...texts, ...(await textsOfFiles(root, texts))]),
   });
   return {
     root,
@@ -209,7 +210,7 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
       await launchd.boot();
     },
     close: async () => {
-      launchd.cut();
+      launchd.close();
       await life.close();
       await server.close();
     },

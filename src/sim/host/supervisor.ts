@@ -117,7 +117,7 @@ export async function startSupervisor(options: StartSupervisorOptions): Promise<
   if (before.kind === 'live') return { kind: 'already', run: before.run };
   if (before.kind === 'silent') await stopSupervisor(folder);
   const child = await spawnDetached({ ...options, folder });
-  const end = Date.now() + (options.deadlineMs ?? 20_000);
+  const end = Date.now() + (options.deadlineMs ?? 60_000);
   for (;;) {
     const state = await readRun(folder);
     if (state.kind === 'live' && state.run.pid === child.pid) return { kind: 'started', run: state.run };

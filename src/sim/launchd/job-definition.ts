@@ -29,6 +29,8 @@ export interface JobDefinition {
   /** Whether the rest of its process group may outlive it. */
   readonly abandonsGroup: boolean;
   readonly processType: 'Standard' | 'Interactive' | 'Adaptive' | 'Background';
+  /** The soft limit of open files; absent where nobody asked for another one. */
+  readonly openFiles?: number;
   /** The list's own `Disabled`, which `launchctl enable` overrides. */
   readonly isDisabled: boolean;
 }
@@ -55,6 +57,9 @@ const isArgument: Check = (value) => typeof value === 'string' && !value.include
 const isTextDictionary: Check = (value) => isDictionary(value) && Object.values(value).every(isArgument);
 const isProcessType: Check = (value) =>
   value === 'Standard' || value === 'Interactive' || value === 'Adaptive' || value === 'Background';
+/** Of its keys (launchd.plist(5), SoftResourceLimits) only this one is simulated; all of them have integers. */
+const openFilesKey = 'NumberOfFiles';
+const isLimits: Check = (value) => isDictionary(value) && Object.values(value).every(isSeconds);
 const isKeepAlive: Check = (value) => isFlag(value) || (isDictionary(value) && Object.values(value).every(isFlag));
 
 /** Every key that is simulated, with the form that its value must have (launchd.plist(5)). */
@@ -74,6 +79,7 @@ const keys: Readonly<Record<string, Check>> = {
   StandardOutPath: isText,
   StandardErrorPath: isText,
   ProcessType: isProcessType,
+  SoftResourceLimits: isLimits,
   AbandonProcessGroup: isFlag,
 };
 
@@ -107,6 +113,15 @@ function environmentOf(value: PropertyList | undefined): Readonly<Record<string,
   return Object.fromEntries(entries.flatMap(([name, text]) => (typeof text === 'string' ? [[name, text]] : [])));
 }
 
+function openFilesOf(limits: PropertyList | undefined): { readonly openFiles?: number } {
+  const openFiles = limits !== undefined && isDictionary(limits) ? limits[openFilesKey] : undefined;
+  return typeof openFiles === 'number' ? { openFiles } : {};
+}
+
+/** Whether there is a limit that nothing here has. */
+const hasOtherLimits = (limits: PropertyList | undefined): boolean =>
+  limits !== undefined && isDictionary(limits) && Object.keys(limits).some((name) => name !== openFilesKey);
+
 function jobOf(list: Dictionary, label: string, keepAlive: KeepAlive): JobReading {
   const words = texts(list['ProgramArguments']);
   const program = textOf(list['Program']) ?? words[0];
@@ -131,6 +146,7 @@ function jobOf(list: Dictionary, label: string, keepAlive: KeepAlive): JobReadin
       exitTimeoutSeconds: secondsOf(list['ExitTimeOut'], defaults.exitTimeoutSeconds),
       abandonsGroup: list['AbandonProcessGroup'] === true,
       processType: type === 'Interactive' || type === 'Adaptive' || type === 'Background' ? type : 'Standard',
+      ...openFilesOf(list['SoftResourceLimits']),
       isDisabled: list['Disabled'] === true,
     },
   };
@@ -151,6 +167,9 @@ export function readJob(text: string): JobReading {
     const check = Object.hasOwn(keys, key) ? keys[key] : undefined;
     if (check === undefined) return { kind: 'not-simulated', key };
     if (!check(value)) return { kind: 'refused', reason: `the value of ${key}` };
+  }
+  if (hasOtherLimits(list['SoftResourceLimits'])) {
+    return { kind: 'not-simulated', key: `SoftResourceLimits but ${openFilesKey}` };
   }
   const keepAlive = keepAliveOf(list['KeepAlive']);
   if (keepAlive === undefined) return { kind: 'not-simulated', key: 'KeepAlive with these conditions' };

@@ -5,9 +5,13 @@ export interface Announced {
   /** `10.77.0.1:51000` */
   readonly links: readonly string[];
   readonly loopbackPorts: readonly number[];
+  /** Ports at which it listens on every address of its node. */
+  readonly openPorts: readonly number[];
 }
 
 const loopbackNames = ['127.0.0.1', 'localhost', '0.0.0.0'];
+/** Words behind which exo has a port for its peers, whatever address they come to. */
+const openFlags = ['--zenoh-port', '--libp2p-port'];
 const isPort = (port: number): boolean => port >= 1024 && port <= 65_535;
 
 /**
@@ -26,7 +30,8 @@ export function announcedIn(texts: readonly string[]): Announced {
     const [, alone = ''] = /^(?:[^=\s]{1,80}=)?(\d{4,5})$/.exec(text) ?? [];
     if (alone !== '' && isPort(Number(alone))) ports.add(Number(alone));
   }
-  return { links: [...links], loopbackPorts: [...ports] };
+  const open = texts.flatMap((text, at) => (openFlags.includes(texts[at - 1] ?? '') ? [Number(text)] : []));
+  return { links: [...links], loopbackPorts: [...ports], openPorts: open.filter(isPort) };
 }
 
 /** One address of one node with the loopback port of this machine that stands for it. */

@@ -3,7 +3,7 @@ import { type LiveAddress, liveAddress } from '../interfaces.ts';
 import { ipv4Number } from '../ip-text.ts';
 import { isPortDead } from '../rdma.ts';
 
-/** Which addresses on cables a Mac can use at this moment. */
+/** Which addresses a Mac can use at this moment. */
 export interface Reach {
   /** Its own ones, on which it can listen. */
   readonly own: readonly string[];
@@ -40,5 +40,17 @@ export function reachOf(fleet: SimulatedFleet, node: string): Reach {
       if (isPortDead(mac, receptacle) || isPortDead(peer.mac, peer.receptacle)) return [];
       return [{ node: peer.mac.name, address: far.address }];
     }),
+  };
+}
+
+/** The same, with the addresses in the office network: every Mac of the rack has one and reaches all others there. */
+export function wholeReachOf(fleet: SimulatedFleet, node: string): Reach {
+  const { own, far } = reachOf(fleet, node);
+  const mac = macNamed(fleet, node);
+  if (mac === undefined) return { own, far };
+  const others = fleet.macs.filter(({ name }) => name !== mac.name);
+  return {
+    own: [...own, mac.lan.address],
+    far: [...far, ...others.map(({ name, lan }) => ({ node: name, address: lan.address }))],
   };
 }

@@ -45,7 +45,8 @@ export interface Boot {
 }
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
-const answerMs = 5_000;
+/** Ends the wait for an agent that hangs; one that has ended answers at once. */
+const answerMs = 60_000;
 const pollMs = 1;
 
 /** A pipe whose writing end is ours and waits, and whose reading end is for the child. */

@@ -18,7 +18,7 @@ import { readExecs } from './exec-files.ts';
 import type { Forwarder } from './forwarder.ts';
 import type { Ground } from './ground.ts';
 import type { NodeNetwork } from './network.ts';
-import { nodeTools } from './node-tools.ts';
+import { callingPrograms, nodeTools } from './node-tools.ts';
 import { passwordHash } from './password-hash.ts';
 import { execsPath, hostKeyPath, sshdFiles } from './sshd-files.ts';
 import { accountFiles, groupId, userId } from './system-files.ts';
@@ -135,7 +135,7 @@ async function placeNode(on: NodeGround, options: HostedNode) {
     present.view = options.look();
     const hash = await passwordHash(present.view.account.password);
     const real = realFiles(present.view, options, { mark: mark(), hash });
-    await files.update([...present.view.files, ...real], present.view.account.hasKey);
+    await files.update([...present.view.files.map(callingPrograms), ...real], present.view.account.hasKey);
   };
   const unknown = async (): Promise<readonly string[]> =>
     (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== '');
@@ -222,7 +222,7 @@ export async function createNamespaceNode(on: NodeGround, options: HostedNode): 
       await launchd.boot();
     },
     close: async () => {
-      launchd.cut();
+      launchd.close();
       await life.close();
       await present.processes?.end();
       await door.close();

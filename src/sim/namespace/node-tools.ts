@@ -29,3 +29,21 @@ export function nodeTools(user: string): readonly NodeFile[] {
     return [toolFile(tool.path, text.replaceAll('command -p ', `${programsPath}/`))];
   });
 }
+
+/** What rendered tools call of the tools around them. */
+const called = /\/(?:usr\/)?bin\/(awk|cat|cmp)(?= )/g;
+
+const renderedTools = new WeakMap<NodeFile, NodeFile>();
+
+/**
+ * A rendered tool that calls the programs below by themselves: a wrapper judges what a client types, and would be two
+ * more processes for every answer.
+ */
+export function callingPrograms(file: NodeFile): NodeFile {
+  if (!file.isExecutable) return file;
+  const known = renderedTools.get(file);
+  if (known !== undefined) return known;
+  const made = { ...file, text: file.text.replaceAll(called, `${programsPath}/$1`) };
+  renderedTools.set(file, made);
+  return made;
+}

@@ -244,7 +244,18 @@ sub answer_chat {
         return say_json($client, 503, problem($why));
     }
     print "answered with $tokens tokens\n";
+    my $question = ref $messages->[-1] eq 'HASH' ? $messages->[-1]{content} // '' : '';
+    return say_json($client, 200, thoughtful($text, $tokens)) if $question =~ /^Think/;
+    return say_stream($client, substr($text, 0, 8 * $tokens), $tokens) if $asked->{stream};
     say_json($client, 200, completion(substr($text, 0, 8 * $tokens), $tokens));
+}
+
+# Whoever is told to think does so in every way there is; one token is none too many for that.
+sub thoughtful {
+    my ($text, $tokens) = @_;
+    my $answer = completion($tokens < 8 ? '' : "<think>It is asked for.</think>$text", $tokens);
+    $answer->{choices}[0]{message}{reasoning_content} = 'A question.';
+    return $answer;
 }
 
 sub completion {
@@ -262,6 +273,20 @@ sub completion {
         choices => [$choice],
         usage => { prompt_tokens => 1, completion_tokens => $tokens, total_tokens => 1 + $tokens },
     };
+}
+
+# The answer as events, a token each and a moment apart, with the count at the end.
+sub say_stream {
+    my ($client, $text, $tokens) = @_;
+    print {$client} "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+    my %event = (id => "chatcmpl-$$", object => 'chat.completion.chunk', created => time, model => model_name());
+    for my $token ($text =~ /(.{1,8})/g) {
+        Time::HiRes::sleep(0.002);
+        my $choice = { index => 0, delta => { content => $token } };
+        print {$client} 'data: ', $json->encode({ %event, choices => [$choice] }), "\n\n";
+    }
+    my $usage = { prompt_tokens => 1, completion_tokens => $tokens, total_tokens => 1 + $tokens };
+    print {$client} 'data: ', $json->encode({ %event, choices => [], usage => $usage }), "\n\n", "data: [DONE]\n\n";
 }
 
 # The last part of the folder that is no digest.

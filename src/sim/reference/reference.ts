@@ -49,6 +49,9 @@ function safetensors(name: string, sizeBytes: number): Buffer {
 
 const shards = 2;
 
+/** Its heads can be divided by any number of nodes up to eight. */
+const tinyConfig = { model_type: 'reference', num_hidden_layers: shards, hidden_size: 840, num_attention_heads: 840 };
+
 /**
  * Writes a model that has the shape of a real one, in few bytes: a configuration and two files of weights. The same
  * bytes every time.
@@ -57,7 +60,7 @@ const shards = 2;
  * @param weightBytes of both files of weights together
  */
 export async function writeTinyModel(folder: string, weightBytes = 65_536): Promise<readonly WrittenFile[]> {
-  const config = Buffer.from(`${JSON.stringify({ model_type: 'reference', num_hidden_layers: shards }, null, 2)}\n`);
+  const config = Buffer.from(`${JSON.stringify(tinyConfig, null, 2)}\n`);
   const written = [await write(join(folder, 'config.json'), 'config.json', config)];
   for (let number = 1; number <= shards; number += 1) {
     const name = `model-0000${number}-of-0000${shards}.safetensors`;

@@ -10,6 +10,7 @@ import { propertyKey } from '../../../src/resources/property-key.ts';
 import type { Effect } from '../../../src/sim/host/effects.ts';
 import type { Fleet } from '../../../src/sim/host/start-fleet.ts';
 import { unnamedEffects } from '../converge-effects.ts';
+import { endRollbackTimes } from './end-rollback-times.ts';
 import type { KillRack, KillRun, Successor } from './kill-rack.ts';
 
 /** What must be the same after a kill as without it. */
@@ -87,31 +88,40 @@ const effectsSince = ({ rack }: KillRack, { sinceEpochMs }: KillRun): readonly E
 const isQuiet = (fleet: Fleet): boolean =>
   fleet.groupCount() === fleet.processes().length && Object.values(fleet.power()).every((power) => power === 'up');
 
+/** How long the slowest machine may take to come to rest. */
+const patienceMs = 120_000;
+
 /** Until no command runs on a node any more, and every Mac that was told to restart is back. */
 export async function quiet(fleet: Fleet): Promise<void> {
-  const endMs = Date.now() + 20_000;
+  const endMs = Date.now() + patienceMs;
   while (!isQuiet(fleet)) {
     if (Date.now() > endMs) throw new Error(`it does not come to rest: ${JSON.stringify(fleet.power())}`);
     await sleep(20);
   }
 }
 
-/** Until no script runs any more, and no node has a change of its network that waits or is being taken back. */
-export async function unpending({ rack, at }: KillRack): Promise<void> {
+/**
+ * Lets the time be over after which a change of the network is taken back, and waits until no script runs any more and
+ * no node has a change that waits or is being taken back.
+ */
+async function unpending({ rack, at }: KillRack): Promise<void> {
   await quiet(rack.fleet());
   const folders = Object.keys(rack.fleet().nodes).flatMap((node) =>
     ['pending', 'rolling'].map((name) => at(node, `/Library/Application Support/meshwright/rollback/${name}`)),
   );
-  const endMs = Date.now() + 30_000;
+  const endMs = Date.now() + patienceMs;
   while (folders.some((folder) => existsSync(folder))) {
     if (Date.now() > endMs) throw new Error('a change of the network was neither confirmed nor taken back');
+    await endRollbackTimes(rack.fleet());
     await sleep(20);
   }
 }
 
+const hasTransaction = ({ steps }: Plan): boolean => steps.some(({ act }) => act.kind === 'transaction');
+
 /** Changes of the network of which a node shows a part and not the rest, now that none of them waits any more. */
-export async function halfChanges({ rack }: KillRack, { plans }: Expected): Promise<readonly string[]> {
-  const seen = seenProperties(rack.desired(), await rack.observe());
+function halfChanges({ rack }: KillRack, found: FleetObservation, { plans }: Expected): readonly string[] {
+  const seen = seenProperties(rack.desired(), found);
   const isSeen = (patch: Patch): boolean => {
     const now = seen.get(propertyKey(patch));
     return now?.kind === 'known' && canonicalJson(now.value) === canonicalJson(patch.value);
@@ -140,10 +150,14 @@ export async function aftermath(
   { killed, successor }: { readonly killed: KillRun; readonly successor: Successor },
   expected: Expected,
 ): Promise<readonly string[]> {
-  const report = await kill.recover(killed, successor);
+  // The same computer comes when the time of a rollback is over, the other one before that.
+  const isOver = successor === 'same' && expected.plans.some(hasTransaction);
+  if (isOver) await unpending(kill);
+  const { report, found } = await kill.recover(killed, successor);
   const { observation } = report;
   const plans = [...expected.plans, ...report.works.flatMap(({ plan }) => plan ?? [])];
   return [
+    ...(isOver ? halfChanges(kill, found, expected) : []),
     ...runProblems(report),
     ...leaseProblems(report),
     ...(observation === undefined ? ['nobody looked at the end'] : await finalProblems(kill, observation, expected)),

@@ -3,6 +3,9 @@ import { isFull } from '../../is-full.ts';
 import { type KillPoint, stepsOf } from './kill-points.ts';
 import type { Successor } from './kill-rack.ts';
 
+/** A point, and who comes afterwards. */
+export type Kill = readonly [KillPoint, Successor];
+
 const successors: readonly Successor[] = ['same', 'empty'];
 
 /** Numbers below 2^32 that follow from a seed and are spread well enough. */
@@ -14,13 +17,17 @@ function* numbers(seed: number): Generator<number, never> {
 }
 
 /** Every point for each successor; without MESHWRIGHT_FULL only as many as asked, always the same ones. */
-export function chooseKills(points: readonly KillPoint[], count: number): readonly (readonly [KillPoint, Successor])[] {
-  const all = points.flatMap((point) => successors.map((successor) => [point, successor] as const));
+export function chooseKills(points: readonly KillPoint[], count: number): readonly Kill[] {
+  const all = points.flatMap((point) => successors.map((successor): Kill => [point, successor]));
   if (isFull) return all;
   const random = numbers(20_261_120);
   const order = new Map(all.map((one) => [one, random.next().value]));
   return all.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0)).slice(0, count);
 }
+
+/** How many kills a whole enumeration has. */
+export const countOfAll = (points: readonly KillPoint[]): number =>
+  new Set(points.map(({ kind, key }) => `${kind} ${key}`)).size * successors.length;
 
 /** Steps with less than two instants at which the controller is killed. */
 export const stepsWithout = (plans: readonly Plan[], points: readonly KillPoint[]): readonly string[] =>

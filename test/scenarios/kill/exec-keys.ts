@@ -43,50 +43,56 @@ const commands: readonly (readonly [act: string, mark: RegExp])[] = [
   ['send', /size %s|sha256 %s/],
 ];
 
-function commandKey({ node, command }: ReceivedExec, records: readonly JournalRecord[]): ExecKey | undefined {
-  for (const [act, mark] of commands) {
-    if (!mark.test(command)) continue;
-    const open = openIntents(records).filter((one) => one.act === act);
-    // A gate looks at other nodes as well; those that are open at a time are told apart by where they stand.
-    const step = (open.find((one) => one.node === node) ?? (act === 'gate' ? open[0] : undefined))?.step;
-    if (step !== undefined) return { key: `${act} ${step}`, step };
-  }
-  return /mktemp/.test(command) ? { key: `look at ${node}` } : undefined;
+/**
+ * A command belongs to every step of its kind that is under way on its node: gates of one node look at the same time,
+ * and nothing tells their looks apart. What a gate asks of its peers is nobody's.
+ */
+function commandKeys({ node, command }: ReceivedExec, records: readonly JournalRecord[]): readonly ExecKey[] {
+  const intents = openIntents(records);
+  const marked = commands.filter(([, mark]) => mark.test(command)).map(([act]) => act);
+  const open = intents.filter(({ act }) => marked.includes(act));
+  const own = open.filter((one) => one.node === node);
+  if (own.length > 0) return own.map(({ act, step }) => ({ key: `${act} ${step}`, step }));
+  return open.length === 0 && /mktemp/.test(command) ? [{ key: `look at ${node}` }] : [];
 }
 
-function keyOf(exec: ReceivedExec, records: readonly JournalRecord[]): ExecKey | undefined {
-  if (exec.input === '') return commandKey(exec, records);
+function keysOf(exec: ReceivedExec, records: readonly JournalRecord[]): readonly ExecKey[] {
+  if (exec.input === '') return commandKeys(exec, records);
   const [, lease] = leaseVerbs.find(([word]) => exec.input.includes(word)) ?? [];
-  if (lease !== undefined) return { key: `${lease} on ${exec.node}` };
+  if (lease !== undefined) return [{ key: `${lease} on ${exec.node}` }];
   const [, step] = / step=(\S+) verb=/.exec(exec.input) ?? [];
-  if (step === undefined) return commandKey(exec, records);
+  if (step === undefined) return commandKeys(exec, records);
   const word = exec.input.includes('"$rb/confirmed"') ? 'confirmation of' : 'script';
-  return { key: `${word} ${decodeURIComponent(step)}`, step: decodeURIComponent(step) };
+  return [{ key: `${word} ${decodeURIComponent(step)}`, step: decodeURIComponent(step) }];
 }
 
 /** Steps whose commands differ from one time to the next; of all others the first one is taken. */
 const isCounted = (key: string): boolean => key.startsWith('send ');
 
 /** A beat of the clock, not a place in a plan: which plan it falls into is another one in every run. */
-const isOfTime = (key: string): boolean => key.startsWith('lease renewed ');
+export const isBeat = (key: string): boolean => key.startsWith('lease renewed ');
+
+/** Of the lease of a node. */
+export const beatOn = (node: string): string => `lease renewed on ${node}`;
 
 /**
  * Names what a run sends, one after the other. A key comes once: looks and polls repeat as often as time has it.
  *
  * @param journal file of the run, to know what is under way
  */
-export function execKeys(journal: string): (exec: ReceivedExec) => ExecKey | undefined {
+export function execKeys(journal: string): (exec: ReceivedExec) => readonly ExecKey[] {
   const counts = new Map<string, number>();
-  return (exec) => {
-    const records = readJournal(journal);
-    const found = keyOf(exec, records);
-    if (found === undefined) return undefined;
-    const plan = records.filter(({ phase }) => phase === 'plan').length;
-    const key = isOfTime(found.key) ? found.key : `${plan} ${found.key}`;
+  const named = (found: ExecKey, plan: number): readonly ExecKey[] => {
+    const key = isBeat(found.key) ? found.key : `${plan} ${found.key}`;
     const about = found.step === undefined ? {} : { step: `${plan} ${found.step}` };
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
-    if (isCounted(found.key)) return { key: `${key} (${count})`, ...about };
-    return count === 1 ? { key, ...about } : undefined;
+    if (isCounted(found.key)) return [{ key: `${key} (${count})`, ...about }];
+    return count === 1 ? [{ key, ...about }] : [];
+  };
+  return (exec) => {
+    const records = readJournal(journal);
+    const plan = records.filter(({ phase }) => phase === 'plan').length;
+    return keysOf(exec, records).flatMap((found) => named(found, plan));
   };
 }

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Plan } from '../../../src/plan/plan.ts';
-import { execKeys, readJournal } from './exec-keys.ts';
+import type { ReceivedExec } from '../../../src/sim/host/exec-watch.ts';
+import { beatOn, type ExecKey, execKeys, isBeat, readJournal } from './exec-keys.ts';
 import { canWatchJobs } from './job-watch.ts';
 import type { KillRack, KillRun } from './kill-rack.ts';
 import type { KillReport } from './order.ts';
@@ -57,15 +59,23 @@ function reported({ report }: { readonly report?: KillReport }, stderr: string):
   return report;
 }
 
+/** Whether a node received the script of a step, which runs under the lease of that node. */
+const isFenced = ({ input }: ReceivedExec, found: readonly ExecKey[]): boolean =>
+  input !== '' && found.some(({ step }) => step !== undefined);
+
 /** Runs a scenario to its end, and enumerates every instant at which it could be killed. */
 export async function rehearse(kill: KillRack, scenario: KillScenario): Promise<Rehearsal> {
   await scenario.begin(kill);
-  const run = await kill.start(scenario.verb, scenario.targets);
+  const run = await kill.start(scenario.verb, scenario.targets, { isBeating: true });
   const execs: KillPoint[] = [];
   const nameOf = execKeys(run.journal);
-  const end = kill.rack.fleet().onExec((exec) => {
+  const hasEnded = endOf(run);
+  const end = kill.rack.fleet().onExec(async (exec) => {
     const found = nameOf(exec);
-    if (found !== undefined) execs.push({ kind: 'exec', ...found });
+    execs.push(...found.map((one): KillPoint => ({ kind: 'exec', ...one })));
+    // However quick a machine is, every lease is renewed once before its first script is heard of.
+    if (!isFenced(exec, found)) return;
+    while (!hasEnded() && !execs.some(({ key }) => key === beatOn(exec.node))) await sleep(10);
   });
   const ended = await run.ended;
   end();
@@ -78,36 +88,39 @@ export async function rehearse(kill: KillRack, scenario: KillScenario): Promise<
   return { points: [...recordPoints(run.journal), ...eventPoints(running), ...before], plans: running };
 }
 
-/** Runs that may end in peace before one comes to a point: a beat of the clock may fall after the end of a run. */
-const attempts = 3;
+/** Tells whether a run has ended. */
+function endOf(run: KillRun): () => boolean {
+  let hasEnded = false;
+  void run.ended.then(() => {
+    hasEnded = true;
+  });
+  return () => hasEnded;
+}
 
 /**
  * Begins a scenario anew and kills its controller at a point.
  *
- * @throws Error when one of its runs goes wrong, or none of them comes there
+ * @throws Error when the run goes wrong, or does not come there
  */
 export async function killAt(kill: KillRack, scenario: KillScenario, point: KillPoint): Promise<KillRun> {
-  for (let attempt = 1; attempt <= attempts; attempt++) {
-    const killed = await tryToKill(kill, scenario, point);
-    if (killed !== undefined) return killed;
-  }
-  throw new Error(`${attempts} runs ended, and none of them came to it`);
-}
-
-async function tryToKill(kill: KillRack, scenario: KillScenario, point: KillPoint): Promise<KillRun | undefined> {
   await scenario.begin(kill);
   kill.files.takeDoubled();
   kill.jobs.takeDoubled();
-  const dieAfter = point.kind === 'exec' ? undefined : point.key;
-  const run = await kill.start(scenario.verb, scenario.targets, dieAfter);
+  const isOfBeat = point.kind === 'exec' && isBeat(point.key);
+  const run = await kill.start(scenario.verb, scenario.targets, {
+    isBeating: isOfBeat,
+    ...(point.kind === 'exec' ? {} : { dieAfter: point.key }),
+  });
   const nameOf = execKeys(run.journal);
   const end = kill.rack.fleet().onExec(async (exec) => {
-    const isHere = point.kind === 'exec' && nameOf(exec)?.key === point.key;
-    if (isHere) await run.kill();
+    if (point.kind !== 'exec') return;
+    const found = nameOf(exec);
+    if (found.some(({ key }) => key === point.key)) await run.kill();
+    else if (isOfBeat && isFenced(exec, found) && beatOn(exec.node) === point.key) await run.ended;
   });
   const { signal, report, stderr } = await run.ended;
   end();
   if (signal === 'SIGKILL') return run;
   reported(report === undefined ? {} : { report }, stderr);
-  return undefined;
+  throw new Error('the run ended, and did not come to it');
 }

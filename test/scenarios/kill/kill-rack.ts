@@ -6,7 +6,7 @@ import { thisController } from '../../../src/apply/controller.ts';
 import { journalFolder, newRunId, openJournal } from '../../../src/apply/journal.ts';
 import type { PlaybookReport } from '../../../src/apply/playbook-report.ts';
 import { runPlaybook } from '../../../src/apply/run-playbook.ts';
-import type { RunTiming } from '../../../src/apply/run-timing.ts';
+import { type RunTiming, realTiming } from '../../../src/apply/run-timing.ts';
 import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { loadPlaybook } from '../../../src/playbooks/load.ts';
@@ -38,6 +38,20 @@ export interface KillRun extends RunningController {
   readonly sinceEpochMs: number;
 }
 
+/** How one run differs from another. */
+export interface StartWish {
+  readonly dieAfter?: string;
+  /** Whether its leases are renewed so often that every run comes to it. Each renewal costs as much as a step. */
+  readonly isBeating: boolean;
+}
+
+/** What an apply after a kill found and did. */
+export interface Recovery {
+  readonly report: PlaybookReport;
+  /** Before it changed anything. */
+  readonly found: FleetObservation;
+}
+
 /** A rack whose controllers are killed. */
 export interface KillRack {
   readonly rack: ConvergeRack;
@@ -46,9 +60,9 @@ export interface KillRack {
   /** The cluster file of the pair, changed somehow. */
   readonly file: (change?: (file: FileValue) => void) => FileValue;
   /** Begins a verb in a process of its own, with an empty state folder. */
-  readonly start: (verb: Verb, targets: readonly string[], dieAfter?: string) => Promise<KillRun>;
+  readonly start: (verb: Verb, targets: readonly string[], wish: StartWish) => Promise<KillRun>;
   /** Applies once, after a run that was killed. */
-  readonly recover: (killed: KillRun, successor: Successor) => Promise<PlaybookReport>;
+  readonly recover: (killed: KillRun, successor: Successor) => Promise<Recovery>;
   /** How the nodes are by that observation, without what differs from run to run. */
   readonly stateIn: (observation: FleetObservation) => Promise<unknown>;
   /** Where a path of a node lies here. */
@@ -62,13 +76,22 @@ export type Verb = 'apply' | 'restart' | 'reboot';
 /** Longer than any test. */
 const never = 3_600_000;
 
+/** Longer than a change of the network takes to be confirmed on the slowest machine; `endRollbackTimes` ends it. */
+export const rollbackSeconds = 179.25;
+
+/** What waits for a script, or for a rank that makes no progress, is as patient as for real Macs. */
 const killedTiming: RunTiming = {
   ...quickTiming,
-  rollbackAfterMs: 3_000,
-  beatMs: 300,
+  rollbackAfterMs: rollbackSeconds * 1_000,
+  beatMs: realTiming.beatMs,
+  busyMs: realTiming.busyMs,
   gatePollMs: 150,
   jobPollMs: 100,
+  gateStallMs: 30_000,
+  tokenStallMs: 30_000,
 };
+
+const beatingMs = 300;
 
 /** A dead process of this computer is seen at once; of another one only its silence can be seen. */
 const timings: Readonly<Record<Successor, RunTiming>> = {
@@ -113,7 +136,7 @@ export async function startKillRack(seed: string): Promise<KillRack> {
     await mkdir(join(state, 'journal'), { recursive: true });
     return state;
   };
-  const start: KillRack['start'] = async (verb, targets, dieAfter) => {
+  const start: KillRack['start'] = async (verb, targets, { dieAfter, isBeating }) => {
     const state = await newState();
     const begunAt = new Date();
     const runId = newRunId(begunAt);
@@ -127,7 +150,7 @@ export async function startKillRack(seed: string): Promise<KillRack> {
       userKey: userKey.path,
       state,
       runId,
-      timing: killedTiming,
+      timing: isBeating ? { ...killedTiming, beatMs: beatingMs } : killedTiming,
       ...(dieAfter === undefined ? {} : { dieAfter }),
     });
     return {
@@ -142,9 +165,14 @@ export async function startKillRack(seed: string): Promise<KillRack> {
     const desired = rack.desired();
     const timing = timings[successor];
     const controller = successor === 'same' ? me : { ...me, id: 'ffffffffffff', name: 'ben@other-desk' };
-    return runPlaybook(shipped('apply'), {
+    const seen: FleetObservation[] = [];
+    const report = await runPlaybook(shipped('apply'), {
       scope: { desired, targets: desired.nodes.map(({ name }) => name) },
-      observe: () => rack.observe(),
+      observe: async () => {
+        const observation = await rack.observe();
+        seen.push(observation);
+        return observation;
+      },
       approve: () => Promise.resolve(true),
       confirm: () => Promise.resolve(true),
       timing,
@@ -162,6 +190,9 @@ export async function startKillRack(seed: string): Promise<KillRack> {
         onEvent: () => undefined,
       }),
     });
+    const [found] = seen;
+    if (found === undefined) throw new Error('an apply has not looked');
+    return { report, found };
   };
   return {
     rack,

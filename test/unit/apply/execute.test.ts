@@ -1,68 +1,10 @@
+import { getEventListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { type ExecuteOptions, executeSteps, type RunStep, type StepResult } from '../../../src/apply/execute.ts';
-import type { StepReport } from '../../../src/apply/run-report.ts';
-import type { Step, StepOutcome } from '../../../src/model/step.ts';
+import type { Step } from '../../../src/model/step.ts';
 import type { Rescue } from '../../../src/plan/plan.ts';
+import { aborted, play } from './play-steps.ts';
 import { aStep, gateAct, jobAct, unknownSession } from './step-builder.ts';
-
-interface Play {
-  readonly options?: Partial<ExecuteOptions>;
-  readonly rescues?: readonly Rescue[];
-  /** How steps come out; `changed` for those that are not named. */
-  readonly outcomes?: Readonly<Record<string, StepOutcome>>;
-  /** Runs inside a step. */
-  readonly inside?: (id: string, signal: AbortSignal) => Promise<void> | void;
-}
-
-interface Seen {
-  /** `+id` for a begin, `-id` for an end, in their order. */
-  readonly log: readonly string[];
-  readonly outcomes: Readonly<Record<string, StepOutcome>>;
-  readonly reports: readonly StepReport[];
-  /** The most steps that ran at once. */
-  readonly most: number;
-  readonly groups: readonly string[];
-}
-
-const never = new AbortController().signal;
-
-async function play(steps: readonly Step[], { options, rescues = [], outcomes, inside }: Play = {}): Promise<Seen> {
-  const log: string[] = [];
-  const groups: string[] = [];
-  let running = 0;
-  let most = 0;
-  const run: RunStep = async ({ id }, { signal }): Promise<StepResult> => {
-    log.push(`+${id}`);
-    running += 1;
-    most = Math.max(most, running);
-    await (inside ? inside(id, signal) : sleep(1));
-    running -= 1;
-    log.push(`-${id}`);
-    return { outcome: outcomes?.[id] ?? 'changed', diagnostics: [] };
-  };
-  const reports = await executeSteps(
-    { steps, rescues },
-    {
-      run,
-      parallel: 16,
-      forbidden: never,
-      halted: never,
-      interruptMs: 50,
-      onEnd: () => undefined,
-      onRescue: (group) => void groups.push(group),
-      ...options,
-    },
-  );
-  const byId = Object.fromEntries(reports.map(({ step, outcome }) => [step.id, outcome]));
-  return { log, outcomes: byId, reports, most, groups };
-}
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve());
-  });
 
 describe('the order of steps', () => {
   it('is that of what they need, across nodes', async () => {
@@ -102,6 +44,33 @@ describe('the order of steps', () => {
     const circle = [aStep('a', { needs: ['b'] }), aStep('b', { needs: ['a'] })];
     await expect(play(circle)).rejects.toThrow('wait for each other: a, b');
     await expect(play([aStep('a', { needs: ['z'] })])).rejects.toThrow('does not have: z');
+  });
+});
+
+describe('a step that only comes after another', () => {
+  const steps = [
+    aStep('leader'),
+    aStep('follower', { node: 'studio-2', after: ['leader'] }),
+    aStep('gate', { node: 'studio-2', needs: ['leader', 'follower'] }),
+  ];
+
+  it.each(['changed', 'failed', 'unknown', 'blocked'] as const)(
+    'begins when that has ended with %s',
+    async (outcome) => {
+      const seen = await play(steps, { outcomes: { leader: outcome } });
+      expect(seen.log.slice(0, 4)).toEqual(['+leader', '-leader', '+follower', '-follower']);
+      expect(seen.outcomes).toMatchObject({ follower: 'changed', gate: outcome === 'changed' ? 'changed' : 'skipped' });
+    },
+  );
+
+  it('begins too when that is never run, and is refused when that is not there', async () => {
+    const skipped = [
+      aStep('door'),
+      ...steps.map((step) => (step.id === 'leader' ? aStep('leader', { needs: ['door'] }) : step)),
+    ];
+    const seen = await play(skipped, { outcomes: { door: 'failed' } });
+    expect(seen.outcomes).toMatchObject({ leader: 'skipped', follower: 'changed' });
+    await expect(play([aStep('a', { after: ['z'] })])).rejects.toThrow('does not have: z');
   });
 });
 
@@ -178,6 +147,14 @@ describe('a group', () => {
     const steps = [aStep('before'), ...kicks.map((step) => ({ ...step, needs: [aStep('before').id] }))];
     const seen = await play(steps, { rescues: [rescue], outcomes: { before: 'failed' } });
     expect([seen.groups, seen.outcomes['kick-1']]).toEqual([[], 'skipped']);
+  });
+
+  it('leaves nobody behind who waits for a signal once its steps are over', async () => {
+    const forbidden = new AbortController();
+    const many = Array.from({ length: 12 }, (_, at) => aStep(`kick-${at}`, { node: `studio-${at}`, group }));
+    const options = { forbidden: forbidden.signal };
+    await play(many, { rescues: [rescue], outcomes: { 'kick-3': 'failed' }, options });
+    expect(getEventListeners(forbidden.signal, 'abort')).toEqual([]);
   });
 
   it('waits no more at a gate when another member has failed', async () => {

@@ -25,6 +25,14 @@ describe('the times of a run', () => {
     }
   });
 
+  it('give ranks that make no progress as long as a slow computer may take to show any, however fast the clocks are', () => {
+    for (const factor of [1, 0.05, 0.001]) {
+      const { gateStallMs, tokenStallMs } = scaledTiming(factor);
+      expect(gateStallMs).toBeGreaterThanOrEqual(20_000);
+      expect(tokenStallMs).toBeGreaterThanOrEqual(30_000);
+    }
+  });
+
   it('become shorter where a Mac is waited for, and not below what this computer needs', () => {
     const timing = scaledTiming(0.05);
     const script = aStep('a', { deadlineMs: 60_000 });

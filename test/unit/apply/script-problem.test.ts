@@ -30,6 +30,13 @@ describe('the problem that a script names', () => {
     expect(scriptProblem(step, { slug: 'no-source', text: 'x' }).hint).toContain('folder of the node itself');
   });
 
+  it('names the port at which a doorman does not listen', () => {
+    const args = { port: 8080, reload: false, isTaken: false, left: [], user: '' };
+    const load = { ...step, act: { kind: 'script', name: 'load-doorman', args } } as const;
+    const { hint } = scriptProblem(load, { slug: 'not-listening', text: 'x' });
+    expect(hint).toContain('lsof -nP -iTCP:8080');
+  });
+
   it('shows nothing that a terminal would obey, and says when there is nothing to show', () => {
     expect(scriptProblem(step, { slug: 'pmset', text: '\u001b[2J' }).detail).toContain('\\u{1b}[2J');
     expect(scriptProblem(step, { slug: 'pmset', text: ' ' }).detail).toContain('without a word');

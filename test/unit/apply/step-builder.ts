@@ -7,6 +7,7 @@ import { type Act, type Step, stepId } from '../../../src/model/step.ts';
 export interface StepChange {
   readonly node?: string;
   readonly needs?: readonly string[];
+  readonly after?: readonly string[];
   readonly group?: string;
   readonly act?: Act;
   readonly class?: Step['class'];
@@ -23,7 +24,7 @@ export const jobAct: Act = {
   kind: 'job',
   key: sha256,
   name: 'unpack-runtime',
-  args: { tree: { kind: 'runtime', name: 'reference', digest: sha256 }, archive: 'tar.gz', sha256 },
+  args: { tree: { kind: 'runtime', name: 'reference', digest: sha256 }, archive: 'tar.gz', sha256, extras: [] },
 };
 
 /** A boot session that nobody knows. */
@@ -40,6 +41,7 @@ export function aStep(id: string, change: StepChange = {}): Step {
     effect: { kind: 'none' },
     changes: [],
     needs: (change.needs ?? []).map(stepId),
+    ...(change.after === undefined ? {} : { after: change.after.map(stepId) }),
     ...(change.group === undefined ? {} : { group: change.group }),
     peers: [],
     establishes: [],

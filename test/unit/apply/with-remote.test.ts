@@ -6,6 +6,7 @@ import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../../sshd/fault-server.ts';
 import { execLimits, makeSshCase, textOf } from '../../sshd/ssh-case.ts';
+import { leakWarnings } from '../remote/leak-warnings.ts';
 
 const sshCase = makeSshCase('mesh');
 const node = nodeName('studio-1');
@@ -52,6 +53,20 @@ describe('withRemote', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
+  it('of many nodes waits for one signal, and Node warns of no leak', async () => {
+    const way = await wayTo(answering);
+    const signal = AbortSignal.any([new AbortController().signal]);
+    const most: number[] = [];
+    const use = (): Promise<Reached<void>> =>
+      withRemote(way, { deadlineMs, signal }, async (remote) => {
+        most.push(getEventListeners(signal, 'abort').length);
+        await expect.poll(() => most.length, { timeout: 60_000 }).toBe(12);
+        await Promise.all([1, 2, 3].map(() => remote.exec('uptime', { ...execLimits, signal })));
+      });
+    const warnings = await leakWarnings(() => Promise.all(Array.from({ length: 12 }, use)));
+    expect([Math.max(...most), warnings, getEventListeners(signal, 'abort')]).toEqual([12, [], []]);
+  });
+
   it('hands on the reasons why there is no way, and asks nobody', async () => {
     const problem = diagnose('ssh/proxyjump', { detail: 'behind bastion' });
     const body = () => Promise.reject(new Error('was asked'));
@@ -91,7 +106,7 @@ describe('withRemote of a run that is interrupted', () => {
     });
     const reached = await withRemote(way, { deadlineMs, signal: controller.signal }, () => Promise.resolve('never'));
     expect(codes(reached)).toEqual(['run/interrupted']);
-    await expect.poll(() => closed).toBe(1);
+    await expect.poll(() => closed, { timeout: 60_000 }).toBe(1);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 

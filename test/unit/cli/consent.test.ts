@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { allowedEffects, type ConsentPolicy, createConsent } from '../../../src/cli/consent.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { nodeName } from '../../../src/model/node.ts';
 import type { EffectTotal } from '../../../src/plan/plan.ts';
 import { planOf } from '../report/plan-builder.ts';
 import { fakeRun } from './console-of.ts';
@@ -66,6 +67,19 @@ describe('consent where nobody can be asked', () => {
       detail: 'The plan interrupts kimi for up to 95 s.',
       hint: 'Look at the plan, then: --allow interrupt',
     });
+  });
+
+  it.each([
+    ['interrupt', 'meshwright apply --allow interrupt'],
+    ['reboot', 'meshwright reboot studio-1'],
+    ['shutdown', 'meshwright shutdown studio-1'],
+    ['delete', 'meshwright uninstall --models'],
+  ] as const)('names for %s a verb that may, where this one has no option for it', async (kind, command) => {
+    const plan = planOf({ effects: [{ ...effect(kind), nodes: [nodeName('studio-1')] }] });
+    const refusal = await createConsent(fakeRun().run, { ...agreed, allowable: [] })
+      .give(plan, 'Do it?')
+      .catch((error: unknown) => (error instanceof FleetError ? error.diagnostics[0].hint : error));
+    expect(refusal).toBe(`This verb does so only where somebody is asked. Look at the plan, then: ${command}`);
   });
 
   it('refuses an effect that there is not', () => {

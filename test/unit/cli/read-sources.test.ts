@@ -23,7 +23,12 @@ describe('an archive', () => {
       sha256: sha256(bytes),
       sizeBytes: 2_500_000,
     });
-    expect(await readArchive(at('empty'), signal)).toEqual({ kind: 'known', sha256: sha256(''), sizeBytes: 0 });
+    expect(await readArchive(at('empty'), signal)).toEqual({
+      kind: 'known',
+      sha256: sha256(''),
+      sizeBytes: 0,
+      text: '',
+    });
   });
 
   it('that is not there is told from one that cannot be read', async () => {

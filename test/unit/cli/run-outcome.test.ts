@@ -97,22 +97,30 @@ const reportOf = (steps: readonly StepReport[]): RunReport => ({
   diagnostics: [],
 });
 
+const workOf = (work: Partial<PlaybookWork>): PlaybookWork => ({
+  play: 0,
+  batch: 0,
+  task: { kind: 'converge' },
+  nodes: all,
+  failed: [],
+  refusals: [],
+  diagnostics: [],
+  ...work,
+});
+
 function outcomeOf(
   work: Partial<PlaybookWork>,
   changes: Partial<RunOutcome> & { readonly ended?: Partial<PlaybookReport> } = {},
 ): RunOutcome {
   const { ended, ...rest } = changes;
-  const one: PlaybookWork = {
-    play: 0,
-    batch: 0,
-    task: { kind: 'converge' },
+  const report = {
+    works: [workOf(work)],
     nodes: all,
-    failed: [],
-    refusals: [],
-    diagnostics: [],
-    ...work,
+    isStopped: false,
+    isDeclined: false,
+    isInterrupted: false,
+    ...ended,
   };
-  const report = { works: [one], nodes: all, isStopped: false, isDeclined: false, isInterrupted: false, ...ended };
   return { targets: all, report, refusal: [], ...rest };
 }
 
@@ -165,5 +173,26 @@ describe('the exit code of a run', () => {
     expect(exitOf(outcomeOf({ plan: planOf({ observed: without('studio-1') }) }))).toBe(4);
     expect(exitOf(outcomeOf({ plan: planOf({ blockers: [blocker('studio-1')] }) }))).toBe(3);
     expect(exitOf(outcomeOf({}, { ended: { works: [] } }))).toBe(1);
+  });
+
+  it('is 3 where something keeps a verb from its work, and never for what failed otherwise', () => {
+    const one = nodeName('studio-1');
+    const kept = planOf({ waiting: waiting(false) });
+    const stop = { kind: 'stop' } as const;
+    expect(exitOf(outcomeOf({ task: stop, plan: kept, failed: [one] }, { targets: [one] }))).toBe(3);
+    const begun = { task: stop, plan: kept, run: reportOf([ran('studio-1', 'failed')]), failed: [one] };
+    expect(exitOf(outcomeOf(begun, { targets: [one] }))).toBe(1);
+    const converged = workOf({ plan: kept });
+    const later: readonly Partial<PlaybookWork>[] = [
+      { task: { kind: 'run', command: ['true'], effect: 'none', deadlineMs: 1 } },
+      { task: { kind: 'assert', property: 'power/sleep', is: 1 } },
+      { task: { kind: 'wait', for: 'serving', deadlineMs: 1 } },
+      { task: { kind: 'verify' }, plan: planOf({ ...kept, changes: [change('studio-1', 'power', 'a', 'b')] }) },
+    ];
+    for (const work of later) {
+      const works = [converged, workOf({ ...work, failed: [one] })];
+      expect(exitOf(outcomeOf({}, { targets: [one], ended: { works } }))).toBe(1);
+      expect(exitOf(outcomeOf({}, { targets: [one], ended: { works: [converged, workOf(work)] } }))).toBe(3);
+    }
   });
 });

@@ -27,6 +27,7 @@ const whole: ClusterLock = {
   },
   formerNetworks: { '10.77.0.8/30': 'a:4 <-> d:2' },
   runtimes: { reference: { sha256: sha('a'), sizeBytes: 123_456 } },
+  takenBack: { reference: { to: sha('e'), from: sha('a') } },
   models: {
     tiny: {
       source: './models/tiny',
@@ -95,6 +96,8 @@ formerNetworks:
   "10.77.0.8/30": "a:4 <-> d:2"
 runtimes:
   "reference": "${sha('a')} 123456"
+takenBack:
+  "reference": "${sha('e')} ${sha('a')}"
 models:
   "tiny":
     source: "./models/tiny"

@@ -95,8 +95,8 @@ describe('docs/cluster.full.yaml', () => {
   it('has every key of the schema', () => {
     const schema: Schema = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
     const value: unknown = parse(readFileSync('docs/cluster.full.yaml', 'utf8'));
-    // Of the sources of a password exactly one can stand.
-    const isAlternative = (path: string): boolean => /\[\]|\/password\/./u.test(path);
+    // Of the sources of a password or a key exactly one can stand.
+    const isAlternative = (path: string): boolean => /\[\]|\/(?:password|apiKey)\/./u.test(path);
     const paths = keyPaths(schema, schema, '').filter((path) => !isAlternative(path));
     expect(paths.filter((path) => !hasPath(value, path.slice(1).split('/')))).toEqual([]);
     expect(paths.length).toBeGreaterThan(25);

@@ -33,7 +33,7 @@ describe('the fields of a word', () => {
 
 describe('the port on which ranks meet', () => {
   it('follows from the name and the generation, within the 64 of its name', () => {
-    const first = 49_152 + 64 * rankSlot('kimi');
+    const first = 16_384 + 64 * rankSlot('kimi');
     expect([0, 1, 63, 64, 130].map((generation) => rankPort('kimi', generation) - first)).toEqual([0, 1, 63, 0, 2]);
   });
 
@@ -41,11 +41,11 @@ describe('the port on which ranks meet', () => {
     const names = Array.from({ length: 2_000 }, (_, index) => `placement-${index}`);
     const slots = names.map(rankSlot);
     expect([Math.min(...slots), Math.max(...slots)]).toEqual([0, 255]);
-    expect(Math.max(...names.map((name) => rankPort(name, 63)))).toBe(65_535);
-    expect(Math.min(...names.map((name) => rankPort(name, 0)))).toBe(49_152);
+    expect(Math.max(...names.map((name) => rankPort(name, 63)))).toBe(32_767);
+    expect(Math.min(...names.map((name) => rankPort(name, 0)))).toBe(16_384);
   });
 
   it('never changes for a name: nodes remember it', () => {
-    expect([rankPort('kimi', 12), rankPort('qwen', 4)]).toEqual([54_348, 63_172]);
+    expect([rankPort('kimi', 12), rankPort('qwen', 4)]).toEqual([21_580, 30_404]);
   });
 });

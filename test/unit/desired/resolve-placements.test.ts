@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { bytesText, contextTokens, durationMs } from '../../../src/desired/amounts.ts';
+import { contextTokens, durationMs } from '../../../src/desired/amounts.ts';
 import { resolveFleet } from '../../../src/desired/resolve.ts';
 import { modelSource } from '../../../src/desired/resolve-placements.ts';
 import { collisionsOf, isTreePath, mostTreeFiles } from '../../../src/desired/tree-paths.ts';
+import { bytesText } from '../../../src/diagnostics/amount-words.ts';
 import type { ClusterSpec } from '../../../src/model/cluster-spec.generated.ts';
 
 const spec: ClusterSpec = {
@@ -28,7 +29,9 @@ describe('a resolved placement', () => {
         sharding: 'tensor',
         transport: 'tcp',
         contextTokens: 131_072,
+        parallel: 1,
         env: {},
+        args: [],
         endpointPort: 8_080,
         firstTokenMs: 60_000,
         state: 'serving',
@@ -63,6 +66,7 @@ describe('a resolved runtime', () => {
         name: 'ref',
         driver: 'command',
         archive: './ref.zip',
+        extras: [],
         command: ['{runtime}/r'],
         order: 'leader-first',
         restart: 'group',

@@ -73,14 +73,29 @@ describe('Thunderbolt Bridge', () => {
     expect(told(only({ 'bridge-preferences': preferences }))).toEqual(['error bridge/comes-back node studio-3']);
   });
 
-  it('of Thunderbolt receptacles alone is removed by its own name, and one of other interfaces is left alone', () => {
+  it('is the one that macOS marks, or that its service is on, under whatever name; others of receptacles are left alone', () => {
     const others = [
       { name: 'bridge3', interfaces: ['en0'] },
       { name: 'bridge1', interfaces: ['en4'] },
+      { name: 'bridge2', interfaces: ['en5'] },
     ];
-    const [hint] = hintsOf('bridge/comes-back', only({ 'bridge-preferences': others }));
-    expect(hint).toContain('VirtualNetworkInterfaces:Bridge:bridge1"');
-    expect(hint).not.toContain('bridge3');
+    const [marked] = hintsOf(
+      'bridge/comes-back',
+      only({
+        'bridge-preferences': others.map((one) =>
+          one.name === 'bridge1' ? { ...one, auto: 'thunderbolt-bridge' } : one,
+        ),
+      }),
+    );
+    expect(marked).toContain('VirtualNetworkInterfaces:Bridge:bridge1"');
+    expect(marked).not.toMatch(/bridge[23]/);
+    const onIt = { ...service, device: 'bridge2' };
+    const [ofService] = hintsOf(
+      'bridge/comes-back',
+      only({ 'bridge-preferences': others, 'network-services': [onIt] }),
+    );
+    expect(ofService).toContain('VirtualNetworkInterfaces:Bridge:bridge2"');
+    expect(ofService).not.toMatch(/bridge[13]/);
   });
 
   it('with a name that a node invented comes into no command', () => {
@@ -144,6 +159,17 @@ describe('bridge that a person made', () => {
     const hints = findingsOf(changes).map((one) => one.hint);
     expect(hints.join('\n')).toContain('take en3 out of bridge0');
     expect(hints.join('\n')).not.toMatch(/Delete|-setnetworkserviceenabled/);
+  });
+
+  it('is one of receptacles alone, too, and that of Internet Sharing', () => {
+    const toldOf = (name: string): string => {
+      const own = { ...made, name, members: ['en7'] };
+      const [one, ...others] = findingsOf(only({ interfaces: [...healthy.interfaces, own] }));
+      expect([one?.code, others]).toEqual(['bridge/receptacle-bridged', []]);
+      return one?.hint ?? '';
+    };
+    expect(toldOf('bridge1')).toContain('take en7 out of bridge1');
+    expect(toldOf('bridge100')).toContain('end the sharing to en7');
   });
 
   it('counts as bridged for the RDMA of its receptacle', () => {

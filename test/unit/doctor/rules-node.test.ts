@@ -88,10 +88,10 @@ describe('power', () => {
 
   it('hints with exactly the settings that differ', () => {
     expect(hintsOf('power/settings', only(power({ sleepMinutes: 10 })))).toEqual([
-      'Set it with meshwright apply, or on studio-3:\n  sudo pmset -a sleep 0',
+      'Set it with meshwright apply, or on studio-3:\n  sudo pmset -c sleep 0',
     ]);
     expect(hintsOf('power/settings', only(power({ sleepMinutes: 1, restartAfterPowerLoss: false })))).toEqual([
-      'Set it with meshwright apply, or on studio-3:\n  sudo pmset -a sleep 0 autorestart 1',
+      'Set it with meshwright apply, or on studio-3:\n  sudo pmset -c sleep 0 autorestart 1',
     ]);
   });
 
@@ -128,6 +128,26 @@ describe('wired limit', () => {
     });
     expect(told(values(0), system({ wiredLimit: { kind: 'default' } }))).toEqual([]);
     expect(told(values(1024), system({ wiredLimit: { kind: 'bytes', bytes: 2 ** 30 } }))).toEqual([]);
+  });
+
+  it('is a notice while the keeper has to end its first round since the start, and an error after that', () => {
+    const wishes = (keeper: boolean): Partial<DesiredFleet> =>
+      system({ wiredLimit: { kind: 'auto' }, ...(keeper && { keeper: 'auto' }) });
+    const keptBy = (lastExit: string, isLoaded = true): RackChanges =>
+      only({
+        'wired-limit': { megabytes: 0 },
+        keeper: { files: [], isLoaded, isRefused: false },
+        services: [{ label: 'dev.meshwright.keeper', state: 'running', runs: 1, lastExit }],
+      });
+    const due = keptBy('(never exited)');
+    expect(told(due, wishes(true))).toEqual(['notice memory/wired-limit node studio-3']);
+    expect(hintsOf('memory/wired-limit', due, wishes(true))).toEqual(['Look again in a minute: the keeper sets it.']);
+    const late = [
+      told(keptBy('0'), wishes(true)),
+      told(keptBy('(never exited)', false), wishes(true)),
+      told(due, wishes(false)),
+    ];
+    for (const one of late) expect(one).toEqual(['error memory/wired-limit node studio-3']);
   });
 
   it('auto is not judged while the memory is unknown', () => {
@@ -195,7 +215,9 @@ describe('ranks that run as root', () => {
     nodes: ['studio-2', 'studio-3'].map(nodeName),
     transport: 'tcp',
     contextTokens: 4_096,
+    parallel: 1,
     env: {},
+    args: [],
     endpointPort: 8_080,
     firstTokenMs: 30_000,
     state: 'serving',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PanicReport } from '../../../src/model/fact-values.ts';
+import type { PanicReport } from '../../../src/model/strange-records.ts';
 import type { RackChanges } from './fleet-builder.ts';
 import { findingsOf, told } from './told.ts';
 

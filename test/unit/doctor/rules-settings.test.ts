@@ -18,7 +18,7 @@ describe('settings that the file leaves alone', () => {
       names: {},
       'screen-sharing': { isLoaded: true, isLoadedAtBoot: true },
       firewall: 'on',
-      spotlight: 'on',
+      spotlight: [{ volume: '/', state: 'on' }],
       'time-machine': 'on',
     });
     expect(told(seen)).toEqual([]);
@@ -97,10 +97,19 @@ describe('Screen Sharing', () => {
   });
 });
 
+describe('Remote Login', () => {
+  it('is told of a Mac that was reached and would not start another sshd', () => {
+    expect(told(only({ 'remote-login': 'off' }))).toEqual(['warning sharing/remote-login-off node studio-3']);
+    expect(told({ unknown: { 'studio-3': { 'remote-login': 'garbled' } } })).not.toContain(
+      'warning sharing/remote-login-off node studio-3',
+    );
+  });
+});
+
 describe('services in the background', () => {
   it('are told of together where the file wants them stopped', () => {
     const stop = system({ backgroundServices: 'stop' });
-    const both = only({ spotlight: 'on', 'time-machine': 'on' });
+    const both = only({ spotlight: [{ volume: '/', state: 'on' }], 'time-machine': 'on' });
     expect(told(both, stop)).toEqual(['error background/on node studio-3']);
     expect(findingsOf(both, stop)[0]?.detail).toBe(
       'Spotlight indexes the disk, and Time Machine makes backups by itself.',
@@ -118,7 +127,9 @@ describe('the application firewall', () => {
     nodes: [nodeName('studio-1'), nodeName('studio-3')],
     transport: 'tcp',
     contextTokens: 1,
+    parallel: 1,
     env: {},
+    args: [],
     endpointPort: 8_080,
     firstTokenMs: 1,
     state: 'serving',

@@ -8,7 +8,7 @@ import type { Facts } from '../../../src/model/observation.ts';
 import { parseFrames } from '../../../src/script/frames.ts';
 import { launchBody } from '../../../src/script/launch-job.ts';
 import { observeScript } from '../../../src/script/observe-script.ts';
-import { placementFolder, rankServiceLabel, requestFile } from '../../../src/script/rank-paths.ts';
+import { placementFolder, rankLog, rankServiceLabel, requestFile, startFile } from '../../../src/script/rank-paths.ts';
 import { stagedFile } from '../../../src/script/tree-paths.ts';
 import { type MacRoot, makeMacRoot, ours } from '../script/mac-root.ts';
 import { removedAfter, startScript } from '../script/node-root.ts';
@@ -147,8 +147,70 @@ describe('a member of a placement', () => {
       const root = newRoot(shell, [`*.${port}`]);
       member(root, { endpointPort: port, tokenPath: '/hangs', tokenDeadlineMs: 500 });
       expect(await seen(root)).toMatchObject({
-        token: { kind: 'silent', reason: 'no token before the deadline of 0.5 s' },
+        token: { kind: 'silent', reason: 'no token before the deadline of 0.5 s', isTimeout: true },
       });
+    });
+
+    it('brings the first and the last lines of its log since its start that match its pattern, none of before', async () => {
+      const root = newRoot(shell);
+      member(root, { rank: 1, logPattern: '^(joined|RDMA [a-z]+)' });
+      const before = 'joined long ago\n';
+      const lines = Array.from({ length: 60 }, (_, index) => `joined ${index}\nnoise\n`).join('');
+      root.file(rankLog('kimi').path, `${before}${lines}RDMA activated \u001b[31m\n`);
+      root.file(startFile('kimi').path, `boot=${session}\ntransport=tcp\nuntil=1\nlog=${before.length}\npid=7\n`);
+      const numbers = [...Array(48).keys(), 53, 54, 55, 56, 57, 58, 59];
+      expect(await seen(root)).toMatchObject({
+        said: [...numbers.map((number) => `joined ${number}`), 'RDMA activated ?[31m'],
+      });
+      member(root, { rank: 1 });
+      expect(await seen(root)).toMatchObject({ said: [] });
+    });
+
+    it('brings over what the start before its last one talked, where that is noted', async () => {
+      const root = newRoot(shell);
+      member(root, { rank: 1 });
+      const mark = `boot=${session}\ntransport=rdma\nuntil=1\nlog=0\n`;
+      root.file(startFile('kimi').path, `${mark}lastTalked=tcp\npid=7\n`);
+      expect(await seen(root)).toMatchObject({ lastTalked: 'tcp' });
+      root.file(startFile('kimi').path, `${mark}pid=7\n`);
+      expect(await seen(root)).not.toHaveProperty('lastTalked');
+    });
+
+    it('brings both ends of a long log, and as its complaint one of the end alone', async () => {
+      const root = newRoot(shell);
+      member(root, { rank: 1, logPattern: '^joined' });
+      const noise = 'noise\n'.repeat(20_000);
+      const complaint = 'RTR failed with errno 22\n';
+      root.file(startFile('kimi').path, `boot=${session}\ntransport=tcp\nuntil=1\nlog=0\npid=7\n`);
+      root.file(rankLog('kimi').path, `joined 1\n${complaint}${noise}joined 2\n${noise}joined 3\n`);
+      const long = await seen(root);
+      expect(long).toMatchObject({ said: ['joined 1', 'joined 3'] });
+      expect(long).not.toHaveProperty('complaint');
+      root.file(rankLog('kimi').path, `joined 1\n${noise}${complaint}`);
+      expect(await seen(root)).toMatchObject({ said: ['joined 1'], complaint: 'RTR failed with errno 22' });
+    });
+
+    it('brings what the GPU may use from the beginning of its log since its start, however long that log is', async () => {
+      const root = newRoot(shell);
+      member(root, { rank: 1 });
+      const line = (value: string): string => `ggml_metal_device_init: recommendedMaxWorkingSetSize  = ${value} MB\n`;
+      const before = line('11453.25');
+      root.file(rankLog('kimi').path, `${before}${line('498216.21')}${'noise\n'.repeat(10_000)}${line('22906.50')}`);
+      const mark = `boot=${session}\ntransport=tcp\nuntil=1\nlog=${before.length}\n`;
+      for (const raised of ['', 'wired=\n', 'wired=475136\n']) {
+        root.file(startFile('kimi').path, `${mark}${raised}pid=7\n`);
+        expect(await seen(root)).not.toHaveProperty('gpuBytes');
+      }
+      root.file(startFile('kimi').path, `${mark}wired=0\npid=7\n`);
+      expect(await seen(root)).toMatchObject({ gpuBytes: 498_216_210_000 });
+      root.file(rankLog('kimi').path, `${before}${'noise\n'.repeat(10_000)}`);
+      expect(await seen(root)).not.toHaveProperty('gpuBytes');
+    });
+
+    it('meets the others where it listens before it has joined', async () => {
+      const root = newRoot(shell, ['*.29501']);
+      member(root, { rank: 1, meetPort: 29_501 });
+      expect(await seen(root)).toMatchObject({ isListening: false, isMeeting: true });
     });
 
     it('is unknown when nobody could say who listens', async () => {
@@ -161,7 +223,8 @@ describe('a member of a placement', () => {
     it('is unknown with a record that was damaged', async () => {
       const root = newRoot(shell, []);
       const damages: readonly Partial<Record<keyof typeof exampleRecord, unknown>>[] = [
-        { port: 0 },
+        { port: 65_536 },
+        { endpointPort: 0 },
         { rank: 2 },
         { generation: 'many' },
         { digest: 'x' },

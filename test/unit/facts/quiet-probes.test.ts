@@ -20,9 +20,9 @@ describe('a quiet look', () => {
     expect(quietProbes().map(({ name }) => name)).toEqual(allProbes().map(({ name }) => name));
   });
 
-  it('asks no endpoint, and an observation does', () => {
+  it('asks no endpoint for a token, and an observation does', () => {
     const asks = (probes: readonly Probe[]): boolean =>
-      probes.some((probe) => scriptOf(probe).includes('/usr/bin/curl'));
+      probes.some((probe) => scriptOf(probe).includes('--data-binary'));
     expect([asks(quietProbes()), asks(allProbes())]).toEqual([false, true]);
   });
 
@@ -40,6 +40,7 @@ describe('a quiet look', () => {
       tokenDeadlineMs: 20_000,
       startedIn: '00000000-0000-4000-8000-000000000001',
       starts: 1,
+      driver: 'command',
     };
     const lines = Object.entries(record).map(([key, value]) => `|${key}=${value}`);
     const members = ['listening 0', '|50004', '|8080', 'placement kimi', ...lines, 'end', ''].join('\n');
@@ -49,7 +50,17 @@ describe('a quiet look', () => {
     const seen = placements.parse([answer('placement-members', members), answer('launchd-services', service)], asked);
     expect(seen).toEqual({
       kind: 'known',
-      value: [{ ...record, isListening: true, token: { kind: 'not-asked' } }],
+      value: [
+        {
+          ...record,
+          meetPort: 0,
+          logPattern: '',
+          isListening: true,
+          isMeeting: false,
+          said: [],
+          token: { kind: 'not-asked' },
+        },
+      ],
     });
   });
 });

@@ -87,6 +87,21 @@ describe('services fact', () => {
     expect(said(['service dev.meshwright.keeper 113', 'end'])).toMatchObject({ reason: 'failed' });
     expect(said(['service dev.meshwright.keeper 137', 'end'])).toMatchObject({ reason: 'failed' });
   });
+
+  it('tells whom a doorman has behind it, and that somebody else or nobody listens at its port', () => {
+    const label = 'dev.meshwright.doorman.8080';
+    const print = [`service ${label} 0`, `|system/${label} = {`, '|\tstate = running', '|\tpid = 7', '|}'];
+    const behind = (...answer: readonly string[]) => {
+      const seen = said([...print, ...answer, 'end']);
+      return seen.kind === 'known' ? seen.value.map((one) => one.behind) : seen.reason;
+    };
+    expect(behind(`answer ${label} 0`, '|kimi', '|qwen')).toEqual([['kimi', 'qwen']]);
+    expect(behind(`answer ${label} 0`)).toEqual([[]]);
+    expect(behind(`answer ${label} 7`)).toEqual([[]]);
+    expect(behind(`answer ${label} 28`)).toEqual([undefined]);
+    expect(behind()).toEqual([undefined]);
+    expect(behind('answer dev.meshwright.doorman.8081 0')).toBe('garbled');
+  });
 });
 
 describe('launchctl print', () => {

@@ -27,6 +27,51 @@ describe('judgement of a mesh', () => {
     expect(verdict({ members: threeMembers(['joined', 'running', 'joined']) })[0]).toBe('serving');
   });
 
+  it('is not as the file says when one of its ranks talks over TCP instead of RDMA', () => {
+    const fleet = meshFleet();
+    const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
+    const observed = observeMesh(fleet, { members: threeMembers(['joined', 'joined', 'joined']) }).nodes;
+    const judgedOver = (transport: 'rdma' | 'tcp', seen: 'rdma' | 'tcp' | undefined) => {
+      const driver = { observe: () => (seen === undefined ? {} : { transport: seen }) };
+      const talk = { transport, driver };
+      const { state, evidence } = judgeMesh({ placement: 'kimi', nodes, digest: digestOfKimi(fleet), talk }, observed);
+      return [state, evidence];
+    };
+    expect(judgedOver('rdma', 'tcp')).toEqual(['changed', 'its ranks talk over tcp, the file says rdma']);
+    const serving = ['serving', 'its endpoint gave a token'];
+    expect([judgedOver('rdma', 'rdma'), judgedOver('rdma', undefined), judgedOver('tcp', 'tcp')]).toEqual([
+      serving,
+      serving,
+      serving,
+    ]);
+  });
+
+  it('stays on TCP where the start before its last one did so too, of this file and in this boot session', () => {
+    const fleet = meshFleet({ placement: { transport: 'rdma' } });
+    const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
+    const talk = { transport: 'rdma', driver: { observe: () => ({ transport: 'tcp' as const }) } } as const;
+    const judgedWith = (states: Parameters<typeof threeMembers>[0], more: Parameters<typeof threeMembers>[1]) => {
+      const members = Object.fromEntries(
+        Object.entries(threeMembers(states, more)).map(([node, all]) => [
+          node,
+          all.map((one) => ({ startedIn: `BOOT-${node}`, starts: 1, ...one })),
+        ]),
+      );
+      const { talked, staysOn } = judgeMesh(
+        { placement: 'kimi', nodes, digest: digestOfKimi(fleet), talk },
+        observeMesh(fleet, { members }).nodes,
+      );
+      return [talked, staysOn];
+    };
+    const running = ['joined', 'joined', 'joined'] as const;
+    const again = { changes: { lastTalked: 'tcp' } } as const;
+    expect(judgedWith([...running], {})).toEqual(['tcp', undefined]);
+    expect(judgedWith([...running], again)).toEqual(['tcp', 'tcp']);
+    expect(judgedWith(['stopped', 'stopped', 'stopped'], again)).toEqual(['tcp', undefined]);
+    expect(judgedWith([...running], { ...again, digest: 'of old' })).toEqual([undefined, undefined]);
+    expect(judgedWith([...running], { ...again, startedIn: 'BOOT-before' })).toEqual([undefined, undefined]);
+  });
+
   it('is absent where no node has ever heard of it', () => {
     expect(judged({ members: {} })).toMatchObject({ state: 'absent', generation: 0, isAnswering: false });
   });
@@ -76,6 +121,20 @@ describe('judgement of a mesh', () => {
       'no token: timed out after 30 s; rank 2 on studio-3 has not joined',
     ]);
     expect(judged({ members }).isAnswering).toBe(false);
+  });
+
+  it('may answer somebody else while it only gave no token in time and every rank has joined', () => {
+    const late = {
+      token: { kind: 'silent', reason: 'no token before the deadline of 20 s', isTimeout: true },
+    } as const;
+    const joined = judged({ members: threeMembers(['joined', 'joined', 'joined'], late) });
+    expect(joined).toMatchObject({ state: 'silent', isAnswering: true });
+    expect(joined.evidence).toBe('no token: no token before the deadline of 20 s; it is hung or busy');
+    const loading = judged({ members: threeMembers(['joined', 'joined', 'running'], late) });
+    expect([loading.isAnswering, loading.evidence.includes('busy')]).toEqual([false, false]);
+    expect(judged({ members: threeMembers(['joined', 'joined', 'exited'], late) }).isAnswering).toBe(false);
+    const refused = { token: { kind: 'silent', reason: 'it refuses connections' } } as const;
+    expect(judged({ members: threeMembers(['joined', 'joined', 'joined'], refused) }).isAnswering).toBe(false);
   });
 
   it('is changed when what runs was started from another file, though it answers', () => {

@@ -68,6 +68,12 @@ describe('the budget of launches', () => {
     expect(launchBudget(factsOf(starts(0), { 'rdma-starts': 'garbled' }))).toMatchObject({ reason: 'garbled' });
   });
 
+  it('is spent for a start that takes two of each device one sooner, unless its limit is one of jobs', () => {
+    const spent = (starts: number, isAssumed: boolean): boolean => isSpent({ starts, limit: 10, isAssumed }, 2);
+    expect([8, 9, 10].map((starts) => spent(starts, false))).toEqual([false, true, true]);
+    expect([8, 9, 10].map((starts) => spent(starts, true))).toEqual([false, false, true]);
+  });
+
   it('is spent at its limit', () => {
     expect([2, 3, 4].map((count) => isSpent({ starts: count, limit: 3, isAssumed: true }))).toEqual([
       false,

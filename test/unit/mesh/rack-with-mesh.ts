@@ -1,17 +1,13 @@
 import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
 import type { MemberState } from '../../../src/mesh/member.ts';
-import type { DesiredFleet, DesiredPlacement, DesiredRuntime } from '../../../src/model/desired.ts';
+import type { CommandRuntime, DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import { digest, digestOf } from '../../../src/model/digest.ts';
-import type {
-  FactName,
-  FactValues,
-  LaunchdService,
-  PlacementMember,
-  TokenSight,
-} from '../../../src/model/fact-values.ts';
+import type { FactName, FactValues, PlacementMember, TokenSight } from '../../../src/model/fact-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
+import type { LaunchdService } from '../../../src/model/launchd-service.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
+import { lastingNames } from '../../../src/runtimes/seen-names.ts';
 import { desiredFleet, meshOfFour, observedFleet } from '../doctor/fleet-builder.ts';
 
 /** The networks of the mesh of four, settled. */
@@ -22,7 +18,7 @@ const networks = Object.fromEntries(
 /** What is different from {@link meshFleet}. */
 export interface MeshChanges {
   readonly placement?: Partial<DesiredPlacement>;
-  readonly runtime?: Partial<DesiredRuntime>;
+  readonly runtime?: Partial<CommandRuntime>;
 }
 
 /** A placement `kimi` on studio-1, studio-2 and studio-3, all of it settled. */
@@ -37,6 +33,8 @@ export function meshFleet({ placement = {}, runtime = {} }: MeshChanges = {}): D
         driver: 'command',
         archive: '/archives/reference.tar.gz',
         sha256: digestOf('archive'),
+        digest: digestOf('archive'),
+        extras: [],
         sizeBytes: 1_000,
         command: ['{runtime}/bin/rank', '--rank', '{rank}', '--listen', '{address}:{port}', '--model={model}'],
         order: 'leader-first',
@@ -58,7 +56,9 @@ export function meshFleet({ placement = {}, runtime = {} }: MeshChanges = {}): D
         sharding: 'tensor',
         transport: 'tcp',
         contextTokens: 4_096,
+        parallel: 1,
         env: {},
+        args: [],
         endpointPort: 8_080,
         firstTokenMs: 30_000,
         state: 'serving',
@@ -71,7 +71,7 @@ export function meshFleet({ placement = {}, runtime = {} }: MeshChanges = {}): D
 /** The digest of `kimi` as the file has it. */
 export function digestOfKimi(fleet: DesiredFleet): string {
   const [kimi] = fleet.placements;
-  const configured = kimi === undefined ? undefined : configurePlacement(kimi, fleet, 0);
+  const configured = kimi === undefined ? undefined : configurePlacement(kimi, fleet, 0, lastingNames);
   return configured?.kind === 'configured' ? configured.digest : '';
 }
 
@@ -98,7 +98,7 @@ const notAsked: TokenSight = { kind: 'not-asked' };
 
 function recordOf(one: MemberCase, wanted: string): PlacementMember {
   const { placement = 'kimi', state, rank = 0, generation = 4 } = one;
-  const isUp = state === 'running' || state === 'joined';
+  const isUp = state === 'running' || state === 'meeting' || state === 'joined';
   return {
     placement,
     digest: digest(one.digest ?? wanted),
@@ -106,22 +106,28 @@ function recordOf(one: MemberCase, wanted: string): PlacementMember {
     rank,
     size: 3,
     port: 50_000 + generation,
+    meetPort: 0,
     endpointPort: 8_080,
     tokenPath: '/v1/chat/completions',
     tokenPointer: '/choices/0/message/content',
     tokenDeadlineMs: 20_000,
+    logPattern: '',
     startedIn: one.startedIn ?? '',
     starts: one.starts ?? 0,
     isListening: state === 'joined',
+    isMeeting: state === 'meeting',
+    said: [],
     token: one.token ?? (rank === 0 && isUp ? answered : notAsked),
     ...one.changes,
   };
 }
 
-function serviceOf({ placement = 'kimi', state, lastExit = '1' }: MemberCase): LaunchdService {
+/** How launchd shows the rank of a member. */
+export function rankService({ placement = 'kimi', state, lastExit = '1' }: MemberCase): LaunchdService {
   const label = `dev.meshwright.rank.${placement}`;
   switch (state) {
     case 'running':
+    case 'meeting':
     case 'joined':
       return { label, state: 'running', pid: 4_711, runs: 1, lastExit: '(never exited)' };
     case 'ready':
@@ -139,7 +145,7 @@ function memberValues(members: readonly MemberCase[], wanted: string): Partial<F
   const there = members.filter(({ state }) => state !== 'absent');
   return {
     placements: there.filter(({ lacks }) => lacks !== 'record').map((one) => recordOf(one, wanted)),
-    services: there.filter(({ lacks }) => lacks !== 'service').map(serviceOf),
+    services: there.filter(({ lacks }) => lacks !== 'service').map(rankService),
   };
 }
 

@@ -3,6 +3,7 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { fleetWithout } from '../../../src/plan/fleet-without.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
@@ -49,6 +50,14 @@ function behind(made: Plan, id: string): ReadonlySet<string> {
 const serving = threeMembers(['joined', 'running', 'running'], { token: { kind: 'answered', text: 'Hi' } });
 
 describe('a plan with a placement', () => {
+  it('switches a firewall off that the file wants off before it starts anything', () => {
+    const fleet = { ...meshFleet(), system: { ...meshFleet().system, firewall: 'disabled' as const } };
+    const made = plan({ fleet, rack: { values: { 'studio-2': { firewall: 'blocks-all' } } } });
+    const ranks = stepIds(made).filter((id) => id.startsWith('studio-2/placement/kimi/'));
+    expect(ranks).not.toEqual([]);
+    expect(ranks.filter((id) => !behind(made, id).has('studio-2/firewall/set'))).toEqual([]);
+  });
+
   it('installs everything everywhere before anything of a running placement is stopped', () => {
     const rack = {
       members: threeMembers(['joined', 'joined', 'joined'], { digest: digestOf('before') }),
@@ -139,6 +148,41 @@ describe('goal stop', () => {
   });
 });
 
+describe('what is stopped to be started again', () => {
+  const stop: Goal = { kind: 'stop', placements: ['kimi'], back: ['kimi'] };
+  const reboot: Goal = { kind: 'reboot', nodes: [nodeName('studio-1')], back: ['kimi'] };
+  const without = (kind: string) => ({
+    members: serving,
+    values: { 'studio-2': { trees: trees.filter((tree) => tree.kind !== kind) } },
+  });
+  const upgraded = without('runtime');
+  const restart = 'studio-1 boot-session';
+
+  it.each([
+    [stop, 'runtime', 'runtime/reference'],
+    [stop, 'model', 'model/tiny'],
+    [reboot, 'runtime', 'runtime/reference'],
+  ] as const)('is left alone by %j while its %s is not there', (goal, kind, address) => {
+    const made = plan({ goal, rack: without(kind) });
+    expect(made.steps).toEqual([]);
+    expect(made.blockers).toMatchObject([{ code: 'plan/not-converged', node: 'studio-2', address }]);
+    expect(waitingFor(made, 'placement/kimi')).toEqual(['plan/not-converged on studio-2']);
+  });
+
+  it('is stopped where all of it is there', () => {
+    expect(changed(plan({ goal: stop, rack: { members: serving } }))).toEqual([kimi]);
+    expect(changed(plan({ goal: reboot, rack: { members: serving } }))).toEqual([kimi, restart]);
+  });
+
+  it('is stopped whatever is missing where no start follows, or where it does not answer', () => {
+    const { back: _, ...alone } = stop;
+    expect(changed(plan({ goal: alone, rack: upgraded }))).toEqual([kimi]);
+    const partial = { ...upgraded, members: threeMembers(['joined', 'exited', 'joined']) };
+    expect(changed(plan({ goal: stop, rack: partial }))).toEqual([kimi]);
+    expect(changed(plan({ goal: reboot, rack: { ...upgraded, members: {} } }))).toEqual([restart]);
+  });
+});
+
 describe('goal start', () => {
   const goal: Goal = { kind: 'start', placements: ['kimi'] };
   const base = meshFleet({ placement: { state: 'stopped' } });
@@ -191,6 +235,61 @@ describe('goal reboot of a member', () => {
     expect(stops).toHaveLength(3);
     expect([...behind(made, 'studio-2/reboot')]).toEqual(expect.arrayContaining(stops));
     expect(made.effects.map(({ kind }) => kind)).toEqual(['interrupt', 'reboot']);
+  });
+
+  it.each(['reboot', 'shutdown'] as const)('by %s lets nobody who cannot be killed there hold it back', (kind) => {
+    const made = plan({ goal: { kind, nodes: goal.nodes }, rack: { members: serving } });
+    const stops = made.steps.flatMap(({ node, act }) =>
+      act.kind === 'script' && act.name === 'stop-rank' ? [[node, act.args.beforeReboot]] : [],
+    );
+    expect(stops).toEqual(
+      expect.arrayContaining([
+        ['studio-1', undefined],
+        ['studio-2', true],
+        ['studio-3', undefined],
+      ]),
+    );
+    const gates = made.steps.flatMap(({ id, act }) => (act.kind === 'gate' ? [{ id, act }] : []));
+    expect(gates.flatMap(({ act }) => act.expect.map(({ node }) => node))).toEqual(['studio-1', 'studio-3']);
+    expect([...behind(made, `studio-2/${kind}`)]).toEqual(expect.arrayContaining(gates.map(({ id }) => id)));
+  });
+
+  it('waits for no look at what its own restart ends', () => {
+    const all = { kind: 'reboot', nodes: members.map(nodeName) } as const;
+    const made = plan({ goal: all, rack: { members: serving } });
+    expect(made.steps.filter(({ act }) => act.kind === 'gate')).toEqual([]);
+    for (const node of members) {
+      const stops = members.map((name) => `${name}/placement/kimi/stop`);
+      expect([...behind(made, `${node}/reboot`)]).toEqual(expect.arrayContaining(stops));
+    }
+  });
+
+  it('stops what the file does not have there any more, and leaves its files for later', () => {
+    const fleet = meshFleet();
+    const [kimi] = fleet.placements;
+    if (kimi === undefined) throw new Error('the fleet has no placement');
+    const nodes = kimi.nodes.filter((name) => name !== 'studio-2');
+    const made = plan({
+      goal: { kind: 'reboot', nodes: ['studio-1', 'studio-2'].map(nodeName) },
+      fleet: { ...fleet, placements: [{ ...kimi, nodes }] },
+      rack: { members: serving },
+    });
+    expect(stepIds(made)).not.toContain('studio-2/placement/kimi/remove');
+    expect([...behind(made, 'studio-2/reboot')]).toContain('studio-2/placement/kimi/stop');
+  });
+
+  it('is no other stop: one by name, or by uninstall, ends only when nothing is left', () => {
+    const goals: readonly Goal[] = [
+      { kind: 'stop', placements: ['kimi'] },
+      { kind: 'uninstall', nodes: goal.nodes, placements: ['kimi'], restore: false, models: false },
+    ];
+    for (const one of goals) {
+      const fleet = one.kind === 'uninstall' ? fleetWithout(meshFleet(), one.nodes).fleet : meshFleet();
+      const made = plan({ goal: one, fleet, rack: { members: serving } });
+      const stops = made.steps.flatMap(({ act }) => (act.kind === 'script' && act.name === 'stop-rank' ? [act] : []));
+      expect([one.kind, stops.length]).toEqual([one.kind, 3]);
+      expect(stops.filter(({ args }) => args.beforeReboot !== undefined)).toEqual([]);
+    }
   });
 
   it('is the way out when nobody can tell what the placement does', () => {

@@ -5,6 +5,7 @@ import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { planJson } from '../../../src/plan/plan-json.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';
+import { exoFleet } from '../mesh/exo-fleet.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { planFor } from './plan-builder.ts';
 
@@ -32,10 +33,22 @@ const plans: Readonly<Record<string, Plan>> = {
     observation: observeMesh(fleet, { members: {} }),
     targets,
   }),
+  'that starts a placement of exo': makePlan({
+    goal: { kind: 'converge' },
+    desired: exoFleet(),
+    observation: observeMesh(exoFleet(), { members: {} }),
+    targets,
+  }),
   'that stops a placement': makePlan({
     goal: { kind: 'stop', placements: ['kimi'] },
     desired: fleet,
     observation: observeMesh(fleet, { members: threeMembers(['joined', 'joined', 'exited']) }),
+    targets,
+  }),
+  'that stops a placement of exo': makePlan({
+    goal: { kind: 'stop', placements: ['kimi'] },
+    desired: exoFleet(),
+    observation: observeMesh(exoFleet(), { members: threeMembers(['joined', 'joined', 'joined']) }),
     targets,
   }),
   'that restarts Macs': planFor({ goal: { kind: 'reboot', nodes: [nodeName('studio-1')] } }),
@@ -89,9 +102,11 @@ describe('a plan as JSON', () => {
     const steps = Object.values(plans).flatMap((plan) => plan.steps);
     expect([...new Set(steps.map(({ act }) => act.kind))].sort()).toEqual([
       'ask',
+      'dialogue',
       'gate',
       'hands',
       'job',
+      'prove',
       'put',
       'reboot',
       'script',

@@ -39,7 +39,7 @@ const dhcp = ([name, , device]: (typeof services)[number], at: number) => [
 /** A Mac that slept, had a Thunderbolt Bridge, and no services for its receptacles but one. */
 const before: Baseline = {
   values: [
-    { key: 'power', text: 'sleep 1\ndisksleep 10\nautorestart 0' },
+    { key: 'power', text: 'sleep 1\nautorestart 0' },
     { key: 'wired-limit', text: '0' },
     { key: 'service-order', text: order },
     { key: 'service-addresses', text: JSON.stringify(Object.fromEntries(services.map(dhcp))) },
@@ -111,9 +111,7 @@ describe('goal uninstall', () => {
     expect(made.effects.map(({ kind }) => kind)).toEqual(['network']);
     const { 'uninstall/stays': stays = '', 'uninstall/by-hand': byHand = '' } = told(made);
     expect(stays).toContain('models as plain files in /opt/meshwright/models');
-    expect(stays).toContain(
-      'power: sleep 0, disksleep 0, autorestart 1 (before: sleep 1, disksleep 10, autorestart 0)',
-    );
+    expect(stays).toContain('power: sleep 0, autorestart 1 (before: sleep 1, autorestart 0)');
     expect(stays).toContain('bridge0 is removed');
     expect(byHand).toContain('rdma_ctl disable');
   });
@@ -134,6 +132,64 @@ describe('goal uninstall', () => {
     expect(argsOf(made, 'clear-node')).toMatchObject({ models: true });
     expect(made.effects.map(({ kind }) => kind)).toContain('delete');
     expect(told(made)['uninstall/stays']).toBe('what could not be read before the first change: firewall.');
+  });
+
+  it('puts an address back with the router it had, and names services that were set up in another way', () => {
+    const manual = { ConfigMethod: 'Manual', Addresses: ['192.0.2.7'], SubnetMasks: ['255.255.255.0'] };
+    const ownWay: readonly (readonly [object, string, object])[] = [
+      [{ ...manual, Router: '192.0.2.1' }, 'manual', { address: '192.0.2.7', prefixLength: 24, router: '192.0.2.1' }],
+      [manual, 'manual', { address: '192.0.2.7', prefixLength: 24 }],
+      [{ ConfigMethod: 'BOOTP' }, 'other', {}],
+    ];
+    for (const [ipv4, method, address] of ownWay) {
+      const recorded = Object.fromEntries(services.map(dhcp));
+      const [id = ''] = Object.keys(recorded).slice(-1);
+      const text = JSON.stringify({ ...recorded, [id]: { ...recorded[id], IPv4: ipv4 } });
+      const values = before.values.map((one) => (one.key === 'service-addresses' ? { ...one, text } : one));
+      const facts = { ...mine, baseline: { ...before, values } };
+      const made = plan({ facts, wish: { restore: true } });
+      const back = method === 'manual' ? [{ ...address, service: 'Thunderbolt 1', device: 'en2' }] : [];
+      expect(argsOf(made, 'restore-network')).toMatchObject({ manual: back });
+      const words = 'services that had their address neither by DHCP nor by hand, and have it no more: Thunderbolt 1';
+      expect(told(made)['uninstall/stays']?.includes(words)).toBe(method === 'other');
+      expect(told(plan({ facts }))['uninstall/stays']).not.toContain(words);
+    }
+  });
+
+  it('counts a service with another router as changed', () => {
+    const ipv4 = {
+      ConfigMethod: 'Manual',
+      Addresses: ['192.0.2.7'],
+      SubnetMasks: ['255.255.255.0'],
+      Router: '192.0.2.1',
+    };
+    const recorded = Object.fromEntries(services.map(dhcp));
+    const [id = ''] = Object.keys(recorded).slice(-1);
+    const text = JSON.stringify({ ...recorded, [id]: { ...recorded[id], IPv4: ipv4 } });
+    const values = before.values.map((one) => (one.key === 'service-addresses' ? { ...one, text } : one));
+    const backOf = (router: string): unknown => {
+      const address = { address: '192.0.2.7', prefixLength: 24 };
+      const now = { service: 'Thunderbolt 1', device: 'en2', method: 'manual', address, router } as const;
+      const facts = { ...mine, baseline: { ...before, values }, 'service-addresses': [now] };
+      return argsOf(plan({ facts, wish: { restore: true } }), 'restore-network');
+    };
+    expect(backOf('192.0.2.1')).toMatchObject({ manual: [] });
+    expect(backOf('192.0.2.254')).toMatchObject({ manual: [{ router: '192.0.2.1' }] });
+  });
+
+  it('compares Spotlight volume by volume, of those that are still there', () => {
+    const text = ['/ on', '/Volumes/Off off', '/Volumes/Gone on'].join('\n');
+    const baseline: Baseline = { values: [{ key: 'spotlight', text }], daemons: [] };
+    const restored = (state: 'on' | 'off'): readonly string[] => {
+      const spotlight = [
+        { volume: '/', state },
+        { volume: '/Volumes/Off', state: 'off' },
+        { volume: '/Volumes/New', state: 'on' },
+      ] as const;
+      return stepIds(plan({ facts: { ...mine, baseline, spotlight }, wish: { restore: true } }));
+    };
+    expect(restored('off')).toContain(`${node}/uninstall/value/spotlight`);
+    expect(restored('on')).not.toContain(`${node}/uninstall/value/spotlight`);
   });
 
   it('gives a daemon of somebody else its plist back, and lets it run again only with --restore', () => {

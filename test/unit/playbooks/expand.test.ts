@@ -79,6 +79,40 @@ describe('a task', () => {
     });
   });
 
+  it('that stops or restarts says what a later one starts, unless another brings runtimes and models before', () => {
+    const all = names('studio-1', 'studio-2', 'studio-3', 'studio-4');
+    const backOf = (task: Task, ...later: readonly Task[]) => {
+      const work = expandTask(
+        task,
+        scope,
+        all,
+        later.map((one) => ({ task: one, nodes: all })),
+      );
+      return work.kind === 'plan' && 'back' in work.goal ? work.goal.back : [];
+    };
+    const start: Task = { kind: 'start' };
+    expect(backOf({ kind: 'stop' }, start)).toEqual(['kimi', 'qwen']);
+    expect(backOf({ kind: 'stop', placements: ['qwen'] }, { kind: 'verify' }, start)).toEqual(['qwen']);
+    expect(backOf({ kind: 'reboot' }, { kind: 'converge', only: ['wired-limit'] }, start)).toEqual(['kimi', 'qwen']);
+    expect(backOf({ kind: 'stop' }, { kind: 'converge' }, start)).toEqual([]);
+    expect(backOf({ kind: 'stop' }, { kind: 'converge', only: ['runtime', 'model'] }, start)).toEqual([]);
+    expect(backOf({ kind: 'stop' })).toEqual([]);
+    expect(backOf(start, { kind: 'stop' })).toEqual([]);
+  });
+
+  it('that drains takes what is published, on its leader alone', () => {
+    const drain = { kind: 'drain', deadlineMs: 60_000 } as const;
+    expect(expand(drain)).toEqual({
+      kind: 'plan',
+      goal: { kind: 'drain', placements: ['qwen'], waitMs: 60_000 },
+      targets: names('studio-3'),
+    });
+    expect(expandTask(drain, onTargets('studio-4'), names('studio-4'))).toMatchObject({
+      goal: { placements: [] },
+      targets: [],
+    });
+  });
+
   it('that starts leaves what the file wants stopped, unless it is named', () => {
     const worker = onTargets('studio-4');
     expect(expandTask({ kind: 'start' }, worker, names('studio-4'))).toMatchObject({

@@ -24,7 +24,7 @@ const shipped = readdirSync('playbooks');
 
 describe('a shipped playbook', () => {
   it('is there for each verb that is one', () => {
-    expect([...shipped].sort()).toEqual(['apply.yaml', 'reboot.yaml', 'restart.yaml', 'shutdown.yaml']);
+    expect([...shipped].sort()).toEqual(['apply.yaml', 'drain.yaml', 'reboot.yaml', 'restart.yaml', 'shutdown.yaml']);
   });
 
   it.each(shipped)('%s has nothing wrong with it, and is short enough to be read', (file) => {
@@ -51,6 +51,8 @@ plays:
       - converge: { only: [power] }
       - verify: {}
       - stop: { placements: [kimi] }
+      - drain: { placements: [qwen], deadline: 10m }
+      - drain: {}
       - reboot: {}
       - wait: { for: serving, deadline: 90s }
       - assert: { property: power/sleep, is: 0, says: "It sleeps." }
@@ -80,6 +82,8 @@ plays:
             { kind: 'converge', only: ['power'] },
             { kind: 'verify' },
             { kind: 'stop', placements: ['kimi'] },
+            { kind: 'drain', placements: ['qwen'], deadlineMs: 600_000 },
+            { kind: 'drain', deadlineMs: 30_000 },
             { kind: 'reboot' },
             { kind: 'wait', for: 'serving', deadlineMs: 90_000 },
             { kind: 'assert', property: 'power/sleep', is: 0, says: 'It sleeps.' },
@@ -121,6 +125,11 @@ plays:
     const words = wordsOf(JSON.parse(readFileSync('schemas/playbook.schema.json', 'utf8')));
     expect(words.length).toBeGreaterThan(30);
     expect(words.filter((word) => parse(word, { version: '1.1' }) !== word)).toEqual([]);
+  });
+
+  it('drains what is published, and is told where nothing stands that could be closed', () => {
+    const { diagnostics } = load('playbook: 1\nplays: [{ nodes: all, tasks: [drain: { placements: [qwen, kimi] }] }]');
+    expect(diagnostics.map(placeOf)).toEqual(['2:59 playbook/not-published']);
   });
 
   it('has all its mistakes told at once, each with its place and what was meant', () => {

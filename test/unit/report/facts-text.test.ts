@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { digest } from '../../../src/model/digest.ts';
+import type { DoorSight } from '../../../src/model/doorman.ts';
 import type { FactName, PlacementMember } from '../../../src/model/fact-values.ts';
 import { factsText } from '../../../src/report/facts-text.ts';
 import {
@@ -20,16 +21,34 @@ const member = (more: Partial<PlacementMember>): PlacementMember => ({
   rank: 0,
   size: 4,
   port: 29_512,
+  meetPort: 0,
   endpointPort: 8_080,
   tokenPath: '/v1/chat/completions',
   tokenPointer: '/choices/0/message/content',
   tokenDeadlineMs: 4_000,
+  logPattern: '',
   startedIn: 'F2B1C3D4-0000-4000-8000-000000000001',
   starts: 2,
   isListening: true,
+  isMeeting: false,
+  said: [],
   token: { kind: 'not-asked' },
   ...more,
 });
+
+const door: DoorSight = {
+  placement: 'kimi',
+  running: 2,
+  waiting: 1,
+  counts: {
+    requests: 412,
+    failed: 3,
+    refused: 0,
+    tokens: 96_100,
+    firstToken: { count: 0, totalMs: 0, lastMs: 0 },
+    generating: { tokens: 0, totalMs: 0, lastPerSecond: 0 },
+  },
+};
 
 const changes: RackChanges = {
   values: {
@@ -81,6 +100,10 @@ const changes: RackChanges = {
         member({ rank: 0, placement: 'qwen', token: { kind: 'silent', reason: 'nothing listens on port 8080' } }),
       ],
       services: [{ label: 'dev.meshwright.keeper', state: 'running', pid: 211, runs: 1, lastExit: '(never exited)' }],
+      doormen: [
+        { kind: 'answered', port: 8_080, strangers: 0, doors: [door] },
+        { kind: 'silent', port: 8_081, reason: 'it did not answer in time' },
+      ],
       jobs: [{ key: 'abc', fields: { state: 'running', model: 'kimi-k2' } }],
       leases: [{ fields: { owner: 'ana', verb: 'apply' } }],
       rollbacks: [{ state: 'pending', fields: { run: 'r-1', step: 'studio-1/address' } }],

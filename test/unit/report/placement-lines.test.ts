@@ -64,6 +64,33 @@ describe('lines of placements', () => {
     }
   });
 
+  it('have below them what each node holds, beside what was predicted where that is another number', () => {
+    const held = { weights: 7_090_000_000, cache: 12_580_000, compute: 1 };
+    const one: PlacementSurvey = {
+      ...hung,
+      memory: [
+        { node: nodeName('studio-1'), held, predicted: { weights: 7_090_001_000, cache: 12_580_000 } },
+        { node: nodeName('studio-2'), held, predicted: { weights: 8_100_000_000, cache: 12_580_000 } },
+        { node: nodeName('studio-3'), held },
+      ],
+    };
+    expect(lines([one])).toEqual([
+      '  qwen   hung   rdma   studio-1,2   tensor   gen 12',
+      '    studio-1 holds weights 7.1 GB, cache 12.6 MB, as predicted',
+      '    studio-2 holds weights 7.1 GB, cache 12.6 MB (predicted: weights 8.1 GB,',
+      '    cache 12.6 MB)',
+      '    studio-3 holds weights 7.1 GB, cache 12.6 MB',
+    ]);
+  });
+
+  it('say of one that gave no token in time by what it is known to serve', () => {
+    const evidence = 'busy: 2 requests are inside its door, and something of an answer came 0.8 s ago';
+    expect(lines([{ ...serving('qwen', 2), evidence, proof: 'traffic' }]).slice(1)).toEqual([
+      '    busy: 2 requests are inside its door, and something of an answer came 0.8 s',
+      '    ago',
+    ]);
+  });
+
   it('are warnings only where the file wants something else', () => {
     const tones = (one: PlacementSurvey): readonly string[] => {
       const found: string[] = [];

@@ -57,6 +57,29 @@ const unreachable: RackChanges = {
   },
 };
 
+const onFallback: StatusInput['placements'][number] = {
+  name: 'kimi',
+  state: 'serving',
+  evidence: 'its endpoint gave a token',
+  wanted: 'serving',
+  standing: 'differs',
+  nodes: desiredFleet({}).nodes.map(({ name }) => name),
+  transport: 'tcp',
+  onFallback: { contextTokens: 4_096, away: [] },
+};
+
+describe('the headline of a rack on which nothing is wrong', () => {
+  it('excepts what serves and is not as the file says', () => {
+    const shown = { desired: desiredFleet({}), observation: observedFleet({}), findings: [], isSimulated: false };
+    const headlineWith = (placements: StatusInput['placements']) =>
+      statusText({ ...shown, placements, columns: 80, unicode: false }).split('\n')[2];
+    expect(headlineWith([onFallback])).toBe('  All is as the file says but kimi: 4 nodes, 6 links and 1 placement.');
+    expect(headlineWith([{ ...onFallback, standing: 'met' }])).toBe(
+      '  All is as the file says: 4 nodes, 6 links and 1 placement.',
+    );
+  });
+});
+
 describe('status of a rack', () => {
   it('says in one line that all is well', async () => {
     await expect(show({})).toMatchFileSnapshot(golden('healthy'));
@@ -205,7 +228,7 @@ describe('width of the status', () => {
     for (let columns = 40; columns <= 200; columns += 1) {
       const text = show({ ...broken, ...unreachable }, { columns });
       expect(widest(text.replaceAll(/^ +(?:sudo|meshwright) .*$/gm, ''))).toBeLessThanOrEqual(columns);
-      expect(text).toMatch(/^ +sudo pmset -a sleep 0 autorestart 1$/m);
+      expect(text).toMatch(/^ +sudo pmset -c sleep 0 autorestart 1$/m);
     }
   });
 

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf } from '../../../src/model/digest.ts';
-import type { FactValues } from '../../../src/model/fact-values.ts';
+import type { FactValues, PlacementMember } from '../../../src/model/fact-values.ts';
 import type { Step } from '../../../src/model/step.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { fleetWith } from '../runtimes/llamacpp-rpc/llama-fleet.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 const published: Partial<FactValues> = {
@@ -99,6 +100,40 @@ describe('a placement within a whole plan', () => {
       },
     ]);
     expect(plan.steps.filter(({ resource }) => resource === 'placement')).toEqual([]);
+  });
+
+  it('is restarted once where it came back over TCP instead of RDMA, and then waits for people', () => {
+    const desired = fleetWith({ placement: { transport: 'rdma' } });
+    const planWith = (changes: Partial<PlacementMember>, goal?: Goal): Plan => {
+      const members = Object.fromEntries(
+        Object.entries(threeMembers(['joined', 'joined', 'joined'], { starts: 1 })).map(([node, ranks]) => [
+          node,
+          ranks.map((one) => ({ ...one, startedIn: `BOOT-${node}`, changes })),
+        ]),
+      );
+      return planFor({ desired, rack: { members }, ...(goal && { goal }) });
+    };
+    const accepted = 'Accepted client connection';
+    const kicksOf = (plan: Plan): readonly unknown[] =>
+      plan.steps.flatMap(({ act }) => (act.kind === 'script' && act.name === 'kick-rank' ? [act.args] : []));
+    const first = planWith({ said: [accepted] });
+    expect(kicksOf(first)).toMatchObject([{ lastTalked: 'tcp' }, { lastTalked: 'tcp' }, { lastTalked: 'tcp' }]);
+    const again = planWith({ said: [accepted], lastTalked: 'tcp' });
+    expect(again.steps.filter(({ resource }) => resource === 'placement')).toEqual([]);
+    expect(again.blockers.filter(({ code }) => code === 'mesh/stays-on-tcp')).toMatchObject([
+      {
+        node: 'studio-1',
+        action: expect.stringContaining(
+          '(no log says why): meshwright doctor, then meshwright reboot studio-1 studio-2',
+        ),
+        blocks: ['studio-1 placement/kimi'],
+      },
+    ]);
+    const told = planWith({ said: [accepted, 'RDMA activate failed, staying on TCP'], lastTalked: 'tcp' });
+    expect(told.blockers[0]?.action).toContain('(studio-1 said "RDMA activate failed, staying on TCP")');
+    const stop = planWith({ said: [accepted], lastTalked: 'tcp' }, { kind: 'stop', placements: ['kimi'] });
+    expect(stop.blockers).toEqual([]);
+    expect(stop.steps.length).toBeGreaterThan(0);
   });
 
   it('is stopped though nothing of what a start needs is in order', () => {

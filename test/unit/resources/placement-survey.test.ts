@@ -101,7 +101,7 @@ describe('state of a placement', () => {
 
   it('is unknown when it runs and nobody knows what the file wants of it', () => {
     const { runtimes, ...desired } = meshFleet();
-    const unsettled = { ...desired, runtimes: runtimes.map(({ sha256: _, ...rest }) => rest) };
+    const unsettled = { ...desired, runtimes: runtimes.map(({ digest: _, ...rest }) => rest) };
     const observation = observeMesh(meshFleet(), { members: threeMembers(['joined', 'joined', 'joined']) });
     const view = viewOf({ desired: unsettled, observation, targets: desired.nodes.map(({ name }) => name) });
     expect(told(view)).toEqual([

@@ -7,6 +7,7 @@ import { placement } from '../../../src/resources/placement.ts';
 import type { Property, View } from '../../../src/resources/resource.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
+import { lastingNames } from '../../../src/runtimes/seen-names.ts';
 import { textDigest } from '../../../src/script/put-file.ts';
 import { serviceFile } from '../../../src/script/rank-paths.ts';
 import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
@@ -23,7 +24,7 @@ function viewFor(rack: MeshRack, changes: MeshChanges = {}, targets?: readonly s
 function seals(state: KeptFile['state'] = 'intact'): NonNullable<MeshRack['values']> {
   const fleet = meshFleet();
   const [kimi] = fleet.placements;
-  const configured = kimi === undefined ? undefined : configurePlacement(kimi, fleet, 4);
+  const configured = kimi === undefined ? undefined : configurePlacement(kimi, fleet, 4, lastingNames);
   const ranks = configured?.kind === 'configured' ? configured.ranks : [];
   const { path } = serviceFile('kimi');
   return Object.fromEntries(
@@ -119,16 +120,19 @@ describe('steps of a start', () => {
         port: 8_080,
         path: '/v1/chat/completions',
         pointer: '/choices/0/message/content',
+        patience: { placement: 'kimi', stallMs: 30_000 },
       },
-      deadlineMs: 30_000,
+      deadlineMs: 150_000,
     });
     const [wanted] = differing(view).filter(({ address }) => address === 'placement/kimi');
     expect(last?.establishes).toEqual([{ node: 'studio-1', address: 'placement/kimi', value: wanted?.desired }]);
   });
 
-  it('give a wave as long as the first token may take', () => {
-    const deadlines = steps.filter(({ id }) => /joined/.test(id)).map(({ deadlineMs }) => deadlineMs);
-    expect(deadlines).toEqual([30_000, 30_000]);
+  it('give a wave as long as the first token may take without progress, and as long as the model needs with it', () => {
+    const waits = steps.filter(({ id }) => /joined/.test(id));
+    expect(waits.map(({ act, deadlineMs }) => [act, deadlineMs])).toEqual(
+      [1, 2].map(() => [expect.objectContaining({ patience: { placement: 'kimi', stallMs: 30_000 } }), 150_000]),
+    );
   });
 });
 
@@ -140,6 +144,23 @@ describe('steps of a stop', () => {
       return stop?.act.kind === 'script' && stop.act.name === 'stop-rank' ? stop.act.args.graceMs : undefined;
     });
     expect(graces).toEqual([10_000, 2_000]);
+  });
+});
+
+describe('what a stop or a restart takes away', () => {
+  const kinds = (reason: object, state: 'serving' | 'stopped'): readonly string[] => {
+    const token = { kind: 'silent' as const, reason: 'no token', ...reason };
+    const members = threeMembers(['joined', 'joined', 'joined'], { token });
+    const stops = stepsFor(viewFor({ members }, { placement: { state } })).filter(({ id }) => id.endsWith('/stop'));
+    return [...new Set(stops.map(({ effect }) => effect.kind))];
+  };
+
+  it('is an interruption for whoever a busy mesh may answer, and a mesh that can answer nobody interrupts nobody', () => {
+    expect([kinds({ isTimeout: true }, 'serving'), kinds({ isTimeout: true }, 'stopped')]).toEqual([
+      ['interrupt'],
+      ['interrupt'],
+    ]);
+    expect([kinds({}, 'serving'), kinds({}, 'stopped')]).toEqual([['start'], ['start']]);
   });
 });
 

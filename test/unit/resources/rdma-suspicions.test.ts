@@ -22,6 +22,17 @@ const said = (node: string, complaint: string, startedIn = `BOOT-${node}`): Part
   'rdma-starts': { startedIn, starts: 1, last: [{ placement: 'kimi', startedIn, complaint }] },
 });
 
+/** The same members, one of which has complained since its last start. */
+const complaining = (
+  members: NonNullable<MeshRack['members']>,
+  node: string,
+  complaint: string,
+  startedIn = `BOOT-${node}`,
+): NonNullable<MeshRack['members']> => ({
+  ...members,
+  [node]: (members[node] ?? []).map((one) => ({ ...one, startedIn, changes: { complaint } })),
+});
+
 function suspicions(rack: MeshRack, changes: MeshChanges = overRdma): readonly Diagnostic[] {
   const desired = meshFleet(changes);
   const observation = observeMesh(desired, rack);
@@ -89,6 +100,24 @@ describe('a start over RDMA that failed', () => {
       expect(found?.detail).toContain(`studio-2 said "${text}"`);
     },
   );
+
+  it.each(['connect: No route to host', '[Errno 65] No route to host'])(
+    'over TCP, with "%s", is told the same where all cables are as declared and have addresses',
+    (complaint) => {
+      const members = complaining(dead, 'studio-2', complaint);
+      const [found, ...others] = suspicions({ members }, {});
+      expect([found?.code, found?.subject, others]).toEqual(['mesh/suspected-local-network', 'node studio-2', []]);
+      expect(found?.detail).toContain(`studio-2 said "${complaint}"`);
+      expect(short({ members, values: { 'studio-3': { interfaces: [] } } }, {})).toEqual([]);
+      expect(short({ members, unknown: { 'studio-3': { thunderbolt: 'garbled' } } }, {})).toEqual([]);
+    },
+  );
+
+  it('over TCP with other words, or in another boot session, tells nothing', () => {
+    expect(short({ members: complaining(dead, 'studio-2', 'errno 12') }, {})).toEqual([]);
+    const before = complaining(dead, 'studio-2', 'No route to host', 'BOOT-of-before');
+    expect(short({ members: before }, {})).toEqual([]);
+  });
 
   it('without a word of the verbs library is another trouble', () => {
     expect(short({ members: dead })).toEqual([]);

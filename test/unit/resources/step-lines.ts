@@ -41,5 +41,7 @@ function effectWords(effect: Effect): string {
 export function stepLine(step: Step, placement: string): string {
   const needs = step.needs.map((id) => shortId(id, placement));
   const after = needs.length === 0 ? '' : ` after ${needs.join(' ')}`;
-  return `${shortId(step.id, placement)}: ${actWords(step)}${effectWords(step.effect)}${after}`;
+  const ended = (step.after ?? []).map((id) => shortId(id, placement));
+  const behind = ended.length === 0 ? '' : `, once ended ${ended.join(' ')}`;
+  return `${shortId(step.id, placement)}: ${actWords(step)}${effectWords(step.effect)}${after}${behind}`;
 }

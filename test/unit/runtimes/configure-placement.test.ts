@@ -8,6 +8,7 @@ import {
   configurePlacement,
   type RankConfiguration,
 } from '../../../src/runtimes/configure-placement.ts';
+import { lastingNames } from '../../../src/runtimes/seen-names.ts';
 import { renderPath } from '../../../src/script/node-paths.ts';
 import { type MeshChanges, meshFleet } from '../mesh/rack-with-mesh.ts';
 
@@ -21,7 +22,7 @@ function partText(part: Text[number], prefix: string): string {
 function configured(fleet: DesiredFleet, generation = 5): Configured {
   const [kimi] = fleet.placements;
   if (kimi === undefined) throw new Error('the fleet has no placement');
-  const configuration = configurePlacement(kimi, fleet, generation);
+  const configuration = configurePlacement(kimi, fleet, generation, lastingNames);
   if (configuration.kind === 'incomplete') throw new Error(configuration.missing);
   return configuration;
 }
@@ -55,6 +56,8 @@ describe('configuration of a placement', () => {
 \t<false/>
 \t<key>Label</key>
 \t<string>dev.meshwright.rank.kimi</string>
+\t<key>ProcessType</key>
+\t<string>Interactive</string>
 \t<key>ProgramArguments</key>
 \t<array>
 \t\t<string>/opt/meshwright/runtimes/reference/${runtime}/bin/rank</string>
@@ -66,6 +69,11 @@ describe('configuration of a placement', () => {
 \t</array>
 \t<key>RunAtLoad</key>
 \t<false/>
+\t<key>SoftResourceLimits</key>
+\t<dict>
+\t\t<key>NumberOfFiles</key>
+\t\t<integer>65535</integer>
+\t</dict>
 \t<key>StandardErrorPath</key>
 \t<string>/Library/Application Support/meshwright/log/kimi.log</string>
 \t<key>StandardOutPath</key>
@@ -92,10 +100,13 @@ describe('configuration of a placement', () => {
       rank: 0,
       size: 3,
       port: ranks[0]?.record.port,
+      meetPort: 0,
       endpointPort: 8_080,
       tokenPath: '/v1/chat/completions',
       tokenPointer: '/choices/0/message/content',
       tokenDeadlineMs: 20_000,
+      logPattern: '',
+      driver: 'command',
     });
   });
 
@@ -191,7 +202,7 @@ describe('configuration of a placement', () => {
     const [kimi] = fleet.placements;
     if (kimi === undefined) throw new Error('the fleet has no placement');
     const missing = (changed: DesiredFleet): string => {
-      const configuration = configurePlacement(kimi, changed, 1);
+      const configuration = configurePlacement(kimi, changed, 1, lastingNames);
       return configuration.kind === 'incomplete' ? configuration.missing : '';
     };
     expect(missing({ ...fleet, runtimes: [] })).toBe('the digest of runtime reference is not known yet');
@@ -212,7 +223,7 @@ describe('digest of a placement', () => {
   });
 
   it.each<[string, MeshChanges]>([
-    ['the archive', { runtime: { sha256: digestOf('another') } }],
+    ['the archive', { runtime: { digest: digestOf('another') } }],
     ['the command', { runtime: { command: ['{runtime}/bin/rank'] } }],
     ['the place of the token', { runtime: { token: { path: '/v1/completions', json: '/choices/0/text' } } }],
     ['the order of the nodes', { placement: { nodes: ['studio-2', 'studio-1', 'studio-3'].map(nodeName) } }],

@@ -14,6 +14,16 @@ const mdutil = (set: string): string => `case "$*" in
 esac`;
 const setsIndex = 'case $3 in (on) v="enabled. " ;; (*) v=disabled. ;; esac; printf %s "$v" >"$R/../index"';
 
+/** mdutil of a Mac with several volumes, in the order of their files. */
+const perVolume = `case "$*" in
+('-a -s') for i in "$R"/../volumes/*; do /bin/cat "$i" "$R/../states/\${i##*/}"; done ;;
+('-i on '*) for i in "$R"/../volumes/*; do
+  read -r v <"$i"
+  [ "$v" != "$3:" ] || printf '\\tIndexing enabled. \\n' >"$R/../states/\${i##*/}"
+done ;;
+(*) exit 1 ;;
+esac`;
+
 function withBackups(root: MacRoot, isOn: boolean): void {
   root.file(`${domain}.plist`, '');
   root.file('../auto', isOn ? '1\n' : '0\n');
@@ -57,13 +67,40 @@ describe.each(scriptShells)('services in the background under $name', (shell) =>
 
   it('are set back to what they were', async () => {
     const root = newRoot(shell);
-    root.file('../index', 'disabled.');
-    root.recorded('usr/bin/mdutil', mdutil(setsIndex));
     withBackups(root, false);
-    for (const key of ['spotlight', 'time-machine'] as const) {
-      root.file(`${ours}/baseline/${key}`, 'on\n');
-      expect(await run(root, { name: 'restore-value', args: { key } })).toEqual(changed);
-      expect(await run(root, { name: 'restore-value', args: { key } })).toEqual(unchanged);
+    const call = { name: 'restore-value', args: { key: 'time-machine' } } as const;
+    root.file(`${ours}/baseline/time-machine`, 'on\n');
+    expect(await run(root, call)).toEqual(changed);
+    expect(await run(root, call)).toEqual(unchanged);
+  });
+
+  it('are set back volume by volume, and of volumes that are still there', async () => {
+    const root = newRoot(shell);
+    for (const [at, volume] of ['/', '/Volumes/My Disk', '/Volumes/Off', '/Volumes/New'].entries()) {
+      root.file(`../volumes/${at}`, `${volume}:\n`);
+      root.file(`../states/${at}`, '\tIndexing disabled.\n');
+    }
+    root.recorded('usr/bin/mdutil', perVolume);
+    const before = ['/ on', '/Volumes/My Disk on', '/Volumes/Off off', '/Volumes/Gone on', ''].join('\n');
+    root.file(`${ours}/baseline/spotlight`, before);
+    const call = { name: 'restore-value', args: { key: 'spotlight' } } as const;
+    expect(await run(root, call)).toEqual(changed);
+    expect(await run(root, call)).toEqual(unchanged);
+    expect(root.calls().filter((one) => !one.endsWith(' -s'))).toEqual([
+      'mdutil -i on /',
+      'mdutil -i on /Volumes/My Disk',
+    ]);
+  });
+
+  it('are not believed to be back when the tool did nothing, or the words are no states', async () => {
+    const root = newRoot(shell);
+    root.file('../index', 'disabled.');
+    root.recorded('usr/bin/mdutil', mdutil(':'));
+    root.tool('bin/sleep', 'exit 0');
+    const call = { name: 'restore-value', args: { key: 'spotlight' } } as const;
+    for (const words of ['/ on\n', '/ perhaps\n']) {
+      root.file(`${ours}/baseline/spotlight`, words);
+      expect(await run(root, call)).toMatchObject({ kind: 'failed', slug: 'restore' });
     }
   });
 });

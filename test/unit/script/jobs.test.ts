@@ -206,9 +206,9 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     writeFileSync(join(root.folder, stagedArchive(exampleRuntime, 'tar.gz').path), made.stdout);
     return sha256(made.stdout);
   };
-  const unpack = (archive: Digest): JobCall => ({
+  const unpack = (archive: Digest, more: { readonly program?: string } = {}): JobCall => ({
     name: 'unpack-runtime',
-    args: { tree: exampleRuntime, archive: 'tar.gz', sha256: archive },
+    args: { tree: exampleRuntime, archive: 'tar.gz', sha256: archive, extras: [], ...more },
   });
 
   it('is unpacked as it was packed, for everybody to read and for root to write', async () => {
@@ -231,6 +231,17 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     root.file(stagedArchive(exampleRuntime, 'tar.gz').path, 'no archive');
     expect(await runJob(root, unpack(sha256('no archive')))).toMatchObject({ failure: { slug: 'bad-archive' } });
     expect(isVerified(root, exampleRuntime)).toBe(false);
+  });
+
+  it('is refused when the program that the file names is not in it', async () => {
+    const root = newRoot(shell);
+    const archive = packed(root, ['bin', 'lib']);
+    expect(await runJob(root, unpack(archive, { program: 'exo-1/exo' }))).toMatchObject({
+      exit: 1,
+      failure: { slug: 'no-program', text: 'the archive has no program exo-1/exo' },
+    });
+    expect(isVerified(root, exampleRuntime)).toBe(false);
+    expect(await runJob(root, unpack(archive, { program: 'bin/rank' }))).toMatchObject({ exit: 0 });
   });
 
   it('is refused whole when a member would land outside', async () => {

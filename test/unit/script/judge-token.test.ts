@@ -15,6 +15,32 @@ describe('judge of a token', () => {
   });
 
   it.each([
+    ['with no text yet', { content: '', reasoning_content: 'We' }, { text: 'We', isThought: true }],
+    ['without any content', { reasoning: 'We' }, { text: 'We', isThought: true }],
+    ['with content that is null', { content: null, reasoning: 'We' }, { text: 'We', isThought: true }],
+    ['before what it says', { content: 'Hi', reasoning_content: 'We' }, { text: 'Hi', thought: 'We' }],
+    ['under both names', { reasoning: 'We', reasoning_content: 'We' }, { text: 'We', isThought: true }],
+    ['that is empty', { content: 'Hi', reasoning_content: '' }, { text: 'Hi' }],
+    ['that is null', { content: 'Hi', reasoning_content: null }, { text: 'Hi' }],
+  ])('takes a thought %s for a token of a reasoning model', (_case, message, token) => {
+    const body = JSON.stringify({ choices: [{ message }] });
+    expect(judgeToken({ status: 200, body }, pointer)).toEqual({ kind: 'token', ...token });
+  });
+
+  it.each([
+    [{ content: '', reasoning_content: '' }, `the text at ${pointer} is empty`],
+    [{ content: '', reasoning_content: null, reasoning: 4 }, `the text at ${pointer} is empty`],
+  ])('finds no token where neither a thought nor a text is there: %j', (message, reason) => {
+    const body = JSON.stringify({ choices: [{ message }] });
+    expect(judgeToken({ status: 200, body }, pointer)).toEqual({ kind: 'none', reason });
+  });
+
+  it('looks for thoughts beside the text of a chat alone', () => {
+    const body = JSON.stringify({ text: '', choices: [{ message: { reasoning: 'We' } }] });
+    expect(judgeToken({ status: 200, body }, '/text')).toEqual({ kind: 'none', reason: 'the text at /text is empty' });
+  });
+
+  it.each([
     ['no answer at all', 0, '', pointer, 'the endpoint did not answer'],
     ['another status', 503, chat('Hi'), pointer, 'the endpoint answered with status 503'],
     ['another success', 204, '', pointer, 'the endpoint answered with status 204'],

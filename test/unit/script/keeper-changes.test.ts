@@ -143,6 +143,16 @@ esac`,
     expect(root.has(mark)).toBe(true);
   });
 
+  it('leaves the order as it is where even looking at it is refused, and fails where no keeper holds anything', async () => {
+    const root = withMac();
+    root.recorded('usr/sbin/networksetup', refusal);
+    const order = { last: ['en3'] } as const;
+    const without = await run(root, { name: 'order-services', args: order });
+    expect([without, root.has(mark)]).toMatchObject([{ kind: 'failed', slug: 'no-full-disk-access' }, false]);
+    expect(await run(root, { name: 'order-services', args: { ...order, keeper: true } })).toEqual(unchanged);
+    expect(root.has(mark)).toBe(true);
+  });
+
   it('takes the bridge away where even looking at its service is refused', async () => {
     const root = withMac();
     root.recorded('usr/sbin/networksetup', refusal);

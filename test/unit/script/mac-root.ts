@@ -21,6 +21,7 @@ const sameTools = [
   'usr/bin/curl',
   'usr/bin/find',
   'usr/bin/head',
+  'usr/bin/perl',
   'usr/bin/readlink',
   'usr/bin/shasum',
   'usr/bin/tail',
@@ -39,9 +40,11 @@ const translated: Readonly<Record<string, string>> =
     : {
         'bin/mv': 'case $1 in (-fh) shift; set -- -fT "$@" ;; esac\n',
         'bin/cp': 'case $1 in (-c) shift ;; esac\n',
-        'usr/bin/stat': `case $2 in (%z) f=%s ;; (%m) f=%Y ;; (%Lp) f=%a ;; ('%Lp %N') f='%a %n' ;; (%u) f=%u ;; ('%i %z') f='%i %s' ;; (*) exit 64 ;; esac
+        'usr/bin/stat': `l=
+case $1 in (-L) l=-L; shift ;; esac
+case $2 in (%z) f=%s ;; (%m) f=%Y ;; (%Lp) f=%a ;; ('%Lp %N') f='%a %n' ;; (%u) f=%u ;; ('%i %z') f='%i %s' ;; (*) exit 64 ;; esac
 shift 2
-set -- -c "$f" "$@"
+set -- $l -c "$f" "$@"
 `,
         'usr/bin/base64': 'set -- -w0\n',
         'usr/bin/tar': 'PATH=/usr/bin:/bin\n',

@@ -80,12 +80,23 @@ export function removedAfter<Words extends readonly unknown[], Root extends Node
   };
 }
 
+/** What somebody removes in this moment is gone. */
 function treeOf(root: string, path: string): readonly string[] {
+  try {
+    return linesOf(root, path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function linesOf(root: string, path: string): readonly string[] {
   const full = join(root, path);
-  const { mode } = statSync(full);
-  if (!statSync(full).isDirectory()) return [`${path} ${mode.toString(8)} ${readFileSync(full, 'utf8')}`];
+  const stat = statSync(full);
+  const mode = stat.mode.toString(8);
+  if (!stat.isDirectory()) return [`${path} ${mode} ${readFileSync(full, 'utf8')}`];
   const names = readdirSync(full).sort();
-  return [`${path}/ ${mode.toString(8)}`, ...names.flatMap((name) => treeOf(root, join(path, name)))];
+  return [`${path}/ ${mode}`, ...names.flatMap((name) => treeOf(root, join(path, name)))];
 }
 
 /** How a script ended. */
@@ -126,9 +137,9 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Waits until a condition holds, at most ten seconds. @throws Error when it never does. */
+/** Waits until a condition holds, at most a minute. @throws Error when it never does. */
 export async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500; tries += 1) {
+  for (let tries = 0; tries < 3_000; tries += 1) {
     if (condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

@@ -3,7 +3,6 @@ import type { Answer, Probe } from '../../../src/model/probe.ts';
 import { parseFrames } from '../../../src/script/frames.ts';
 import { below, nodePath, tool } from '../../../src/script/node-paths.ts';
 import { observationMaxBytes, observeCommand, observeScript } from '../../../src/script/observe-script.ts';
-import { observationCeilingMs } from '../../../src/script/probe-timing.ts';
 import { isAlive, makeNodeRoot, type NodeRoot, removedAfter, startScript, until } from './node-root.ts';
 import { loginShells, type Shell, scriptShells } from './shells.ts';
 
@@ -104,8 +103,8 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     root.tool('fake/ignores', 'trap \'\' ALRM TERM HUP INT; exec "$R/bin/sleep" 600');
     root.tool('fake/well', 'printf "fine\\n"');
     const answers = await observe(shell, root, [
-      probe('hangs', { deadlineMs: 1_000 }),
-      probe('ignores', { deadlineMs: 1_000 }),
+      probe('hangs', { deadlineMs: 3_000 }),
+      probe('ignores', { deadlineMs: 3_000 }),
       probe('well'),
     ]);
     expect(answers.get('hangs')).toMatchObject({
@@ -122,7 +121,7 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
   it('marks a tool that obeys its deadline with exit 0 as late', async () => {
     const root = newRoot(shell);
     root.tool('fake/obeys', 'trap \'kill $!; exit 0\' ALRM; printf half; "$R/bin/sleep" 600 & wait');
-    const answers = await observe(shell, root, [probe('obeys', { deadlineMs: 1_000 })]);
+    const answers = await observe(shell, root, [probe('obeys', { deadlineMs: 3_000 })]);
     expect(answers.get('obeys')).toMatchObject({ isLate: true, exit: { kind: 'exited', code: 0 } });
     await everybodyGone(root);
   });
@@ -142,49 +141,6 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     expect(loud).toMatchObject({ isTruncated: true });
     expect(loud?.stderr).toHaveLength(100);
     expect(well).toMatchObject({ isTruncated: false, stdout: 'fine\n' });
-  });
-
-  it('gives up a probe that cannot be killed and still tells the others', async () => {
-    const root = newRoot(shell);
-    // A ps that knows no parent keeps the watchdog from killing, as a process stuck in the kernel would.
-    root.tool('bin/ps', 'printf "1\\n"');
-    root.tool('fake/stuck', 'exec "$R/bin/sleep" 600');
-    root.tool('fake/stuck-too', 'exec "$R/bin/sleep" 600');
-    root.tool('fake/well', 'printf "fine\\n"');
-    const late = { deadlineMs: 1_000 };
-    const probes = [probe('stuck', late), probe('well', late), probe('stuck-too', late)];
-    const request = { probes, token, rootPrefix: root.folder, budgetMs: 4_000 };
-    const { end } = startScript(shell, observeScript(request));
-    const answers = new Map(parseFrames((await end).stdout, request).map((answer) => [answer.probe, answer]));
-    expect(answers.get('stuck')).toMatchObject({ isLate: true, exit: { kind: 'unknown' } });
-    expect(answers.get('stuck-too')).toMatchObject({ isLate: true, exit: { kind: 'unknown' } });
-    expect(answers.get('well')).toMatchObject({ isLate: false, stdout: 'fine\n' });
-    expect([observationCeilingMs({ probes }), observationCeilingMs(request)]).toEqual([5_000, 1_800]);
-    const stuck = root.started().filter((one) => one.tool.startsWith('fake/stuck'));
-    expect(stuck.map(({ pid }) => isAlive(pid))).toEqual([true, true]);
-    for (const { pid } of stuck) process.kill(pid, 'SIGKILL');
-    await everybodyGone(root);
-  });
-
-  it('gives up four probes that cannot be killed as one, and tells what fifteen others answered', async () => {
-    const root = newRoot(shell);
-    // A ps that knows no parent while the watchdog asks (at ALRM and at KILL) keeps it from killing, as the kernel would.
-    root.tool('bin/ps', 'printf "x\\n" >>"$R/asked"; [ "$(/usr/bin/wc -l <"$R/asked")" -gt 8 ] && exec /bin/ps "$@"');
-    const [stuck, well] = [names('stuck', 4), names('well', 15)];
-    for (const name of stuck) root.tool(`fake/${name}`, 'exec /bin/sleep 600');
-    for (const name of well) root.tool(`fake/${name}`, 'printf "fine\\n"');
-    const probes = [...stuck, ...well].map((name) => probe(name));
-    const { end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder, budgetMs: 4_200 }));
-    const answers = parseFrames((await end).stdout, { probes, token });
-    expect(answers.slice(0, 4)).toEqual(stuck.map((name) => expect.objectContaining({ probe: name, isLate: true })));
-    expect(answers.slice(4).map((answer) => answer.stdout)).toEqual(well.map(() => 'fine\n'));
-    // The watchdog asks for four at ALRM and at KILL; then the main shell asks once for each of the three that it does
-    // not wait for any more.
-    expect(root.started().filter((one) => one.tool === 'bin/ps')).toHaveLength(11);
-    const left = root.started().filter((one) => one.tool.startsWith('fake/stuck'));
-    expect(left).toHaveLength(4);
-    for (const { pid } of left) process.kill(pid, 'SIGKILL');
-    await everybodyGone(root);
   });
 
   it.each(['SIGTERM', 'SIGHUP'] as const)('takes everything with it on %s', async (signal) => {
@@ -212,22 +168,6 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     expect((await end).code).not.toBe(0);
     await everybodyGone(root);
     expect(root.tree()).toEqual(before);
-  });
-
-  it('has its folder removed by the watchdog when it is killed itself', async () => {
-    const root = newRoot(shell);
-    root.tool('fake/hangs', 'exec "$R/bin/sleep" 2');
-    const before = root.tree();
-    const probes = [probe('hangs', { deadlineMs: 1_000 })];
-    const { child, end } = startScript(
-      shell,
-      observeScript({ probes, token, rootPrefix: root.folder, budgetMs: 4_000 }),
-    );
-    await until(() => root.started().filter((one) => one.tool === 'bin/sleep').length === 2);
-    child.kill('SIGKILL');
-    expect((await end).signal).toBe('SIGKILL');
-    await until(() => JSON.stringify(root.tree()) === JSON.stringify(before));
-    await everybodyGone(root);
   });
 
   it('says that it has no place for its files', async () => {

@@ -45,10 +45,21 @@ case $1 in
 (kill) p=$(/bin/cat "$s/pid") && kill -s "\${2#SIG}" "$p" ;;
 esac`;
 
-/** What a rank does; it writes the numbers of its processes into its first argument. */
+/** The vm_stat of such a node, in pages of 16 KiB: 16 GiB unless a file beside the root says otherwise. */
+export const vmStat = `printf 'Mach Virtual Memory Statistics: (page size of 16384 bytes)\\n'
+printf 'Pages free:                                  9563156.\\nPages wired down:                            %s.\\n' \\
+  "$(/bin/cat "$R/../pages" 2>/dev/null || printf 1048576)"`;
+
+const sample = `[ ! -e "$R/../sample-hangs" ] || exec /bin/sleep 600
+printf 'Analysis of sampling process %s\\n' "$1" >"$4"`;
+
+/** What a rank does; it writes the numbers of its processes into its first argument, once it takes signals as it will. */
 const programs = {
   obeys: 'printf "%s\\n" "$$" >>"$1"\nexec /bin/sleep 600',
-  ignores: 'printf "%s\\n" "$$" >>"$1"\ntrap "" TERM\nexec /bin/sleep 600',
+  // A shell cannot trap what its own parent has made it ignore, as it does with INT behind `&`.
+  'obeys INT': `exec /usr/bin/perl -e '$SIG{INT} = sub { exit 0 }; $SIG{TERM} = "IGNORE";
+open my $ran, ">>", shift; print $ran "$$\\n"; close $ran; sleep 1 while 1' "$1"`,
+  ignores: 'trap "" TERM\nprintf "%s\\n" "$$" >>"$1"\nexec /bin/sleep 600',
   'leaves a child': `printf "%s\\n" "$$" >>"$1"
 (trap "" TERM; exec /bin/sleep 600) &
 printf "%s\\n" "$!" >>"$1"
@@ -60,7 +71,14 @@ wait`,
 /** The call that makes the rank ready. */
 export const record = (more: Partial<RankRecord> = {}, user = 'mesh'): ScriptCall => ({
   name: 'bootstrap-rank',
-  args: { record: { ...exampleRecord, ...more }, request: '{"prompt":"it\'s \\n"}', user },
+  args: {
+    record: { ...exampleRecord, ...more },
+    request: '{"prompt":"it\'s \\n"}',
+    user,
+    files: [],
+    links: [],
+    folders: [],
+  },
 });
 /** The call that starts it. */
 export const kick = (generation = 3, transport: 'rdma' | 'tcp' = 'tcp'): ScriptCall => ({
@@ -68,7 +86,15 @@ export const kick = (generation = 3, transport: 'rdma' | 'tcp' = 'tcp'): ScriptC
   args: { placement: 'kimi', generation, transport, startMs: 30_000 },
 });
 /** The call that stops it. */
-export const stop = (graceMs = 250): ScriptCall => ({ name: 'stop-rank', args: { placement: 'kimi', graceMs } });
+export const stop = (graceMs = 250, interruptMs?: number): ScriptCall => ({
+  name: 'stop-rank',
+  args: { placement: 'kimi', graceMs, ...(interruptMs === undefined ? {} : { interruptMs }) },
+});
+/** The call that stops it where a restart of the Mac follows. */
+export const stopBeforeReboot: ScriptCall = {
+  name: 'stop-rank',
+  args: { placement: 'kimi', graceMs: 250, beforeReboot: true },
+};
 /** The call that takes everything of it away. */
 export const remove: ScriptCall = { name: 'remove-rank', args: { placement: 'kimi' } };
 /** The lines of its record. */
@@ -101,6 +127,8 @@ export function rankRoots(): RankRoots {
     root.file('../launchd/x', '');
     root.file('../program', programs[program]);
     root.recorded('bin/launchctl', launchctl);
+    root.tool('usr/bin/vm_stat', vmStat);
+    root.recorded('usr/bin/sample', sample);
     root.file(serviceFile('kimi').path, '<plist/>');
     roots.push(root);
     return root;

@@ -1,10 +1,11 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { ScriptArgs, ScriptCall } from '../../../src/model/node-script.ts';
 import { nodePath } from '../../../src/script/node-paths.ts';
 import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { fileSeal, putBody } from '../../../src/script/put-file.ts';
-import { placementFolder, rankLog, requestFile, serviceFile } from '../../../src/script/rank-paths.ts';
+import { placementFolder, rankFilesFolder, rankLog, requestFile, serviceFile } from '../../../src/script/rank-paths.ts';
 import { bootSession, changed, run, unchanged } from './mac-root.ts';
 import { until } from './node-root.ts';
 import {
@@ -24,6 +25,13 @@ import { scriptShells } from './shells.ts';
 
 const { newRoot, started } = rankRoots();
 
+/** What makes a rank ready. @throws Error when that is no bootstrap */
+function bootstrapArgs(): ScriptArgs['bootstrap-rank'] {
+  const call = record();
+  if (call.name !== 'bootstrap-rank') throw new Error('it is no bootstrap');
+  return call.args;
+}
+
 describe.concurrent.each(scriptShells)('a member that is made ready under $name', (shell) => {
   it('leaves its record and its request, and starts nothing', async () => {
     const root = newRoot(shell);
@@ -41,6 +49,40 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
       `launchctl bootstrap system ${root.folder}${serviceFile('kimi').path}`,
     ]);
     expect([await run(root, record()), processesOf(root)]).toEqual([unchanged, []]);
+  });
+
+  it('keeps the files of this start alone, and makes its links', async () => {
+    const root = newRoot(shell);
+    const call = (more: object): ScriptCall => ({ name: 'bootstrap-rank', args: { ...bootstrapArgs(), ...more } });
+    const folder = rankFilesFolder('kimi').path;
+    root.file(`${folder}/matrix.json`, '[]');
+    root.file(`${folder}/of an older start`, '');
+    const to = nodePath('/opt/meshwright/models/tiny');
+    await run(root, call({ files: ['matrix.json'], links: [{ name: 'models', to }] }));
+    expect(readdirSync(join(root.folder, folder)).toSorted()).toEqual(['matrix.json', 'models']);
+    expect(readlinkSync(join(root.folder, folder, 'models'))).toBe(`${root.folder}${to.path}`);
+    await run(root, call({ record: { ...exampleRecord, generation: 4 } }));
+    expect(root.has(folder)).toBe(false);
+  });
+
+  it('makes the folders of a rank its own, empty unless they keep what is in them', async () => {
+    const root = newRoot(shell);
+    const folders = [
+      { name: 'home', keeps: false },
+      { name: 'cache', keeps: true },
+    ];
+    const call = (generation: number): ScriptCall => ({
+      name: 'bootstrap-rank',
+      args: { ...bootstrapArgs(), record: { ...exampleRecord, generation }, folders },
+    });
+    const folder = rankFilesFolder('kimi').path;
+    expect(await run(root, call(3))).toEqual(changed);
+    for (const { name } of folders) root.file(`${folder}/${name}/of an older start`, '');
+    expect(await run(root, call(4))).toEqual(changed);
+    expect(readdirSync(join(root.folder, folder, 'home'))).toEqual([]);
+    expect(readdirSync(join(root.folder, folder, 'cache'))).toEqual(['of an older start']);
+    const owned = writes(root).filter((one) => one.startsWith(`chown mesh ${root.folder}${folder}/`));
+    expect(owned).toHaveLength(4);
   });
 
   it('gives the log that is there to whoever the rank runs as, without a name to whoever asked sudo', async () => {
@@ -149,7 +191,7 @@ describe.concurrent.each(scriptShells)('a member that is stopped under $name', (
       await until(() => processesOf(root).length === (program === 'ignores' ? 1 : 2));
       expect([program, await run(root, stop())]).toEqual([
         program,
-        { kind: 'done', isChanged: true, said: ['ended=killed'] },
+        { kind: 'done', isChanged: true, said: ['sample=sample-kimi-3.txt', 'ended=killed'] },
       ]);
       expect(processesOf(root).filter(isAlive)).toEqual([]);
     }
@@ -158,7 +200,7 @@ describe.concurrent.each(scriptShells)('a member that is stopped under $name', (
   it('is found again where launchd has forgotten it, by the number and the start of its process', async () => {
     const root = await started(shell, 'ignores');
     rmSync(join(root.folder, '../launchd/loaded'));
-    expect(await run(root, stop())).toEqual({ kind: 'done', isChanged: true, said: ['ended=killed'] });
+    expect(await run(root, stop())).toMatchObject({ said: ['sample=sample-kimi-3.txt', 'ended=killed'] });
     expect(processesOf(root).filter(isAlive)).toEqual([]);
   });
 

@@ -33,16 +33,36 @@ describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) 
     await run(root, stop());
   });
 
+  it('counts for as many as it takes of a device, on from what earlier versions have written', async () => {
+    const root = newRoot(shell);
+    root.file(rdmaStartsFile.path, `boot=${bootSession}\nstarts=3\n`);
+    await run(root, record());
+    const call = kick(3, 'rdma') as Extract<ReturnType<typeof kick>, { readonly name: 'kick-rank' }>;
+    expect(await run(root, { ...call, args: { ...call.args, takes: 2 } })).toEqual(changed);
+    expect(counted(root)).toEqual([`boot=${bootSession}`, 'starts=5']);
+    await run(root, stop());
+  });
+
   it('leaves a mark with its process, the end of its time, and where its log begins', async () => {
     const root = newRoot(shell);
     await run(root, record());
     root.file(rankLog('kimi').path, 'of before\n');
     await run(root, kick(3, 'rdma'));
     await isRunning(root);
-    const [boot, until, log, pid] = marked(root);
-    expect([boot, log]).toEqual([`boot=${bootSession}`, 'log=10']);
+    const [boot, transport, until, log, wired, pid] = marked(root);
+    expect([boot, transport, log, wired]).toEqual([`boot=${bootSession}`, 'transport=rdma', 'log=10', 'wired=0']);
     expect(until).toMatch(/^until=\d{10}$/);
     expect(pid).toBe(`pid=${processesOf(root)[0]}`);
+    await run(root, stop());
+  });
+
+  it('notes over what the one before it talked against the file, which an observation brings', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    const call = kick(3, 'rdma') as Extract<ReturnType<typeof kick>, { readonly name: 'kick-rank' }>;
+    await run(root, { ...call, args: { ...call.args, lastTalked: 'tcp' } });
+    await isRunning(root);
+    expect(marked(root)[5]).toBe('lastTalked=tcp');
     await run(root, stop());
   });
 
@@ -51,12 +71,12 @@ describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) 
     root.file('../launchd/slow', '');
     await run(root, record());
     expect(await run(root, kick(3, 'rdma'))).toMatchObject({ slug: 'ended-at-once' });
-    expect([counted(root)[1], marked(root)[3]]).toEqual(['starts=1', 'pid=0']);
+    expect([counted(root)[1], marked(root)[5]]).toEqual(['starts=1', 'pid=0']);
   });
 
   it('alone is counted: TCP takes nothing of a device', async () => {
     const root = await started(shell, 'obeys');
-    expect([rdmaStartsFile, startFile('kimi')].map(({ path }) => root.has(path))).toEqual([false, false]);
+    expect([rdmaStartsFile, startFile('kimi')].map(({ path }) => root.has(path))).toEqual([false, true]);
     await run(root, stop());
   });
 });

@@ -39,7 +39,7 @@ describe.each(scriptShells)('the baseline under $name', (shell) => {
     const taken = await root.run(takeLeaseScript(root.folder, claim));
     expect(taken.stdout).toBe('@taken 1\n');
     expect(root.read(`${ours}/baseline/wired-limit`)).toBe('4096\n');
-    expect(root.read(`${ours}/baseline/power`)).toBe('sleep 1\ndisksleep 10\nautorestart 0\n');
+    expect(root.read(`${ours}/baseline/power`)).toBe('sleep 1\nautorestart 0\n');
     expect(root.read(`${ours}/baseline/service-order`)).toBe('');
   });
 

@@ -36,9 +36,9 @@ export async function poll(root: MacRoot): Promise<JobPoll> {
   return answer;
 }
 
-/** How the job has ended, or that it is gone. @throws Error when it goes on for twenty seconds */
+/** How the job has ended, or that it is gone. @throws Error when it goes on for a minute */
 export async function ended(root: MacRoot): Promise<JobPoll> {
-  for (let tries = 0; tries < 400; tries += 1) {
+  for (let tries = 0; tries < 1_200; tries += 1) {
     const answer = await poll(root);
     if (answer.state !== 'running') return answer;
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -8,19 +8,22 @@ import { keepText } from '../../../src/script/keeper.ts';
 import { jobText, launchBody } from '../../../src/script/launch-job.ts';
 import { releaseLeaseScript, renewLeaseScript, stealLeaseScript, takeLeaseScript } from '../../../src/script/lease.ts';
 import { mutatingScript } from '../../../src/script/mutating-script.ts';
+import { nodeBytesCommand } from '../../../src/script/node-bytes.ts';
 import { nodePath, place } from '../../../src/script/node-paths.ts';
 import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { pollJobCommand } from '../../../src/script/poll-job.ts';
 import { putBody } from '../../../src/script/put-file.ts';
 import { rankLogCommand, rankLogPartsCommand } from '../../../src/script/rank-log.ts';
 import { requestFile, serviceFile } from '../../../src/script/rank-paths.ts';
+import { rankProgressCommand } from '../../../src/script/rank-progress.ts';
+import { rankReportCommand } from '../../../src/script/rank-report.ts';
 import { restartBody } from '../../../src/script/restart-mac.ts';
 import { rollText } from '../../../src/script/rollback.ts';
 import type { Fence } from '../../../src/script/root-script.ts';
 import { restoreText, touchedNetwork } from '../../../src/script/saved-network.ts';
 import { appendCommand, prefixDigestCommand, stagedSizeCommand } from '../../../src/script/send.ts';
 import { confirmBody, transactionBody } from '../../../src/script/transaction.ts';
-import { stagedFile } from '../../../src/script/tree-paths.ts';
+import { stagedFile, treeFolder } from '../../../src/script/tree-paths.ts';
 
 /** SHA-256 of the text `ab`. */
 export const exampleDigest = digest('fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603');
@@ -35,10 +38,12 @@ export const exampleRecord: RankRecord = {
   rank: 0,
   size: 2,
   port: 29_500,
+  meetPort: 0,
   endpointPort: 8_080,
   tokenPath: '/v1/chat/completions',
   tokenPointer: '/choices/0/message/content',
   tokenDeadlineMs: 4_000,
+  logPattern: '',
 };
 
 const files = [
@@ -47,6 +52,8 @@ const files = [
 ];
 
 const scripts: ScriptArgs = {
+  'set-hold': { reason: "the fan's bearing", until: '2026-12-01', by: 'ana@laptop', since: '2026-11-21' },
+  'clear-hold': {},
   'set-power': { sleepMinutes: 0, restartAfterPowerLoss: true },
   'set-updates': {},
   'set-names': { computerName: 'studio-1', localHostName: 'studio-1', hostName: "ana's" },
@@ -76,11 +83,18 @@ const scripts: ScriptArgs = {
   'order-services': { last: ['en2', 'en3', 'bridge0'], keeper: true },
   'load-keeper': { reload: true },
   'remove-keeper': {},
+  'load-doorman': { port: 8080, reload: true, isTaken: false, left: ['old'], user: 'mesh' },
+  'remove-doorman': { port: 8080, closed: ['chat'], keyed: ['chat'] },
+  'drain-door': { port: 8080, placement: 'chat', waitMs: 10_000 },
+  'open-door': { port: 8080, placement: 'chat' },
   'restore-network': {
     bridge: { name: 'bridge0', interfaces: ['en2', 'en3'], auto: 'thunderbolt-bridge' },
     made: ['Thunderbolt 2 2'],
     switched: [{ service: 'Thunderbolt Bridge', on: true }],
-    manual: [{ service: 'Thunderbolt 3', device: 'en4', address: '192.0.2.7', prefixLength: 24 }],
+    manual: [
+      { service: 'Thunderbolt 3', device: 'en4', address: '192.0.2.7', prefixLength: 24 },
+      { service: 'Thunderbolt 4', device: 'en5', address: '198.51.100.7', prefixLength: 24, router: '198.51.100.1' },
+    ],
     order: ['Ethernet', "Ana's", 'Thunderbolt Bridge'],
   },
   'restore-value': { key: 'power' },
@@ -93,14 +107,41 @@ const scripts: ScriptArgs = {
   'switch-runtime': { tree: exampleRuntime },
   'remove-runtime-versions': { name: 'reference', digests: ['0123456789abcdef'] },
   'clear-staging': { folders: ['model-tiny-0123456789abcdef'], jobs: [exampleDigest] },
-  'bootstrap-rank': { record: exampleRecord, request: '{"messages":[]}', user: 'mesh' },
+  'bootstrap-rank': {
+    record: exampleRecord,
+    request: '{"messages":[]}',
+    user: 'mesh',
+    files: ['matrix.json'],
+    links: [{ name: 'models', to: treeFolder(exampleModel) }],
+    folders: [
+      { name: 'home', keeps: false },
+      { name: 'cache', keeps: true },
+    ],
+  },
   'kick-rank': { placement: 'kimi', generation: 3, transport: 'rdma', startMs: 30_000 },
   'stop-rank': { placement: 'kimi', graceMs: 1_000 },
+  'keep-golden': {
+    placement: 'kimi',
+    golden: { key: digest('a'.repeat(64)), sha256: digest('b'.repeat(64)), firstTokenMs: 180, tokensPerSecond: 24.5 },
+  },
   'remove-rank': { placement: 'kimi' },
 };
 
 const jobs: JobArgs = {
-  'unpack-runtime': { tree: exampleRuntime, archive: 'tar.gz', sha256: exampleDigest },
+  'unpack-runtime': {
+    tree: exampleRuntime,
+    archive: 'tar.gz',
+    sha256: exampleDigest,
+    extras: [{ name: 'requirements.lock', sha256: exampleDigest }],
+  },
+  'build-python': {
+    tree: exampleRuntime,
+    archive: 'tar.gz',
+    sha256: exampleDigest,
+    extras: [{ name: 'requirements.lock', sha256: exampleDigest }],
+    python: '3.12',
+    isOffline: true,
+  },
   'fetch-model': { tree: exampleModel, files, source: { kind: 'url', base: 'http://models.lan/tiny/' } },
   'verify-model': { tree: exampleModel, files },
 };
@@ -108,9 +149,13 @@ const jobs: JobArgs = {
 /** Every script with arguments. */
 const scriptCalls = Object.entries(scripts).map(([name, args]) => ({ name, args }) as ScriptCall);
 
-/** Every job with arguments, and the one that has two kinds of sources twice. */
+/** Every job with arguments, and those that have two kinds of sources twice. */
 const jobCalls = [
   ...Object.entries(jobs).map(([name, args]) => ({ name, args }) as JobCall),
+  {
+    name: 'unpack-runtime',
+    args: { ...jobs['unpack-runtime'], archive: 'dmg', program: 'EXO.app/exo' },
+  } satisfies JobCall,
   {
     name: 'fetch-model',
     args: { tree: exampleModel, files, source: { kind: 'folder', folder: nodePath("/Volumes/ana's disk/tiny") } },
@@ -187,6 +232,10 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
     ),
     'waiting for a confirmation': rollText,
     'round of the keeper': keepText,
+    'stop before a restart': inScript(
+      scriptBody({ name: 'stop-rank', args: { ...scripts['stop-rank'], beforeReboot: true } }),
+      rootPrefix,
+    ),
     restart: inScript(restartBody({ intent: 'reboot-1', from: 'AB', to: 'up', delaySeconds: 2 }), rootPrefix),
     'take a lease': takeLeaseScript(rootPrefix, claim),
     'steal a lease': stealLeaseScript(rootPrefix, claim, seen),
@@ -199,6 +248,12 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
       [{ placement: 'kimi', mark: { file: '12', bytes: 34 } }, { placement: 'qwen' }],
       rootPrefix,
     ),
+    'bytes of a file': nodeBytesCommand(
+      { path: nodePath("/Volumes/ana's disk/a.gguf"), from: 7, to: 131_072 },
+      rootPrefix,
+    ),
+    'report of a rank': rankReportCommand({ placement: 'kimi', lines: 100, rootPrefix }),
+    'progress of a rank': rankProgressCommand('kimi', rootPrefix),
     ask: askCommand(request),
     'ask with a file': askCommand({ ...request, body: requestFile('kimi') }),
     'install of key and rule': installAccessCommand(rootPrefix, { key: 'ssh-ed25519 AAAA', user: 'mesh' }),

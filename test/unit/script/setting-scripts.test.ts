@@ -14,7 +14,7 @@ describe.each(scriptShells)('power settings under $name', (shell) => {
   const pmset = (take: string) => `case "$*" in
 ('-g custom') printf 'Battery Power:\\n sleep                0\\n autorestart          1\\nAC Power:\\n Sleep On Power Button 1\\n'
   printf ' sleep                %s\\n autorestart          %s\\n' "$(/bin/cat "$R/../sleep")" "$(/bin/cat "$R/../auto")" ;;
-(-a*) ${take} ;;
+(-c*) ${take} ;;
 esac`;
   const taking = `shift
 while [ $# -gt 0 ]; do
@@ -29,7 +29,7 @@ done`;
     root.recorded('usr/bin/pmset', pmset(taking));
     expect(await run(root, call)).toEqual(changed);
     expect(await run(root, call)).toEqual(unchanged);
-    expect(writes(root, /-g/)).toEqual(['pmset -a sleep 0 autorestart 1']);
+    expect(writes(root, /-g/)).toEqual(['pmset -c sleep 0 autorestart 1']);
     expect(await run(root, { name: 'set-power', args: { sleepMinutes: 30 } })).toEqual(changed);
     expect([root.read('../sleep'), root.read('../auto')]).toEqual(['30', '1']);
   });

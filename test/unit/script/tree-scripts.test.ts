@@ -56,7 +56,14 @@ describe.each(scriptShells)('a published tree under $name', (shell) => {
     expect(await treesOf(shell, root)).toEqual({
       kind: 'known',
       value: [
-        { kind: 'model', name: 'tiny', digest: exampleModel.digest.slice(0, 16), isCurrent: false, state: 'intact' },
+        {
+          kind: 'model',
+          name: 'tiny',
+          digest: exampleModel.digest.slice(0, 16),
+          whole: exampleModel.digest,
+          isCurrent: false,
+          state: 'intact',
+        },
       ],
     });
     expect(await run(root, publish(exampleModel))).toEqual(unchanged);

@@ -30,6 +30,7 @@ describe('the strict shell on paths', () => {
     '"$R"/bin/sh -c \'/bin/ls\'',
     '/no/such/folder/tool',
     '/run/roots/studio-10/bin/ls',
+    'true \r\n/bin/ls\r',
   ])('refuses %s as a Mac would lack it', (text) => {
     expect(codes(text)).toContain(127);
     expect(codes(quoted(text))).toContain(127);

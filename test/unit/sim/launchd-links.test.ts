@@ -81,7 +81,12 @@ describe('what the texts of a job announce', () => {
     [['PORT=8080', 'http://127.0.0.1:9090/x', '0.0.0.0:7000', 'localhost:6000'], [], [8080, 9090, 7000, 6000]],
     [['10.77.0.1:80', '1.2.3.4:99999', '70000', '123456', 'v26.5', 'a 8080'], [], []],
   ])('%j', (texts, links, loopbackPorts) => {
-    expect(announcedIn(texts)).toEqual({ links, loopbackPorts });
+    expect(announcedIn(texts)).toEqual({ links, loopbackPorts, openPorts: [] });
+  });
+
+  it('has the ports at which exo takes peers, whatever address they come to', () => {
+    const words = ['--api-port', '52500', '--zenoh-port', '53000', '--libp2p-port', '80', 'x', '--libp2p-port'];
+    expect(announcedIn(words)).toEqual({ links: [], loopbackPorts: [52_500, 53_000], openPorts: [53_000] });
   });
 });
 

@@ -2,6 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import type { NodeFile } from '../../node-files.ts';
 import { toolFile } from '../../node-files.ts';
 import { archiveTools } from './archives.ts';
+import { diskImageTools } from './disk-images.ts';
 import { fileTools } from './files.ts';
 import { networkTools } from './network.ts';
 import { plainTools } from './plain.ts';
@@ -14,6 +15,7 @@ import { type BaseTool, wrapperText } from './wrapper.ts';
 /** Every wrapper there is, sorted by path. */
 export const baseTools: readonly BaseTool[] = [
   ...archiveTools,
+  ...diskImageTools,
   ...fileTools,
   ...networkTools,
   ...plainTools,

@@ -12,22 +12,40 @@ const webPath = '/.sim/web';
 const urlsPath = '/.sim/urls';
 
 /**
+ * Makes `@listening` of the lines of listening sockets, which the table has before all others. A line is asked for at a
+ * time, and none behind them: for a connection the kernel searches a table of hundreds of thousands of places.
+ *
+ * @see Linux, Documentation/networking/proc_net_tcp.rst
+ */
+const listening = `my ($part, @listening) = ('');
+open my $tcp, '<:unix', '/proc/net/tcp' or exit 1;
+TABLE: while (sysread $tcp, $part, 150, length $part) {
+  while ($part =~ s/^(.*)\\n//) {
+    my $line = $1;
+    next if $line =~ /local_address/;
+    last TABLE if (split ' ', $line)[3] ne '0A';
+    push @listening, $line;
+  }
+}
+`;
+
+/**
  * Who of the node's processes listens where, from /proc: the inodes of listening sockets, then the processes with the
  * mark of the node that hold one of them. A loopback port of this machine is called what it stands for on the node.
  */
 const listenersOnLinux = `my ($root, $mark) = @ARGV;
 my (%port, %name, %seen);
-open my $tcp, '<', '/proc/net/tcp' or exit 1;
-while (<$tcp>) {
-  my @f = split;
-  $port{$f[9]} = join ' ', join('.', reverse map hex, $f[1] =~ /^(..)(..)(..)(..):/), hex((split /:/, $f[1])[1])
-    if $f[3] eq '0A';
+${listening}for my $line (@listening) {
+  my @f = split ' ', $line;
+  $port{$f[9]} = join ' ', join('.', reverse map hex, $f[1] =~ /^(..)(..)(..)(..):/), hex((split /:/, $f[1])[1]);
 }
 opendir my $all, '/proc' or exit 1;
+# Behind a zero byte, so that the first entry has one before it as well; in room that is made once.
+my $text = "\\0";
 for my $id (grep /^[0-9]+$/, readdir $all) {
-  open my $environ, '<', "/proc/$id/environ" or next;
-  sysread $environ, my $text, 1 << 20;
-  next if index("\\0" . ($text // ''), "\\0${markVariable}=$mark\\0") < 0;
+  open my $environ, '<:unix', "/proc/$id/environ" or next;
+  sysread $environ, $text, 1 << 20, 1 or next;
+  next if index($text, "\\0${markVariable}=$mark\\0") < 0;
   opendir my $files, "/proc/$id/fd" or next;
   for my $link (map readlink("/proc/$id/fd/$_"), readdir $files) {
     $seen{$port{$1}} = 1 if $link && $link =~ /^socket:\\[([0-9]+)\\]$/ && $port{$1};
@@ -38,10 +56,8 @@ for my $id (grep /^[0-9]+$/, readdir $all) {
 /** The same where every socket is the node's own; the one for remote login is told by itself. */
 const listenersAlone = `my ($root) = @ARGV;
 my (%name, %seen);
-open my $tcp, '<', '/proc/net/tcp' or exit 1;
-while (<$tcp>) {
-  my @f = split;
-  next unless $f[3] eq '0A';
+${listening}for my $line (@listening) {
+  my @f = split ' ', $line;
   my $number = hex((split /:/, $f[1])[1]);
   $seen{join ' ', join('.', reverse map hex, $f[1] =~ /^(..)(..)(..)(..):/), $number} = 1 if $number != 22;
 }
@@ -96,13 +112,14 @@ while [ "$n" -gt 0 ]; do
   o=$1 v=\${2-}
   shift; n=$((n - 1))
   case $o in
-    (-[qfsSL] | -[qfsSL][qfsSL]*) case $o in (*[!qfsSL-]*) refused "option $o: is unknown" ;; esac; set -- "$@" "$o" ;;
-    (-m | --connect-timeout | --speed-limit | --speed-time | --retry | -C | -o | -H | --data-binary | -w | --noproxy)
+    (-[qfsSLN] | -[qfsSLN][qfsSLN]*) case $o in (*[!qfsSLN-]*) refused "option $o: is unknown" ;; esac; set -- "$@" "$o" ;;
+    (-m | --connect-timeout | --speed-limit | --speed-time | --retry | -C | -o | -H | --data-binary | -w | -X | --noproxy)
       [ "$n" -gt 0 ] || refused "option $o: requires parameter"
       shift; n=$((n - 1))
       case $o:$v in
         (-m:*[!0-9.]* | --connect-timeout:*[!0-9.]* | --speed-*:*[!0-9]* | --retry:*[!0-9]*) refused "option $o: expected a proper numerical parameter" ;;
         (-C:-) ;; (-C:*) refused "option $o: only - is taken here" ;;
+        (-X:GET | -X:POST | -X:DELETE) ;; (-X:*) refused "option $o: $v is no method here" ;;
         (-o:-) ;; (-o:*) readable "$v" ;;
         (--data-binary:@-) ;; (--data-binary:@*) readable "\${v#@}" ;;
       esac
@@ -139,7 +156,7 @@ export const networkTools: readonly BaseTool[] = [
     path: '/usr/bin/curl',
     source: apple('curl(1) of macOS'),
     forms:
-      '[-qfsSL] [-m s] [--connect-timeout s] [--speed-limit n] [--speed-time s] [--retry n] [-C -] [-o file] [-H text] [--data-binary @file|@-] [-w format] [--noproxy list] URL',
+      '[-qfsSLN] [-m s] [--connect-timeout s] [--speed-limit n] [--speed-time s] [--retry n] [-C -] [-o file] [-H text] [--data-binary @file|@-] [-w format] [-X GET|POST|DELETE] [--noproxy list] URL',
     usage: { text: "curl: try 'curl --help' or 'curl --manual' for more information", code: 2 },
     body: curlBody,
   },

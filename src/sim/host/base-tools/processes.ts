@@ -19,16 +19,23 @@ done)`;
 
 /**
  * A function of sh: whether one process carries the mark. A Mac below hides the environment of its own programs, and
- * Linux that of a process which is just becoming another program: it is looked at again.
+ * Linux that of a process which is just becoming another program: it is looked at again. One read answers both
+ * questions: an environment that was empty a moment ago says nothing of one that is there now.
  */
 const ownFunction = ({ isBsd, programs }: WrapperContext): string => {
   if (programs !== undefined) return 'own() { [ -d "/proc/$1" ]; }';
   return isBsd
     ? 'own() { :; }'
-    : `own() {
-  for t in 1 2 3 4 5; do
-    command -p grep -qsaxzF "${markVariable}=$${markVariable}" "/proc/$1/environ" && return
-    command -p grep -qsa . "/proc/$1/environ" && return 1
+    : `n='
+'
+own() {
+  for t in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ -r "/proc/$1/environ" ] || return 1
+    v=$(command -p tr '\\n\\0' ' \\n' 2>/dev/null <"/proc/$1/environ")
+    case "$n$v$n" in
+      (*"$n${markVariable}=$${markVariable}$n"*) return 0 ;;
+      (*[!"$n"]*) return 1 ;;
+    esac
     { read -r y <"/proc/$1/stat"; } 2>/dev/null || return 1
     case \${y##*) } in (Z* | X*) return 1 ;; esac
     command -p sleep 0.02

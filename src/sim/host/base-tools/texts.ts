@@ -52,7 +52,8 @@ exit $s`,
     source: manual('head'),
     forms: '[-n count | -c bytes] [file ...]',
     usage: { text: 'usage: head [-n lines | -c bytes] [file ...]', code: 1 },
-    body: ({ host }) => `case $* in (*+*) refused 'illegal line count' ;; esac
+    body: ({ host }) => `case \${1-} in (-n | -c) o=\${2-} ;; (-*) o=$1 ;; (*) o= ;; esac
+case $o in (*+*) refused 'illegal line count' ;; esac
 ${plainCounts('n:c:')}
 after $((OPTIND - 1)) readable "$@"
 export POSIXLY_CORRECT=1

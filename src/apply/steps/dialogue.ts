@@ -1,0 +1,94 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { escapeText } from '../../diagnostics/escape.ts';
+import type { Exit } from '../../model/exit.ts';
+import { beginDialogue, unendedCode } from '../../runtimes/dialogues.ts';
+import type { Asking, Heard, Talk } from '../../runtimes/talk.ts';
+import { parseAskAnswer } from '../../script/ask-endpoint.ts';
+import { talkCommand } from '../../script/talk-endpoint.ts';
+import type { StepResult } from '../execute.ts';
+import { pause } from '../pause.ts';
+import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
+
+/** What one request may take; the answers of a mesh come at once, or not at all. */
+const requestMs = 20_000;
+/** A state names every model on every node; what is longer than this is cut, and is then no JSON. */
+const maxBytes = 4_194_304;
+
+/** One dialogue while it goes on. */
+interface Conversation {
+  readonly step: StepOf<'dialogue'>;
+  readonly context: StepContext;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Real milliseconds in one that the dialogue counts. */
+  readonly pace: number;
+}
+
+/**
+ * Talks a placement over with its endpoint: asks what the dialogue wants to be asked, on the node that it names, and
+ * hands over what was heard, until it is done, has failed, or the deadline of the step is over.
+ */
+export async function runDialogue(step: StepOf<'dialogue'>, context: StepContext): Promise<StepResult> {
+  const startMs = performance.now();
+  const pace = context.timing.talkScale;
+  const talking = { step, context, startMs, endMs: startMs + deadlineOf(step, context), pace };
+  let talk: Talk = beginDialogue(step.act);
+  while (talk.kind === 'ask') {
+    if (context.signal.aborted) return interrupted;
+    const lost = context.session(talk.request.node).isLost();
+    if (lost || performance.now() >= talking.endMs) return told(notEnded(talking, talk, lost));
+    context.progress({ text: escapeText(talk.about) });
+    await pause(talk.afterMs * pace, context.signal);
+    talk = talk.hear(await askOnce(talking, talk));
+  }
+  if (context.signal.aborted) return interrupted;
+  if (talk.kind === 'done') {
+    context.progress({ text: escapeText(talk.note) });
+    return { outcome: 'changed', diagnostics: [] };
+  }
+  const { code, reason, hint } = talk;
+  const detail = sentence(`${step.act.placement} on ${step.node}: ${escapeText(reason)}`);
+  return told(diagnose(code, { subject: subjectOf(step), detail, ...(hint === undefined ? {} : { hint }) }));
+}
+
+/** What goes on without it is only told: its code is a warning. */
+const told = (diagnostic: Diagnostic): StepResult =>
+  diagnostic.severity === 'warning' ? { outcome: 'unchanged', diagnostics: [diagnostic] } : failed(diagnostic);
+
+const subjectOf = ({ act }: StepOf<'dialogue'>): string => `placement ${act.placement}`;
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+const notEnded = ({ step }: Conversation, { about, request }: Asking, isLost: boolean): Diagnostic =>
+  diagnose(unendedCode(step.act), {
+    subject: subjectOf(step),
+    detail: sentence(
+      `${step.act.placement}: ${isLost ? `${request.node} is out of reach` : 'the time for it is over'}; last: ${escapeText(about)}`,
+    ),
+  });
+
+/** Nobody listens there. @see curl(1), EXIT CODES: failed to connect to host */
+const isRefusal = (exit: Exit): boolean => exit.kind === 'exited' && exit.code === 7;
+
+async function askOnce(talking: Conversation, { request }: Asking): Promise<Heard> {
+  const { context, startMs, endMs, pace } = talking;
+  const leftMs = Math.max(100, Math.min(request.limitMs ?? requestMs, endMs - performance.now()));
+  const answer = await context.session(request.node).ask((rootPrefix) => ({
+    command: talkCommand({ ...request, deadlineSeconds: Math.ceil(leftMs / 100) / 10, rootPrefix }),
+    deadlineMs: leftMs + 2_000,
+    maxBytes,
+    stdin: Buffer.from(request.body ?? ''),
+  }));
+  const heard =
+    answer.kind === 'ended' ? parseAskAnswer(Buffer.from(answer.result.stdout).toString('utf8')) : undefined;
+  const isRefused = answer.kind === 'ended' && isRefusal(answer.result.exit);
+  const refusal = isRefused ? ({ isRefused } as const) : {};
+  return {
+    status: 0,
+    body: '',
+    ...(heard ?? { isUnasked: true }),
+    ...refusal,
+    atMs: (performance.now() - startMs) / pace,
+  };
+}

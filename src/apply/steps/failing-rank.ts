@@ -1,0 +1,58 @@
+import { layoutOn } from '../../desired/fallback.ts';
+import { failingRankFinding } from '../../mesh/failing-rank-finding.ts';
+import type { DesiredPlacement } from '../../model/desired.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { Step } from '../../model/step.ts';
+import { firstFailingRank, type RankSaid } from '../../runtimes/classify-log.ts';
+import { driverOf } from '../../runtimes/registry.ts';
+import { parseRankReport, rankReportCommand } from '../../script/rank-report.ts';
+import type { StepResult } from '../execute.ts';
+import type { StepContext } from './context.ts';
+
+/** How much of a log is read. */
+const readLines = 200;
+const reportDeadlineMs = 10_000;
+const reportMaxBytes = 65_536;
+
+/**
+ * The result of a step of a start; one that failed also says which rank failed first, what that rank said last, what it
+ * means and what to do. It is read before anything stops the ranks.
+ */
+export async function withFailingRank(step: Step, context: StepContext, result: StepResult): Promise<StepResult> {
+  const placement = startedBy(step, context);
+  if (result.outcome !== 'failed' || placement === undefined) return result;
+  // An answer that is slow or another one is no failure of a rank.
+  const isAnswered = step.act.kind === 'prove' && !result.diagnostics.some(({ code }) => code === 'ask/no-token');
+  if (isAnswered) return result;
+  const runtime = context.desired.runtimes.find(({ name }) => name === placement.runtime);
+  if (runtime === undefined) return result;
+  const ranks = await Promise.all(placement.nodes.map((node, rank) => askRank(context, placement.name, node, rank)));
+  const failing = firstFailingRank(driverOf(runtime).signatures, ranks);
+  return { ...result, diagnostics: [...result.diagnostics, failingRankFinding(placement, failing, ranks)] };
+}
+
+/** The placement that a step starts: steps of its group, but for those that make it ready or stop it. */
+function startedBy(
+  { resource, group, act, node, peers }: Step,
+  { desired }: StepContext,
+): DesiredPlacement | undefined {
+  const isOfStart =
+    act.kind === 'gate' ||
+    act.kind === 'ask' ||
+    act.kind === 'prove' ||
+    act.kind === 'dialogue' ||
+    (act.kind === 'script' && act.name === 'kick-rank');
+  if (resource !== 'placement' || group === undefined || !isOfStart) return undefined;
+  const placement = desired.placements.find(({ name }) => name === group);
+  return placement === undefined ? undefined : layoutOn(placement, [node, ...peers]);
+}
+
+async function askRank(context: StepContext, placement: string, node: NodeName, rank: number): Promise<RankSaid> {
+  const answer = await context.session(node).ask((rootPrefix) => ({
+    command: rankReportCommand({ placement, lines: readLines, rootPrefix }),
+    deadlineMs: reportDeadlineMs,
+    maxBytes: reportMaxBytes,
+  }));
+  if (answer.kind === 'unreached') return { node, rank, lines: [] };
+  return { node, rank, ...parseRankReport(Buffer.from(answer.result.stdout).toString('utf8')) };
+}

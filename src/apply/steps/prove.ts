@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { digest } from '../../model/digest.ts';
+import { exitText } from '../../model/exit.ts';
+import type { GoldenRecord } from '../../model/golden.ts';
+import { askCommand, parseTimedAnswer, type TimedAnswer } from '../../script/ask-endpoint.ts';
+import { judgeGolden, tokensPerSecond } from '../../script/judge-golden.ts';
+import { judgeToken } from '../../script/judge-token.ts';
+import { scriptBody } from '../../script/node-scripts/registry.ts';
+import type { StepResult } from '../execute.ts';
+import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
+import { sendRootScript } from './root-script.ts';
+import { slownessOf } from './slowness.ts';
+
+type Prove = StepOf<'prove'>;
+
+/** Answers of some dozen tokens are short; a long one is cut and is then no JSON. */
+const maxBytes = 262_144;
+
+/**
+ * Asks the golden question once everything is loaded, compares the answer with that of the first start, measures how
+ * fast it came, and keeps both on the node. Another answer fails the start, and so does one that is slower than the
+ * file expects: a mesh that came back worse than it was is not what was asked for.
+ */
+export async function runProve(step: Prove, context: StepContext): Promise<StepResult> {
+  const { act } = step;
+  const endMs = performance.now() + deadlineOf(step, context);
+  const first = await ask(step, context, { body: act.token, endMs });
+  if (context.signal.aborted) return interrupted;
+  if (typeof first === 'string') return failed(noAnswer(step, first));
+  const token = judgeToken(first, act.pointer);
+  if (token.kind === 'none') return failed(noAnswer(step, token.reason));
+  const whole = await ask(step, context, { body: act.question, endMs });
+  if (context.signal.aborted) return interrupted;
+  if (typeof whole === 'string') return failed(noAnswer(step, whole));
+  const judged = judgeGolden(whole, act.pointer, act.check);
+  if (judged.kind === 'none') return failed(noAnswer(step, judged.reason));
+  const sha256 = digest(createHash('sha256').update(judged.text).digest('hex'));
+  if (act.check === 'equal' && act.kept !== undefined && act.kept !== sha256) return failed(anotherAnswer(step));
+  const { tokens } = judged;
+  const speed = tokens === undefined ? undefined : tokensPerSecond({ ...timesOf(first, whole), tokens });
+  if (act.tokensPerSecond !== undefined && speed !== undefined && speed < act.tokensPerSecond) {
+    return failed(await slownessOf(step, context, speed));
+  }
+  const firstTokenMs = Math.round(first.seconds * 1_000);
+  const { key } = act;
+  const unsure = unmeasured(step, speed);
+  if (key === undefined) return { outcome: 'unchanged', diagnostics: unsure };
+  const golden = { key, sha256, firstTokenMs, ...(speed === undefined ? {} : { tokensPerSecond: speed }) };
+  const { outcome, diagnostics } = await keep(step, context, golden);
+  return { outcome, diagnostics: [...diagnostics, ...unsure] };
+}
+
+const timesOf = (first: TimedAnswer, whole: TimedAnswer) => ({
+  firstMs: first.seconds * 1_000,
+  wholeMs: whole.seconds * 1_000,
+});
+
+async function ask(
+  { act, node }: Prove,
+  context: StepContext,
+  { body, endMs }: { readonly body: string; readonly endMs: number },
+): Promise<TimedAnswer | string> {
+  const leftMs = Math.max(1_000, endMs - performance.now());
+  const { port, path } = act;
+  const answer = await context.session(node).ask((rootPrefix) => ({
+    command: askCommand({ port, path, deadlineSeconds: Math.round(leftMs / 100) / 10, rootPrefix, isTimed: true }),
+    deadlineMs: leftMs + 2_000,
+    maxBytes,
+    stdin: Buffer.from(body),
+  }));
+  if (answer.kind === 'unreached') return answer.diagnostics[0].summary;
+  const { stdout, exit } = answer.result;
+  const heard = parseTimedAnswer(Buffer.from(stdout).toString('utf8'));
+  return heard ?? `curl on the node gave no answer (${exitText(exit)})`;
+}
+
+async function keep(step: Prove, context: StepContext, golden: GoldenRecord): Promise<StepResult> {
+  const { placement } = step.act;
+  const body = scriptBody({ name: 'keep-golden', args: { placement, golden } });
+  return await sendRootScript(step, context, () => body);
+}
+
+const fieldsOf = ({ act: { placement } }: Prove): { readonly subject: string } => ({
+  subject: `placement ${placement}`,
+});
+
+const noAnswer = (step: Prove, reason: string): Diagnostic =>
+  diagnose('ask/no-token', {
+    ...fieldsOf(step),
+    detail: `${step.act.placement} on ${step.node} gave no golden answer: ${reason}.`,
+  });
+
+const anotherAnswer = (step: Prove): Diagnostic =>
+  diagnose('mesh/another-answer', {
+    ...fieldsOf(step),
+    detail: `${step.act.placement} on ${step.node} answered the golden question otherwise than after its first start: same file, same macOS, nothing left to chance.`,
+    hint: `Start it anew, which looks at every cached tensor again: meshwright restart ${step.act.placement}. If the answer stays another one, do not trust it: docs/errors.md says what to look at.`,
+  });
+
+function unmeasured(step: Prove, speed: number | undefined): readonly Diagnostic[] {
+  if (speed !== undefined || step.act.tokensPerSecond === undefined) return [];
+  const detail = `${step.act.placement} on ${step.node} does not say how many tokens it gave, so nobody knows whether it gives ${step.act.tokensPerSecond} in a second.`;
+  return [diagnose('mesh/speed-unknown', { ...fieldsOf(step), detail })];
+}

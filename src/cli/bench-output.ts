@@ -1,0 +1,32 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { type BenchTextInput, benchText } from '../report/bench-text.ts';
+import { diagnosticsJson, showDiagnostics, showJson } from './diagnostics-output.ts';
+import { paintFor } from './paint.ts';
+import type { Run } from './verb.ts';
+
+/** What a measurement shows. */
+export interface BenchShown extends Omit<BenchTextInput, 'columns' | 'unicode' | 'paint'> {
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Shows a measurement as text, or as one JSON document. */
+export function showBench(run: Run, shown: BenchShown): void {
+  const { console } = run;
+  const { diagnostics, isSimulated, isCounted, words, maxTokens, levels, published, ...about } = shown;
+  if (run.options.json) {
+    showJson(console, {
+      formatVersion: 1,
+      ...(isSimulated ? { simulated: true } : {}),
+      ...about,
+      question: { words, maxTokens },
+      tokensAre: isCounted ? 'counted-by-runtime' : 'pieces-of-text',
+      levels,
+      published: published.map(({ words: _words, ...one }) => one),
+      diagnostics: diagnosticsJson(diagnostics),
+    });
+    return;
+  }
+  const { columns, hasUnicode: unicode } = console;
+  console.out(benchText({ ...shown, columns, unicode, paint: paintFor(console.hasColor) }));
+  showDiagnostics(console, diagnostics);
+}

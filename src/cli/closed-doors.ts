@@ -1,0 +1,53 @@
+import type { PlaybookReport } from '../apply/playbook-report.ts';
+import type { StepReport } from '../apply/run-report.ts';
+import { doorOf, insideOf } from '../mesh/doors.ts';
+import type { NodeName } from '../model/node.ts';
+
+/** A door as the steps of a run have left it; `unsure` where nobody knows what became of a step that was to close it. */
+interface LeftDoor {
+  readonly placement: string;
+  readonly node: NodeName;
+  readonly state: 'open' | 'closed' | 'unsure';
+}
+
+/**
+ * What a run that ended without a last look has to say of doors: each that it has closed and not opened again, or behind
+ * which it waited for whoever was inside, and what opens it. One line for each placement.
+ */
+export function closedDoorLines({ works }: Pick<PlaybookReport, 'works'>): readonly string[] {
+  const doors = new Map<string, LeftDoor>();
+  for (const report of works.flatMap(({ run }) => run?.steps ?? [])) {
+    for (const door of doorsAfter(report)) doors.set(`${door.node} ${door.placement}`, door);
+  }
+  const left = [...doors.values()].filter(({ state }) => state !== 'open');
+  return [...new Set(left.map(({ placement }) => placement))].map((placement) =>
+    lineOf(
+      placement,
+      left.filter((door) => door.placement === placement),
+    ),
+  );
+}
+
+function doorsAfter({ step, outcome, ms }: StepReport): readonly LeftDoor[] {
+  const isDone = outcome === 'changed' || outcome === 'unchanged';
+  if (!isDone && ms === 0) return [];
+  if (step.act.kind === 'gate') {
+    // It only waits behind a door that is closed.
+    return step.act.expect.flatMap(({ node, address }): readonly LeftDoor[] => {
+      const placement = insideOf(address);
+      return placement === undefined ? [] : [{ placement, node, state: 'closed' }];
+    });
+  }
+  return step.establishes.flatMap(({ node, address, value }): readonly LeftDoor[] => {
+    const placement = doorOf(address);
+    if (placement === undefined || (value !== 'closed' && value !== 'open')) return [];
+    return [{ placement, node, state: isDone ? value : 'unsure' }];
+  });
+}
+
+function lineOf(placement: string, doors: readonly LeftDoor[]): string {
+  const where = [...new Set(doors.map(({ node }) => node))].join(' and ');
+  const isSure = doors.every(({ state }) => state === 'closed');
+  const told = `${placement}: its door on ${where} ${isSure ? 'stays closed' : 'may be closed'}.`;
+  return `${told} What opens it: meshwright start ${placement}, or the next apply.`;
+}

@@ -1,0 +1,70 @@
+import { leadersOf } from '../../desired/fallback.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import type { FleetObservation } from '../../doctor/fleet-observation.ts';
+import type { DesiredPlacement } from '../../model/desired.ts';
+import type { Playbook } from '../../playbooks/playbook.ts';
+import { drainLines } from '../../report/drain-text.ts';
+import { actOn } from '../act-on.ts';
+import { namedPlacements } from '../placements.ts';
+import { settleFromLock } from '../settle-cluster.ts';
+import { shippedPlaybook } from '../shipped-playbooks.ts';
+import type { Run, VerbBody } from '../verb.ts';
+import { openWays } from '../ways.ts';
+
+/** Longer than this nobody waits for one look, however long those inside may take. */
+const longestLookMs = 30_000;
+
+/** `drain PLACEMENT…|--all`: lets nobody in any more and waits for those inside; the mesh goes on. */
+export const drain: VerbBody = (run) => {
+  const cluster = settleFromLock(run);
+  const { fleet } = cluster;
+  const wanted = publishedOf(run, namedPlacements(run, fleet));
+  const leaders = wanted.flatMap(leadersOf);
+  const targets = fleet.nodes.map(({ name }) => name).filter((name) => leaders.includes(name));
+  const placements = wanted.map(({ name }) => name);
+  const { deadline } = run.options;
+  const looking: Run = { ...run, options: { ...run.options, deadline: Math.min(deadline, longestLookMs) } };
+  const ways = openWays(looking, cluster.opened);
+  const action = {
+    verb: 'drain',
+    playbook: within(shippedPlaybook('drain'), deadline),
+    scope: { desired: fleet, targets, placements },
+    named: ['interrupt' as const],
+    judged: targets,
+    goal: { kind: 'drain' as const, placements, waitMs: deadline },
+    lastWords: (seen: FleetObservation) =>
+      wanted.flatMap((placement) =>
+        drainLines(placement, { fleet, seen, waitMs: deadline, leaders: leadersOf(placement) }),
+      ),
+  };
+  return actOn(looking, action, { cluster, ways });
+};
+
+/** The playbook of this package with the time that the command line gives. */
+const within = ({ plays, ...playbook }: Playbook, deadlineMs: number): Playbook => ({
+  ...playbook,
+  plays: plays.map((play) => ({
+    ...play,
+    tasks: play.tasks.map((task) => (task.kind === 'drain' ? { ...task, deadlineMs } : task)),
+  })),
+});
+
+/**
+ * Those before which a doorman stands; with `--all` the others are passed over.
+ * @throws FleetError `endpoint/nothing-to-close` for one that was named and has none, or when none is left
+ */
+function publishedOf({ own }: Run, named: readonly DesiredPlacement[]): readonly DesiredPlacement[] {
+  const published = named.filter(({ publication }) => publication !== undefined);
+  const others = named.filter(({ publication }) => publication === undefined);
+  if (published.length > 0 && (own['all'] === true || others.length === 0)) return published;
+  const [first, ...more] = others.map(({ name }) =>
+    diagnose('endpoint/nothing-to-close', {
+      subject: `placement ${name}`,
+      detail: `${name} answers its own node alone, without a doorman.`,
+      hint: `Stop it, which ends what is inside: meshwright stop ${name}. A doorman comes with \`listen: lan\`.`,
+    }),
+  );
+  if (first === undefined) throw new Error('no placement was named');
+  throw new FleetError([first, ...more]);
+}

@@ -1,0 +1,218 @@
+import { randomBytes } from 'node:crypto';
+import type { PlaybookWork } from '../../apply/playbook-report.ts';
+import { openSession } from '../../apply/session.ts';
+import { everyNode } from '../../desired/fallback.ts';
+import { freeRankPort } from '../../desired/rank-port.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import { holdsAgainst } from '../../doctor/node-holds.ts';
+import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
+import type { NodeName } from '../../model/node.ts';
+import type { Playbook } from '../../playbooks/playbook.ts';
+import { nodesText } from '../../report/nodes-text.ts';
+import { seenNames } from '../../resources/seen-names.ts';
+import { launchFiles, launchGroup } from '../../runtimes/launch-group.ts';
+import { below, place } from '../../script/node-paths.ts';
+import { actOn } from '../act-on.ts';
+import { showDiagnostics } from '../diagnostics-output.ts';
+import { type ExitCode, exitCode } from '../exit-codes.ts';
+import { launchRanks } from '../launch-ranks.ts';
+import { observeNodes } from '../observe-fleet.ts';
+import { usageError } from '../options.ts';
+import { placementNamed } from '../placements.ts';
+import { endOfRanks, type RanksEnd } from '../ranks-end.ts';
+import { type SettledCluster, settleFromLock } from '../settle-cluster.ts';
+import { simulatedHints } from '../simulated-hints.ts';
+import { useLimits } from '../use-limits.ts';
+import type { Run, VerbBody } from '../verb.ts';
+import { openWays, type Ways } from '../ways.ts';
+
+const retryMs = 500;
+const lookMs = 60_000;
+
+/** `launch PLACEMENT -- CMD…`: runs one's own program on Macs and cables that are as the file says, then brings placements back. */
+export const launch: VerbBody = async (run) => {
+  const words = wantedWords(run);
+  const cluster = settleFromLock(run);
+  const nodes = wantedNodes(run, cluster.fleet);
+  const ways = openWays(run, cluster.opened);
+  await refuseHeld(run, { nodes, ways });
+  const started: { end?: RanksEnd } = {};
+  // Ctrl-C ends the ranks; what was stopped for them is started again all the same.
+  const engine = new AbortController();
+  const ranks = { isRunning: false };
+  const pass = (): void => {
+    if (!ranks.isRunning) engine.abort(run.signal.reason);
+  };
+  run.signal.addEventListener('abort', pass, { once: true });
+  const code = await actOn(
+    { ...run, signal: engine.signal },
+    {
+      verb: 'launch',
+      playbook: launchPlaybook,
+      scope: { desired: cluster.fleet, targets: nodes.map(({ name }) => name) },
+      named: ['interrupt'],
+      judged: nodes.map(({ name }) => name),
+      goal: { kind: 'start', placements: servedOn(cluster.fleet, nodes), near: nodes.map(({ name }) => name) },
+      tells: leasedText,
+      afterTask: async (work, lost) => {
+        const isReady = work.task.kind === 'run' && work.failed.length === 0 && work.refusals.length === 0;
+        if (!isReady || work.nodes.length < nodes.length || run.signal.aborted) return;
+        ranks.isRunning = true;
+        started.end = await endOfRanks(run.console, lost, (ending) =>
+          runRanks({ ...run, signal: AbortSignal.any([run.signal, ending]) }, { cluster, nodes, ways, words }),
+        ).finally(() => {
+          ranks.isRunning = false;
+        });
+      },
+    },
+    { cluster, ways },
+  );
+  run.signal.removeEventListener('abort', pass);
+  // Whatever became of the placements, a program that failed has failed.
+  const { end } = started;
+  if (end?.kind === 'bug') throw end.error;
+  return end === undefined ? firstBad(code) : statusOr(code, end.status);
+};
+
+/** Stops what runs there, makes sure of every Mac under its lease, and starts what the file wants serving. */
+const launchPlaybook: Playbook = {
+  name: 'launch',
+  plays: [
+    {
+      nodes: { kind: 'targets' },
+      serial: [],
+      maxFailures: 0,
+      tasks: [
+        { kind: 'stop' },
+        { kind: 'run', command: ['sw_vers', '-productVersion'], effect: 'none', deadlineMs: lookMs },
+        { kind: 'start' },
+      ],
+    },
+  ],
+};
+
+/** The command of the task is there for the leases and the answers of the Macs: nobody has typed it. */
+function leasedText({ task, nodes, failed }: PlaybookWork): string | undefined {
+  if (task.kind !== 'run') return undefined;
+  return failed.length === 0
+    ? `${nodesText(nodes)}: leased for the ranks`
+    : `${nodesText(failed)}: no answer under the lease, so no rank is started`;
+}
+
+/** Where no rank was started, that is no success. */
+const firstBad = (code: ExitCode): ExitCode => (code === exitCode.done ? exitCode.failed : code);
+
+const statusOr = (code: ExitCode, status: number): number => (status === 0 ? code : status);
+
+function wantedWords({ tail, words, options }: Run): readonly string[] {
+  if (tail !== undefined && tail.length > 0) return tail;
+  const target = words[0] ?? `--nodes ${options.nodes?.join(',') ?? 'studio-1,studio-2'}`;
+  throw usageError('The command is missing.', `Put it behind two dashes:\n  meshwright launch ${target} -- COMMAND`);
+}
+
+/** In rank order: that of the placement, or the one in which they were typed. */
+function wantedNodes(run: Run, fleet: DesiredFleet): readonly DesiredNode[] {
+  const [word, ...others] = run.words;
+  const typed = run.options.nodes;
+  if (run.options.label !== undefined) {
+    throw usageError('Ranks have an order, and labels have none.', 'Name nodes: --nodes a,b');
+  }
+  if (others.length > 0 || (word === undefined) === (typed === undefined)) {
+    const names = fleet.placements.map(({ name }) => name).join(', ');
+    throw usageError('Name one placement, or nodes.', `Placements: ${names || 'none'}. Nodes: --nodes a,b`);
+  }
+  const names = word === undefined ? [...new Set(typed ?? [])] : placementNamed(fleet, word).nodes;
+  return names.map((name) => {
+    const found = fleet.nodes.find((node) => node.name === name);
+    if (found === undefined) throw usageError(`There is no node \`${name}\`.`, 'See: meshwright status');
+    return found;
+  });
+}
+
+const servedOn = (fleet: DesiredFleet, nodes: readonly DesiredNode[]): readonly string[] =>
+  fleet.placements
+    .filter((one) => one.state === 'serving' && everyNode(one).some((name) => nodes.some((node) => node.name === name)))
+    .map(({ name }) => name);
+
+/** @throws FleetError `launch/held` when one of them is held, or nobody could see whether it is */
+async function refuseHeld(run: Run, { nodes, ways }: Pick<Launch, 'nodes' | 'ways'>): Promise<void> {
+  const observation = await observeNodes(run, nodes, ways);
+  const problems = holdsAgainst(nodes, observation).flatMap(({ node, why, hint }) => [
+    diagnose('launch/held', {
+      subject: `node ${node}`,
+      detail: `No rank is started, and nothing was stopped: ${node}: ${why}.`,
+      ...(hint === undefined ? {} : { hint }),
+    }),
+    ...(observation.failures[node] ?? []),
+  ]);
+  const [first, ...others] = ways.isSimulated ? simulatedHints(problems) : problems;
+  if (first !== undefined) throw new FleetError([first, ...others]);
+}
+
+interface Launch {
+  readonly cluster: SettledCluster;
+  readonly nodes: readonly DesiredNode[];
+  readonly ways: Ways;
+  readonly words: readonly string[];
+}
+
+async function runRanks(run: Run, { cluster, nodes, ways, words }: Launch): Promise<number> {
+  const { fleet } = cluster;
+  const observation = await observeNodes(run, nodes, ways);
+  const id = randomBytes(6).toString('hex');
+  const names: readonly NodeName[] = nodes.map(({ name }) => name);
+  const wish = {
+    thunderbolt: fleet.thunderbolt,
+    nodes: names,
+    hosts: nodes.map(({ host }) => host),
+    port: freeRankPort(
+      () => `launch-${randomBytes(6).toString('hex')}`,
+      fleet.placements.map(({ endpointPort }) => endpointPort),
+    ),
+  };
+  const group = launchGroup(wish, seenNames({ observation }));
+  if (group.kind === 'unseen') {
+    showDiagnostics(run.console, [group.diagnostic]);
+    return exitCode.failed;
+  }
+  const { signal: _ended, ...limits } = useLimits(run);
+  const sessions = (await ways.toAll(nodes)).map((way) => openSession(way, { ...limits, retryMs }));
+  run.console.err(`launch: ${nodes.length} ranks, ${group.backend}\n`);
+  try {
+    const status = await launchRanks({
+      sessions,
+      group,
+      folder: below(place.temporary, `meshwright-launch-${id}`),
+      words: (rank, file) => words.map((word) => filled(word, { rank, size: nodes.length, file })),
+      console: run.console,
+      isSimulated: ways.isSimulated,
+      signal: run.signal,
+    });
+    const whose = run.words[0] ?? nodesText(names);
+    run.console.err(`launch: ranks of ${whose} ran${status === 0 ? '' : `; the worst ended with ${status}`}\n`);
+    return status;
+  } finally {
+    for (const session of sessions) session.close();
+  }
+}
+
+interface Fields {
+  readonly rank: number;
+  readonly size: number;
+  readonly file: (name: string) => string;
+}
+
+/** Fields are filled in once: what stands in a value is never looked at again. */
+function filled(word: string, { rank, size, file }: Fields): string {
+  const values: Readonly<Record<string, string>> = {
+    rank: `${rank}`,
+    size: `${size}`,
+    hostfile: file(launchFiles.hostfile),
+    mpihostfile: file(launchFiles.mpi),
+  };
+  return word.replaceAll(
+    /\{([a-z]+)\}/g,
+    (whole, name: string) => (Object.hasOwn(values, name) ? values[name] : undefined) ?? whole,
+  );
+}

@@ -1,0 +1,135 @@
+import { didYouMean, listText } from '../../desired/did-you-mean.ts';
+import { everyNode } from '../../desired/fallback.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { FleetError } from '../../diagnostics/fleet-error.ts';
+import type { ClusterLock, TakenBack } from '../../model/cluster-lock.ts';
+import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
+import { shortDigest } from '../../model/digest.ts';
+import type { NodeName } from '../../model/node.ts';
+import { actOn } from '../act-on.ts';
+import { changeLock } from '../lock-file.ts';
+import { observeNodes } from '../observe-fleet.ts';
+import { olderVersion } from '../older-version.ts';
+import { usageError } from '../options.ts';
+import { textOption } from '../own-options.ts';
+import { type SettledCluster, settleFromLock } from '../settle-cluster.ts';
+import type { Run, VerbBody } from '../verb.ts';
+import { openWays } from '../ways.ts';
+
+/** `rollback RUNTIME`: takes a runtime back to the older version that its nodes have kept, or with --undo forward again. */
+export const rollback: VerbBody = async (run) => {
+  const isUndo = run.own['undo'] === true;
+  const to = readVersion(run, isUndo);
+  const cluster = settleFromLock(run);
+  const runtime = wantedRuntime(run, cluster.fleet);
+  const nodes = usersOf(cluster.fleet, runtime);
+  const ways = openWays(run, cluster.opened);
+  const from = runtime.takenBackFrom ?? runtime.digest;
+  if (from === undefined) throw new Error(`${runtime.name} is settled`);
+  const observed = async () =>
+    observeNodes(
+      run,
+      cluster.fleet.nodes.filter(({ name }) => nodes.includes(name)),
+      ways,
+    );
+  const back = isUndo ? undone(runtime) : { from, to: olderVersion({ runtime, nodes, to }, await observed()) };
+  const fleet = withVersion(cluster.fleet, runtime, back ?? { from, to: from });
+  let isKept = false;
+  const keep = async (): Promise<void> => {
+    if (isKept) return;
+    isKept = true;
+    await changeLock(cluster.lockPlace, (now) => withTakenBack(now, runtime.name, back));
+  };
+  const code = await actOn(
+    run,
+    {
+      verb: 'rollback',
+      playbook: {
+        name: 'rollback',
+        plays: [
+          {
+            nodes: { kind: 'targets' },
+            serial: [],
+            maxFailures: 0,
+            tasks: [{ kind: 'converge', only: ['runtime', 'placement'] }],
+          },
+        ],
+      },
+      scope: { desired: fleet, targets: nodes },
+      named: ['interrupt'],
+      judged: nodes,
+      goal: { kind: 'converge', only: ['runtime', 'placement'] },
+      // Written down before the first step: a run that is cut off is finished by the next apply. Not sooner than with
+      // the leases: one that is refused has wished for nothing.
+      onLeased: keep,
+      closing: () => [closingText(cluster, runtime, back)],
+    },
+    { cluster, ways },
+  );
+  // Where nothing was to be done nobody was asked either: the nodes are as it is wished already.
+  if (isKept || code !== 0) return code;
+  await keep();
+  if (runtime.takenBackFrom !== undefined && back !== undefined && back.to === runtime.digest && !run.options.json) {
+    run.console.out(`${runtime.name} is at version ${shortDigest(back.to)} already, to which it was taken back.\n`);
+  }
+  return code;
+};
+
+function readVersion(run: Run, isUndo: boolean): string | undefined {
+  const to = textOption(run, 'to');
+  if (to === undefined) return undefined;
+  if (isUndo) throw usageError('--to and --undo are given.', 'Leave one of the two out.');
+  if (!/^[0-9a-f]{4,64}$/.test(to)) {
+    throw usageError(`"${to}" is no version.`, 'Say its first digits, as facts --fact trees shows them.');
+  }
+  return to;
+}
+
+function wantedRuntime(run: Run, fleet: DesiredFleet): DesiredRuntime {
+  const names = fleet.runtimes.map(({ name }) => name);
+  const [word, ...others] = run.words;
+  const list = `Runtimes: ${names.join(', ') || 'none that was applied'}`;
+  if (word === undefined || others.length > 0) throw usageError('Name one runtime.', list);
+  const found = fleet.runtimes.find(({ name }) => name === word);
+  if (found !== undefined) return found;
+  const near = didYouMean(word, names);
+  throw usageError(`There is no runtime \`${word}\`.`, near === undefined ? list : `Did you mean \`${near}\`?`);
+}
+
+/** @throws FleetError `cli/usage` when no placement uses it */
+function usersOf({ nodes, placements }: DesiredFleet, { name }: DesiredRuntime): readonly NodeName[] {
+  const used = placements.filter(({ runtime }) => runtime === name).flatMap(everyNode);
+  if (used.length === 0) throw usageError(`No placement uses ${name}.`, 'See: meshwright status');
+  return nodes.map((node) => node.name).filter((node) => used.includes(node));
+}
+
+function undone({ name, takenBackFrom }: DesiredRuntime): undefined {
+  if (takenBackFrom !== undefined) return undefined;
+  throw new FleetError([
+    diagnose('rollback/not-taken-back', {
+      subject: `runtime ${name}`,
+      detail: `${name} is the version of its archive already.`,
+    }),
+  ]);
+}
+
+function withVersion(fleet: DesiredFleet, wanted: DesiredRuntime, { to, from }: TakenBack): DesiredFleet {
+  const runtimes = fleet.runtimes.map((one): DesiredRuntime => {
+    if (one.name !== wanted.name) return one;
+    const { takenBackFrom: _, ...plain } = one;
+    return to === from ? { ...plain, digest: to } : { ...plain, digest: to, takenBackFrom: from };
+  });
+  return { ...fleet, runtimes };
+}
+
+function withTakenBack({ takenBack, ...lock }: ClusterLock, name: string, back: TakenBack | undefined): ClusterLock {
+  const others = Object.entries(takenBack ?? {}).filter(([other]) => other !== name);
+  const entries = back === undefined ? others : [...others, [name, back] as const];
+  return entries.length === 0 ? lock : { ...lock, takenBack: Object.fromEntries(entries) };
+}
+
+function closingText({ lockPlace }: SettledCluster, { name }: DesiredRuntime, back: TakenBack | undefined): string {
+  return back === undefined
+    ? `${lockPlace.shown} has ${listText([name])} as its archive is.`
+    : `${lockPlace.shown} keeps ${name} at this version until its archive is another one: commit it. Forward again: meshwright rollback ${name} --undo`;
+}

@@ -1,0 +1,146 @@
+import type { Session } from '../apply/session.ts';
+import { escapeLines } from '../diagnostics/escape.ts';
+import { type Exit, exitText } from '../model/exit.ts';
+import type { NodePath } from '../model/node-path.ts';
+import type { LaunchGroup } from '../runtimes/launch-group.ts';
+import { launchRankCommand } from '../script/launch-rank.ts';
+import { renderPath } from '../script/node-paths.ts';
+import type { Console } from './console.ts';
+
+/** Ranks that are to run together. */
+export interface LaunchRun {
+  /** In rank order. */
+  readonly sessions: readonly Session[];
+  readonly group: LaunchGroup;
+  readonly folder: NodePath;
+  /** The words of a rank; `file` gives the path of one of the files of the run. */
+  readonly words: (rank: number, file: (name: string) => string) => readonly string[];
+  readonly console: Console;
+  readonly isSimulated: boolean;
+  /** Ends all ranks. */
+  readonly signal: AbortSignal;
+}
+
+const longestMs = 2 ** 31 - 1;
+/** Longer than a rank has to end: whatever then still holds the connection is left behind. */
+const giveUpMs = 20_000;
+/** What a rank prints is shown as it comes; beyond this it is ended. */
+const maxBytes = 67_108_864;
+/** A line that does not end is shown in pieces. */
+const longestLine = 16_384;
+
+/**
+ * Runs all ranks at once, shows what they print behind their numbers, and ends all others when one ends badly or its
+ * connection breaks.
+ * @returns the worst exit status: of the ranks that ended by themselves, 128 and more for a signal, 255 for one of which
+ * nobody knows; 0 when all ended well
+ */
+export async function launchRanks(run: LaunchRun): Promise<number> {
+  const ending = new AbortController();
+  let givingUp: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    ending.signal.addEventListener('abort', () => resolve(), { once: true });
+  }).then(() => {
+    givingUp = setTimeout(() => closeAll(run.sessions), giveUpMs);
+  });
+  const end = (): void => ending.abort();
+  run.signal.addEventListener('abort', end, { once: true });
+  if (run.signal.aborted) end();
+  const statuses = await Promise.all(
+    run.sessions.map(async (session, rank) => {
+      const exit = await runRank(run, { session, rank, over });
+      const isOurs = ending.signal.aborted;
+      const status = statusOf(exit);
+      if (status !== 0) {
+        tellEnd(run, { session, rank, exit, isOurs });
+        end();
+      }
+      return isOurs ? 0 : status;
+    }),
+  );
+  run.signal.removeEventListener('abort', end);
+  clearTimeout(givingUp);
+  return Math.max(0, ...statuses);
+}
+
+function closeAll(sessions: readonly Session[]): void {
+  for (const session of sessions) session.close();
+}
+
+interface OneRank {
+  readonly session: Session;
+  readonly rank: number;
+  readonly over: Promise<void>;
+}
+
+async function runRank(run: LaunchRun, { session, rank, over }: OneRank): Promise<Exit> {
+  const { group, folder, console } = run;
+  const prefix = prefixOf(run, session, rank);
+  const out = lineWriter(`${prefix} | `, (text) => console.out(text));
+  const err = lineWriter(`${prefix} ! `, (text) => console.err(text));
+  const asked = await session.ask((rootPrefix) => {
+    const file = (name: string): string => `${renderPath(folder, rootPrefix)}/${name}`;
+    const words = run.words(rank, file);
+    const environment = group.environment(rank, file);
+    return {
+      command: launchRankCommand({ rootPrefix, folder, files: group.files, environment, words }),
+      stdin: untilOver(over),
+      deadlineMs: longestMs,
+      maxBytes,
+      onOutput: (stream, piece) => (stream === 'stdout' ? out : err).take(piece),
+    };
+  });
+  out.end();
+  err.end();
+  if (asked.kind === 'ended') return asked.result.exit;
+  console.err(`${prefix} ! ${asked.diagnostics[0].detail}\n`);
+  return { kind: 'unknown', why: 'no-channel', reason: asked.diagnostics[0].detail };
+}
+
+const prefixOf = ({ isSimulated }: LaunchRun, { node }: Session, rank: number): string =>
+  `${isSimulated ? 'simulated ' : ''}rank ${rank} ${node}`;
+
+/** The line by which ranks live: nothing comes over it, and they end with it. */
+const untilOver = (over: Promise<void>): AsyncIterable<Uint8Array> => ({
+  [Symbol.asyncIterator]: () => ({ next: () => over.then(() => ({ done: true, value: undefined })) }),
+});
+
+function statusOf(exit: Exit): number {
+  if (exit.kind === 'exited') return exit.code;
+  return exit.kind === 'signalled' ? 128 : 255;
+}
+
+function tellEnd(
+  run: LaunchRun,
+  {
+    session,
+    rank,
+    exit,
+    isOurs,
+  }: { readonly session: Session; readonly rank: number; readonly exit: Exit; readonly isOurs: boolean },
+): void {
+  if (isOurs) return;
+  const others = run.sessions.length > 1 ? '; the others are ended' : '';
+  run.console.err(`${prefixOf(run, session, rank)} ! ${exitText(exit)}${others}\n`);
+}
+
+/** Writes whole lines, each behind a prefix. */
+function lineWriter(prefix: string, write: (text: string) => void) {
+  const decoder = new TextDecoder();
+  let open = '';
+  const show = (lines: readonly string[]): void =>
+    write(lines.map((line) => `${prefix}${escapeLines(line)}\n`).join(''));
+  return {
+    take: (piece: Uint8Array): void => {
+      const lines = `${open}${decoder.decode(piece, { stream: true })}`.split('\n');
+      open = lines.pop() ?? '';
+      if (open.length > longestLine) lines.push(open.slice(0, longestLine));
+      open = open.length > longestLine ? open.slice(longestLine) : open;
+      if (lines.length > 0) show(lines);
+    },
+    end: (): void => {
+      if (open !== '') show([open]);
+      open = '';
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { escapeText } from '../diagnostics/escape.ts';
+import type { DesiredNode } from '../model/desired.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Facts } from '../model/observation.ts';
+import type { FleetObservation } from './fleet-observation.ts';
+
+/** Why a node is to be left alone, and where that stands. */
+export interface Held {
+  readonly reason: string;
+  readonly until?: string;
+  readonly isOver: boolean;
+  /** `file`: by a key of the cluster file; `node`: by the verb, on the node itself. */
+  readonly kept: 'file' | 'node';
+  /** Who said so, where that is known. */
+  readonly by?: string;
+}
+
+/** Every hold of a node, that of the file first; none of what nobody could see. */
+export function holdsOf(desired: DesiredNode, facts: Facts | undefined): readonly Held[] {
+  const { hold: wish } = desired;
+  const seen = facts?.hold;
+  return [
+    ...(wish === undefined ? [] : [{ ...wish, isOver: wish.isOver === true, kept: 'file' as const }]),
+    ...(seen?.kind === 'known' ? seen.value.map((one) => ({ ...one, kept: 'node' as const })) : []),
+  ];
+}
+
+/** Why these nodes may not be used now: each hold that is not over, and each node that does not say whether it is held. */
+export function holdsAgainst(
+  nodes: readonly DesiredNode[],
+  observation: FleetObservation,
+): readonly { readonly node: NodeName; readonly why: string; readonly hint?: string }[] {
+  return nodes.flatMap((desired) => {
+    const { name: node } = desired;
+    const facts = observation.nodes[node]?.facts;
+    const held = holdsOf(desired, facts).filter(({ isOver }) => !isOver);
+    const isUnknown = facts === undefined || facts.hold.kind === 'unknown';
+    return [
+      ...held.map((one) => ({
+        node,
+        why: `it is held (${escapeText(one.reason)})`,
+        hint: `When it may be used again: ${releaseText(node, one)}`,
+      })),
+      ...(isUnknown ? [{ node, why: 'nobody could see whether it is held' }] : []),
+    ];
+  });
+}
+
+/** What ends a hold: a verb, or an edit of the file. */
+export const releaseText = (node: string, { kept }: Held): string =>
+  kept === 'node' ? `meshwright release ${node}` : `take nodes.${node}.hold out of the cluster file`;

@@ -1,0 +1,132 @@
+import type { ServerResponse } from 'node:http';
+
+/** An answer that is no text of a model: status and JSON, and when to come again. */
+export interface PlainAnswer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly retryAfterSeconds?: number;
+}
+
+/** Why a request is not passed on, in the form that clients of the OpenAI API read. */
+export interface Refusal {
+  readonly status: number;
+  readonly type: 'invalid_request_error' | 'authentication_error' | 'rate_limit_error' | 'unavailable_error';
+  readonly code: string;
+  readonly message: string;
+  readonly param?: string;
+  readonly retryAfterSeconds?: number;
+}
+
+/** A refusal as an answer. @see https://platform.openai.com/docs/guides/error-codes */
+export const refusalAnswer = ({ status, retryAfterSeconds, message, type, code, param }: Refusal): PlainAnswer => ({
+  status,
+  body: { error: { message, type, param: param ?? null, code } },
+  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+});
+
+/** Writes an answer that nobody has begun yet; one that was begun is cut, so that nobody takes it for whole. */
+export function sendAnswer(response: ServerResponse, { status, body, retryAfterSeconds }: PlainAnswer): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const text = `${JSON.stringify(body)}\n`;
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+  });
+  response.end(text);
+}
+
+const someNames = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
+
+/** The refusals of the door, each in one place. */
+export const refusals = {
+  noKey: (): Refusal => ({
+    status: 401,
+    type: 'authentication_error',
+    code: 'invalid_api_key',
+    message: 'The API key is missing or wrong. Send it as `Authorization: Bearer KEY`.',
+  }),
+  unknownModel: (asked: string, names: readonly string[]): Refusal => ({
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'model_not_found',
+    message: `There is no model ${JSON.stringify(asked)} here. There is: ${someNames(names)}.`,
+    param: 'model',
+  }),
+  noModel: (names: readonly string[]): Refusal => ({
+    status: 400,
+    type: 'invalid_request_error',
+    code: 'model_required',
+    message: `The request names no model. There is: ${someNames(names)}.`,
+    param: 'model',
+  }),
+  badUrl: (): Refusal => ({
+    status: 400,
+    type: 'invalid_request_error',
+    code: 'invalid_url',
+    message: 'The address of the request is none.',
+  }),
+  noSuchPath: (path: string): Refusal => ({
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'unknown_url',
+    message: `There is nothing at ${path}.`,
+  }),
+  wrongMethod: (method: string): Refusal => ({
+    status: 405,
+    type: 'invalid_request_error',
+    code: 'method_not_allowed',
+    message: `${method} is not possible here.`,
+  }),
+  notJson: (): Refusal => ({
+    status: 415,
+    type: 'invalid_request_error',
+    code: 'unsupported_media_type',
+    message: 'The request must be JSON: Content-Type: application/json.',
+  }),
+  badBody: (): Refusal => ({
+    status: 400,
+    type: 'invalid_request_error',
+    code: 'invalid_json',
+    message: 'The body of the request is no JSON object.',
+  }),
+  tooLarge: (mostBytes: number): Refusal => ({
+    status: 413,
+    type: 'invalid_request_error',
+    code: 'request_too_large',
+    message: `The body of a request may have ${mostBytes} bytes.`,
+  }),
+  tooMany: (servedName: string): Refusal => ({
+    status: 429,
+    type: 'rate_limit_error',
+    code: 'too_many_requests',
+    message: `Too many requests wait for ${servedName} already.`,
+    retryAfterSeconds: 5,
+  }),
+  closed: (servedName: string, reason: string): Refusal => ({
+    status: 503,
+    type: 'unavailable_error',
+    code: 'closed',
+    message: `${servedName} takes no requests now: ${reason}`,
+    retryAfterSeconds: 30,
+  }),
+  down: (servedName: string, reason: string): Refusal => ({
+    status: 503,
+    type: 'unavailable_error',
+    code: 'mesh_down',
+    message: `${servedName} is down: ${reason}`,
+    retryAfterSeconds: 10,
+  }),
+  leaving: (): Refusal => ({
+    status: 503,
+    type: 'unavailable_error',
+    code: 'closed',
+    message: 'The doorman is being restarted.',
+    retryAfterSeconds: 2,
+  }),
+} as const;

@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+import type { DoorSight } from '../model/doorman.ts';
+import { type PlainAnswer, refusalAnswer, refusals } from './answers.ts';
+import type { Door } from './doors.ts';
+
+const loopbacks: readonly string[] = ['127.0.0.1', '::1', '::ffff:127.0.0.1'];
+
+/** Whether a request comes from the node itself. */
+export const isLoopback = ({ socket }: IncomingMessage): boolean => loopbacks.includes(socket.remoteAddress ?? '');
+
+/** Whether a proxy has passed it on, for somebody who may be anywhere. @see RFC 7239 (Forwarded), RFC 9110 7.6.3 (Via) */
+export const isForwarded = ({ headers }: IncomingMessage): boolean =>
+  Object.keys(headers).some((name) => name === 'forwarded' || name === 'via' || name.startsWith('x-forwarded-'));
+
+/** What a doorman says of itself. */
+export interface OwnSight {
+  /** Requests without a right key. */
+  readonly strangers: number;
+  /** Of the files that it was started with. */
+  readonly version?: string;
+}
+
+/** What the node itself is told: `GET /doorman/status`, and how many are inside by `/doorman/inside/PLACEMENT`. */
+export async function statusAnswer(
+  path: string,
+  doors: readonly Door[],
+  { strangers, version }: OwnSight,
+): Promise<PlainAnswer> {
+  const asked = /^\/doorman\/inside\/([^/]+)$/.exec(path)?.[1];
+  const door = doors.find(({ upstream }) => upstream.placement === asked);
+  if (door !== undefined) return { status: 200, body: inside(door) };
+  if (path !== '/doorman/status') return refusalAnswer(refusals.noSuchPath(path));
+  const placements = await Promise.all(doors.map(doorStatus));
+  return { status: 200, body: { formatVersion: 1, strangers, version, placements } };
+}
+
+/** Whom the doorman has let in and who has no whole answer yet. */
+function inside({ turns }: Door): number {
+  const { running, waiting } = turns.counts();
+  return running + waiting;
+}
+
+async function doorStatus({
+  upstream,
+  turns,
+  flow,
+  closedBy,
+  counts,
+}: Door): Promise<DoorSight & { readonly servedName: string }> {
+  const reason = await closedBy();
+  return {
+    placement: upstream.placement,
+    servedName: upstream.servedName,
+    ...(reason === undefined ? {} : { closed: reason }),
+    ...turns.counts(),
+    ...flow.sight(),
+    counts: counts(),
+  };
+}

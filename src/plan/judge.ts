@@ -1,0 +1,26 @@
+import { stayingOnFallback } from '../resources/placement-cases.ts';
+import type { View } from '../resources/resource.ts';
+import { type Assessed, assessAll } from './assess.ts';
+import type { Context } from './context.ts';
+import type { Scope } from './scope.ts';
+import { type Sifted, sift } from './sift.ts';
+
+/** All that resources say about the fleet, and what becomes of it. */
+interface Judged {
+  readonly context: Context;
+  readonly assessed: readonly Assessed[];
+  readonly sifted: Sifted;
+}
+
+/**
+ * What can be changed now, and what waits. Whether a fallback makes room for others is known only when all that its move
+ * back waits for is: then everything is judged again beside those that stay. Each round can only add to them.
+ */
+export function judge(scope: Scope, view: View): Judged {
+  const context = { scope, view };
+  const assessed = assessAll(context);
+  const sifted = sift(assessed, context);
+  const changing = sifted.ready.map(({ property }) => property.address);
+  const staying = stayingOnFallback(view, changing);
+  return staying.length === view.staying.length ? { context, assessed, sifted } : judge(scope, { ...view, staying });
+}

@@ -1,0 +1,106 @@
+import { doorAddress, drainedReason, insideAddress } from '../mesh/doors.ts';
+import type { Step } from '../model/step.ts';
+import { closedText } from '../script/doorman-files.ts';
+import { closedFile } from '../script/doorman-paths.ts';
+import { buildStep, gateStep } from './build-step.ts';
+import { changedProperties, patchesOf } from './change.ts';
+import { doorsOn, insideSeen, missingDoor } from './doorman-sights.ts';
+import type { Blocker, ObservedTarget, Property, Resource, View } from './resource.ts';
+import { knownWords, mapKnown } from './seen-fact.ts';
+
+/** Placements to which nobody is let in any more, and how long those inside may take. */
+export interface DrainWish {
+  readonly placements: readonly string[];
+  readonly waitMs: number;
+}
+
+const putDeadlineMs = 30_000;
+
+/** A door of a published placement that is to be drained, on the node of its doorman. */
+interface Drained {
+  readonly target: ObservedTarget;
+  readonly port: number;
+  readonly placement: string;
+}
+
+const drainedOf = ({ desired, targets }: View, { placements }: DrainWish): readonly Drained[] =>
+  targets.flatMap((target) =>
+    doorsOn(desired, target)
+      .filter(({ placement }) => placements.includes(placement))
+      .map(({ port, placement }) => ({ target, port, placement })),
+  );
+
+function propertyOf({ target, port, placement }: Drained): Property {
+  const seen = insideSeen(target, port, placement);
+  // A plan stays the same plan while clients leave: how many are inside is for its reader and for the gate alone.
+  const observed = mapKnown(seen, (count) => (count === 'open' || count === 0 ? count : 'inside'));
+  return {
+    node: target.desired.name,
+    address: insideAddress(port, placement),
+    desired: 0,
+    observed,
+    from: knownWords(seen, (count) => (count === 'open' ? 'open' : `closed, ${count} inside`)),
+    to: 'closed, nobody inside',
+    reason: 'drain',
+    ...(observed.kind === 'unknown' ? { why: observed.detail } : {}),
+  };
+}
+
+/** Where no doorman has the placement behind it, clients come in by another way, which its closed door would not end. */
+function blockersOf({ target, port, placement }: Drained): readonly Blocker[] {
+  const missing = missingDoor(target, port, placement);
+  if (missing === undefined) return [];
+  return [
+    {
+      code: 'plan/not-converged',
+      node: target.desired.name,
+      resource: 'doorman',
+      address: insideAddress(port, placement),
+      action: `${missing}: meshwright apply`,
+      isHands: false,
+      peers: [],
+      blocks: [],
+    },
+  ];
+}
+
+function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly Step[] {
+  const { node } = made;
+  const { port, placement } = one;
+  const door = doorAddress(port, placement);
+  const close = buildStep({
+    node,
+    resource: 'doorman',
+    name: `${door}/close`,
+    class: 'converge',
+    act: { kind: 'put', path: closedFile(port, placement), mode: 0o644, content: closedText(drainedReason) },
+    towards: [made],
+    effect: { kind: 'interrupt', placement, seconds: 0 },
+    deadlineMs: putDeadlineMs,
+  });
+  const isOpen = made.observed.kind === 'known' && made.observed.value === 'open';
+  const closing = isOpen ? [{ ...close, establishes: [{ node, address: door, value: 'closed' }] }] : [];
+  const wait = gateStep({
+    node,
+    resource: 'doorman',
+    name: `${made.address}/wait`,
+    needs: closing,
+    expect: patchesOf([made]),
+    deadlineMs: waitMs,
+  });
+  return [...closing, wait];
+}
+
+/** The one thing that the verb `drain` changes: who is inside, which is nobody when the door is closed for long enough. */
+export const drainDoors = (wish: DrainWish): Resource => ({
+  kind: 'doorman',
+  after: ['identity', 'sudo'],
+  properties: (view) => drainedOf(view, wish).map(propertyOf),
+  steps: (changes, view) => ({
+    steps: drainedOf(view, wish).flatMap((one) =>
+      changedProperties(changes, [propertyOf(one)]).flatMap((made) => stepsOf(one, made, wish)),
+    ),
+    rescues: [],
+  }),
+  blockers: (view) => drainedOf(view, wish).flatMap(blockersOf),
+});

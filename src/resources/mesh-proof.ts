@@ -1,0 +1,28 @@
+import type { MeshProof } from '../mesh/kick-ranks.ts';
+import { type Digest, digestOf } from '../model/digest.ts';
+import type { PlacementCase } from './placement-cases.ts';
+import type { View } from './resource.ts';
+
+/**
+ * What the next start of a placement is compared with. Equal answers are only to be expected of the same placement on
+ * the same builds of macOS, which brings the kernels that compute. Where a build was not seen there is no key: what was
+ * kept of the same file is compared all the same, and stays.
+ *
+ * @param digest of the placement as the file has it
+ */
+export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { observation }: View): MeshProof {
+  const builds = placement.nodes.flatMap((node) => {
+    const version = observation.nodes[node]?.facts['macos-version'];
+    return version?.kind === 'known' ? [`${version.value.build}${version.value.extra ?? ''}`] : [];
+  });
+  const key = builds.length === placement.nodes.length ? digestOf({ digest, builds }) : undefined;
+  const leader = mesh.members[0]?.seen;
+  const record = leader?.kind === 'known' ? leader.value.record : undefined;
+  const isComparable = key === undefined ? record?.digest === digest : record?.golden?.key === key;
+  const { tokensPerSecond } = placement;
+  return {
+    ...(key === undefined ? {} : { key }),
+    ...(isComparable && record?.golden !== undefined ? { kept: record.golden.sha256 } : {}),
+    ...(tokensPerSecond === undefined ? {} : { tokensPerSecond }),
+  };
+}

@@ -1,0 +1,167 @@
+import { onFallback, withFallbacks } from '../desired/fallback.ts';
+import { fitPlacements, type SeenMemories } from '../desired/fit-placements.ts';
+import { codes } from '../diagnostics/codes.ts';
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { escapeText } from '../diagnostics/escape.ts';
+import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import { subjectNodes } from '../doctor/subject.ts';
+import { placementAddress } from '../mesh/mesh-step.ts';
+import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
+import { layoutText } from '../model/layout-text.ts';
+import type { NodeFit } from '../model/memory-fit.ts';
+import type { NodeName } from '../model/node.ts';
+import type { Facts } from '../model/observation.ts';
+import { mixedMacosFindings } from '../runtimes/mixed-macos.ts';
+import type { PlacementFinding } from '../runtimes/placement-check.ts';
+import { driverOf } from '../runtimes/registry.ts';
+import { judgeProperty } from './change.ts';
+import { memoryFindings } from './memory-findings.ts';
+import { placementCases } from './placement-cases.ts';
+import { placementProperty } from './placement-properties.ts';
+import type { Blocker, View } from './resource.ts';
+import { namesBy } from './seen-names.ts';
+import { tensorFindings } from './tensor-findings.ts';
+
+/** What was seen of a node; undefined where nobody looked. */
+type FactsOf = (node: NodeName) => Facts | undefined;
+
+const nobodyLooked: FactsOf = () => undefined;
+
+/** What ranks that were started in this boot session said that the GPU may use: the least of it. */
+function reportedBudget({ placements, 'boot-session': session }: Facts): { readonly reportedBytes?: number } {
+  if (placements.kind === 'unknown' || session.kind === 'unknown') return {};
+  const said = placements.value.flatMap(({ startedIn, gpuBytes }) =>
+    startedIn === session.value.uuid && gpuBytes !== undefined ? [gpuBytes] : [],
+  );
+  return said.length === 0 ? {} : { reportedBytes: Math.min(...said) };
+}
+
+/** How much memory nodes have and their GPUs may use, as far as it was seen. */
+function seenMemories({ nodes }: DesiredFleet, factsOf: FactsOf): SeenMemories {
+  const entries = nodes.map(({ name }) => {
+    const facts = factsOf(name);
+    const hardware = facts?.hardware;
+    const wired = facts?.['wired-limit'];
+    const seen = {
+      ...(hardware?.kind === 'known' ? { memoryBytes: hardware.value.memoryBytes } : {}),
+      ...(wired?.kind === 'known' ? { wiredMegabytes: wired.value.megabytes } : {}),
+      ...(facts === undefined ? {} : reportedBudget(facts)),
+    };
+    return [name, seen] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The memory of every node that carries a placement, with what was seen of it. */
+export const fleetMemory = (fleet: DesiredFleet, observation?: FleetObservation): readonly NodeFit[] =>
+  fitPlacements(
+    fleet,
+    seenMemories(fleet, (node) => observation?.nodes[node]?.facts),
+  );
+
+/**
+ * Everything that speaks against starting a placement: memory, and what its driver knows; from the file alone where
+ * nobody looked at its nodes.
+ */
+export function checkPlacement(
+  placement: DesiredPlacement,
+  fleet: DesiredFleet,
+  factsOf: FactsOf = nobodyLooked,
+): readonly PlacementFinding[] {
+  const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
+  const model = fleet.models.find(({ name }) => name === placement.model);
+  if (runtime === undefined || model === undefined) return [];
+  const nodes = placement.nodes.map((node) => {
+    const desired = fleet.nodes.find(({ name }) => name === node);
+    const facts = factsOf(node);
+    return { node, ...(desired === undefined ? {} : { desired }), ...(facts === undefined ? {} : { facts }) };
+  });
+  const own = driverOf(runtime).check?.({ placement, runtime, model, nodes, fleet, names: namesBy(factsOf) }) ?? [];
+  const split = tensorFindings(placement, runtime.driver, model.shape);
+  const mixed = mixedMacosFindings({ placement, nodes });
+  return [...own, ...mixed, ...split, ...memoryFindings(placement, fleet, seenMemories(fleet, factsOf))];
+}
+
+/** The same of the fallback of a placement, in its stead beside all others; nothing where it has none. */
+export function checkFallback(
+  placement: DesiredPlacement,
+  fleet: DesiredFleet,
+  factsOf: FactsOf = nobodyLooked,
+): readonly PlacementFinding[] {
+  const there = onFallback(placement);
+  if (there === placement) return [];
+  const whole = withFallbacks(fleet, ({ name }) => name === placement.name);
+  const findings = checkPlacement(there, whole, factsOf).filter(({ severity }) => severity !== 'notice');
+  return findings.map((one) => ({ ...one, detail: `On its fallback (${layoutText(there)}): ${one.detail}` }));
+}
+
+/** The same of a placement as diagnostics about it. */
+export const checkDiagnostic = ({ name }: DesiredPlacement, { code, ...words }: PlacementFinding): Diagnostic =>
+  diagnose(code, { ...words, detail: escapeText(words.detail), subject: `placement ${name}` });
+
+/** Whether the doctor tells it of these nodes with the same weight: versions that differ stop what needs their macOS. */
+function isToldAlready({ findings }: View, { nodes }: DesiredPlacement, { code, severity }: PlacementFinding): boolean {
+  if (code !== 'placement/mixed-macos') return false;
+  const same = ['macos/versions-differ', ...(severity === 'error' ? [] : ['macos/builds-differ'])];
+  return findings.some(
+    (one) =>
+      same.includes(one.code) && subjectNodes(one.subject ?? '').some((name) => nodes.some((node) => node === name)),
+  );
+}
+
+/**
+ * What speaks against starting a placement beside all others: as the file has them, and beside every fallback that goes
+ * on, which may be moved back only once both have their memory.
+ */
+function besideOthers(placement: DesiredPlacement, { desired, staying }: View, factsOf: FactsOf) {
+  const findings = checkPlacement(placement, desired, factsOf);
+  const others = staying.filter((name) => name !== placement.name);
+  if (others.length === 0 || findings.some(({ severity }) => severity === 'error')) return findings;
+  return checkPlacement(
+    placement,
+    withFallbacks(desired, ({ name }) => others.includes(name)),
+    factsOf,
+  );
+}
+
+/**
+ * Placements that are to be started, and what speaks against them, and against all fallbacks, which may be needed when
+ * nobody can help any more. What runs as the file says has shown that it can, and so has a fallback that runs.
+ */
+function checkedCases(view: View) {
+  return placementCases(view)
+    .filter(({ placement }) => placement.state === 'serving')
+    .map((one) => {
+      const { placement, leader, elsewhere } = one;
+      const factsOf: FactsOf = (node) => view.observation.nodes[node]?.facts;
+      const isMet = judgeProperty(placementProperty(one)) === 'met';
+      const own = isMet ? [] : besideOthers(placement, view, factsOf);
+      const there = elsewhere === undefined ? checkFallback(placement, view.desired, factsOf) : [];
+      const findings = [...own, ...there].filter((found) => !isToldAlready(view, placement, found));
+      return { placement, leader, findings };
+    });
+}
+
+/** What keeps placements from being started. */
+export const checkBlockers = (view: View): readonly Blocker[] =>
+  checkedCases(view).flatMap(({ placement, leader, findings }) =>
+    findings
+      .filter(({ severity }) => severity === 'error')
+      .map(({ code, detail, hint }) => ({
+        code,
+        node: leader,
+        resource: 'placement' as const,
+        address: placementAddress(placement.name),
+        action: escapeText(`placement ${placement.name}: ${detail} ${hint ?? codes[code].hint}`),
+        isHands: false,
+        peers: placement.nodes.filter((node) => node !== leader),
+        blocks: [],
+      })),
+  );
+
+/** What is only told of placements that are to be started. */
+export const checkNotices = (view: View): readonly Diagnostic[] =>
+  checkedCases(view).flatMap(({ placement, findings }) =>
+    findings.filter(({ severity }) => severity !== 'error').map((finding) => checkDiagnostic(placement, finding)),
+  );

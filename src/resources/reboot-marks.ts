@@ -1,0 +1,61 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { escapeText } from '../diagnostics/escape.ts';
+import { nodesSubject } from '../doctor/subject.ts';
+import { placementAddress } from '../mesh/mesh-step.ts';
+import type { NodeName } from '../model/node.ts';
+import type { RebootMark } from '../model/node-records.ts';
+import { judgeProperty } from './change.ts';
+import type { PlacementCase } from './placement-cases.ts';
+import { placementProperty } from './placement-properties.ts';
+import type { Blocker, View } from './resource.ts';
+
+interface MarkedNode {
+  readonly node: NodeName;
+  readonly mark: RebootMark;
+}
+
+const gibibytes = (bytes: number): string => (bytes / 2 ** 30).toFixed(1);
+
+/** What a stop has found, in words that go on after the name of its placement. */
+function markWords({ why, wiredBytes = 0, baselineBytes = 0 }: RebootMark): string {
+  return why === 'kernel'
+    ? 'not even KILL ended it'
+    : `${gibibytes(wiredBytes)} GiB stayed wired, ${gibibytes(baselineBytes)} GiB were before any rank ran`;
+}
+
+function markedNodes({ observation }: View, isMeant: (node: NodeName) => boolean): readonly MarkedNode[] {
+  return Object.values(observation.nodes)
+    .filter(({ node }) => isMeant(node))
+    .flatMap(({ node, facts: { 'reboot-mark': marks } }) =>
+      marks.kind === 'known' ? marks.value.map((mark) => ({ node, mark })) : [],
+    );
+}
+
+/** Nodes on which nothing is started before they were restarted, each with its reason. */
+export const rebootFindings = (view: View): readonly Diagnostic[] =>
+  markedNodes(view, () => true).map(({ node, mark }) =>
+    diagnose('mesh/needs-reboot', {
+      subject: nodesSubject([node]),
+      detail: `When the rank of ${escapeText(mark.placement)} on ${node} was stopped, ${markWords(mark)}.`,
+      hint: `Restart it; nothing is started there until then: meshwright reboot ${node}`,
+    }),
+  );
+
+/** A placement that would have to be started on a node that needs a restart first. */
+export function rebootBlockers(view: View, one: PlacementCase): readonly Blocker[] {
+  const { placement, mesh } = one;
+  const isToStart = placement.state === 'serving' && mesh.state !== 'serving';
+  if (!isToStart || judgeProperty(placementProperty(one)) !== 'differs') return [];
+  const marked = markedNodes(view, (node) => placement.nodes.includes(node));
+  return marked.map(({ node, mark }) => ({
+    code: 'mesh/needs-reboot',
+    node,
+    resource: 'placement',
+    address: placementAddress(placement.name),
+    action: `${markWords(mark)}: meshwright reboot ${node}`,
+    isHands: false,
+    peers: placement.nodes.filter((other) => other !== node),
+    blocks: [],
+  }));
+}

@@ -1,0 +1,49 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { DesiredRuntime } from '../model/desired.ts';
+import { shortDigest } from '../model/digest.ts';
+import type { Blocker, ObservedTarget, View } from './resource.ts';
+import { isIntact, placementsOn, treeOf, treesOf } from './trees.ts';
+
+/** The runtimes that were taken back and that a node uses. */
+function backOn({ desired }: View, target: ObservedTarget): readonly DesiredRuntime[] {
+  const used = new Set(placementsOn(desired, target).map(({ runtime }) => runtime));
+  return desired.runtimes.filter(({ name, takenBackFrom }) => takenBackFrom !== undefined && used.has(name));
+}
+
+/** Nodes without the older version of a runtime: nobody has its archive any more, so that apply cannot bring it. */
+export const versionGone = (view: View): readonly Blocker[] =>
+  view.targets.flatMap((target) =>
+    backOn(view, target).flatMap((runtime): readonly Blocker[] => {
+      const tree = treeOf('runtime', runtime.name, runtime.digest);
+      const versions = treesOf(target, tree);
+      if (versions.kind === 'unknown' || isIntact(versions.value, tree)) return [];
+      const { name: node } = target.desired;
+      return [
+        {
+          code: 'runtime/version-gone',
+          node,
+          resource: 'runtime',
+          address: `runtime/${runtime.name}`,
+          action: `${node} has no version ${shortDigest(tree.digest)} of ${runtime.name}. Take the newer one again: meshwright rollback ${runtime.name} --undo`,
+          isHands: false,
+          peers: [],
+          blocks: [],
+        },
+      ];
+    }),
+  );
+
+/** Runtimes that are not what their archive says, since somebody has taken them back. */
+export const takenBackNotices = ({ desired }: View): readonly Diagnostic[] =>
+  desired.runtimes.flatMap(({ name, digest, takenBackFrom }) =>
+    digest === undefined || takenBackFrom === undefined
+      ? []
+      : [
+          diagnose('runtime/taken-back', {
+            subject: `runtime ${name}`,
+            detail: `${name} was taken back to version ${shortDigest(digest)}; its archive is version ${shortDigest(takenBackFrom)}.`,
+            hint: `Take the newer one again: meshwright rollback ${name} --undo. Or bring another archive.`,
+          }),
+        ],
+  );

@@ -1,0 +1,32 @@
+import type { ExoRuntime } from '../../model/desired.ts';
+import { chatRequest } from '../chat-request.ts';
+import type { RuntimeDriver } from '../driver.ts';
+import { check } from './check.ts';
+import { logPattern, signatures } from './classify.ts';
+import { configure } from './configure.ts';
+import { dialogue } from './dialogue.ts';
+import { phases } from './phases.ts';
+
+/** exo: one on every node, a mesh of its own for each placement, which is talked over with it after every start. */
+export const exo: RuntimeDriver<ExoRuntime> = {
+  id: 'exo',
+  configure,
+  needs: () => [],
+  tokenRequest: (_placement, _runtime, model) => chatRequest(model.repository ?? model.name),
+  phases: () => phases,
+  check,
+  dialogue: (placement, _runtime, model) => dialogue(placement, model),
+  farewell: 'exo-farewell',
+  // Nobody has confirmed that two starts of a split model agree to the last bit.
+  goldenCheck: () => 'printable',
+  // It forgets its placements whenever a member goes.
+  canRestartOne: () => false,
+  // A runner that is left in a collective keeps its GPU busy until a restart (issue 1137).
+  stopOrder: 'together',
+  // It ends its runners first, up to twelve seconds; a second signal, or KILL, leaves a GPU busy (issues 1137 and 1372).
+  graceMs: 15_000,
+  logPattern,
+  signatures,
+  // Which transport there is stands in the instance that was talked over, not in the log.
+  observe: () => ({}),
+};

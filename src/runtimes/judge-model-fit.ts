@@ -1,0 +1,81 @@
+import { type NearestSearch, nearestFit } from '../desired/fit-nearest.ts';
+import { fitPlacements, worstVerdict } from '../desired/fit-placements.ts';
+import { nearestText } from '../desired/fit-words.ts';
+import type { DriverName } from '../model/desired.ts';
+import type { FitFleet, FitPlacement } from '../model/memory-fit.ts';
+import type { ModelFit } from '../model/model-fit.ts';
+import type { ModelShape } from '../model/model-shape.ts';
+import { lastVersionRead } from './mlx/model-classes.ts';
+import { judgeSplit, splitAdvice } from './split-problems.ts';
+
+/** A model that is put on Macs on paper. */
+export interface AskedFit extends Pick<NearestSearch, 'links'> {
+  /** As it is shown. */
+  readonly name: string;
+  readonly shape: ModelShape;
+  /** In rank order; all of them are in the fleet. */
+  readonly macs: readonly FitFleet['nodes'][number][];
+  /** What else serves on these Macs, and the Macs that could be taken instead. */
+  readonly fleet: FitFleet;
+}
+
+/** How it is to run. */
+export interface FitHow {
+  readonly driver: DriverName;
+  /** Of mlx; absent: the last version that is known here. */
+  readonly mlxLm?: string;
+  /** Absent: what the driver does best. */
+  readonly sharding?: 'tensor' | 'pipeline';
+  readonly contextTokens: number;
+  readonly parallel: number;
+}
+
+/** A name that cannot stand in a file. */
+const asked = 'asked +';
+
+/** Whether a model fits on Macs and can be split over them, as the plan of such a placement would have it. */
+export function judgeModelFit({ name, shape, macs, fleet, links }: AskedFit, how: FitHow): ModelFit {
+  const { driver, contextTokens, parallel } = how;
+  const sharding =
+    macs.length === 1 ? undefined : (how.sharding ?? (driver === 'llamacpp-rpc' ? 'pipeline' : 'tensor'));
+  const placement: FitPlacement = {
+    name,
+    model: asked,
+    runtime: asked,
+    nodes: macs.map((mac) => mac.name),
+    ...(sharding === undefined ? {} : { sharding }),
+    contextTokens,
+    parallel,
+    state: 'serving',
+  };
+  const whole = {
+    ...fleet,
+    runtimes: [...fleet.runtimes, { name: asked, driver }],
+    models: [...fleet.models, { name: asked, shape }],
+    placements: [...fleet.placements, placement],
+  };
+  const fits = fitPlacements(whole);
+  const verdict = worstVerdict(placement, fits) ?? 'fits';
+  const search = { fleet: whole, seen: {}, ...(links === undefined ? {} : { links }) };
+  const nearest = verdict === 'fits' ? undefined : nearestFit(placement, search);
+  const isRefused = verdict === 'tight' || verdict === 'does-not-fit';
+  const mlxLm = how.mlxLm ?? lastVersionRead;
+  const split = sharding === undefined ? undefined : { driver, shape, sharding, size: macs.length, mlxLm };
+  const { problems, doubts } = split === undefined ? { problems: [], doubts: [] } : judgeSplit(split);
+  const hint = isRefused || nearest !== undefined ? nearestText(nearest, driver) : undefined;
+  const advice = problems.length > 0 && split !== undefined ? splitAdvice(split) : hint;
+  return {
+    model: name,
+    shape,
+    driver,
+    ...(sharding === undefined ? {} : { sharding }),
+    contextTokens,
+    parallel,
+    nodes: macs.flatMap((mac) => fits.filter(({ node }) => node === mac.name)),
+    verdict,
+    problems,
+    doubts,
+    ...(driver === 'mlx' ? { mlxLm: { version: mlxLm, isAssumed: how.mlxLm === undefined } } : {}),
+    ...(advice === undefined ? {} : { advice }),
+  };
+}

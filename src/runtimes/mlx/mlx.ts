@@ -1,0 +1,33 @@
+import type { MlxRuntime } from '../../model/desired.ts';
+import { chatRequest } from '../chat-request.ts';
+import type { RuntimeDriver } from '../driver.ts';
+import { check } from './check.ts';
+import { signatures } from './classify.ts';
+import { configure } from './configure.ts';
+import { logPattern, observe } from './observe.ts';
+import { phases } from './phases.ts';
+
+/** mlx-lm, one rank per node: over RDMA by JACCL, in a full mesh or a ring, or over sockets. */
+export const mlx: RuntimeDriver<MlxRuntime> = {
+  id: 'mlx',
+  configure,
+  check,
+  needs: ({ nodes, transport }) => {
+    if (transport === 'tcp' || nodes.length === 1) return [];
+    return nodes.length === 2 ? ['devices'] : ['devices', 'lan'];
+  },
+  // Any other name would make all ranks unload their model and look for that one.
+  tokenRequest: () => chatRequest('default_model'),
+  phases,
+  // Whether sums over several Macs are equal to the last bit in every start, nobody has confirmed.
+  goldenCheck: () => 'printable',
+  canRestartOne: () => false,
+  isMadeOnNodes: true,
+  // A rank whose peer has gone spins in its collective and ends by KILL alone. @see runtimes: restart procedure, step 2
+  stopOrder: 'together',
+  // Python takes it as an exception, so that the group is left in order. @see runtimes: restart procedure, step 2
+  interruptMs: 10_000,
+  logPattern,
+  signatures,
+  observe,
+};

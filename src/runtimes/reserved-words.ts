@@ -1,0 +1,56 @@
+import type { DesiredPlacement } from '../model/desired.ts';
+import type { PlacementFinding } from './placement-check.ts';
+
+/** A word that a driver sets itself, and what of the file decides it. */
+export interface ReservedWord {
+  readonly word: string;
+  /** Goes on "Use ": a key of the file, or why there is none. */
+  readonly use: string;
+}
+
+/** What a driver puts into the environment and the command line of a rank by itself. */
+export interface ReservedWords {
+  readonly env: readonly ReservedWord[];
+  readonly args: readonly ReservedWord[];
+  /**
+   * `abbreviated`: the program takes the beginning of a long word for the word, and several short ones behind one dash.
+   * @see Python, argparse, allow_abbrev
+   */
+  readonly reading: 'abbreviated' | 'whole';
+}
+
+/** Words of `env` and `args` that would get into the way of what the driver sets itself. */
+export function reservedFindings(
+  { env, args }: Pick<DesiredPlacement, 'env' | 'args'>,
+  reserved: ReservedWords,
+): readonly PlacementFinding[] {
+  return [
+    ...Object.keys(env)
+      .flatMap((name) => reserved.env.filter(({ word }) => word === name))
+      .map(finding),
+    ...args.flatMap((arg) => argFindings(arg, reserved)),
+  ];
+}
+
+const finding = ({ word, use }: ReservedWord): PlacementFinding => ({
+  code: 'placement/reserved-word',
+  severity: 'error',
+  detail: `The driver sets ${word} itself.`,
+  hint: `Take it out. ${use}`,
+});
+
+function argFindings(arg: string, { args, reading }: ReservedWords): readonly PlacementFinding[] {
+  const [name = ''] = arg.split('=');
+  const same = args.filter(({ word }) => word === name);
+  if (same.length > 0 || reading === 'whole') return same.map(finding);
+  return args
+    .filter(({ word }) => isReadAs(name, word))
+    .slice(0, 1)
+    .map((one) => ({ ...finding(one), detail: `${name} is read as ${one.word}, which the driver sets itself.` }));
+}
+
+/** Whether argparse may take a word for another one: its beginning, or a letter among several behind one dash. */
+const isReadAs = (name: string, word: string): boolean =>
+  word.startsWith('--')
+    ? name.length > 2 && word.startsWith(name)
+    : /^-[A-Za-z]{2,}$/.test(name) && name.includes(word.slice(1));

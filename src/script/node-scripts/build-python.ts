@@ -1,0 +1,82 @@
+import type { JobArgs } from '../../model/node-script.ts';
+import { pathWord, tool } from '../node-paths.ts';
+import { quote } from '../quote.ts';
+import { stagedTree, treeFolder } from '../tree-paths.ts';
+import { writtenLibraries } from './library-digests.ts';
+import { unpackedRuntime } from './unpack-runtime.ts';
+
+/**
+ * Unpacks uv, and lets it make a Python of its own and a venv beside it, with the packages of the locked requirements and
+ * nothing else: each by its hash, none that would run a program of its own to be built, and no file or cache of anybody
+ * else. Then what uv wrote as paths of the staging folder is made to be right where the tree is published, so that all
+ * of it moves by one rename, and what came out is written down for the seal: each node has made it by itself. Without
+ * internet all of it comes from wheels and an archive of Python among the extras.
+ *
+ * @see uv reference: `uv python install`, `uv venv`, `uv pip sync` and the environment variables; PEP 405 for `home`
+ */
+export function buildPython({ python, isOffline, ...args }: JobArgs['build-python']): string {
+  const staged = pathWord(stagedTree(args.tree));
+  const version = quote(python);
+  return unpackedRuntime(
+    args,
+    `t=${staged}.new
+f=${pathWord(treeFolder(args.tree))}
+u=''
+for x in "$t"/uv "$t"/*/uv; do
+  if [ -f "$x" ] && [ ! -h "$x" ]; then u=$x; fi
+done
+[ -n "$u" ] || failed no-uv 'the archive has no program uv'
+uv() {
+  m=$1
+  shift
+  o=$("$u" "$@" 2>&1) && return
+  x=$?
+  printf '%s\\n' "$o"
+  o=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} '$0 ~ "error|Caused by|hash" && !k { k = $0 } END { print k }')
+  failed "$m" "uv: \${o:-it ended with $x}"
+}
+${isOffline ? takenApart : ''}export UV_NO_CONFIG=1 UV_MANAGED_PYTHON=1 UV_NO_CACHE=1 UV_NO_PROGRESS=1 UV_PYTHON_INSTALL_DIR="$t/python"
+progress $((n / 4)) "$n"
+uv python python install --no-bin ${version}
+for x in "$t/python"/*; do
+  # Links that stand for the newest of several versions name the folder in which they were made.
+  if [ -h "$x" ]; then ${pathWord(tool.rm)} -f "$x"; fi
+done
+p=''
+for x in "$t/python"/*/bin/python3.*; do
+  case $x in (*-config) ;; (*) if [ -f "$x" ] && [ ! -h "$x" ]; then p=$x; fi ;; esac
+done
+[ -n "$p" ] || failed python 'uv has installed no Python'
+progress $((n / 2)) "$n"
+uv venv venv --relocatable --no-project --python "$p" "$t/venv"
+uv packages pip sync ${isOffline ? '--offline --no-index --find-links "$w" ' : ''}--require-hashes --no-build --compile-bytecode --python "$t/venv/bin/python" "$t/requirements.lock"
+${isOffline ? `${pathWord(tool.rm)} -rf "$w"\n` : ''}p=\${p#"$t/"}
+must link ${pathWord(tool.ln)} -s "$f/$p" "$t/venv/bin/python-new"
+must link ${pathWord(tool.mv)} -f "$t/venv/bin/python-new" "$t/venv/bin/python"
+${pathWord(tool.awk)} -v home="$f/\${p%/*}" '/^home = / { $0 = "home = " home } { print }' "$t/venv/pyvenv.cfg" >"$d/cfg" || failed write 'pyvenv.cfg could not be written'
+must cp ${pathWord(tool.cp)} "$d/cfg" "$t/venv/pyvenv.cfg"
+${writtenLibraries(args.tree)}`,
+  );
+}
+
+/**
+ * Puts the wheels aside, and the archive of Python where uv looks for it below the address of a mirror: in a folder named
+ * after its release, which stands in the name of the archive.
+ *
+ * @see uv reference: UV_PYTHON_INSTALL_MIRROR, which takes file:// as well
+ */
+const takenApart = `w=$t/wheels
+must mkdir ${pathWord(tool.mkdir)} -p "$w"
+for x in "$t"/*.whl; do
+  [ ! -f "$x" ] || must mv ${pathWord(tool.mv)} -f "$x" "$w/"
+done
+for x in "$t"/cpython-*+*.tar.gz; do
+  [ -f "$x" ] || continue
+  v=\${x##*+}
+  v=$w/\${v%%-*}
+  must mkdir ${pathWord(tool.mkdir)} -p "$v"
+  must mv ${pathWord(tool.mv)} -f "$x" "$v/"
+done
+UV_PYTHON_INSTALL_MIRROR=file://$w
+export UV_PYTHON_INSTALL_MIRROR
+`;

@@ -1,0 +1,244 @@
+# The mesh of the double: what a node knows of itself, how it hears of the others, who is master, what the master's
+# state is. Every node tells all it knows to whoever it reaches, a line of JSON each time; nobody answers.
+use strict;
+use warnings;
+
+our ($json, $is_main, $namespace, $mesh_port, $clock, %option, %fault);
+
+# A node that was not heard of for so long is gone; exo takes 30 seconds.
+my $silence = 4;
+my ($told_at, $told_news, $looked_at, $sequence) = (0, '', 0, 0);
+my $id = $is_main ? random_hex(32) : '12D3KooW' . join '', map { substr 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789', rand 57, 1 } 1 .. 44;
+# Node -> what it told last, and when.
+my (%roster, %heard_at, %listener, %own);
+# The session: its master, how many events it had, and what they led to.
+our %session = (master => '', index => 0, instances => {}, custom => {});
+our @commands;
+my (%handled, $number);
+
+sub node_id { return $id }
+
+sub mesh_listeners { return map { [$_, $listener{$_}] } sort keys %listener }
+
+# Alive, in the order in which they are counted.
+sub alive {
+    my $now = Time::HiRes::time();
+    return grep { $_ eq $id || $now - ($heard_at{$_} // 0) < $silence } sort keys %roster;
+}
+
+# Whether it was heard of a moment ago.
+sub is_fresh { return $_[0] eq $id || Time::HiRes::time() - ($heard_at{ $_[0] } // 0) < 2 }
+
+sub told { return $roster{$_[0]} // {} }
+
+sub is_master { return $session{master} eq $id }
+
+sub tool_text {
+    my ($command) = @_;
+    my $text = qx($command 2>/dev/null);
+    return defined $text && $? == 0 ? $text : '';
+}
+
+# What exo asks its Mac: by name, along PATH.
+sub look_at_mac {
+    my (@addresses, @cables, %device);
+    my $name = '';
+    for my $line (split /\n/, tool_text('ifconfig -a')) {
+        $name = $1 if $line =~ /^(\w+): /;
+        push @addresses, { name => $name, ip => $1, mask => $2 } if $line =~ /^\tinet ([0-9.]+) netmask (0x[0-9a-f]+)/;
+    }
+    my $ports = tool_text('networksetup -listallhardwareports');
+    $device{$1} = $2 while $ports =~ /^Hardware Port: Thunderbolt (\d+)\nDevice: (\w+)$/mg;
+    my $buses = eval { $json->decode(tool_text('system_profiler SPThunderboltDataType -json')) } // {};
+    for my $bus (@{ $buses->{SPThunderboltDataType} // [] }) {
+        my $tag = $bus->{receptacle_1_tag} // next;
+        my $port = $device{ $tag->{receptacle_id_key} } // next;
+        my ($peer) = map { $_->{domain_uuid_key} // () } @{ $bus->{_items} // [] };
+        push @cables, {
+            device => $port, uuid => $bus->{domain_uuid_key}, peer => $peer,
+            speed => defined $peer ? $tag->{current_speed_key} : '',
+        };
+    }
+    my ($memory) = tool_text('sysctl -n hw.memsize') =~ /^([0-9]+)/;
+    my ($host) = tool_text('hostname') =~ /^([^.\n]+)/;
+    %own = (
+        addresses => [grep { $_->{ip} ne '127.0.0.1' } @addresses],
+        cables => \@cables,
+        memory => int(($memory // 0) * 0.97),
+        total => ($memory // 0) + 0,
+        rdma => tool_text('rdma_ctl status') =~ /^enabled/ ? 1 : 0,
+        host => $host // 'Mac',
+    );
+}
+
+sub listen_to_peers {
+    return if !$mesh_port || exists $fault{alone};
+    if (!defined $ENV{MESHWRIGHT_LINK_TABLE}) {
+        my $all = $listener{'0.0.0.0'} // listen_at('', "0.0.0.0:$mesh_port");
+        $listener{'0.0.0.0'} = $all if defined $all;
+        return;
+    }
+    for my $address (map { $_->{ip} } @{ $own{addresses} // [] }) {
+        next if $listener{$address};
+        my $new = listen_at("$address:$mesh_port", '');
+        $listener{$address} = $new if defined $new;
+    }
+}
+
+# Where others may be: in the table at this port, or at the other end of a /30.
+sub candidates {
+    my %mine = map { $_->{ip} => 1 } @{ $own{addresses} // [] };
+    if (defined $ENV{MESHWRIGHT_LINK_TABLE}) {
+        my $table = read_text($ENV{MESHWRIGHT_LINK_TABLE}) // '';
+        return grep { !$mine{$_} && $_ ne '127.0.0.1' } $table =~ /^([0-9.]+):$mesh_port /mg;
+    }
+    my @ends;
+    for my $one (@{ $own{addresses} // [] }) {
+        next if $one->{mask} ne '0xfffffffc';
+        my @parts = split /\./, $one->{ip};
+        push @ends, join '.', @parts[0 .. 2], $parts[3] ^ 3;
+    }
+    return @ends;
+}
+
+sub tell_peers {
+    my @reached;
+    my $line = $json->encode({
+        namespace => $namespace, from => $id, nodes => \%roster, session => \%session, commands => \@commands,
+    });
+    for my $address (exists $fault{alone} ? () : candidates()) {
+        my $place = place_of("$address:$mesh_port") // next;
+        my $socket = IO::Socket::INET->new(PeerAddr => $place, PeerPort => $mesh_port, Proto => 'tcp', Timeout => 0.5) or next;
+        print {$socket} "$line\n" and push @reached, $address;
+        close $socket;
+    }
+    return \@reached;
+}
+
+# A pulled cable leaves the connections of this machine open.
+sub hear_peer {
+    my ($client, $address) = @_;
+    my $line = <$client> // return;
+    return if exists $fault{alone};
+    return if defined $ENV{MESHWRIGHT_LINK_TABLE} && !defined place_of("$address:$mesh_port");
+    my $told = eval { $json->decode($line) } // return;
+    return if $told->{namespace} ne $namespace || $told->{from} eq $id;
+    for my $node (keys %{ $told->{nodes} }) {
+        my $news = $told->{nodes}{$node};
+        next if $node eq $id || ($roster{$node} && $roster{$node}{sequence} >= $news->{sequence});
+        $roster{$node} = $news;
+        $heard_at{$node} = Time::HiRes::time();
+    }
+    my %known = map { $_->{id} => 1 } @commands;
+    push @commands, grep { !$known{ $_->{id} } && !$handled{ $_->{id} } } @{ $told->{commands} };
+    my $theirs = $told->{session};
+    return if is_master() || $theirs->{master} ne $session{master};
+    %session = %$theirs if $theirs->{index} > $session{index};
+}
+
+# Who was forced, else the least id. Another master means another session, and all that was is forgotten.
+sub elect {
+    my @all = alive();
+    my ($master) = ((grep { told($_)->{force} } @all), @all);
+    my $is_over = is_master() && defined $fault{session} && defined $number && $fault{session} ne $number;
+    $number = $fault{session} if defined $fault{session};
+    return if $master eq $session{master} && !$is_over;
+    print "exo: New session with master $master\n";
+    %session = (master => $master, index => 0, instances => {}, custom => {});
+    @commands = ();
+}
+
+sub command {
+    my ($kind, %more) = @_;
+    my $name = uuid();
+    push @commands, { id => $name, kind => $kind, from => $id, at => Time::HiRes::time(), %more };
+    return $name;
+}
+
+# An event of the session.
+sub happened { $session{index} += 1 + int rand 3 }
+
+sub carry_out {
+    my $now = Time::HiRes::time();
+    my @waiting;
+    for my $one (@commands) {
+        next if $handled{ $one->{id} };
+        $one->{due} //= $now + (0.1 + rand 0.4) * $clock;
+        if ($now < $one->{due}) { push @waiting, $one; next }
+        $handled{ $one->{id} } = 1;
+        carry_out_one($one);
+        happened();
+    }
+    @commands = @waiting;
+}
+
+sub tick_mesh {
+    my $now = Time::HiRes::time();
+    if ($now - $looked_at > 2) {
+        look_at_mac();
+        $looked_at = Time::HiRes::time();
+    }
+    listen_to_peers();
+    my $reached = $roster{$id} ? $roster{$id}{reaches} : [];
+    # What others wait for is told at once.
+    my $news = join ' ', $session{master}, $session{index}, (map { $_->{id} } @commands), runner_states();
+    my $is_time = $now - $told_at > 0.3 || $news ne $told_news;
+    $sequence += 1 if $is_time;
+    $roster{$id} = {
+        %own, sequence => $sequence, force => $option{'--force-master'} ? 1 : 0, reaches => $reached,
+        runners => my_runners(), downloads => my_downloads(),
+    };
+    elect();
+    if (is_master()) {
+        carry_out();
+        drop_broken();
+    } else {
+        # What was told is the master's to do; one that lost it on the way is asked again by nobody.
+        @commands = grep { Time::HiRes::time() - $_->{at} < 3 } @commands;
+    }
+    return unless $is_time;
+    ($told_at, $told_news) = ($now, $news);
+    $roster{$id}{reaches} = tell_peers();
+}
+
+# An instance whose node is gone is deleted.
+sub drop_broken {
+    my %is_there = map { $_ => 1 } alive();
+    for my $name (keys %{ $session{instances} }) {
+        my ($instance) = values %{ $session{instances}{$name} };
+        next unless grep { !$is_there{$_} } keys %{ $instance->{shardAssignments}{nodeToRunner} };
+        print "exo: Deleting instance $name due to node disconnection\n";
+        delete $session{instances}{$name};
+        happened();
+    }
+}
+
+# Edges as exo counts them: `{from}{to}` -> ways, over IP and over RDMA.
+sub connections {
+    my (%ways, %owner);
+    my @all = alive();
+    for my $node (@all) {
+        $owner{ $_->{uuid} } = [$node, $_] for @{ told($node)->{cables} // [] };
+    }
+    for my $node (@all) {
+        my %reaches = map { $_ => 1 } @{ told($node)->{reaches} // [] };
+        for my $other (grep { $_ ne $node } @all) {
+            for my $one (grep { $reaches{ $_->{ip} } } @{ told($other)->{addresses} // [] }) {
+                push @{ $ways{$node}{$other} }, { sinkMultiaddr => {
+                    address => "/ip4/$one->{ip}/tcp/$option{'--api-port'}", address_type => 'ip4',
+                    ip_address => $one->{ip}, port => $option{'--api-port'} + 0,
+                } };
+            }
+        }
+        for my $cable (grep { defined $_->{peer} && $owner{ $_->{peer} } } @{ told($node)->{cables} // [] }) {
+            my ($other, $end) = @{ $owner{ $cable->{peer} } };
+            # The release looks at no switch.
+            next if $is_main && !(told($node)->{rdma} && told($other)->{rdma});
+            push @{ $ways{$node}{$other} },
+                { sourceRdmaIface => "rdma_$cable->{device}", sinkRdmaIface => "rdma_$end->{device}" };
+        }
+    }
+    return \%ways;
+}
+
+1;

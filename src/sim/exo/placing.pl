@@ -1,0 +1,300 @@
+# Models, placements and runners of the double: which cards there are, what could be placed where, and how the runners of
+# this node come along.
+use strict;
+use warnings;
+
+our ($json, $is_main, $is_offline, $exo_home, $clock, %fault, %session, @commands);
+
+# Cards that come with exo, as far as anybody asks for them.
+my @built_in = (
+    ['mlx-community/Llama-3.2-1B-Instruct-4bit', 729808896, 16, 2048, 8],
+    ['mlx-community/Kimi-K2-Thinking', 706522120192, 61, 7168, 64],
+    ['mlx-community/Qwen3-235B-A22B-Instruct-2507-8bit', 268435456000, 94, 4096, 4],
+);
+# Runner -> how far it is, of the instances that name this node.
+my %mine;
+my @order = qw(Idle Connecting Connected Loading Loaded WarmingUp Ready Running);
+my %place_in_order = map { $order[$_] => $_ } 0 .. $#order;
+
+sub true { return JSON::PP::true() }
+sub false { return JSON::PP::false() }
+
+sub card {
+    my ($model, $bytes, $layers, $hidden, $heads, $is_custom) = @_;
+    return {
+        modelId => $model, storageSize => { inBytes => $bytes + 0 }, nLayers => $layers + 0, hiddenSize => $hidden + 0,
+        supportsTensor => true(), numKeyValueHeads => $heads + 0, tasks => ['TextGeneration'], components => undef,
+        family => '', quantization => '', baseModel => '', capabilities => ['text'], contextLength => 131072,
+        usesCfg => false(), trustRemoteCode => $is_custom ? false() : true(),
+        isCustom => $is_custom ? true() : false(), vision => undef,
+        $is_main
+            ? (
+                backends => [qw(MlxMetal MlxCuda MlxCpu)], reasoningDialect => 'none',
+                samplingDefaults => {
+                    map { $_ => undef }
+                        qw(temperature topP topK minP repetitionPenalty presencePenalty frequencyPenalty thinking nonThinking)
+                },
+            )
+            : (),
+    };
+}
+
+sub cards {
+    return { (map { $_->[0] => card(@$_) } @built_in), %{ $session{custom} } };
+}
+
+# The folder of a model on this Mac, when its index and every file that it names are there.
+sub model_folder {
+    my ($model) = @_;
+    my $name = $model =~ s{/}{--}gr;
+    for my $root (split(/:/, $ENV{EXO_MODELS_READ_ONLY_DIRS} // ''), "$exo_home/models") {
+        my $index = eval { $json->decode(read_text("$root/$name/model.safetensors.index.json")) } // next;
+        my %files = map { $_ => 1 } values %{ $index->{weight_map} // {} };
+        return "$root/$name" if %files && !grep { !-f "$root/$name/$_" } keys %files;
+    }
+    return undef;
+}
+
+# A card from the model's own files, or what exo says when it would have to fetch them.
+sub card_from_files {
+    my ($model) = @_;
+    my $name = $model =~ s{/}{--}gr;
+    for my $root (split(/:/, $ENV{EXO_MODELS_READ_ONLY_DIRS} // ''), "$exo_home/models") {
+        my $config = eval { $json->decode(read_text("$root/$name/config.json")) } // next;
+        my $index = eval { $json->decode(read_text("$root/$name/model.safetensors.index.json")) } // next;
+        my $bytes = $index->{metadata}{total_size} // next;
+        return card($model, $bytes, @$config{qw(num_hidden_layers hidden_size num_key_value_heads)}, 1);
+    }
+    return undef;
+}
+
+# Every order of nodes that is a ring by connections in both directions, the first node fixed.
+sub is_ring {
+    my ($ways, $path, @rest) = @_;
+    my $is_joined = sub { $ways->{ $_[0] }{ $_[1] } && $ways->{ $_[1] }{ $_[0] } };
+    return $is_joined->($path->[-1], $path->[0]) if !@rest;
+    for my $at (0 .. $#rest) {
+        next unless $is_joined->($path->[-1], $rest[$at]);
+        return 1 if is_ring($ways, [@$path, $rest[$at]], @rest[0 .. $at - 1, $at + 1 .. $#rest]);
+    }
+    return 0;
+}
+
+sub subsets {
+    my ($first, @rest) = @_;
+    return ([]) unless defined $first;
+    my @others = subsets(@rest);
+    return (@others, map { [$first, @$_] } @others);
+}
+
+sub has_rdma {
+    my ($ways, @nodes) = @_;
+    for my $from (@nodes) {
+        for my $to (grep { $_ ne $from } @nodes) {
+            return 0 unless grep { $_->{sourceRdmaIface} } @{ $ways->{$from}{$to} // [] };
+        }
+    }
+    return 1;
+}
+
+# An instance, or the words of a refusal.
+sub place {
+    my ($card, $sharding, $meta, $least, @wanted) = @_;
+    my $ways = connections();
+    my @sets = grep { my %has = map { $_ => 1 } @$_; @$_ >= $least && !grep { !$has{$_} } @wanted } subsets(alive());
+    @sets = grep { @$_ == 1 || is_ring($ways, [$_->[0]], @$_[1 .. $#$_]) } grep { @$_ } @sets;
+    my $bytes = $card->{storageSize}{inBytes};
+    @sets = grep { my $sum = 0; $sum += told($_)->{memory} // 0 for @$_; $sum >= $bytes } @sets;
+    return 'No cycles found with sufficient memory' unless @sets;
+    if ($sharding eq 'Tensor') {
+        @sets = grep { $card->{hiddenSize} % @$_ == 0 && $card->{numKeyValueHeads} % @$_ == 0 } @sets;
+        return 'No tensor sharding found for model with the requested nodes' unless @sets;
+    }
+    my ($size) = sort { $a <=> $b } map { scalar @$_ } @sets;
+    @sets = grep { @$_ == $size } @sets;
+    if ($meta eq 'MlxJaccl' && $size > 1) {
+        @sets = grep { has_rdma($ways, @$_) } @sets;
+        return 'Requested RDMA (MlxJaccl) but no RDMA-connected cycles available' unless @sets;
+    }
+    # One node alone is a pipeline over a ring, whatever was asked for.
+    ($sharding, $meta) = ('Pipeline', 'MlxRing') if $size == 1;
+    return instance($card, $sharding, $meta, $ways, @{ $sets[0] });
+}
+
+sub instance {
+    my ($card, $sharding, $meta, $ways, @nodes) = @_;
+    my %runner = map { $_ => uuid() } @nodes;
+    my $port = 49153 + int rand 16000;
+    my ($layers, $size, %shard) = ($card->{nLayers}, scalar @nodes);
+    for my $rank (0 .. $#nodes) {
+        my @part = $sharding eq 'Tensor' ? (0, $layers) : map { int $layers * $_ / $size } $rank, $rank + 1;
+        $shard{ $runner{ $nodes[$rank] } } = { "${sharding}ShardMetadata" => {
+            modelCard => $card, deviceRank => $rank, worldSize => $size, immediateException => false(),
+            shouldTimeout => undef, startLayer => $part[0], endLayer => $part[1], nLayers => $layers,
+        } };
+    }
+    my %more = $meta eq 'MlxJaccl' ? rdma_parts($ways, $port, @nodes) : ring_parts($port, @nodes);
+    return { "${meta}Instance" => {
+        instanceId => uuid(), %more,
+        shardAssignments => { modelId => $card->{modelId}, runnerToShard => \%shard, nodeToRunner => \%runner },
+    } };
+}
+
+sub address_of {
+    my ($node) = @_;
+    return (map { $_->{ip} } @{ told($node)->{addresses} // [] })[0] // '198.51.100.1';
+}
+
+sub rdma_parts {
+    my ($ways, $port, @nodes) = @_;
+    my @devices = map { my $from = $_; [map {
+        my $to = $_;
+        (map { $_->{sourceRdmaIface} // () } $from eq $to ? () : @{ $ways->{$from}{$to} // [] })[0];
+    } @nodes] } @nodes;
+    my %meet = map { $_ => ($_ eq $nodes[0] ? '0.0.0.0' : address_of($nodes[0])) . ":$port" } @nodes;
+    return (jacclDevices => \@devices, jacclCoordinators => \%meet);
+}
+
+sub ring_parts {
+    my ($port, @nodes) = @_;
+    my %hosts = map {
+        my $self = $_;
+        $self => [map { { ip => $_ eq $self ? '0.0.0.0' : address_of($_), port => $port } } @nodes];
+    } @nodes;
+    return (hostsByNode => \%hosts, ephemeralPort => $port);
+}
+
+# What the master does about a command.
+sub carry_out_one {
+    my ($one) = @_;
+    my $all = $session{instances};
+    if ($one->{kind} eq 'delete') { delete $all->{ $one->{name} } }
+    elsif ($one->{kind} eq 'card') { $session{custom}{ $one->{card}{modelId} } = $one->{card} }
+    elsif (exists $fault{'refuse-placement'}) { print "exo: WARNING Placement refused: no reason that anybody hears of\n" }
+    elsif ($one->{kind} eq 'create') { $all->{ (values %{ $one->{instance} })[0]{instanceId} } = $one->{instance} }
+    else {
+        my $card = cards()->{ $one->{model} };
+        my $made = place($card, @$one{qw(sharding meta least)});
+        if (ref $made) { $all->{ (values %$made)[0]{instanceId} } = $made }
+        else { print "exo: WARNING Placement refused: $made\n" }
+    }
+}
+
+sub runner_states { return map { "$_ $mine{$_}{state}" } sort keys %mine }
+
+sub my_runners { return { map { $_ => $mine{$_}{shown} } keys %mine } }
+
+# Whether the files of the models of this node's instances are there.
+sub my_downloads {
+    my %models = map { $_->{model} => $_ } values %mine;
+    return [map { { model => $_, folder => model_folder($_), card => $models{$_}{card} } } sort keys %models];
+}
+
+sub tick_placing {
+    my %named;
+    for my $tagged (values %{ $session{instances} }) {
+        my ($tag, $instance) = %$tagged;
+        my $name = $instance->{shardAssignments}{nodeToRunner}{ node_id() } // next;
+        $named{$name} = 1;
+        my ($shard) = values %{ $instance->{shardAssignments}{runnerToShard}{$name} };
+        $mine{$name} //= {
+            tag => $tag, instance => $instance, shard => $shard, card => $shard->{modelCard}, tries => 0,
+            model => $instance->{shardAssignments}{modelId},
+        };
+        advance($name, $mine{$name});
+    }
+    for my $name (grep { !$named{$_} } keys %mine) {
+        my $runner = $mine{$name};
+        enter($runner, 'ShuttingDown') if $runner->{state} ne 'ShuttingDown';
+        next if exists $fault{'stuck-shutdown'} || Time::HiRes::time() - $runner->{since} < 0.4 * $clock;
+        print "exo: Runner $name has ended\n";
+        delete $mine{$name};
+    }
+}
+
+# What is said of this node's runners when its process is told to end before they have.
+sub cut_runners { return map { "exo: Runner $_ is cut off while $mine{$_}{state}\n" } sort keys %mine }
+
+sub enter {
+    my ($runner, $state, %more) = @_;
+    $runner->{state} = $state;
+    $runner->{since} = Time::HiRes::time();
+    $runner->{shown} = { "Runner$state" => \%more };
+}
+
+# Whether all runners of the same instance have come as far.
+sub all_reached {
+    my ($runner, $state) = @_;
+    my $names = $runner->{instance}{shardAssignments}{nodeToRunner};
+    for my $node (keys %$names) {
+        my ($tag) = keys %{ told($node)->{runners}{ $names->{$node} } // {} };
+        my $at = $place_in_order{ ($tag // '') =~ s/^Runner//r } // -1;
+        return 0 if $at < $place_in_order{$state};
+    }
+    return 1;
+}
+
+sub fail_runner {
+    my ($runner, $message) = @_;
+    my $text = "Terminated (exitcode=1\nRunner error: $message\n)";
+    print "exo: Runner error: $message\n";
+    enter($runner, 'Failed', errorMessage => $text, $is_main ? (diagnostics => []) : ());
+}
+
+# What RDMA of this rank lacks: a device that faces the right node, with an IPv4 address.
+sub rdma_problem {
+    my ($runner) = @_;
+    my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
+    return "[jaccl] Couldn't allocate protection domain (errno $1)" if (read_text("${folder}verbs") // '') =~ /^alloc_pd ([0-9]+)$/m;
+    my $row = $runner->{instance}{jacclDevices}[$runner->{shard}{deviceRank}] // [];
+    my %has = map { $_->{name} => 1 } @{ told(node_id())->{addresses} // [] };
+    for my $device (grep { defined } @$row) {
+        my $name = $device =~ s/^rdma_//r;
+        return "ValueError: [jaccl] Changing queue pair to RTR failed with errno 22" unless $has{$name};
+    }
+    return undef;
+}
+
+sub load_layers {
+    my ($runner, $spent) = @_;
+    my $count = $runner->{shard}{endLayer} - $runner->{shard}{startLayer};
+    my $loaded = int $count * $spent / (0.8 * $clock);
+    return enter($runner, 'Loaded') if $loaded >= $count;
+    $runner->{shown} = { RunnerLoading => { layersLoaded => $loaded, totalLayers => $count } };
+}
+
+sub advance {
+    my ($name, $runner) = @_;
+    enter($runner, 'Idle') unless defined $runner->{state};
+    my ($state, $spent) = ($runner->{state}, Time::HiRes::time() - $runner->{since});
+    return if $spent < 0.2 * $clock && $state ne 'Loading';
+    if ($state eq 'Idle') {
+        return unless defined model_folder($runner->{model});
+        enter($runner, $runner->{shard}{worldSize} > 1 ? 'Connecting' : 'Loading');
+    } elsif ($state eq 'Connecting') {
+        return if exists $fault{'stuck-connect'} || !all_reached($runner, 'Connecting');
+        return fail_runner($runner, $fault{'fail-runner'}) if defined $fault{'fail-runner'};
+        my $problem = $runner->{tag} eq 'MlxJacclInstance' ? rdma_problem($runner) : undef;
+        defined $problem ? fail_runner($runner, $problem) : enter($runner, 'Connected');
+    }
+    elsif ($state eq 'Connected') { enter($runner, 'Loading') if all_reached($runner, 'Connected') }
+    elsif ($state eq 'Loading') { load_layers($runner, $spent) }
+    elsif ($state eq 'Loaded') { enter($runner, 'WarmingUp') if all_reached($runner, 'Loaded') }
+    elsif ($state eq 'WarmingUp') {
+        return if exists $fault{'stuck-warmup'} || !all_reached($runner, 'WarmingUp');
+        enter($runner, 'Ready', $is_main ? (prefillServerPort => undef) : ());
+    }
+    elsif ($state eq 'Failed') { try_again($runner) if $spent > ($runner->{tries} < 4 ? 0.4 * $clock : 1.2) }
+}
+
+# Five times, then the worker asks for the end of the instance; whoever looks all the time has seen the last failure.
+sub try_again {
+    my ($runner) = @_;
+    $runner->{tries} += 1;
+    return enter($runner, 'Idle') if $runner->{tries} < 5;
+    return if $runner->{tries} > 5;
+    print "exo: Runner exceeded 5 retries, requesting deletion of instance\n";
+    command('delete', name => $runner->{instance}{instanceId});
+}
+
+1;

@@ -1,0 +1,329 @@
+#!/usr/bin/perl
+# A double of Python with mlx and mlx-lm, as one rank meets them: it is no Python, but takes the words, the variables and
+# the files that a rank of mlx takes, is as strict with them as JACCL is, fails with its words, and hangs as it hangs.
+# It runs on the perl that macOS ships (5.34) with core modules only, as `bin/python` of a venv that the double of uv
+# made.
+#
+#   python -u rank.py jaccl|ring|alone SIZE [option of mlx_lm.server]...
+#
+# Rank 0 answers the OpenAI API on its port. A question becomes a digest that goes to every rank and comes back; each
+# mixes in the SHA-256 of its own model files. /health is a constant and /v1/models lists what lies in a cache, as in
+# mlx_lm.server. When a rank is lost the others say nothing, answer nothing, end with no TERM, and /health stays 200. USR1
+# makes a rank hang so by itself.
+#
+# MESHWRIGHT_LINK_TABLE is what rank.pl says of it. Beside it `rdma-cables` has the RDMA devices of this Mac, one line
+# each: name, IPv4 address of its GID, `active` or `down`, this Mac, and the Mac and the device that it leads to; `verbs`
+# has calls that fail: `alloc_pd 12`, `create_qp 16`, `rtr 22`. MESHWRIGHT_CLOCK is how long a second of the Mac takes.
+use strict;
+use warnings;
+use Digest::SHA qw(sha256_hex);
+use Errno qw(EINTR);
+use IO::Select;
+use IO::Socket::INET;
+use JSON::PP ();
+use Time::HiRes ();
+
+my $json = JSON::PP->new->utf8->canonical;
+# However fast the clock of the Mac is, processes of this machine take their time to start.
+my $clock = $ENV{MESHWRIGHT_CLOCK} // 1;
+$clock = 0.1 if $clock < 0.1;
+my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
+my ($is_hung, $lost_at, @held, %digest_of, %heard) = (0);
+$| = 1;
+$SIG{PIPE} = 'IGNORE';
+$SIG{USR1} = sub { $is_hung = 1; $lost_at = 0 };
+# A rank that waits for a lost one in a collective does not come to act on a signal.
+$SIG{TERM} = $SIG{INT} = sub { exit 0 unless defined $lost_at && Time::HiRes::time() - $lost_at > 2 };
+
+my %takes = map { $_ => 1 } qw(--model --host --port --allowed-origins --log-level --chat-template --temp --top-p --top-k
+    --min-p --max-tokens --chat-template-args --decode-concurrency --prompt-concurrency --prefill-step-size
+    --prompt-cache-size --prompt-cache-bytes);
+my %is_flag = map { $_ => 1 } qw(--pipeline --trust-remote-code --use-default-chat-template);
+
+my ($backend, $size, @words) = started_with(@ARGV);
+has_packages();
+my $rank = $backend eq 'alone' ? 0 : own_rank();
+my ($group, $links) = $backend eq 'ring' ? ring() : $backend eq 'jaccl' ? jaccl() : (1, []);
+if ($group != $size) {
+    print STDERR "meshwright: group of $group ranks over $backend instead of $size\n";
+    exit 1;
+}
+print "meshwright: group of $size ranks over ", ($backend eq 'alone' ? 'none' : $backend), "\n";
+my %option = options(@words);
+my @job;
+serve();
+
+# As Python ends with an exception that nobody takes.
+sub raise {
+    my ($text) = @_;
+    print STDERR "Traceback (most recent call last):\n$text\n";
+    exit 1;
+}
+
+# The words before those of the server. The file has to be there, and to ask for a strict group before anything else.
+sub started_with {
+    my ($flag, $file, @rest) = @_;
+    $flag //= '';
+    $flag eq '-u' or raise("Unknown option: $flag");
+    open my $program, '<', $file // '' or do {
+        print STDERR "python: can't open file '", $file // '', "': [Errno 2] No such file or directory\n";
+        exit 2;
+    };
+    my $text = join '', <$program>;
+    $text =~ /mx\.distributed\.init\(strict=True, backend=backend\).*group\.size\(\) != size.*server\.main\(\)/s
+        or raise('SystemError: this file is no program of a rank');
+    my ($word, $count) = splice @rest, 0, 2;
+    ($word // '') =~ /^(?:jaccl|ring|alone)$/ && ($count // '') =~ /^[1-9][0-9]?$/
+        or raise('IndexError: list index out of range');
+    return ($word, $count, @rest);
+}
+
+# The packages of the venv that this program was called in.
+sub has_packages {
+    my ($venv) = $0 =~ m{^(.*)/bin/python[0-9.]*$} or raise("RuntimeError: $0 is not in a venv");
+    open my $file, '<', "$venv/pyvenv.cfg" or raise("RuntimeError: $venv has no pyvenv.cfg");
+    my ($home) = join('', <$file>) =~ /^home = (.*)$/m;
+    # The library of Python is looked for there, and nowhere else.
+    defined $home && glob("\"$home\"/python3.*") && -x glob("\"$home\"/python3.*") or
+        raise("Fatal Python error: Failed to import encodings module");
+    for my $name (qw(mlx mlx_lm)) {
+        my @found = glob "\"$venv\"/lib/python3.*/site-packages/$name-*.dist-info";
+        @found == 1 or raise("ModuleNotFoundError: No module named '$name'");
+    }
+}
+
+sub own_rank {
+    my $own = $ENV{MLX_RANK} // raise(q{KeyError: 'MLX_RANK'});
+    # atoi(3) would take anything.
+    $own =~ /^[0-9]+$/ or raise("ValueError: invalid literal for int() with base 10: '$own'");
+    return $own;
+}
+
+sub read_json {
+    my ($path) = @_;
+    open my $file, '<', $path or return undef;
+    return eval { $json->decode(join '', <$file>) };
+}
+
+# Where an address is to be found on this machine; undefined when it is out of reach.
+sub place_of {
+    my ($address) = @_;
+    my $path = $ENV{MESHWRIGHT_LINK_TABLE};
+    return $address unless defined $path;
+    open my $table, '<', $path or return undef;
+    while (my $line = <$table>) {
+        my ($known, $place) = split ' ', $line;
+        return $place if defined $place && $known eq $address;
+    }
+    return undef;
+}
+
+sub listener {
+    my ($tag, $address) = @_;
+    my $place = place_of($address) // raise("RuntimeError: $tag Couldn't bind socket (error: 49)");
+    return IO::Socket::INET->new(LocalAddr => $place, Proto => 'tcp', Listen => 64, ReuseAddr => 1)
+        // raise("RuntimeError: $tag Couldn't bind socket (error: 48)");
+}
+
+# Tries so often, waiting 1, 2, 4… seconds of the Mac after each, the last one too.
+sub connected {
+    my ($tag, $address, $tries) = @_;
+    my $wait = 1000;
+    for my $attempt (0 .. $tries - 1) {
+        my $place = place_of($address);
+        my $socket = defined $place ? IO::Socket::INET->new(PeerAddr => $place, Proto => 'tcp', Timeout => 5) : undef;
+        if (defined $socket) {
+            $socket->autoflush(1);
+            return $socket;
+        }
+        print STDERR "$tag Connection attempt $attempt waiting $wait ms\n";
+        Time::HiRes::sleep($wait / 1000 * $clock);
+        $wait *= 2;
+    }
+    raise("RuntimeError: $tag Couldn't connect (error: 61)");
+}
+
+sub accepted {
+    my ($listening) = @_;
+    while (1) {
+        my $socket = $listening->accept;
+        if (defined $socket) {
+            $socket->autoflush(1);
+            return $socket;
+        }
+        $! == EINTR or raise("RuntimeError: [jaccl] Accept failed (error: 0)");
+    }
+}
+
+# What has come from another rank, at least a byte of it unless it is over; 0 when it is.
+sub take {
+    my ($socket) = @_;
+    while (1) {
+        my $count = sysread $socket, $heard{$socket}, 65_536, length($heard{$socket} //= '');
+        return $count if defined $count;
+        return 0 if $! != EINTR;
+    }
+}
+
+# One line of what has come; undefined while there is no whole one.
+sub line_from {
+    my ($socket) = @_;
+    return undef unless defined $heard{$socket} && $heard{$socket} =~ s/\A(.*)\n//;
+    return $1;
+}
+
+# One line from another rank; the number of the error is a leftover, as in JACCL.
+sub hear {
+    my ($socket) = @_;
+    my $line;
+    until (defined($line = line_from($socket))) {
+        take($socket) or raise('RuntimeError: [jaccl] Recv failed with errno=2');
+    }
+    my $said = eval { $json->decode($line) };
+    return ref $said eq 'HASH' ? $said : raise('RuntimeError: [jaccl] Recv failed with errno=2');
+}
+
+sub send_line {
+    my ($socket, $value) = @_;
+    print {$socket} $json->encode($value), "\n";
+}
+
+# Rows of lists of devices: null is none, a name is one.
+sub matrix {
+    my $unset = 'RuntimeError: [jaccl] You need to provide via environment variables a rank (JACCL_RANK/MLX_RANK), a device '
+        . 'file (JACCL_IBV_DEVICES/MLX_IBV_DEVICES) and a coordinator ip/port (JACCL_COORDINATOR/MLX_JACCL_COORDINATOR).';
+    my ($path, $coordinator) = @ENV{qw(MLX_IBV_DEVICES MLX_JACCL_COORDINATOR)};
+    raise($unset) unless defined $path && defined $coordinator;
+    $coordinator =~ /^[0-9]+(?:\.[0-9]+){3}:[0-9]+$/ or raise("RuntimeError: Can't parse address $coordinator");
+    my $rows = read_json($path);
+    ref $rows eq 'ARRAY' or raise('RuntimeError: [jaccl] The device file should start with an array');
+    for my $row (@$rows) {
+        ref $row eq 'ARRAY' or raise('RuntimeError: [jaccl] The device file should have an array of arrays');
+        @$row == @$rows or raise('RuntimeError: [jaccl] The device file should contain the connectivity of each rank');
+    }
+    my @lists = map { [map { !defined $_ ? [] : ref $_ eq 'ARRAY' ? $_ : [$_] } @$_] } @$rows;
+    my $is_ring = defined $ENV{MLX_JACCL_RING} && is_ring(\@lists) || !is_mesh(\@lists) && is_ring(\@lists);
+    raise($unset) unless @lists > 1 && $rank < @lists && ($is_ring || is_mesh(\@lists));
+    return (\@lists, $coordinator, $is_ring);
+}
+
+sub is_mesh {
+    my ($lists) = @_;
+    for my $row (0 .. $#$lists) {
+        for my $column (0 .. $#$lists) {
+            return 0 if ($row == $column) == (@{ $lists->[$row][$column] } > 0);
+        }
+    }
+    return 1;
+}
+
+sub is_ring {
+    my ($lists) = @_;
+    my $count = @$lists;
+    my $each = @{ $lists->[0][1 % $count] };
+    for my $row (0 .. $count - 1) {
+        return 0 if grep { @{ $lists->[$row][$_] } != $each } ($row + 1) % $count, ($row + $count - 1) % $count;
+    }
+    return $each > 0;
+}
+
+# What the devices of this Mac lead to.
+sub cables {
+    open my $file, '<', ($folder // '') . 'rdma-cables' or return {};
+    my %found;
+    while (my $line = <$file>) {
+        my ($device, $address, $state, $mac, $far, $far_device) = split ' ', $line;
+        $found{$device} = { address => $address, state => $state, mac => $mac, far => "$far $far_device" };
+    }
+    return \%found;
+}
+
+sub failing {
+    my ($call) = @_;
+    open my $file, '<', ($folder // '') . 'verbs' or return undef;
+    while (my $line = <$file>) {
+        return $1 if $line =~ /^\Q$call\E ([0-9]+)$/;
+    }
+    return undef;
+}
+
+# Joins: meets at the coordinator, opens a device for each peer, connects each with its opposite.
+sub jaccl {
+    my ($lists, $coordinator, $is_ring) = matrix();
+    my $count = @$lists;
+    my $sockets = $rank == 0 ? met($coordinator, $count) : [connected('[jaccl]', $coordinator, 4)];
+    send_line($sockets->[0], { rank => $rank }) if $rank > 0;
+    my @peers = grep { $_ != $rank && @{ $lists->[$rank][$_] } } 0 .. $count - 1;
+    @peers = grep { $_ == ($rank + 1) % $count || $_ == ($rank + $count - 1) % $count } @peers if $is_ring;
+    my %mine = map { $_ => [map { opened($_) } @{ $lists->[$rank][$_] }] } @peers;
+    my $all = gathered($sockets, \%mine, $count);
+    for my $peer (@peers) {
+        compared($mine{$peer}, $all->[$peer]{$rank});
+    }
+    gathered($sockets, {}, $count);
+    return ($count, $sockets);
+}
+
+sub met {
+    my ($coordinator, $count) = @_;
+    my $listening = listener('[jaccl]', $coordinator);
+    my @sockets = map { accepted($listening) } 2 .. $count;
+    my @by_rank;
+    for my $socket (@sockets) {
+        my $said = hear($socket)->{rank};
+        defined $said && $said =~ /^[1-9][0-9]*$/ && $said < $count or raise('RuntimeError: [jaccl] Recv failed with errno=22');
+        $by_rank[$said - 1] = $socket;
+    }
+    return \@by_rank;
+}
+
+sub opened {
+    my ($device) = @_;
+    my $known = cables();
+    my $one = $known->{$device}
+        // raise("RuntimeError: [jaccl] Could not find device $device (" . keys(%$known) . ' available)');
+    raise("RuntimeError: [jaccl] Couldn't allocate protection domain") if failing('alloc_pd') || $one->{state} ne 'active';
+    my $spent = failing('create_qp');
+    raise("RuntimeError: [jaccl] Creating the queue pair failed with 'Resource busy ($spent)'.") if $spent;
+    return { device => $device, %$one };
+}
+
+# What every rank has said, by rank: rank 0 collects it and gives it to all.
+sub gathered {
+    my ($sockets, $mine, $count) = @_;
+    if ($rank > 0) {
+        send_line($sockets->[0], { of => $mine });
+        return hear($sockets->[0])->{all};
+    }
+    my @all = ($mine, map { hear($sockets->[$_ - 1])->{of} } 1 .. $count - 1);
+    send_line($_, { all => \@all }) for @$sockets;
+    return \@all;
+}
+
+# A queue pair reaches what is at the other end of its cable; when that is another one, nothing ever answers.
+sub compared {
+    my ($mine, $theirs) = @_;
+    for my $at (0 .. $#$mine) {
+        my ($own, $other) = ($mine->[$at], $theirs->[$at]);
+        my $errno = failing('rtr') // ($own->{address} eq '-' || ($other->{address} // '-') eq '-' ? 22 : undef);
+        $errno //= 60 if ref $other ne 'HASH' || $own->{far} ne "$other->{mac} $other->{device}";
+        raise("ValueError: [jaccl] Changing queue pair to RTR failed with errno $errno") if defined $errno;
+    }
+}
+
+# Joins over sockets: each listens for the rank before it and connects to the one behind it, the last one the other way.
+sub ring {
+    my $path = $ENV{MLX_HOSTFILE};
+    raise('RuntimeError: [ring] You need to provide via environment variables both a rank (MLX_RANK) and a hostfile '
+        . '(MLX_HOSTFILE)') unless defined $path;
+    my $hosts = read_json($path);
+    ref $hosts eq 'ARRAY' && !grep { ref $_ ne 'ARRAY' || !@$_ } @$hosts or raise('RuntimeError: parse error');
+    my $count = @$hosts;
+    raise('RuntimeError: [ring] Rank cannot be larger than the size of the group') if $rank >= $count;
+    my ($before, $behind);
+    my $accept = sub { $before = accepted(listener('[ring]', $hosts->[$rank][0])) };
+    my $connect = sub { $behind = connected('[ring]', $hosts->[($rank + 1) % $count][0], 5) };
+    my @order = $rank < $count - 1 ? ($accept, $connect) : ($connect, $accept);
+    $_->() for @order;
+    return ($count, [$behind, $before]);
+}

@@ -1,0 +1,224 @@
+# The part of the double of Python that serves, put behind python.pl.
+
+# As argparse takes them, after the group is there.
+sub options {
+    my @left = @_;
+    my %found = ('--host' => '127.0.0.1', '--port' => 8080);
+    while (@left) {
+        my $name = shift @left;
+        if ($is_flag{$name}) { $found{$name} = 1; next }
+        unused($name) unless $takes{$name} && @left;
+        $found{$name} = shift @left;
+    }
+    unused('--model') unless defined $found{'--model'};
+    unused("--port $found{'--port'}") if $found{'--port'} !~ /^[0-9]+$/;
+    return %found;
+}
+
+sub unused {
+    my ($word) = @_;
+    print STDERR "rank.py: error: unrecognized arguments: $word\n";
+    exit 2;
+}
+
+# Every file below a folder, relative, sorted; what meshwright itself keeps there is not part of the model.
+sub files_below {
+    my ($root, $prefix) = @_;
+    opendir my $entries, $root or die "$root: $!\n";
+    my @found;
+    for my $name (sort grep { !/^(\.\.?|\.meshwright.*)$/ } readdir $entries) {
+        push @found, -d "$root/$name" ? files_below("$root/$name", "$prefix$name/") : "$prefix$name";
+    }
+    return @found;
+}
+
+# One digest over all model files of this rank; undefined where there is no model.
+sub model_digest {
+    my $model = $option{'--model'};
+    return undef unless -e "$model/config.json";
+    my @lines;
+    for my $path (files_below($model, '')) {
+        my @status = Time::HiRes::stat("$model/$path") or return undef;
+        my $stamp = join ' ', @status[1, 7, 9, 10];
+        if (!$digest_of{$path} || $digest_of{$path}[0] ne $stamp) {
+            $digest_of{$path} = [$stamp, Digest::SHA->new(256)->addfile("$model/$path", 'b')->hexdigest];
+        }
+        push @lines, "$path $digest_of{$path}[1]\n";
+    }
+    return sha256_hex(join '', @lines);
+}
+
+# Whether every port that this rank uses still leads anywhere.
+sub is_through {
+    return 1 if $backend ne 'jaccl';
+    my ($lists) = matrix();
+    my $known = cables();
+    for my $peer (grep { $_ != $rank } 0 .. $#$lists) {
+        for my $device (@{ $lists->[$rank][$peer] }) {
+            return 0 if ($known->{$device}{far} // '- -') eq '- -';
+        }
+    }
+    return 1;
+}
+
+sub mixed {
+    my ($digest) = @_;
+    my $model = model_digest() // return undef;
+    return sha256_hex(join "\0", $digest, $rank, $model);
+}
+
+# From now on nothing is heard of this rank, though it goes on.
+sub lose {
+    my ($why) = @_;
+    return if $is_hung;
+    ($is_hung, $lost_at) = (1, Time::HiRes::time());
+    print STDERR "[ring] Too many send/recv errors. Failing pending tasks...\n" if $backend eq 'ring' && $why eq 'peer';
+    # The others wait in the same collective.
+    send_line($_, { hang => 1 }) for $backend eq 'jaccl' && $rank == 0 ? grep { $_->connected } @$links : ();
+}
+
+sub serve {
+    my $endpoint;
+    if ($rank == 0) {
+        my $place = place_of("$option{'--host'}:$option{'--port'}");
+        $endpoint = defined $place
+            ? IO::Socket::INET->new(LocalAddr => $place, Proto => 'tcp', Listen => 64, ReuseAddr => 1) : undef;
+        defined $endpoint or raise('OSError: [Errno 48] Address already in use');
+        print "INFO - Starting httpd at $option{'--host'} on port $option{'--port'}...\n";
+    }
+    my $sockets = IO::Select->new(grep { defined } $endpoint, @$links);
+    while (1) {
+        # With nobody left to hear of, can_read would come back at once, again and again.
+        Time::HiRes::sleep(0.2) unless $sockets->count;
+        for my $ready ($sockets->can_read(0.2)) {
+            if (defined $endpoint && $ready == $endpoint) {
+                my $client = $endpoint->accept;
+                answer_client($client) if defined $client;
+                next;
+            }
+            next if take($ready);
+            $sockets->remove($ready);
+            lose('peer');
+        }
+        read_links();
+    }
+}
+
+sub read_links {
+    for my $link (@$links) {
+        while (defined(my $line = line_from($link))) {
+            my $said = eval { $json->decode($line) } // {};
+            $said->{hang} ? lose('told') : $is_hung ? () : from_rank($link, $said);
+        }
+    }
+}
+
+# A digest on its way. Over JACCL rank 0 asks one rank after the other; over sockets it travels round.
+sub from_rank {
+    my ($socket, $said) = @_;
+    if ($rank == 0) {
+        return unless @job && $said->{id} eq $job[0]{id};
+        return fail_job('the model could not be read') unless defined $said->{digest};
+        $job[0]{digest} = $said->{digest};
+        return advance();
+    }
+    return lose('cable') unless is_through();
+    my $mine = mixed($said->{digest});
+    send_line($backend eq 'ring' ? $links->[0] : $socket, { id => $said->{id}, digest => $mine });
+}
+
+sub advance {
+    my $one = $job[0];
+    my $next = $backend eq 'ring' ? $one->{asked} ? undef : 0 : $one->{asked};
+    $one->{asked} += 1;
+    return send_line($links->[$next], { id => $one->{id}, digest => $one->{digest} })
+        if defined $next && $size > 1 && $next < ($backend eq 'ring' ? 1 : @$links);
+    shift @job;
+    answer_chat($one, $one->{digest});
+    begin() if @job;
+}
+
+sub begin {
+    return lose('cable') unless is_through();
+    my $mine = mixed($job[0]{digest}) // return fail_job('the model could not be read');
+    $job[0]{digest} = $mine;
+    advance();
+}
+
+# What goes wrong in the thread of the model is never told to whoever asked.
+sub fail_job {
+    my ($why) = @_;
+    print STDERR "Exception in thread Thread-1 (_generate):\nFileNotFoundError: $why\n";
+    lose('model');
+}
+
+sub answer_client {
+    my ($client) = @_;
+    $client->autoflush(1);
+    my ($method, $path, $body) = eval { local $SIG{ALRM} = sub { die "slow\n" }; Time::HiRes::alarm(2); request($client) };
+    Time::HiRes::alarm(0);
+    return unless defined $path;
+    my $route = "$method $path";
+    return say_json($client, 200, { status => 'ok' }) if $route eq 'GET /health';
+    return say_json($client, 200, cached()) if $route eq 'GET /v1/models';
+    return say_json($client, 404, { error => 'Not Found' }) if $route ne 'POST /v1/chat/completions';
+    my $asked = eval { $json->decode($body) };
+    my $messages = ref $asked eq 'HASH' ? $asked->{messages} : undef;
+    return say_json($client, 400, { error => 'messages must be a list' }) if ref $messages ne 'ARRAY' || !@$messages;
+    # Any other name would make all ranks unload their model and look for that one.
+    my $model = $asked->{model} // 'default_model';
+    return say_json($client, 404, { error => "Repository Not Found for $model" })
+        if $model ne 'default_model' && $model ne $option{'--model'};
+    my $tokens = $asked->{max_tokens} // 8;
+    return say_json($client, 400, { error => 'max_tokens must be a non-negative integer' }) if $tokens !~ /^[0-9]+$/;
+    if ($is_hung) { push @held, $client; return }
+    push @job, { id => "$$-" . Time::HiRes::time(), client => $client, asked => 0, stream => $asked->{stream},
+        tokens => $tokens > 8 ? 8 : $tokens, digest => sha256_hex($json->encode($messages)) };
+    begin() if @job == 1;
+}
+
+sub request {
+    my ($client) = @_;
+    my ($method, $path) = split ' ', <$client> // return;
+    return unless defined $path;
+    my $length = 0;
+    while (defined(my $line = <$client>)) {
+        last if $line =~ /^\r?\n$/;
+        $length = $1 if $line =~ /^content-length:\s*([0-9]{1,8})\s*$/i;
+    }
+    read($client, my $body, $length);
+    return ($method, $path, $body);
+}
+
+sub answer_chat {
+    my ($one, $digest) = @_;
+    my $text = substr $digest, 0, 8 * $one->{tokens};
+    my $ended = $one->{tokens} < 8 ? 'length' : 'stop';
+    my %head = (id => "chatcmpl-$one->{id}", created => time, model => 'default_model');
+    if ($one->{stream}) {
+        my $client = $one->{client};
+        print {$client} "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+        for my $delta ((map { { content => $_ } } $text =~ /.{8}/g), {}) {
+            my $choice = { index => 0, delta => $delta, finish_reason => %$delta ? undef : $ended };
+            print {$client} 'data: ', $json->encode({ %head, object => 'chat.completion.chunk', choices => [$choice] }), "\n\n";
+        }
+        print {$client} "data: [DONE]\n\n";
+        return;
+    }
+    my $choice = { index => 0, message => { role => 'assistant', content => $text }, finish_reason => $ended };
+    my $usage = { prompt_tokens => 1, completion_tokens => 0 + $one->{tokens}, total_tokens => 1 + $one->{tokens} };
+    say_json($one->{client}, 200, { %head, object => 'chat.completion', choices => [$choice], usage => $usage });
+}
+
+# Not what is loaded.
+sub cached {
+    return { object => 'list', data => [{ id => 'mlx-community/Some-Other-Model-4bit', object => 'model', created => 0 }] };
+}
+
+sub say_json {
+    my ($client, $status, $value) = @_;
+    my %words = (200 => 'OK', 400 => 'Bad Request', 404 => 'Not Found');
+    my $body = $json->encode($value);
+    print {$client} "HTTP/1.1 $status $words{$status}\r\nContent-Type: application/json\r\n",
+        'Content-Length: ', length $body, "\r\nConnection: close\r\n\r\n", $body;
+}

@@ -1,0 +1,194 @@
+#!/usr/bin/perl
+# A double of uv, for what meshwright asks of it: a managed Python, a relocatable venv, and packages that are exactly those
+# of a list with hashes. It reaches no network: the Python is the double that stands behind this program's own text, and a
+# package is known when its hash is the SHA-256 of `name==version`, as the writer of the list makes it.
+#
+#   uv python install [--no-bin] VERSION
+#   uv venv --relocatable [--no-project] --python VERSION|PROGRAM FOLDER
+#   uv pip sync [--offline --no-index --find-links FOLDER] --require-hashes [--no-build] [--compile-bytecode]
+#       --python PROGRAM LIST
+#
+# UV_PYTHON_INSTALL_MIRROR may be the folder of a Python, as file://…/RELEASE/cpython-VERSION+RELEASE-….tar.gz; the wheels
+# of a folder are what their names say, and their bytes have to have one of the hashes of the list.
+# What stands in the environment is checked too: no file of somebody's own may decide (UV_NO_CONFIG), no Python but its
+# own (UV_MANAGED_PYTHON), no cache is left (UV_NO_CACHE). `$R/.sim/uv` may have one word: `offline`, with which it fails;
+# or the platform of the wheels that fit this Mac, such as `macosx_15_0_arm64`: where a list allows several wheels of one
+# version, macOS decides which one comes.
+use strict;
+use warnings;
+use Digest::SHA qw(sha256_hex);
+use File::Path qw(make_path);
+
+my $patch = '12';
+my @known = qw(mlx mlx-metal mlx-lm numpy transformers tokenizers huggingface-hub safetensors sentencepiece protobuf pyyaml
+    jinja2 markupsafe regex tqdm requests filelock packaging);
+my %known = map { $_ => 1 } @known;
+
+for my $name (qw(UV_NO_CONFIG UV_MANAGED_PYTHON UV_NO_CACHE)) {
+    ($ENV{$name} // '') eq '1' or refuse(2, "$name is not 1");
+}
+my $pythons = $ENV{UV_PYTHON_INSTALL_DIR} // refuse(2, 'UV_PYTHON_INSTALL_DIR is not set');
+$pythons =~ m{^/} or refuse(2, 'UV_PYTHON_INSTALL_DIR is not absolute');
+my ($verb, @rest) = @ARGV;
+$verb //= '';
+if ($verb eq 'python') { install(@rest) }
+elsif ($verb eq 'venv') { venv(@rest) }
+elsif ($verb eq 'pip') { sync(@rest) }
+elsif ($verb eq '--version') { print "uv 0.9.11 (double)\n" }
+else { refuse(2, "unrecognized subcommand '$verb'") }
+exit 0;
+
+sub refuse {
+    my ($code, $text) = @_;
+    print STDERR "error: $text\n";
+    exit $code;
+}
+
+# Options by name, with their value or 1, and what is no option.
+sub read_words {
+    my ($takes, @words) = @_;
+    my (%option, @plain);
+    while (@words) {
+        my $word = shift @words;
+        if ($word !~ /^-/) { push @plain, $word; next }
+        defined $takes->{$word} or refuse(2, "unexpected argument '$word' found");
+        $option{$word} = $takes->{$word} eq 'value' ? shift(@words) // refuse(2, "a value is required for '$word'") : 1;
+    }
+    return (\%option, @plain);
+}
+
+sub version_of {
+    my ($version) = @_;
+    ($version // '') =~ /^3\.(?:9|1[0-4])(?:\.[0-9]{1,2})?$/ or refuse(2, 'No download found for request: ' . ($version // ''));
+    my ($minor, $micro) = $version =~ /^(3\.[0-9]+)(?:\.([0-9]+))?$/;
+    return ($minor, "$minor." . ($micro // $patch));
+}
+
+# The platform of the wheels that fit.
+sub fetched {
+    my ($root) = ($pythons) =~ m{^(.*?)/opt/meshwright/};
+    my $usual = 'macosx_26_0_arm64';
+    open my $file, '<', ($root // '') . '/.sim/uv' or return $usual;
+    my $word = <$file> // '';
+    refuse(1, 'Failed to fetch: dns error: failed to lookup address information') if $word =~ /^offline/;
+    return $word =~ /^(macosx_[0-9]+_[0-9]+_arm64)$/ ? $1 : $usual;
+}
+
+# The compiled libraries of the packages of mlx. @see mlx/setup.py: which files are of the package mlx-metal
+sub libraries {
+    my ($site, $minor, $name, $text) = @_;
+    my $tag = $minor =~ s/\.//r;
+    my @paths = $name eq 'mlx' ? ("core.cpython-$tag-darwin.so")
+        : $name eq 'mlx_metal' ? map { "lib/$_" } qw(libmlx.dylib libjaccl.dylib mlx.metallib) : ();
+    for my $path (map { "$site/mlx/$_" } @paths) {
+        make_path($path =~ s{/[^/]+$}{}r);
+        open my $file, '>', $path or refuse(2, "$path: $!");
+        print {$file} "$path " =~ s{.*/}{}r, $text, "\n";
+    }
+}
+
+sub install {
+    my ($install, @words) = @_;
+    ($install // '') eq 'install' or refuse(2, 'unrecognized subcommand');
+    my ($option, $version, @more) = read_words({ '--no-bin' => 'flag', '--no-progress' => 'flag' }, @words);
+    $option->{'--no-bin'} or refuse(2, 'it would write into ~/.local/bin');
+    @more and refuse(2, 'one version at a time');
+    my ($minor, $whole) = version_of($version);
+    my $folder = "$pythons/cpython-$whole-macos-aarch64-none";
+    return if -x "$folder/bin/python$minor";
+    if (my ($mirror) = ($ENV{UV_PYTHON_INSTALL_MIRROR} // '') =~ m{^file://(/.*)$}) {
+        # It knows one release of each version, and looks for nothing else.
+        my $file = "$mirror/20251120/cpython-$whole+20251120-aarch64-apple-darwin-install_only_stripped.tar.gz";
+        -f $file or refuse(1, "Failed to download file://$file: No such file or directory (os error 2)");
+    } else {
+        fetched();
+    }
+    make_path("$folder/bin", "$folder/lib/python$minor");
+    my $program = "$folder/bin/python$minor";
+    open my $file, '>', "$program.new" or refuse(2, "$program: $!");
+    print {$file} join('', <DATA>);
+    close $file or refuse(2, "$program: $!");
+    chmod 0755, "$program.new";
+    rename "$program.new", $program or refuse(2, "$program: $!");
+    # As uv does for the newest of a minor version, with the whole path.
+    symlink $folder, "$pythons/cpython-$minor-macos-aarch64-none";
+    print STDERR "Installed Python $whole\n";
+}
+
+sub venv {
+    my %takes = ('--relocatable' => 'flag', '--no-project' => 'flag', '--python' => 'value');
+    my ($option, $folder, @more) = read_words(\%takes, @_);
+    defined $folder && !@more or refuse(2, 'one folder');
+    my $wanted = $option->{'--python'} // '';
+    my ($minor, $whole) = $wanted =~ m{^\Q$pythons\E/cpython-((?:[0-9]+\.){2}[0-9]+)-macos-aarch64-none/bin/python(3\.[0-9]+)$}
+        ? ($2, $1) : version_of($wanted);
+    my $home = "$pythons/cpython-$whole-macos-aarch64-none/bin";
+    -x "$home/python$minor" or refuse(2, "No interpreter found for Python $minor in managed installations");
+    -e $folder and refuse(2, "A virtual environment already exists at $folder");
+    make_path("$folder/bin", "$folder/lib/python$minor/site-packages");
+    symlink "$home/python$minor", "$folder/bin/python" or refuse(2, "$folder/bin/python: $!");
+    open my $file, '>', "$folder/pyvenv.cfg" or refuse(2, "$folder: $!");
+    my $relocatable = $option->{'--relocatable'} ? "relocatable = true\n" : '';
+    print {$file} "home = $home\nimplementation = CPython\nuv = 0.9.11\nversion_info = $whole\n$relocatable";
+}
+
+# The lines of a list, those that go on put together.
+sub requirements {
+    my ($path) = @_;
+    open my $file, '<', $path or refuse(2, "File not found: `$path`");
+    my $text = join '', <$file>;
+    $text =~ s/\\\r?\n/ /g;
+    return grep { /\S/ } map { s/(?:^|\s)#.*//r } split /\n/, $text;
+}
+
+sub sync {
+    my ($sync, @words) = @_;
+    ($sync // '') eq 'sync' or refuse(2, 'unrecognized subcommand');
+    my %flags = map { $_ => 'flag' } qw(--require-hashes --no-build --compile-bytecode --no-progress --offline --no-index);
+    my ($option, $list, @more) = read_words({ %flags, '--python' => 'value', '--find-links' => 'value' }, @words);
+    defined $list && !@more or refuse(2, 'one list');
+    $option->{'--require-hashes'} or refuse(2, 'without hashes anything could come');
+    my $program = $option->{'--python'} // refuse(2, 'no venv is named');
+    my ($folder) = $program =~ m{^(.*)/bin/python$} or refuse(2, "$program is not in a venv");
+    -e "$folder/pyvenv.cfg" && -x $program or refuse(2, "No virtual environment found at $folder");
+    my ($site) = glob "\"$folder\"/lib/python3.*/site-packages";
+    my @packages;
+    for my $line (requirements($list)) {
+        my ($name, $version, $rest) = $line =~ /^\s*([A-Za-z0-9._-]+)==([A-Za-z0-9.+!]+)(?:\s*;[^-]*)?((?:\s+--hash=sha256:[0-9a-f]{64})*)\s*$/
+            or refuse(2, "Couldn't parse requirement in `$list`: $line");
+        my @hashes = $rest =~ /sha256:([0-9a-f]{64})/g
+            or refuse(1, "In `--require-hashes` mode, all requirements must have a hash, but none were provided for: $name==$version");
+        $known{lc $name} or refuse(1, "Because $name was not found in the package registry and you require $name==$version");
+        my $right = $option->{'--no-index'} ? wheel_digest($option->{'--find-links'} // '', $name, $version)
+            : sha256_hex(lc($name) . "==$version");
+        (grep { $_ eq $right } @hashes) or refuse(1, "Failed to download `$name==$version`: Hash mismatch for `$name==$version`");
+        push @packages, [lc($name) =~ s/-/_/gr, $version];
+    }
+    @packages or refuse(2, 'No requirements');
+    my $platform = $option->{'--no-index'} ? 'macosx_26_0_arm64' : fetched();
+    my ($python) = $site =~ m{/python(3\.[0-9]+)/};
+    for my $one (@packages) {
+        my ($name, $version) = @$one;
+        my $info = "$site/$name-$version.dist-info";
+        make_path($info, "$site/$name");
+        open my $file, '>', "$info/METADATA" or refuse(2, "$info: $!");
+        print {$file} "Metadata-Version: 2.4\nName: $name\nVersion: $version\n";
+        my $wheel = $name eq 'mlx_metal' ? $platform : 'any';
+        libraries($site, $python, $name, "$version $wheel");
+        # As every installer does: when, and from where, which no other Mac has in common with this one.
+        open my $record, '>', "$info/RECORD" or refuse(2, "$info: $!");
+        print {$record} "$info/METADATA,,\n";
+    }
+    print STDERR 'Installed ', scalar(@packages), " packages\n";
+}
+
+# The digest of the wheel of a package in a folder.
+sub wheel_digest {
+    my ($folder, $name, $version) = @_;
+    my $start = lc($name) =~ s/-/_/gr;
+    opendir my $all, $folder or refuse(2, "Failed to read `--find-links` directory: $folder");
+    my ($file) = sort grep { /^\Q$start-$version\E-.*\.whl$/i } readdir $all;
+    defined $file or refuse(1, "Because $name was not found in the provided package locations and you require $name==$version");
+    open my $wheel, '<:raw', "$folder/$file" or refuse(2, "$folder/$file: $!");
+    return sha256_hex(join '', <$wheel>);
+}

@@ -1,0 +1,70 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { expectGolden, json, meshwright, widest } from './meshwright.ts';
+import { exampleText, makePlace } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+
+const place = makePlace();
+afterAll(() => place.remove());
+
+/** The example with its one placement published, and two others: for anybody, and for its node alone. */
+const text = `${exampleText
+  .replace(
+    'endpoint: { port: 8080 }',
+    'endpoint: { port: 8080, listen: lan, servedName: tiny-1, apiKey: { env: CHAT_KEY } }',
+  )
+  .replace('placements:\n', 'doorman: { node: ./dist/node-v22.0.0-darwin-arm64.tar.gz }\n\nplacements:\n')}
+  open:
+    model: tiny
+    runtime: reference
+    nodes: [studio-1]
+    transport: tcp
+    context: 4k
+    endpoint: { port: 8081, listen: lan, access: anybody }
+  inner:
+    model: tiny
+    runtime: reference
+    nodes: [studio-2]
+    transport: tcp
+    context: 4k
+    endpoint: { port: 8082 }
+`;
+place.write('cluster.yaml', text);
+const run = (...words: string[]) => meshwright(place, words, { env: { CHAT_KEY: 'never-to-be-shown-0123456789' } });
+
+describe('endpoints', () => {
+  it('gives settings to be copied for each client, and no key', async () => {
+    const rans = [await run('endpoints'), await run('endpoints', 'inner'), await run('endpoints', 'innr')];
+    expect(rans.map(({ code }) => code)).toEqual([0, 0, 64]);
+    for (const { stdout, stderr } of rans) expect(stdout + stderr).not.toContain('never-to-be-shown');
+    expect(Math.max(...rans.map(({ stdout }) => widest(stdout)))).toBeLessThanOrEqual(90);
+    await expectGolden('endpoints', place, rans);
+  });
+
+  it('names the file of a key by its absolute path, and keeps the key out of the words of curl', async () => {
+    place.write('filed.yaml', text.replace('{ env: CHAT_KEY }', '{ file: keys/chat }'));
+    const { stdout } = await run('endpoints', 'chat', '--file', 'filed.yaml');
+    const path = `${place.folder}/keys/chat`;
+    expect(stdout).toContain(`printf 'Authorization: Bearer %s\\n' "$(cat "${path}")" |\n    curl `);
+    expect(stdout).toContain('      -H @- \\\n');
+    expect(stdout).toContain(`{file:${path}}`);
+  });
+
+  it('prints a document that its schema allows, with where the key comes from', async () => {
+    const ran = await run('endpoints', '--json');
+    const document = json(ran);
+    expect(schemaCheck('endpoints')(document)).toEqual([]);
+    expect(document).toMatchObject({
+      endpoints: [
+        {
+          placement: 'chat',
+          baseUrl: 'http://studio-1.lan:8080/v1',
+          model: 'tiny-1',
+          access: { source: 'env CHAT_KEY' },
+        },
+        { placement: 'inner', access: { kind: 'tunnel' } },
+        { placement: 'open', baseUrl: 'http://studio-1.lan:8081/v1', model: 'open', access: { kind: 'anybody' } },
+      ],
+    });
+    expect(ran.stdout).not.toContain('never-to-be-shown');
+  });
+});

@@ -1,0 +1,226 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { emptyLock } from '../../src/config/lock.ts';
+import { renderLock } from '../../src/config/lock-text.ts';
+import { digest, digestOf } from '../../src/model/digest.ts';
+import { evenShape } from '../unit/desired/fit-shapes.ts';
+import { ggufBytes, safetensorsBytes, tensorsInRow } from '../unit/models/headers.ts';
+import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';
+import { exampleText, makePlace } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+
+const place = makePlace();
+const run = (...words: string[]) => meshwright(place, words);
+
+const layerCount = 61;
+const config = {
+  model_type: 'kimi_k2',
+  num_hidden_layers: layerCount,
+  hidden_size: 7_168,
+  num_attention_heads: 64,
+  kv_lora_rank: 512,
+  qk_rope_head_dim: 64,
+  moe_intermediate_size: 2_048,
+};
+
+/** 579.4 GB in 61 layers: of each file there is the header, and as many bytes behind it as it says. */
+const { header, dataBytes } = tensorsInRow(
+  Object.fromEntries(
+    Array.from({ length: layerCount * 3 }, (_, index) => [
+      `model.layers.${Math.floor(index / 3)}.mlp.switch_mlp.${['gate', 'up', 'down'][index % 3]}_proj.weight`,
+      Math.round((1.03e12 * 4.5) / 8 / layerCount / 3),
+    ]),
+  ),
+);
+const head = safetensorsBytes(header);
+const asked: string[] = [];
+
+/** A server of a model that nobody could download here: it gives headers alone. */
+const server = createServer(({ url = '', headers }, response) => {
+  const file = url.replace('/kimi/', '');
+  asked.push(`${file} ${headers.range ?? 'whole'}`);
+  const files: Readonly<Record<string, readonly [bytes: Buffer, size: number]>> = {
+    'config.json': [Buffer.from(JSON.stringify(config)), JSON.stringify(config).length],
+    'model.safetensors.index.json': [Buffer.from('{"weight_map":{"a":"model-00001-of-00001.safetensors"}}'), 55],
+    'model-00001-of-00001.safetensors': [head, head.length + dataBytes],
+  };
+  const [bytes, size] = files[file] ?? [];
+  if (bytes === undefined) return void response.writeHead(404).end();
+  const [, from = 0, to = 0] = (/^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? []).map(Number);
+  const end = Math.min(to, Number(size) - 1);
+  const body = Buffer.concat([bytes, Buffer.alloc(Math.max(0, end + 1 - bytes.length))]).subarray(from, end + 1);
+  response.writeHead(206, { 'content-range': `bytes ${from}-${end}/${size}` }).end(body);
+});
+
+let base = '';
+const tiny = ggufBytes(
+  {
+    'general.architecture': 'llama',
+    'llama.block_count': 1,
+    'llama.embedding_length': 256,
+    'llama.attention.head_count': 8,
+    'llama.attention.head_count_kv': 2,
+  },
+  [{ name: 'blk.0.ffn_up.weight', dims: [256, 256], type: 1, offset: 0 }],
+);
+
+/** A file whose one model is as large as `bytes`, and a lock that has its shape. */
+function writeCluster(bytes: number, changes: (text: string) => string = (text) => text): void {
+  const files = [{ path: 'config.json', sha256: digest('a'.repeat(64)), sizeBytes: 2 }];
+  const shape = evenShape(bytes, { cache: 1_152 });
+  place.write('cluster.yaml', changes(exampleText));
+  place.write(
+    'cluster.lock',
+    renderLock({
+      ...emptyLock('cluster.lock'),
+      models: { tiny: { source: './models/tiny', files } },
+      shapes: { tiny: { of: digestOf(files.map((file) => ({ ...file }))), shape } },
+    }),
+  );
+}
+
+beforeAll(async () => {
+  mkdirSync(join(place.folder, 'small'));
+  writeFileSync(join(place.folder, 'small', 'small.gguf'), Buffer.concat([tiny, Buffer.alloc(131_072)]));
+  writeFileSync(join(place.folder, 'bad.gguf'), 'GGML');
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/kimi/`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+  place.remove();
+});
+
+/** Without the port, which differs from run to run. */
+const steady = <T extends { readonly words: readonly string[] }>(ran: T): T => ({
+  ...ran,
+  words: ran.words.map((word) => word.replace(base, 'https://models.lan/kimi/')),
+});
+
+describe('fit MODEL', () => {
+  it('says in 80 columns what a model takes of Macs that nobody has yet, and what would do', async () => {
+    const rans = [
+      await run('fit', base, '--on', '2xMac15,14:512GB', '--context', '128k'),
+      await run('fit', base, '--on', '3xMac15,14:512GB'),
+      await run('fit', base, '--on', '2xMac15,14:256GB'),
+      await run('fit', base, '--on', '2xMac15,14:512GB', '--sharding', 'pipeline', '--mlx-lm', '0.29.1'),
+      await run('fit', base, '--on', '2xMac15,14:512GB,2xMac15,14:256GB', '--runtime', 'exo', '--sharding', 'pipeline'),
+      await run('fit', './small/small.gguf', '--on', 'Mac16,11:64GB', '--requests', '4'),
+    ];
+    expect(rans.map(({ code }) => code)).toEqual([0, 1, 1, 1, 0, 0]);
+    expect(Math.max(...rans.map((ran) => widest(ran.stdout + ran.stderr)))).toBeLessThanOrEqual(80);
+    await expectGolden('fit-model', place, rans.map(steady));
+  });
+
+  it('reads headers by ranges and nothing else', () => {
+    expect(new Set(asked)).toEqual(
+      new Set([
+        'model.safetensors.index.json bytes=0-67108863',
+        'config.json bytes=0-4194303',
+        'model-00001-of-00001.safetensors bytes=0-131071',
+      ]),
+    );
+  });
+
+  it('is one JSON document that its schema allows', async () => {
+    const check = schemaCheck('fit');
+    const rans = [
+      await run('fit', base, '--on', '2xMac15,14:512GB', '--json'),
+      await run('fit', base, '--on', '2xMac15,14:256GB', '--json'),
+      await run('fit', './small', '--on', 'Mac16,11:64GB', '--json'),
+    ];
+    expect(rans.map((ran) => check(json(ran)))).toEqual([[], [], []]);
+    expect(json(rans[1] ?? (await run('fit')))).toMatchObject({
+      model: 'kimi',
+      fits: false,
+      verdict: 'does-not-fit',
+      advice: 'It fits on nodes: [studio-1, studio-2, studio-3, studio-4].',
+      shape: { architecture: 'kimi_k2', layers: 61 },
+    });
+  });
+
+  it('takes a model of the file beside what else serves on its nodes', async () => {
+    writeCluster(61 * 5e9, (text) =>
+      `${text}  second:\n    model: other\n    runtime: reference\n    nodes: [studio-1]\n    transport: tcp\n    context: 4k\n    endpoint: { port: 8081 }\n`.replace(
+        'models:\n',
+        'models:\n  other: { source: ./small }\n',
+      ),
+    );
+    const ran = await run('fit', 'tiny', '--on', 'studio-1,studio-2', '--json');
+    expect(json(ran)).toMatchObject({
+      model: 'tiny',
+      nodes: [
+        { node: 'studio-1', placements: [{ placement: 'second' }, { placement: 'tiny' }] },
+        { node: 'studio-2', placements: [{ placement: 'tiny' }] },
+      ],
+    });
+  });
+
+  it('takes the runtime of its placement, with the mlx-lm of its locked list', async () => {
+    mkdirSync(join(place.folder, 'mlx'), { recursive: true });
+    const hash = '0'.repeat(64);
+    const list = ['mlx==0.32.1', 'mlx-lm==0.31.3'].map((line) => `${line} --hash=sha256:${hash}\n`).join('');
+    writeFileSync(join(place.folder, 'mlx/requirements.lock'), list);
+    const mlx = `    driver: mlx
+    archive: ./mlx/uv.tar.gz
+    python: "3.12"
+    requirements: ./mlx/requirements.lock
+`;
+    writeCluster(61 * 5e9, (text) => text.replace(/ {4}driver: command[\s\S]*?\n\nmodels:/, `${mlx}\nmodels:`));
+    const ran = await run('fit', 'tiny', '--on', 'studio-1,studio-2', '--json');
+    expect(json(ran)).toMatchObject({ driver: 'mlx', mlxLm: { version: '0.31.3', assumed: false }, problems: [] });
+    const asked = await run('fit', 'tiny', '--on', 'studio-1,studio-2', '--mlx-lm', '0.29.1', '--json');
+    expect(json(asked)).toMatchObject({
+      mlxLm: { version: '0.29.1', assumed: false },
+      problems: ['mlx-lm 0.29.1 cannot split a model of the kind deepseek_v3 by its tensors; 0.30.0 can.'],
+    });
+  });
+
+  it('refuses what it does not understand', async () => {
+    writeCluster(61e6);
+    const rans = [
+      await run('fit', 'tiny'),
+      await run('fit', 'tyni', '--on', 'studio-1'),
+      await run('fit', 'tiny', '--on', 'studio-9'),
+      await run('fit', 'tiny', '--on', 'studio-1,studio-1'),
+      await run('fit', './small', '--on', '2xMac15,14'),
+      await run('fit', './small', '--on', 'Mac15,14:512GB', '--context', 'much'),
+      await run('fit', './small', '--on', 'Mac15,14:512GB', '--sharding', 'both'),
+      await run('fit', './small', '--on', 'Mac15,14:512GB', '--runtime', 'vllm'),
+      await run('fit', './small', '--on', 'Mac15,14:512GB', '--mlx-lm', '0.31.3'),
+      await run('fit', './small', '--on', 'Mac15,14:512GB', '--runtime', 'mlx', '--mlx-lm', 'latest'),
+      await run('fit', './gone', '--on', 'Mac15,14:512GB'),
+      await run('fit', './bad.gguf', '--on', 'Mac15,14:512GB'),
+      await run('fit', `${base}gone/`, '--on', 'Mac15,14:512GB'),
+    ];
+    expect(rans.map(({ code }) => code)).toEqual([64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 1, 1, 1]);
+    await expectGolden(
+      'fit-model-refused',
+      place,
+      rans.map(steady).map((ran) => ({ ...ran, stderr: ran.stderr.replaceAll(base, 'https://models.lan/kimi/') })),
+    );
+  });
+});
+
+describe('validate', () => {
+  it('refuses what does not fit by the file and its lock, at its place', async () => {
+    writeCluster(61 * 50e9);
+    const ran = await run('validate', '--json');
+    expect([ran.code, codesOf(json(ran))]).toEqual([65, ['placement/does-not-fit']]);
+    const line = exampleText.split('\n').indexOf('  chat:') + 1;
+    expect(json(ran)).toMatchObject({
+      diagnostics: [{ subject: 'placement chat', where: { file: 'cluster.yaml', line, column: 3 } }],
+    });
+  });
+
+  it('is content where it fits, and says nothing of what it cannot know', async () => {
+    writeCluster(61 * 5e9);
+    expect(await run('validate')).toMatchObject({ code: 0, stdout: 'cluster.yaml is valid.\n' });
+    place.write('cluster.lock', renderLock(emptyLock('cluster.lock')));
+    expect(await run('validate')).toMatchObject({ code: 0, stdout: 'cluster.yaml is valid.\n' });
+  });
+});

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { type FileValue, filePart, pairFile } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { json, meshwright } from './meshwright.ts';
+import { placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+
+let place: Place;
+const run = (...words: string[]) => meshwright(place, words);
+
+/** The reference runtime mixes its generation into every answer: here it is the same for all starts, or that of each. */
+const withGeneration =
+  (generation: string) =>
+  (file: FileValue): void => {
+    const reference = filePart(file, 'runtimes', 'reference');
+    const words = Object.values(filePart(file, 'runtimes', 'reference', 'command')).map(String);
+    reference['command'] = words.map((word) => (word === '{generation}' ? generation : word));
+    reference['token'] = { golden: 'equal' };
+  };
+
+interface Member {
+  readonly generation: number;
+  readonly golden?: { readonly sha256: string; readonly firstTokenMs: number };
+}
+
+async function leader(): Promise<Member | undefined> {
+  const document = json(await run('facts', '--sim', '--json', '--fact', 'placements', '--nodes', 'studio-1')) as {
+    readonly nodes: Readonly<Record<string, { readonly placements: { readonly value: readonly Member[] } }>>;
+  };
+  return document.nodes['studio-1']?.placements.value[0];
+}
+
+beforeAll(async () => {
+  place = await placeWithPair(pairFile(withGeneration('1')));
+  const ran = await run('apply', '--sim', '--yes');
+  expect([ran.code, ran.stderr]).toEqual([0, '']);
+});
+afterAll(() => endPlace(place));
+
+describe('the golden answer', () => {
+  it('is kept at the first start, and the same after the next one', async () => {
+    const first = await leader();
+    expect(first?.golden?.sha256).toMatch(/^[0-9a-f]{64}$/);
+    expect((await run('restart', 'chat', '--sim', '--yes')).code).toBe(0);
+    const second = await leader();
+    expect([second?.golden?.sha256, second?.generation]).toEqual([first?.golden?.sha256, (first?.generation ?? 0) + 1]);
+    expect((await run('plan', '--sim', '--detailed-exitcode')).code).toBe(0);
+  });
+
+  it('fails a start that answers otherwise, and nothing is left running', async () => {
+    place.write('cluster.yaml', stringify(pairFile(withGeneration('{generation}'))));
+    const other = await run('apply', '--sim', '--yes', '--allow', 'interrupt');
+    expect([other.code, other.stderr]).toEqual([0, '']);
+    const ran = await run('restart', 'chat', '--sim', '--yes');
+    expect(ran.code).toBe(1);
+    expect(ran.stdout + ran.stderr).toContain('mesh/another-answer');
+    const status = await run('status', '--sim', '--json');
+    const { placements } = json(status) as {
+      readonly placements: Readonly<Record<string, { readonly state: string }>>;
+    };
+    expect(placements['chat']?.state).toBe('stopped');
+  });
+});

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { codesOf, expectGolden, json, meshwright } from './meshwright.ts';
+import { placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithPair(pairFile());
+  const ran = await meshwright(place, ['apply', '--sim', '--yes']);
+  expect([ran.code, ran.stderr]).toEqual([0, '']);
+});
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]) => meshwright(place, [...words, '--sim']);
+
+interface Counted {
+  readonly steps: readonly { readonly node: string }[];
+  readonly blockers: readonly { readonly code: string; readonly node: string }[];
+}
+
+const plan = async (): Promise<Counted> => json(await run('plan', '--json')) as Counted;
+
+describe('hold and release', () => {
+  it('leave a node alone and let it be changed again, for whoever comes next', async () => {
+    const held = await run('hold', 'studio-4', '--reason', 'power supply', '--until', '2099-12-31', '--yes');
+    expect([held.code, held.stderr]).toEqual([0, '']);
+    const again = await run('hold', 'studio-4', '--reason', 'power supply', '--until', '2099-12-31', '--yes');
+    expect([again.code, again.stdout.includes('set-hold')]).toEqual([0, false]);
+
+    // Nothing waits: a held node that is as the file says keeps nobody busy.
+    const quiet = await run('apply', '--yes', '--json');
+    expect([quiet.code, codesOf(json(quiet))]).toEqual([0, ['hold/held']]);
+
+    const file = pairFile();
+    filePart(file, 'power')['sleep'] = 42;
+    place.write('cluster.yaml', fileText(file));
+    const waiting = await plan();
+    expect(waiting.steps.map(({ node }) => node)).toEqual(['studio-1']);
+    expect(waiting.blockers.map(({ code, node }) => [code, node])).toEqual([['hold/held', 'studio-4']]);
+    const applied = await run('apply', '--yes');
+    expect(applied.code).toBe(3);
+
+    const stopped = await run('stop', 'chat', '--yes', '--json');
+    expect(stopped.code).not.toBe(0);
+    const restarted = await run('restart', 'chat', '--yes');
+    expect([restarted.code, restarted.stdout.replaceAll(/\s+/g, ' ')]).toEqual([
+      3,
+      expect.stringContaining('studio-4 is held (power supply)'),
+    ]);
+    for (const verb of ['reboot', 'shutdown']) {
+      const kept = await run(verb, 'studio-4', '--yes', '--json');
+      const { remaining } = json(kept) as { readonly remaining: Counted };
+      expect([verb, kept.code, remaining.blockers]).toEqual([
+        verb,
+        3,
+        [expect.objectContaining({ code: 'hold/held', node: 'studio-4' })],
+      ]);
+    }
+    expect((await run('ask', 'chat', 'Still there?')).code).toBe(0);
+
+    const status = await run('status');
+    expect(status.stdout + status.stderr).toContain('power supply');
+    const facts = await run('facts', 'studio-4', '--fact', 'hold', '--json');
+    expect(schemaCheck('facts')(json(facts))).toEqual([]);
+
+    const released = await run('release', 'studio-4', '--yes');
+    expect([released.code, released.stderr]).toEqual([0, '']);
+    expect((await plan()).blockers).toEqual([]);
+    expect((await run('apply', '--yes')).code).toBe(0);
+    expect((await plan()).steps).toEqual([]);
+  });
+
+  it('obey the file as well, and a day that is over holds no more', async () => {
+    const file = pairFile();
+    filePart(file, 'power')['sleep'] = 43;
+    filePart(file, 'nodes', 'studio-1')['hold'] = { reason: 'fan', until: '2020-01-31' };
+    filePart(file, 'nodes', 'studio-4')['hold'] = { reason: 'fan' };
+    place.write('cluster.yaml', fileText(file));
+    const both = await run('plan', '--json');
+    expect(codesOf(json(both)).filter((code) => code.startsWith('hold/'))).toEqual(['hold/expired', 'hold/held']);
+    expect((json(both) as Counted).steps.map(({ node }) => node)).toEqual(['studio-1']);
+    const released = await run('release', 'studio-4', '--yes');
+    expect([released.code, released.stdout.includes('goes on holding studio-4') || released.stdout]).toEqual([0, true]);
+  });
+
+  it('say what is missing before anything is sent', async () => {
+    const rans = await Promise.all([
+      run('hold'),
+      run('hold', 'studio-9'),
+      run('hold', 'studio-1', '--until', 'friday'),
+      run('hold', 'studio-1', '--until', '2099-02-30'),
+      run('hold', 'studio-1', '--until', '2020-02-20'),
+      run('hold', 'studio-1', '--reason', 'two\nlines'),
+      run('release', 'studio-1', '--all'),
+    ]);
+    expect(rans.map(({ code, stdout }) => [code, stdout])).toEqual(rans.map(() => [64, '']));
+    await expectGolden('hold-usage', place, rans);
+  });
+});

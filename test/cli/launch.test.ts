@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pairFile } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { ended, expectGolden, json, meshwright, start } from './meshwright.ts';
+import { placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithPair(pairFile());
+  const ran = await meshwright(place, ['apply', '--sim', '--yes']);
+  expect([ran.code, ran.stderr]).toEqual([0, '']);
+});
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]) => meshwright(place, words);
+const launch = (script: string) => run('launch', 'chat', '--sim', '--yes', '--', 'sh', '-c', script);
+
+/** What the ranks printed, by rank, without the prefixes. */
+const printed = (stdout: string, rank: number): readonly string[] =>
+  stdout.split('\n').flatMap((line) => new RegExp(`^simulated rank ${rank} \\S+ \\| (.*)$`).exec(line)?.[1] ?? []);
+
+const serves = async (): Promise<boolean> => (await run('ask', 'chat', 'Hello?', '--sim')).code === 0;
+
+interface Leases {
+  readonly nodes: Readonly<Record<string, { readonly run?: string }>>;
+}
+
+describe('launch', () => {
+  it('runs one rank on each Mac of the placement, with what they find each other by, and brings the placement back', async () => {
+    const ran = await launch('echo "$MLX_RANK of {size}"; cat "{hostfile}"; cat "${MLX_IBV_DEVICES:-$MLX_HOSTFILE}"');
+    expect([ran.code, await serves()]).toEqual([0, true]);
+    expect(ran.stdout).toContain('studio-1, studio-4: leased for the ranks\n');
+    expect(ran.stdout).not.toContain('sw_vers');
+    expect(ran.stderr).toContain('launch: 2 ranks, jaccl\nlaunch: ranks of chat ran\n');
+    const [zero, one] = [printed(ran.stdout, 0), printed(ran.stdout, 1)];
+    expect([zero[0], one[0], zero.length]).toEqual(['0 of 2', '1 of 2', 3]);
+    expect(zero.slice(1)).toEqual(one.slice(1));
+    const hostfile = JSON.parse(zero[1] ?? '');
+    expect(hostfile.hosts.map(({ rdma }: { readonly rdma: unknown }) => rdma)).toEqual(JSON.parse(zero[2] ?? ''));
+    expect(hostfile.backend).toBe('jaccl');
+    const left = await run('exec', '--all', '--sim', '--', 'sh', '-c', 'ls /tmp | grep -c meshwright-launch');
+    expect(left.stdout).not.toMatch(/ [1-9]\d*$/m);
+  });
+
+  it('ends as the worst rank does, ends the others, and brings the placement back all the same', async () => {
+    const ran = await launch('[ "$MLX_RANK" = 1 ] && exit 7; sleep 600');
+    expect([ran.code, await serves()]).toEqual([7, true]);
+    expect(ran.stderr).toContain('rank 1 studio-4 ! exit 7; the others are ended');
+    expect(ran.stderr).toContain('launch: ranks of chat ran; the worst ended with 7\n');
+  });
+
+  it('ends all ranks on Ctrl-C, and brings the placement back', async () => {
+    const words = ['launch', 'chat', '--sim', '--yes', '--', 'sh', '-c', 'echo up; sleep 600'];
+    const child = start(place, words);
+    const watched = ended(child, words);
+    let seen = '';
+    child.stdout?.on('data', (text: Buffer) => {
+      const before = seen.split('| up').length;
+      seen += text.toString();
+      if (before < 3 && seen.split('| up').length === 3) child.kill('SIGINT');
+    });
+    expect([(await watched).code, await serves()]).toEqual([130, true]);
+    const left = await run('exec', '--all', '--sim', '--', 'sh', '-c', 'ps -axo command | grep -c "[s]leep 600"');
+    expect(left.stdout).not.toMatch(/ [1-9]\d*$/m);
+  });
+
+  it('ends all ranks when another run takes a lease, as one that has failed', async () => {
+    const words = ['launch', 'chat', '--sim', '--yes', '--', 'sh', '-c', 'echo up; sleep 600'];
+    const child = start(place, words);
+    const watched = ended(child, words);
+    let seen = '';
+    await new Promise<void>((resolve) => {
+      child.stdout?.on('data', (text: Buffer) => {
+        seen += text.toString();
+        if (seen.split('| up').length === 3) resolve();
+      });
+      child.once('close', () => resolve());
+    });
+    const { nodes } = json(await run('lease', 'status', '--sim', '--json')) as Leases;
+    const id = nodes['studio-4']?.run ?? 'none';
+    expect((await run('lease', 'release', 'studio-4', '--run', id, '--sim', '--yes')).code).toBe(0);
+    const ran = await watched;
+    expect([ran.code, ran.stderr.includes('took the lease of a Mac')]).toEqual([255, true]);
+    const left = await run('exec', '--all', '--sim', '--', 'sh', '-c', 'ps -axo command | grep -c "[s]leep 600"');
+    expect(left.stdout).not.toMatch(/ [1-9]\d*$/m);
+    expect((await run('apply', '--sim', '--yes')).code).toBe(0);
+    expect(await serves()).toBe(true);
+  }, 120_000);
+
+  it('runs nothing on a Mac that is held, or that does not say whether it is, though nothing is to be stopped', async () => {
+    expect((await run('stop', 'chat', '--sim', '--yes')).code).toBe(0);
+    expect((await run('hold', 'studio-4', '--reason', 'fan', '--sim', '--yes')).code).toBe(0);
+    const held = await launch('echo up');
+    expect([held.code, held.stdout, held.stderr.includes('studio-4: it is held (fan)')]).toEqual([5, '', true]);
+    expect(held.stderr).toContain('launch/held');
+    const other = await run('launch', '--nodes', 'studio-1', '--sim', '--yes', '--', 'echo', 'up');
+    // The placement that is to serve there has its other member on the held Mac, and stays as it is.
+    expect([other.code, printed(other.stdout, 0)]).toEqual([3, ['up']]);
+    expect((await run('release', 'studio-4', '--sim', '--yes')).code).toBe(0);
+    expect((await run('sim', 'fault', 'not-enrolled', 'studio-4')).code).toBe(0);
+    const unseen = await launch('echo up');
+    expect([unseen.code, unseen.stdout]).toEqual([5, '']);
+    expect(unseen.stderr.replaceAll(/\s+/g, ' ')).toContain('studio-4: nobody could see whether it is held');
+    expect((await run('sim', 'fault', '--clear', 'not-enrolled')).code).toBe(0);
+  }, 120_000);
+
+  it('takes nodes in the order in which they are typed', async () => {
+    const ran = await run('launch', '--nodes', 'studio-4,studio-1', '--sim', '--yes', '--', 'sh', '-c', 'echo {rank}');
+    expect(ran.code).toBe(0);
+    expect(ran.stdout).toContain('simulated rank 0 studio-4 | 0\n');
+    expect(await serves()).toBe(true);
+  });
+
+  it('says what is missing before anything is sent', async () => {
+    const rans = await Promise.all([
+      run('launch', 'chat', '--sim'),
+      run('launch', '--sim', '--', 'true'),
+      run('launch', 'chat', '--nodes', 'studio-1', '--sim', '--', 'true'),
+      run('launch', '--nodes', 'studio-9', '--sim', '--', 'true'),
+      run('launch', 'chat', '-l', 'role=worker', '--sim', '--', 'true'),
+    ]);
+    expect(rans.map(({ code, stdout }) => [code, stdout])).toEqual(rans.map(() => [64, '']));
+    await expectGolden('launch-usage', place, rans);
+  });
+});

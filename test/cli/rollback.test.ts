@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { codesOf, ended, expectGolden, json, meshwright, start } from './meshwright.ts';
+import { placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithPair(pairFile());
+});
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]) => meshwright(place, [...words, '--sim']);
+const apply = () => run('apply', '--yes', '--update-lock', '--allow', 'interrupt', '--json');
+
+const useArchive = (name: string): void => {
+  const file = pairFile();
+  filePart(file, 'runtimes', 'reference')['archive'] = `./dist/${name}.tar.gz`;
+  place.write('cluster.yaml', fileText(file));
+};
+
+const version = (name: string): string =>
+  createHash('sha256')
+    .update(readFileSync(join(place.folder, `dist/${name}.tar.gz`)))
+    .digest('hex')
+    .slice(0, 16);
+
+interface Trees {
+  readonly nodes: Readonly<Record<string, { readonly trees: { readonly value: readonly Tree[] } }>>;
+}
+interface Tree {
+  readonly name: string;
+  readonly digest: string;
+  readonly isCurrent: boolean;
+}
+
+/** The lock of the simulated fleet lies beside it. */
+function lockPath(): string {
+  const found = readdirSync(place.root, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('/cluster.lock'),
+  );
+  expect(found).toHaveLength(1);
+  return join(place.root, found[0] ?? '');
+}
+
+const lock = (): string => readFileSync(lockPath(), 'utf8');
+
+/** A run that holds one node until it is interrupted; minutes of a simulated Mac take seconds. */
+const holding = `playbook: 1
+plays:
+  - nodes: [studio-4]
+    tasks:
+      - run:
+          command: [sh, -c, "while :; do sleep 1; done"]
+          effect: none
+          deadline: 90m
+`;
+
+/** The version in use on each node. */
+async function inUse(): Promise<readonly string[]> {
+  const { nodes } = json(await run('facts', '--fact', 'trees', '--json')) as Trees;
+  return Object.values(nodes).flatMap(({ trees }) =>
+    trees.value.filter(({ isCurrent }) => isCurrent).map(({ digest }) => digest),
+  );
+}
+
+const pending = async (): Promise<unknown> => (json(await run('plan', '--json')) as { readonly steps: unknown }).steps;
+
+describe('rollback', () => {
+  it('takes a runtime back to the version that nodes have kept, and the next apply leaves it there', async () => {
+    expect((await apply()).code).toBe(0);
+    const tooEarly = await run('rollback', 'reference', '--yes', '--json');
+    expect([tooEarly.code, codesOf(json(tooEarly))]).toEqual([1, ['rollback/no-version']]);
+
+    useArchive('newer');
+    expect((await apply()).code).toBe(0);
+    const [older, newer] = [version('reference'), version('newer')];
+    expect(await inUse()).toEqual([newer, newer]);
+
+    const back = await run('rollback', 'reference', '--yes');
+    expect([back.code, back.stderr]).toEqual([0, '']);
+    expect(await inUse()).toEqual([older, older]);
+    expect((await run('ask', 'chat', 'Hello?')).code).toBe(0);
+
+    const twice = await run('rollback', 'reference', '--yes');
+    expect([twice.code, twice.stdout.includes('already, to which it was taken back')]).toEqual([0, true]);
+    expect(await inUse()).toEqual([older, older]);
+
+    const again = await apply();
+    expect([again.code, codesOf(json(again))]).toEqual([0, ['runtime/taken-back']]);
+    expect([await inUse(), await pending()]).toEqual([[older, older], []]);
+  });
+
+  it('takes it forward again with --undo, and once only', async () => {
+    const forward = await run('rollback', 'reference', '--undo', '--yes');
+    expect([forward.code, forward.stderr]).toEqual([0, '']);
+    expect(await inUse()).toEqual([version('newer'), version('newer')]);
+    expect((await run('ask', 'chat', 'Hello?')).code).toBe(0);
+    expect(await pending()).toEqual([]);
+    const twice = await run('rollback', 'reference', '--undo', '--yes', '--json');
+    expect([twice.code, codesOf(json(twice))]).toEqual([1, ['rollback/not-taken-back']]);
+  });
+
+  it('finishes one that was cut off right after it was written down', async () => {
+    const [older, newer] = [version('reference'), version('newer')];
+    expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
+    const begun = lock();
+    expect((await run('rollback', 'reference', '--undo', '--yes')).code).toBe(0);
+    expect(await inUse()).toEqual([newer, newer]);
+    writeFileSync(lockPath(), begun);
+    expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
+    expect([await inUse(), lock()]).toEqual([[older, older], begun]);
+    expect((await run('rollback', 'reference', '--undo', '--yes')).code).toBe(0);
+  });
+
+  it('writes nothing down where another run holds a node', async () => {
+    place.write('holding.yaml', holding);
+    const words = ['run', 'holding.yaml', '--sim', '--yes'];
+    const holder = start(place, words);
+    const end = ended(holder, words, 200_000);
+    while (!/"held":\s*true/.test((await run('lease', 'status', '--json')).stdout)) {
+      if (holder.exitCode !== null) throw new Error(`the holder ended: ${(await end).stderr}`);
+    }
+    const before = lock();
+    for (const more of [[], ['--to', version('reference')]]) {
+      const refused = await run('rollback', 'reference', '--yes', ...more);
+      expect([refused.code, lock()]).toEqual([75, before]);
+    }
+    holder.kill('SIGINT');
+    await end;
+    expect(await inUse()).toEqual([version('newer'), version('newer')]);
+  });
+
+  it('ends where the file has another archive', async () => {
+    expect((await run('rollback', 'reference', '--yes')).code).toBe(0);
+    useArchive('newest');
+    expect((await apply()).code).toBe(0);
+    expect(await inUse()).toEqual([version('newest'), version('newest')]);
+    expect(codesOf(json(await run('plan', '--json')))).toEqual([]);
+  });
+
+  it('says what could be meant before anything is sent, and wants a yes', async () => {
+    const rans = await Promise.all([
+      run('rollback'),
+      run('rollback', 'refrence'),
+      run('rollback', 'reference', '--to', 'v1'),
+      run('rollback', 'reference', '--to', 'abcd', '--undo'),
+    ]);
+    expect(rans.map(({ code, stdout }) => [code, stdout])).toEqual(rans.map(() => [64, '']));
+    await expectGolden('rollback-usage', place, rans);
+    const unasked = await run('rollback', 'reference', '--json');
+    expect([unasked.code, codesOf(json(unasked))]).toEqual([5, ['cli/needs-yes']]);
+  });
+});

@@ -1,0 +1,95 @@
+import { chmodSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pairFile } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { json, meshwright } from './meshwright.ts';
+import { placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+
+let place: Place;
+const run = (...words: string[]) => meshwright(place, words);
+const onNode = (node: string, ...words: string[]) => run('exec', '--sim', node, '--', 'sudo', '-n', ...words);
+
+beforeAll(async () => {
+  place = await placeWithPair(pairFile());
+  const ran = await run('apply', '--sim', '--yes');
+  expect([ran.code, ran.stderr]).toEqual([0, '']);
+});
+afterAll(() => endPlace(place));
+
+/** A rank that does not act on TERM any more, as one that waits for a lost peer. */
+const hang = (node: string) => onNode(node, 'launchctl', 'kill', 'SIGSTOP', 'system/dev.meshwright.rank.chat');
+
+const troubles = async (): Promise<readonly string[]> => {
+  const { troubles: found } = json(await run('doctor', '--sim', '--json')) as {
+    readonly troubles: readonly { readonly code: string; readonly subject: string }[];
+  };
+  return found.map(({ code, subject }) => `${code} ${subject}`);
+};
+
+describe('the ladder of a stop', () => {
+  it('samples a rank that does not end, kills it, and says both', async () => {
+    await hang('studio-4');
+    const ran = await run('restart', 'chat', '--sim', '--yes');
+    expect(ran.code).toBe(0);
+    expect(ran.stdout + ran.stderr).toContain('mesh/killed');
+    expect(ran.stdout + ran.stderr).toContain('/Library/Application Support/meshwright/log/sample-chat-1.txt');
+    expect(await troubles()).toEqual([]);
+  });
+
+  it('finds memory that stays wired, and starts nothing there until the Mac has restarted', async () => {
+    expect((await run('sim', 'fault', 'wired-leak', 'studio-4')).code).toBe(0);
+    expect(await troubles()).toEqual([]);
+    await hang('studio-4');
+    const ran = await run('restart', 'chat', '--sim', '--yes');
+    expect(ran.code).not.toBe(0);
+    expect(ran.stdout + ran.stderr).toContain('meshwright reboot studio-4');
+    expect(await troubles()).toContain('mesh/needs-reboot node studio-4');
+    const plan = await run('plan', '--sim');
+    expect([plan.code, plan.stdout]).toEqual([0, expect.stringContaining('GiB stayed wired')]);
+    const again = await run('apply', '--sim', '--yes');
+    expect(again.code).toBe(3);
+  });
+
+  it('is over with the next boot session', async () => {
+    expect((await run('reboot', 'studio-4', '--sim', '--yes')).code).toBe(0);
+    expect(await troubles()).toEqual([]);
+    expect((await run('plan', '--sim')).code).toBe(0);
+  });
+});
+
+/** No process of a portable simulated Mac can outlive KILL: its ps is made to show that one did. */
+async function holdInKernel(node: string): Promise<string> {
+  const { nodes } = json(await run('sim', 'status', '--json')) as { nodes: Record<string, { root: string }> };
+  const { stdout } = await onNode(node, 'launchctl', 'print', 'system/dev.meshwright.rank.chat');
+  const pid = /pid = (\d+)/.exec(stdout)?.[1];
+  if (pid === undefined) throw new Error(`no rank runs on ${node}:\n${stdout}`);
+  const ps = join(nodes[node]?.root ?? '', 'bin/ps');
+  renameSync(ps, `${ps}.own`);
+  writeFileSync(ps, `#!/bin/sh\ncase $* in (*-ax*ppid=*pgid=*) echo ${pid} 1 ${pid} U ;; esac\nexec "$0.own" "$@"\n`);
+  chmodSync(ps, 0o755);
+  return pid;
+}
+
+describe('a rank that not even KILL ends', () => {
+  it('does not hold back the restart of its Mac', async () => {
+    const pid = await holdInKernel('studio-4');
+    const ran = await run('reboot', 'studio-4', '--sim', '--yes');
+    const text = ran.stdout + ran.stderr;
+    expect([ran.code, text]).toEqual([0, expect.stringContaining(`not even by KILL (${pid})`)]);
+    expect(text).toContain('mesh/left-to-restart');
+    expect(await troubles()).toEqual([]);
+    expect((await run('plan', '--sim')).code).toBe(0);
+  });
+
+  it('on another Mac holds it back, and says which one to restart', async () => {
+    await holdInKernel('studio-1');
+    const ran = await run('reboot', 'studio-4', '--sim', '--yes');
+    expect(ran.code).not.toBe(0);
+    expect(ran.stdout + ran.stderr).toContain('meshwright reboot studio-1');
+    expect(await troubles()).toContain('mesh/needs-reboot node studio-1');
+    expect((await run('reboot', 'studio-1', '--sim', '--yes')).code).toBe(0);
+    expect(await troubles()).toEqual([]);
+  });
+});

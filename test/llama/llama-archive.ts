@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { LlamaPackages } from './packages.ts';
+
+/** Both programs of an archive, as a release of llama.cpp has them in `bin`. */
+export const llamaPrograms = ['llama-server', 'ggml-rpc-server'] as const;
+
+/** One of them. */
+export type LlamaProgram = (typeof llamaPrograms)[number];
+
+/** A file of a simulated Mac: where it is, programs of llama.cpp say what is in it and end with 1. */
+export const lastWordsPath = '/.sim/last-words';
+
+/** Starts a program through the loader that came with it, from where it finds its backends. */
+const wrapper = (program: LlamaProgram, { loader, backends }: LlamaPackages): string => `#!/bin/sh
+[ ! -f ${lastWordsPath} ] || { cat ${lastWordsPath} >&2; exit 1; }
+h=\${0%/bin/*}
+cd "$h/${backends}" || exit 1
+exec "$h/${loader}" --library-path "$h/lib:$h/lib/llama" "$h/programs/${program}" "$@"
+`;
+
+/** Writes `bin` with both programs. */
+async function writeWrappers(folder: string, packages: LlamaPackages): Promise<void> {
+  await mkdir(join(folder, 'bin'), { recursive: true });
+  for (const program of llamaPrograms) {
+    const path = join(folder, 'bin', program);
+    await writeFile(path, wrapper(program, packages));
+    await chmod(path, 0o755);
+  }
+}
+
+/**
+ * Packs a runtime as a person would take it from a release: `bin/llama-server` and `bin/ggml-rpc-server`, with
+ * everything that they need beside them, so that a node needs nothing but this archive.
+ */
+export async function writeLlamaArchive(path: string, packages: LlamaPackages): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'mw-llama-'));
+  try {
+    await writeWrappers(folder, packages);
+    await mkdir(dirname(path), { recursive: true });
+    const words = ['-I', 'gzip -1', '-cf', path, '-C', folder, 'bin', '-C', packages.folder, 'programs', 'lib'];
+    await promisify(execFile)('tar', words);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,183 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { LlamaProgram } from './llama-archive.ts';
+import type { LlamaPackages } from './packages.ts';
+import type { TinyShape } from './tiny-gguf.ts';
+
+/** A real program of llama.cpp that runs on this computer. */
+export interface LocalLlama {
+  readonly port: number;
+  /** Both outputs, as they came. */
+  readonly log: () => string;
+  readonly stop: () => Promise<void>;
+}
+
+/** A port of loopback that nobody listens on now. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('a server without a port');
+  return address.port;
+}
+
+/** Starts one program through its own loader. @param words of its command line */
+function start(
+  { folder, loader, backends }: LlamaPackages,
+  program: LlamaProgram,
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+): { readonly child: ChildProcess; readonly log: () => string; readonly stop: () => Promise<void> } {
+  const libraries = `${join(folder, 'lib')}:${join(folder, 'lib/llama')}`;
+  const child = spawn(
+    join(folder, loader),
+    ['--library-path', libraries, join(folder, 'programs', program), ...words],
+    // A crash would call a debugger for its trace.
+    { cwd: join(folder, backends), env: { ...env, GGML_NO_BACKTRACE: '1' }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let log = '';
+  const hear = (chunk: Buffer): void => {
+    log += chunk.toString('utf8');
+  };
+  child.stdout?.on('data', hear);
+  child.stderr?.on('data', hear);
+  const closed = once(child, 'close');
+  const stop = async (): Promise<void> => {
+    // Its log is written by a thread of its own, and is whole only after an orderly end.
+    child.kill('SIGTERM');
+    const patience = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    await closed;
+    clearTimeout(patience);
+  };
+  return { child, log: () => log, stop };
+}
+
+const patienceMs = 60_000;
+
+/** Looks again and again; ends early when the program has. */
+async function until(
+  { child, log }: Pick<ReturnType<typeof start>, 'child' | 'log'>,
+  isReady: () => Promise<boolean>,
+): Promise<void> {
+  const tries = patienceMs / 20;
+  for (let count = 0; count < tries; count += 1) {
+    if (await isReady()) return;
+    if (child.exitCode !== null || child.signalCode !== null) break;
+    await pause(20);
+  }
+  throw new Error(`llama.cpp is not ready:\n${log()}`);
+}
+
+/** What a worker may be given. */
+export interface WorkerWish {
+  /** Where it caches tensors; none without it. */
+  readonly cacheFolder?: string;
+}
+
+/** How often another port is tried when somebody else was given the same one in between. */
+const portTries = 5;
+
+/** Starts something on a free port, and on another one where that turned out to be taken. */
+async function onFreePort(begin: (port: number) => Promise<LocalLlama>): Promise<LocalLlama> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await begin(await freePort());
+    } catch (error) {
+      const isTaken = /Failed to create server socket|couldn't bind HTTP server socket/.test(String(error));
+      if (!isTaken || tries === portTries) throw error;
+    }
+  }
+}
+
+/** A worker on loopback that listens. */
+export const startWorker = (packages: LlamaPackages, wish: WorkerWish = {}): Promise<LocalLlama> =>
+  onFreePort((port) => startWorkerOn(port, packages, wish));
+
+async function startWorkerOn(port: number, packages: LlamaPackages, wish: WorkerWish): Promise<LocalLlama> {
+  const cache = wish.cacheFolder === undefined ? [] : ['-c'];
+  const words = ['-H', '127.0.0.1', '-p', String(port), ...cache];
+  const env = wish.cacheFolder === undefined ? {} : { LLAMA_CACHE: wish.cacheFolder };
+  const worker = start(packages, 'ggml-rpc-server', words, env);
+  await until(worker, async () => worker.log().includes('transport      :'));
+  return { port, log: worker.log, stop: worker.stop };
+}
+
+/** A server on loopback that has loaded its model. @param words beside those for model, address and port */
+export const startServer = (
+  packages: LlamaPackages,
+  model: string,
+  words: readonly string[] = [],
+): Promise<LocalLlama> => onFreePort((port) => startServerOn(port, packages, model, words));
+
+async function startServerOn(
+  port: number,
+  packages: LlamaPackages,
+  model: string,
+  words: readonly string[],
+): Promise<LocalLlama> {
+  const own = ['--model', model, '--host', '127.0.0.1', '--port', String(port), '--no-ui', '--fit', 'off'];
+  const server = start(packages, 'llama-server', [...own, ...words], {});
+  const isReady = async (): Promise<boolean> => {
+    try {
+      return (await fetch(`http://127.0.0.1:${port}/health`)).status === 200;
+    } catch {
+      return false;
+    }
+  };
+  await until(server, isReady);
+  return { port, log: server.log, stop: server.stop };
+}
+
+/** The body of a request for a text that is the same each time. */
+export const goldenRequest = (model: string, maxTokens = 16): string =>
+  JSON.stringify({
+    model,
+    messages: [{ role: 'user', content: 'Tell me of the cable.' }],
+    max_tokens: maxTokens,
+    temperature: 0,
+    seed: 1,
+    cache_prompt: false,
+  });
+
+/** The text of an answer, as bytes that were no text show, too. */
+export function textIn(answer: string): string {
+  const value: unknown = JSON.parse(answer);
+  const text = Object(value).choices?.[0]?.message?.content;
+  if (typeof text !== 'string' || text === '') throw new Error(`no text in ${answer}`);
+  return text;
+}
+
+/** What one process alone answers. */
+export async function soloAnswer(packages: LlamaPackages, model: string, words: readonly string[]): Promise<string> {
+  const server = await startServer(packages, model, words);
+  try {
+    const answer = await fetch(`http://127.0.0.1:${server.port}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: goldenRequest('tiny'),
+    });
+    return textIn(await answer.text());
+  } finally {
+    await server.stop();
+  }
+}
+
+/** A model of which some tensors are large enough for a worker to cache them: more than 10 MiB. */
+export const cachedShape: TinyShape = {
+  layers: 2,
+  hidden: 512,
+  heads: 8,
+  kvHeads: 4,
+  intermediate: 10_752,
+  context: 512,
+};
+
+/** What a server answers that has all of its layers on these workers; it calls itself healthy before it is asked. */
+export async function meshAnswer(packages: LlamaPackages, model: string, ports: readonly number[]): Promise<string> {
+  const rpc = ports.map((port) => `127.0.0.1:${port}`).join(',');
+  return soloAnswer(packages, model, ['--ctx-size', '512', '--parallel', '1', '--rpc', rpc, '--n-gpu-layers', '9999']);
+}

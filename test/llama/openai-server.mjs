@@ -1,0 +1,88 @@
+// A small server with the parts of OpenAI's API that a placement needs, before a real llama.cpp from npm: what the
+// driver `command` starts in test/scenarios/command-llama.test.ts. Arguments: MODEL.gguf PORT CONTEXT.
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { loadModel, toggleNativeLog } from '@fugood/llama.node';
+
+const [model, port, context] = process.argv.slice(2);
+await toggleNativeLog(false);
+const open = () => loadModel({ model, n_ctx: Number(context), use_mmap: false });
+let loaded = await open();
+
+/** One answer after the other: a context has one state. */
+let turn = Promise.resolve();
+
+const read = async (request) => {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+};
+
+/** Contexts that are lost. To give one back would touch what the library has freed. */
+const lost = [];
+
+/**
+ * The library begins a completion before it marks its context as busy (`Queue` before `OnComplete` in
+ * `LlamaContext::Completion`): one that is over by then leaves the mark there for good. With other work on the machine
+ * that happened to one of seven. Answers come one after the other here, so that a busy context is always a lost one.
+ */
+async function complete(options) {
+  try {
+    return await loaded.completion(options);
+  } catch (error) {
+    if (!String(error).includes('in progress')) throw error;
+    lost.push(loaded);
+    loaded = await open();
+    return await loaded.completion(options);
+  }
+}
+
+/** Either way to ask takes its own key, and the other one is a mistake of whoever asks. */
+async function answerTo(request, response, isChat) {
+  const { messages, prompt, max_tokens: count = 16, model: name } = await read(request);
+  if (
+    isChat ? !Array.isArray(messages) || prompt !== undefined : typeof prompt !== 'string' || messages !== undefined
+  ) {
+    response.statusCode = 400;
+    response.end(JSON.stringify({ error: { message: `this takes ${isChat ? 'messages' : 'a prompt'}` } }));
+    return;
+  }
+  const asked = isChat ? { messages } : { prompt };
+  const answer = turn.then(() => complete({ ...asked, n_predict: count, temperature: 0, seed: 0 }));
+  turn = answer.then(
+    () => undefined,
+    () => undefined,
+  );
+  const { text, tokens_predicted: made } = await answer;
+  const said = isChat ? { message: { role: 'assistant', content: text } } : { text };
+  const body = {
+    object: isChat ? 'chat.completion' : 'text_completion',
+    model: name,
+    choices: [{ index: 0, ...said, finish_reason: 'length' }],
+    usage: { completion_tokens: made },
+  };
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify(body));
+}
+
+const server = createServer((request, response) => {
+  if (request.method !== 'POST' || !['/v1/chat/completions', '/v1/completions'].includes(request.url)) {
+    response.statusCode = 404;
+    response.end();
+    return;
+  }
+  answerTo(request, response, request.url === '/v1/chat/completions').catch((error) => {
+    console.error(error);
+    response.statusCode = 500;
+    response.end(JSON.stringify({ error: { message: String(error) } }));
+  });
+});
+
+/** Simulated Macs of one computer share its loopback: their table says which port stands for this one. */
+function placeOf(address) {
+  const table = process.env.MESHWRIGHT_LINK_TABLE;
+  if (table === undefined) return address;
+  const lines = readFileSync(table, 'utf8').split('\n');
+  return lines.find((line) => line.startsWith(`${address} `))?.split(' ')[1] ?? address;
+}
+server.listen(Number(placeOf(`127.0.0.1:${port}`).split(':')[1]), '127.0.0.1');

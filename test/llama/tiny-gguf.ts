@@ -1,0 +1,228 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** The shape of a made-up model of the architecture `llama`. */
+export interface TinyShape {
+  readonly layers: number;
+  /** A multiple of `heads`. */
+  readonly hidden: number;
+  readonly heads: number;
+  /** Divides `heads`. */
+  readonly kvHeads: number;
+  readonly intermediate: number;
+  readonly context: number;
+  /** What the weights are made from: other ones give other answers. */
+  readonly seed?: number;
+}
+
+/** The smallest that answers: 406,784 bytes. */
+export const tinyShape: TinyShape = { layers: 4, hidden: 64, heads: 4, kvHeads: 2, intermediate: 128, context: 512 };
+
+const alignment = 32;
+const types = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const;
+const tensorTypes = { float32: 0, float16: 1 } as const;
+
+const uint32 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+};
+const uint64 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt(value));
+  return bytes;
+};
+const float32 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeFloatLE(value);
+  return bytes;
+};
+const text = (value: string): Buffer => Buffer.concat([uint64(Buffer.byteLength(value)), Buffer.from(value)]);
+
+const entry = (key: string, type: number, value: Buffer): Buffer => Buffer.concat([text(key), uint32(type), value]);
+const number = (key: string, value: number): Buffer => entry(key, types.uint32, uint32(value));
+const words = (key: string, value: string): Buffer => entry(key, types.string, text(value));
+const list = (key: string, type: number, items: readonly Buffer[]): Buffer =>
+  entry(key, types.array, Buffer.concat([uint32(type), uint64(items.length), ...items]));
+
+interface Token {
+  readonly text: string;
+  readonly type: number;
+  readonly score: number;
+}
+
+/** Three special ones, every byte, every printable character, and unused ones up to a multiple of 32. */
+function vocabulary(): readonly Token[] {
+  const special = ['<unk>', '<s>', '</s>'].map((one, index) => ({ text: one, type: index === 0 ? 2 : 3, score: 0 }));
+  const bytes = Array.from({ length: 256 }, (_, code) => ({
+    text: `<0x${code.toString(16).toUpperCase().padStart(2, '0')}>`,
+    type: 6,
+    score: 0,
+  }));
+  const printable = Array.from({ length: 95 }, (_, index) => ({
+    text: index === 0 ? '\u2581' : String.fromCharCode(32 + index),
+    type: 1,
+    score: -(32 + index),
+  }));
+  const known = [...special, ...bytes, ...printable];
+  const unused = Array.from({ length: (32 - (known.length % 32)) % 32 }, (_, index) => ({
+    text: `<x${known.length + index}>`,
+    type: 5,
+    score: 0,
+  }));
+  return [...known, ...unused];
+}
+
+const template = "{% for m in messages %}{{ m['role'] + ': ' + m['content'] + '\n' }}{% endfor %}assistant:";
+
+function metadata(shape: TinyShape, tokens: readonly Token[]): readonly Buffer[] {
+  const int32 = ({ type }: Token): Buffer => uint32(type);
+  return [
+    words('general.architecture', 'llama'),
+    words('general.name', 'tiny-random'),
+    number('general.file_type', 1),
+    number('llama.block_count', shape.layers),
+    number('llama.context_length', shape.context),
+    number('llama.embedding_length', shape.hidden),
+    number('llama.feed_forward_length', shape.intermediate),
+    number('llama.attention.head_count', shape.heads),
+    number('llama.attention.head_count_kv', shape.kvHeads),
+    entry('llama.attention.layer_norm_rms_epsilon', types.float32, float32(1e-5)),
+    number('llama.rope.dimension_count', shape.hidden / shape.heads),
+    number('llama.vocab_size', tokens.length),
+    words('tokenizer.ggml.model', 'llama'),
+    list(
+      'tokenizer.ggml.tokens',
+      types.string,
+      tokens.map((one) => text(one.text)),
+    ),
+    list(
+      'tokenizer.ggml.scores',
+      types.float32,
+      tokens.map(({ score }) => float32(score)),
+    ),
+    list('tokenizer.ggml.token_type', types.int32, tokens.map(int32)),
+    number('tokenizer.ggml.bos_token_id', 1),
+    number('tokenizer.ggml.eos_token_id', 2),
+    number('tokenizer.ggml.unknown_token_id', 0),
+    entry('tokenizer.ggml.add_bos_token', types.bool, Buffer.from([1])),
+    words('tokenizer.chat_template', template),
+  ];
+}
+
+interface Tensor {
+  readonly name: string;
+  readonly dims: readonly number[];
+  /** A norm: all ones, in 32 bits. */
+  readonly isNorm: boolean;
+}
+
+/** In the order in which they lie in the file. */
+function tensorsOf({ layers, hidden, heads, kvHeads, intermediate }: TinyShape, tokens: number): readonly Tensor[] {
+  const kv = (kvHeads * hidden) / heads;
+  const norm = (name: string): Tensor => ({ name: `${name}.weight`, dims: [hidden], isNorm: true });
+  const matrix = (name: string, ...dims: readonly number[]): Tensor => ({
+    name: `${name}.weight`,
+    dims,
+    isNorm: false,
+  });
+  const layer = (index: number): readonly Tensor[] => {
+    const at = `blk.${index}.`;
+    return [
+      norm(`${at}attn_norm`),
+      norm(`${at}ffn_norm`),
+      matrix(`${at}attn_q`, hidden, hidden),
+      matrix(`${at}attn_k`, hidden, kv),
+      matrix(`${at}attn_v`, hidden, kv),
+      matrix(`${at}attn_output`, hidden, hidden),
+      matrix(`${at}ffn_gate`, hidden, intermediate),
+      matrix(`${at}ffn_up`, hidden, intermediate),
+      matrix(`${at}ffn_down`, intermediate, hidden),
+    ];
+  };
+  const blocks = Array.from({ length: layers }, (_, index) => layer(index)).flat();
+  return [matrix('token_embd', hidden, tokens), norm('output_norm'), matrix('output', hidden, tokens), ...blocks];
+}
+
+const countOf = ({ dims }: Tensor): number => dims.reduce((product, one) => product * one, 1);
+const sizeOf = (tensor: Tensor): number => countOf(tensor) * (tensor.isNorm ? 4 : 2);
+const aligned = (size: number): number => Math.ceil(size / alignment) * alignment;
+
+/** Numbers from -1 to 1, the same on every computer: a linear congruential generator. @see Numerical Recipes, 7.1 */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return (state / 2 ** 32) * 2 - 1;
+  };
+}
+
+const single = new Float32Array(1);
+const singleBits = new Uint32Array(single.buffer);
+
+/** The bits of a number in 16 bits, cut off and not rounded; what is too small becomes zero. */
+function halfBits(value: number): number {
+  single[0] = value;
+  const bits = singleBits[0] ?? 0;
+  const sign = (bits >>> 16) & 0x8000;
+  const exponent = ((bits >>> 23) & 255) - 112;
+  return exponent <= 0 ? sign : sign | (exponent << 10) | ((bits >>> 13) & 0x3ff);
+}
+
+const firstPrintable = 259;
+const printableCount = 95;
+
+/** Rows of the output for tokens that nobody can read are zero: such a token is never the likeliest. */
+const isSilent = ({ name, dims }: Tensor, index: number): boolean => {
+  if (name !== 'output.weight') return false;
+  const token = Math.floor(index / (dims[0] ?? 1));
+  return token < firstPrintable || token >= firstPrintable + printableCount;
+};
+
+function contentOf(tensor: Tensor, random: () => number): Buffer {
+  const content = Buffer.alloc(aligned(sizeOf(tensor)));
+  const scale = 1.7 / Math.sqrt(tensor.dims[0] ?? 1);
+  for (let index = 0; index < countOf(tensor); index += 1) {
+    const value = tensor.isNorm ? 1 : random() * scale;
+    if (tensor.isNorm) content.writeFloatLE(value, index * 4);
+    else content.writeUInt16LE(isSilent(tensor, index) ? 0 : halfBits(value), index * 2);
+  }
+  return content;
+}
+
+function headers(tensors: readonly Tensor[]): readonly Buffer[] {
+  let offset = 0;
+  return tensors.map((tensor) => {
+    const type = tensor.isNorm ? tensorTypes.float32 : tensorTypes.float16;
+    const dims = [uint32(tensor.dims.length), ...tensor.dims.map(uint64)];
+    const header = Buffer.concat([text(tensor.name), ...dims, uint32(type), uint64(offset)]);
+    offset += aligned(sizeOf(tensor));
+    return header;
+  });
+}
+
+/**
+ * A model that a real llama.cpp loads and answers with, in printable characters: random weights, a vocabulary of
+ * bytes, a chat template. The same bytes everywhere; since its weights mean nothing, near ties between tokens may be settled differently by other
+ * processors, so no test may know its answers beforehand.
+ *
+ * @see https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+ */
+function tinyGguf(shape: TinyShape): Buffer {
+  const tokens = vocabulary();
+  const entries = metadata(shape, tokens);
+  const tensors = tensorsOf(shape, tokens.length);
+  const counts = [uint32(3), uint64(tensors.length), uint64(entries.length)];
+  const head = Buffer.concat([Buffer.from('GGUF'), ...counts, ...entries, ...headers(tensors)]);
+  const random = randomNumbers(shape.seed ?? 12_345);
+  const padding = Buffer.alloc(aligned(head.length) - head.length);
+  return Buffer.concat([head, padding, ...tensors.map((tensor) => contentOf(tensor, random))]);
+}
+
+/** Writes such a model; the folder of the file is made. Gives its bytes. */
+export async function writeTinyGguf(path: string, shape: TinyShape = tinyShape): Promise<number> {
+  const content = tinyGguf(shape);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
+  return content.length;
+}

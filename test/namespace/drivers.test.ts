@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeExoBuild, writeIndexedModel } from '../../src/sim/exo/exo-image.ts';
+import { type FileValue, filePart, first, pairFile } from '../scenarios/converge-file.ts';
+import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
+import { eventually } from '../scenarios/sim-fixture.ts';
+import { type NamespaceRack, startNamespaceRack } from './rack.ts';
+
+const ports = { chat: 8_080, talk: 8_081 } as const;
+
+/** Of the main branch of exo. */
+const commit = 'b5375f8cee4368d09e1ce96a56b9f81fb0bc81aa';
+
+/** Two nodes with two placements over RDMA, `chat` on mlx and `talk` on a build of exo from source. */
+const driversFile = (): FileValue =>
+  pairFile((file) => {
+    file['runtimes'] = {
+      mlx: {
+        driver: 'mlx',
+        archive: './dist/uv-aarch64-apple-darwin.tar.gz',
+        python: '3.12',
+        requirements: './requirements.lock',
+      },
+      exo: { driver: 'exo', archive: './dist/exo.tar.gz', version: '1.0.72', program: `exo-${commit}/exo` },
+    };
+    file['models'] = {
+      llama: { source: './models/llama' },
+      indexed: { source: './models/indexed', repository: 'acme/indexed' },
+    };
+    const placements = filePart(file, 'placements');
+    const chat = filePart(placements, 'chat');
+    const common = { ...chat, transport: 'rdma' };
+    placements['chat'] = { ...common, model: 'llama', runtime: 'mlx', endpoint: { port: ports.chat } };
+    placements['talk'] = { ...common, model: 'indexed', runtime: 'exo', endpoint: { port: ports.talk } };
+  });
+
+let rack: NamespaceRack;
+beforeAll(async () => {
+  rack = await startNamespaceRack('drivers');
+  await writeExoBuild(join(rack.folder, 'dist/exo.tar.gz'), commit);
+  await writeIndexedModel(join(rack.folder, 'models/indexed'));
+  expect(await rack.declare(driversFile())).toEqual([]);
+}, patience);
+afterAll(() => rack?.stop());
+
+/** The placements whose endpoint gave a token when the product asked for one. */
+async function answering(): Promise<readonly string[]> {
+  const facts = (await rack.observe()).nodes[first]?.facts.placements;
+  const members = facts?.kind === 'known' ? facts.value : [];
+  return members.filter(({ token }) => token.kind === 'answered').map(({ placement }) => placement);
+}
+
+const both = ['chat', 'talk'];
+
+describe('mlx and exo on Macs in namespaces', { timeout: patience }, () => {
+  it('both come from nothing to a token over one cable', async () => {
+    const { plan, report } = await rack.converge();
+    const made = ['runtime/mlx', 'runtime/exo', 'placement/chat', 'placement/talk'];
+    expect(changesIn(plan)).toEqual(expect.arrayContaining(made.map((one) => `${first} ${one}`)));
+    expect([report?.diagnostics, report?.refusals]).toEqual([[], []]);
+    expect(rack.fleet().processes()).toHaveLength(4);
+    expect(await answering()).toEqual(both);
+  });
+
+  it('have nothing left to do at a second apply', async () => {
+    const { plan, report } = await rack.apply();
+    expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
+  });
+
+  it('are seen without a token while the cable is out, which is named', async () => {
+    await rack.behindOurBack(async (fleet) => {
+      await fleet.setFault(['cable-missing', `${first}:4`]);
+      expect(await eventually(async () => (await answering()).length === 0)).toBe(true);
+      const { blockers } = await rack.plan();
+      expect(blockers.map(({ code, blocks }) => [code, blocks])).toEqual([
+        ['cabling/missing', both.map((name) => `${first} placement/${name}`)],
+      ]);
+    });
+  });
+});

@@ -1,0 +1,261 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rankPort } from '../../src/desired/rank-port.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import { json } from '../cli/meshwright.ts';
+import { schemaCheck } from '../cli/schema-check.ts';
+import { writeLlamaArchive } from '../llama/llama-archive.ts';
+import { llamaFile, meshNodes } from '../llama/llama-file.ts';
+import { cachedShape, goldenRequest, soloAnswer, textIn } from '../llama/local-llama.ts';
+import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
+import { tinyShape, writeTinyGguf } from '../llama/tiny-gguf.ts';
+import { type FileValue, filePart } from '../scenarios/converge-file.ts';
+import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
+import { eventually } from '../scenarios/sim-fixture.ts';
+import { type NamespaceRack, startNamespaceRack } from './rack.ts';
+import { type TypedRack, typedRack } from './typed.ts';
+
+const found = findLlamaPackages();
+const [leader, worker, otherWorker] = meshNodes;
+let folder: string;
+let golden: string;
+let rack: NamespaceRack;
+let typed: TypedRack;
+
+beforeAll(async () => {
+  if (found.kind === 'missing') return;
+  folder = await mkdtemp(join(tmpdir(), 'mw-llama-'));
+  await writeLlamaArchive(join(folder, 'llama.tar.gz'), llamaPackages(found));
+  const model = join(folder, 'model/tiny.gguf');
+  await writeTinyGguf(model, tinyShape);
+  golden = await soloAnswer(llamaPackages(found), model, ['--ctx-size', '512', '--parallel', '1']);
+  rack = await startNamespaceRack('llama', llamaFile(folder));
+}, patience);
+afterAll(async () => {
+  typed?.end();
+  await rack?.stop();
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+});
+
+const cacheFolder = '/Library/Application Support/meshwright/placements/chat/files/cache';
+/** Writes over the beginning of a file. */
+const scribble = `/usr/bin/perl -e 'open my $f, "+<", shift or die; print $f "x" x 1_000_000'`;
+/** Whoever has an answer gives it at once on an idle machine; that long is waited on one that is not. */
+const patientSeconds = 60;
+/** Who gives none is left alone after so long. */
+const shortSeconds = 4;
+const curl = (seconds: number): string => `/usr/bin/curl -q -s -m ${seconds}`;
+
+/** What the mesh answers to the golden request; the code of curl where it does not. */
+async function ask(seconds = patientSeconds): Promise<string> {
+  const ran = await rack.asRoot(
+    leader,
+    `printf %s '${goldenRequest('tiny')}' | ${curl(seconds)} -H 'Content-Type: application/json' --data-binary @- http://127.0.0.1:8080/v1/chat/completions`,
+  );
+  return ran.code === 0 ? textIn(ran.stdout) : `curl ${ran.code}`;
+}
+
+/** What the server says of its own health. */
+const health = async (): Promise<string> =>
+  (await rack.asRoot(leader, `${curl(patientSeconds)} http://127.0.0.1:8080/health`)).stdout;
+
+/** Sends a signal to the process of a rank. */
+async function signal(node: string, name: string): Promise<void> {
+  const rank = 'system/dev.meshwright.rank.chat';
+  const ran = await rack.asRoot(
+    node,
+    `p=$(launchctl print ${rank} | awk '$1 == "pid" { print $3 }') && [ -n "$p" ] && kill -${name} "$p"`,
+  );
+  expect(ran.code).toBe(0);
+}
+
+/** A file with a model of which tensors are cached. */
+const cachingFile = (): FileValue =>
+  llamaFile(folder, (file) => {
+    Object.assign(filePart(file, 'runtimes', 'llama'), { cache: 'verified' });
+    Object.assign(filePart(file, 'models'), { large: { source: join(folder, 'large') } });
+    // Nobody hangs here, and perl looks at every byte.
+    Object.assign(filePart(file, 'placements', 'chat'), { model: 'large', expect: { firstToken: '1m' } });
+  });
+
+/**
+ * Waits for the next start of a worker to have found every cached tensor as it should be, and changes one then: before
+ * the server asks for it, which is started only when every worker was seen to listen.
+ */
+const changeOnceVerified = `cd "${cacheFolder}/rpc" && set -- * || exit 1
+log='/Library/Application Support/meshwright/log/chat.log'
+seen() { grep -c 'is what its name says' "$log"; }
+before=$(seen)
+until [ "$(seen)" -ge $((before + $#)) ]; do sleep 0.01; done
+${scribble} "$1" && printf %s "$1"`;
+
+/** What a person reads of a worker. */
+const workerSaid = async (): Promise<string> => (await typed.type('logs', worker, '--lines', '200')).stdout;
+
+/** Whether the process of a rank is gone. */
+const isGone = async (node: string): Promise<boolean> =>
+  !(await rack.asRoot(node, 'launchctl print system/dev.meshwright.rank.chat')).stdout.includes('pid = ');
+
+/** Whether the endpoint gave a token when the product asked for one. */
+async function tokenSeen(): Promise<boolean> {
+  const facts = (await rack.observe()).nodes[leader]?.facts.placements;
+  const members = facts?.kind === 'known' ? facts.value : [];
+  return members.some(({ token }) => token.kind === 'answered');
+}
+
+/** What a plan says is the matter with the mesh. */
+const wrongIn = ({ changes }: Plan): readonly string[] =>
+  changes.filter(({ id }) => id === `${leader} placement/chat`).map(({ from }) => from);
+
+/** The verb as a person types it: all ranks end, then all start; the answer is the golden one again, and nothing is left. */
+async function restart(): Promise<void> {
+  const { code, stdout, stderr } = await typed.type('restart', 'chat', '--yes');
+  expect(code, stdout + stderr).toBe(0);
+  expect(await ask()).toBe(golden);
+  expect(leftIn(await rack.plan())).toEqual([]);
+}
+
+describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three Macs', { timeout: patience }, () => {
+  it('is brought from nothing to the answer that one process alone gives', async () => {
+    const { plan, report } = await rack.converge();
+    expect(changesIn(plan)).toEqual(
+      expect.arrayContaining([`${worker} runtime/llama`, `${leader} model/tiny`, `${leader} placement/chat`]),
+    );
+    // Workers get their weights over the cables.
+    expect(changesIn(plan)).not.toContain(`${otherWorker} model/tiny`);
+    expect([report?.diagnostics, report?.refusals]).toEqual([[], []]);
+    expect(await ask()).toBe(golden);
+    typed = typedRack(rack, llamaFile(folder));
+  });
+
+  it('has nothing left to do at a second apply', async () => {
+    const { plan, report } = await rack.apply();
+    expect([leftIn(plan), plan.effects, report]).toEqual([[], [], undefined]);
+  });
+
+  it('has workers that listen on their cables alone, and one log in which no prompt stands', async () => {
+    const listeners = await rack.asRoot(worker, 'netstat -an -f inet -p tcp | awk \'$NF == "LISTEN" { print $4 }\'');
+    const [first, last] = [rankPort('chat', 0), rankPort('chat', 63)];
+    const portOf = (one: string): number => Number(one.split('.').at(-1));
+    const isOfRank = (one: string): boolean => portOf(one) >= first && portOf(one) <= last;
+    const ofRanks = listeners.stdout.trim().split('\n').filter(isOfRank);
+    expect(ofRanks.map((one) => one.replace(/\.\d+$/, ''))).toEqual(['10.77.0.2']);
+    const log = await rack.asRoot(leader, 'cat "/Library/Application Support/meshwright/log/chat.log"');
+    expect(log.stdout).toContain('model buffer size');
+    expect(log.stdout).not.toContain('Tell me of the cable');
+  });
+
+  it('shows what each Mac holds of the model, as llama.cpp itself counts it', async () => {
+    const { stdout } = await typed.type('status');
+    // A worker has layers, and its log two decimals of a MiB; here nobody has a GPU, so the leader has the embedding.
+    expect(stdout).toMatch(new RegExp(`^    ${worker} holds weights [\\d.]+ [kM]B, cache [\\d.]+ [kM]B`, 'm'));
+    const document = json(await typed.type('status', '--json'));
+    expect(schemaCheck('status')(document)).toEqual([]);
+    const nodes = meshNodes.map((node) => ({ node, held: { weights: expect.any(Number) } }));
+    expect(document).toMatchObject({ placements: { chat: { memory: nodes } } });
+  });
+
+  it('is not as declared where the file says rdma and llama.cpp fell back to TCP without a word', async () => {
+    const overRdma = llamaFile(folder, (file) => {
+      Object.assign(filePart(file, 'placements', 'chat'), { transport: 'rdma' });
+    });
+    expect(await rack.declare(overRdma)).toEqual([]);
+    const { after, exit } = await rack.apply();
+    expect([exit, wrongIn(after)]).toEqual([
+      1,
+      ['running, not as the file says: its ranks talk over tcp, the file says rdma'],
+    ]);
+    // Once more may help; a third time would not.
+    const again = await rack.apply();
+    expect([again.exit, again.plan.blockers]).toEqual([3, []]);
+    const { blockers, steps } = await rack.plan();
+    expect([blockers.map(({ code, node }) => [code, node]), steps]).toEqual([[['mesh/stays-on-tcp', leader]], []]);
+    expect(await rack.declare(llamaFile(folder))).toEqual([]);
+    await rack.converge();
+    expect(await ask()).toBe(golden);
+  });
+
+  it('is seen without a token when a worker was killed, though it calls itself healthy; restart mends it', async () => {
+    await rack.behindOurBack(async () => {
+      await signal(worker, 'KILL');
+      expect(await health()).toBe('{"status":"ok"}');
+      expect(await tokenSeen()).toBe(false);
+    });
+    const plan = await rack.plan();
+    expect(wrongIn(plan)).toEqual([`partial: rank 0 on ${leader} exited, rank 1 on ${worker} exited`]);
+    await restart();
+  });
+
+  it('is named as hung when a worker is stopped, though it calls itself healthy; restart mends it', async () => {
+    await rack.behindOurBack(async () => {
+      await signal(worker, 'STOP');
+      expect(await health()).toBe('{"status":"ok"}');
+    });
+    expect(wrongIn(await rack.plan())).toEqual([
+      'hung: no token: no token before the deadline of 4 s; it is hung or busy',
+    ]);
+    await restart();
+  });
+
+  it('has no token while a cable is out, which is named; it goes on by itself, and after restart', async () => {
+    await rack.behindOurBack(async (fleet) => {
+      await fleet.setFault(['cable-missing', `${leader}:2`]);
+      expect(await health()).toBe('{"status":"ok"}');
+      expect(await tokenSeen()).toBe(false);
+      const { blockers } = await rack.plan();
+      expect(blockers.map(({ code, blocks }) => [code, blocks])).toEqual([
+        ['cabling/missing', [`${leader} placement/chat`]],
+      ]);
+      await fleet.clearFault([]);
+      // What waited is sent again when TCP next tries to.
+      expect(await eventually(async () => (await ask(shortSeconds)) === golden)).toBe(true);
+    });
+    await restart();
+  });
+
+  it('loses a worker with its server that was killed before that had answered; restart mends it', async () => {
+    await rack.behindOurBack(async () => {
+      await signal(worker, 'STOP');
+      expect(await ask(shortSeconds)).toBe('curl 28');
+      await signal(leader, 'KILL');
+      await signal(worker, 'CONT');
+      expect(await eventually(() => isGone(worker))).toBe(true);
+    });
+    expect(wrongIn(await rack.plan())).toEqual([`partial: rank 0 on ${leader} exited, rank 1 on ${worker} exited`]);
+    await restart();
+  });
+
+  it('loses a cached tensor that changed on its disk before it answers, and says which', async () => {
+    const model = join(folder, 'large/large.gguf');
+    await writeTinyGguf(model, { ...cachedShape, layers: 1 });
+    golden = await soloAnswer(llamaPackages(found), model, ['--ctx-size', '512', '--parallel', '1']);
+    expect(await rack.declare(cachingFile())).toEqual([]);
+    await rack.converge();
+    expect(await ask()).toBe(golden);
+    typed.end();
+    typed = typedRack(rack, cachingFile());
+    const changed = await rack.behindOurBack(() =>
+      rack.asRoot(worker, `cd "${cacheFolder}/rpc" && set -- * && ${scribble} "$1" && printf %s "$1"`),
+    );
+    expect(changed.stdout).toMatch(/^[0-9a-f]{16}$/);
+    await restart();
+    expect(await workerSaid()).toContain(`cached tensor ${changed.stdout} was not what its name says`);
+  });
+
+  it('has another answer with a cached tensor that changed once it was verified; restart mends that, too', async () => {
+    const [changed, first] = await Promise.all([
+      rack.asRoot(worker, changeOnceVerified),
+      typed.type('restart', 'chat', '--yes'),
+    ]);
+    expect(changed.stdout).toMatch(/^[0-9a-f]{16}$/);
+    expect([first.code, first.stderr.includes('Warning')], first.stderr).toEqual([1, false]);
+    expect(first.stderr).toContain('mesh/another-answer');
+    expect(first.stderr.replace(/\s+/g, ' ')).toContain('meshwright restart chat');
+    // Whoever answers otherwise answers nobody.
+    expect(await ask()).toBe('curl 7');
+    await restart();
+    expect(await workerSaid()).toContain(`cached tensor ${changed.stdout} was not what its name says`);
+  });
+});

@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet, DesiredPlacement, DesiredRuntime, DriverName } from '../../src/model/desired.ts';
+import { digestOf } from '../../src/model/digest.ts';
+import { canRun, type ModelFit } from '../../src/model/model-fit.ts';
+import type { ModelShape } from '../../src/model/model-shape.ts';
+import { nodeName } from '../../src/model/node.ts';
+import { checkPlacement } from '../../src/resources/placement-checks.ts';
+import { judgeModelFit } from '../../src/runtimes/judge-model-fit.ts';
+import type { PlacementFinding } from '../../src/runtimes/placement-check.ts';
+import { evenShape, gib } from '../unit/desired/fit-shapes.ts';
+import { desiredFleet } from '../unit/doctor/fleet-builder.ts';
+
+const from = { archive: '/archives/one.tar.gz', extras: [], name: 'one' };
+
+function runtimeOf(driver: DriverName, mlxLm: string): DesiredRuntime {
+  switch (driver) {
+    case 'mlx':
+      return { ...from, driver, python: '3.12', packages: { 'mlx-lm': mlxLm } };
+    case 'exo':
+      return { ...from, driver, version: '1.0.71', dialect: '1.0.71', program: 'exo' };
+    case 'llamacpp-rpc':
+      return { ...from, driver, server: 'llama-server', worker: 'ggml-rpc-server', cache: 'none' };
+    case 'command':
+      return {
+        ...from,
+        driver,
+        command: ['{runtime}/bin/rank'],
+        order: 'leader-first',
+        restart: 'group',
+        joinedListening: '{port}',
+        token: { path: '/', json: '' },
+      };
+  }
+}
+
+interface Case {
+  readonly driver: DriverName;
+  readonly mlxLm: string;
+  readonly sharding: 'tensor' | 'pipeline';
+  readonly sizes: readonly number[];
+  readonly shape: ModelShape;
+  readonly beside: number;
+  readonly contextTokens: number;
+  readonly parallel: number;
+}
+
+const sizes = fc.array(fc.constantFrom(64, 256, 512, 512, 512), { minLength: 1, maxLength: 5 });
+
+/** Of a model that takes this part of the memory of all nodes. */
+const shapes = fc.record({
+  part: fc.integer({ min: 5, max: 110 }),
+  count: fc.constantFrom(1, 30, 60, 61),
+  cache: fc.constantFrom(0, 0, 100_000),
+  heads: fc.constantFrom(8, 12, 64),
+  architecture: fc.constantFrom('llama', 'deepseek_v3', 'qwen3_5', 'minimax', 'mamba'),
+  quant: fc.constantFrom({}, { quant: { bits: 4, group: 64 } }),
+});
+
+const cases: fc.Arbitrary<Case> = fc
+  .record({
+    driver: fc.constantFrom<DriverName>('mlx', 'exo', 'llamacpp-rpc', 'command'),
+    mlxLm: fc.constantFrom('0.29.1', '0.30.4', '0.32.0', '0.33.0'),
+    sharding: fc.constantFrom('tensor' as const, 'pipeline' as const),
+    sizes,
+    model: shapes,
+    beside: fc.constantFrom(0, 0, 50e9, 400e9),
+    contextTokens: fc.constantFrom(2_048, 131_072),
+    parallel: fc.integer({ min: 1, max: 4 }),
+  })
+  .map(({ model: { part, heads, quant, ...model }, ...one }) => {
+    const bytes = (part / 100) * gib * one.sizes.reduce((sum, size) => sum + size, 0);
+    const gqa = { kvHeads: heads / 4, attention: { kind: 'gqa' as const }, dims: { intermediate: 1_536 } };
+    return { ...one, shape: evenShape(bytes, { ...model, ...quant, heads, ...gqa }) };
+  });
+
+/** The same wish as a file has it: one placement, and another one on the first node where something lies beside. */
+function fleetFor({ driver, mlxLm, sharding, sizes, shape, beside, contextTokens, parallel }: Case): DesiredFleet {
+  const base = desiredFleet();
+  const nodes = sizes.map((size, index) => ({
+    name: nodeName(`mac-${index + 1}`),
+    host: `mac-${index + 1}.lan`,
+    labels: {},
+    hardware: { memoryBytes: size * gib },
+  }));
+  const names = nodes.map(({ name }) => name);
+  const model = (name: string, its: ModelShape) => ({
+    name,
+    source: { kind: 'controller' as const, folder: `/models/${name}` },
+    files: [],
+    digest: digestOf(name),
+    shape: its,
+  });
+  const placement = (name: string, on: typeof names): DesiredPlacement => ({
+    name,
+    model: name,
+    runtime: 'one',
+    nodes: on,
+    ...(on.length === 1 ? {} : { sharding }),
+    transport: 'tcp',
+    contextTokens,
+    parallel,
+    env: {},
+    args: [],
+    endpointPort: 8_080,
+    firstTokenMs: 30_000,
+    state: 'serving',
+  });
+  return {
+    ...base,
+    nodes,
+    system: { fileVault: 'any' },
+    runtimes: [runtimeOf(driver, mlxLm)],
+    models: [model('asked', shape), model('other', evenShape(beside))],
+    placements: [placement('asked', names), ...(beside === 0 ? [] : [placement('other', names.slice(0, 1))])],
+  };
+}
+
+const fitFor = ({ driver, mlxLm, sharding, shape, contextTokens, parallel }: Case, fleet: DesiredFleet): ModelFit =>
+  judgeModelFit(
+    {
+      name: 'asked',
+      shape,
+      macs: fleet.nodes,
+      fleet: {
+        ...fleet,
+        models: fleet.models.filter(({ name }) => name === 'other'),
+        placements: fleet.placements.filter(({ name }) => name === 'other'),
+      },
+      links: fleet.thunderbolt.links,
+    },
+    { driver, mlxLm, sharding, contextTokens, parallel },
+  );
+
+const memoryCodes = ['placement/does-not-fit', 'placement/tight', 'placement/degraded', 'placement/near-degraded'];
+const splitCodes = ['mlx/cannot-split', 'mlx/lost-layers', 'placement/not-divisible', 'llama/not-by-tensor'];
+
+const codesAmong = (findings: readonly PlacementFinding[], codes: readonly string[]): readonly string[] =>
+  findings.flatMap(({ code }) => (codes.includes(code) ? [code] : []));
+
+describe('what fit says of a model', () => {
+  it('is what the plan says of its placement on the same nodes with the same context', () => {
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(cases, (one) => {
+        const fleet = fleetFor(one);
+        const [placement] = fleet.placements;
+        if (placement === undefined) throw new Error('no placement');
+        const plan = checkPlacement(placement, fleet);
+        const fit = fitFor(one, fleet);
+        const memory = codesAmong(plan, memoryCodes);
+        expect(memory).toEqual(fit.verdict === 'fits' ? [] : [`placement/${fit.verdict}`]);
+        const split = codesAmong(plan, splitCodes);
+        expect(split.length > 0).toBe(fit.problems.length > 0);
+        expect(codesAmong(plan, ['mlx/not-known-to-split']).length > 0).toBe(fit.doubts.length > 0);
+        const isRefused = plan.some(
+          ({ code, severity }) => severity === 'error' && [...memoryCodes, ...splitCodes].includes(code),
+        );
+        expect(canRun(fit)).toBe(!isRefused);
+        for (const code of [...memory, ...split, `doubts ${fit.doubts.length}`]) seen.add(code);
+      }),
+      { numRuns: 300, seed: 11 },
+    );
+    // Every answer was among them.
+    expect([...memoryCodes, ...splitCodes, 'doubts 1'].filter((code) => !seen.has(code))).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+import { folderSource } from '../../src/cli/byte-source.ts';
+import { readShape } from '../../src/cli/read-shape.ts';
+import { readArchive, readFolder } from '../../src/cli/read-sources.ts';
+import { loadCluster } from '../../src/config/load-cluster.ts';
+import { type SettledFleet, settleFleet } from '../../src/desired/settle.ts';
+import { settleShapes } from '../../src/desired/settle-shapes.ts';
+import { type SourcePlace, sourcesToRead } from '../../src/desired/source-facts.ts';
+import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
+import type { ClusterLock } from '../../src/model/cluster-lock.ts';
+import { type FileValue, fileText } from './converge-file.ts';
+import { keysOf, withBuiltDoorman } from './published-sources.ts';
+
+/** A cluster file with its wishes resolved, or the codes of the errors that keep it from being used. */
+export type Read =
+  | { readonly kind: 'settled'; readonly settled: SettledFleet }
+  | { readonly kind: 'refused'; readonly codes: readonly string[] };
+
+const errorsIn = (diagnostics: readonly Diagnostic[]): readonly string[] =>
+  diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+
+const byName = async <T>(
+  places: readonly SourcePlace[],
+  read: (path: string, signal: AbortSignal) => Promise<T>,
+): Promise<Readonly<Record<string, T>>> => {
+  const { signal } = new AbortController();
+  const all = places.map(async ({ name, path }) => [name, await read(path, signal)] as const);
+  return Object.fromEntries(await Promise.all(all));
+};
+
+/** Reads the headers of models that lie here. */
+async function withShapes(settled: SettledFleet): Promise<SettledFleet> {
+  const read = settled.fleet.models.map(async ({ name, source, files }) => {
+    const paths = files.map(({ path }) => path);
+    return source.kind === 'controller' ? [[name, await readShape(folderSource(source.folder), paths)] as const] : [];
+  });
+  const facts = Object.fromEntries((await Promise.all(read)).flat());
+  const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, facts);
+  const lock = { ...settled.lock, ...(shapes === undefined ? {} : { shapes }) };
+  return { ...settled, fleet: { ...settled.fleet, models }, lock };
+}
+
+/** Resolves a cluster file as the command line does. */
+export async function readFile(file: FileValue, lock: ClusterLock, folder: string): Promise<Read> {
+  const { fleet: loaded, diagnostics } = loadCluster(fileText(file), 'cluster.yaml');
+  if (loaded === undefined) return { kind: 'refused', codes: errorsIn(diagnostics) };
+  const fleet = withBuiltDoorman(loaded);
+  const { archives, folders } = sourcesToRead(fleet, lock, folder);
+  const sources = {
+    archives: await byName(archives, readArchive),
+    folders: await byName(folders, readFolder),
+    keys: keysOf(fleet),
+  };
+  const settled = await withShapes(settleFleet(fleet, lock, sources, folder));
+  const codes = errorsIn(settled.diagnostics);
+  return codes.length === 0 ? { kind: 'settled', settled } : { kind: 'refused', codes };
+}

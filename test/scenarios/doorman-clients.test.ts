@@ -1,0 +1,292 @@
+import { readFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import OpenAI from 'openai';
+import { afterEach, describe, expect, it } from 'vitest';
+import { hashOf } from '../unit/doorman/hash-of.ts';
+import { chat, rightKey, startDoor, type TestDoor, until, upstreamAt } from './doorman-door.ts';
+import { startUpstream, type TestUpstream, type UpstreamWish } from './doorman-upstream.ts';
+
+const open: { end: () => Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.end();
+});
+
+async function opened(
+  wish: UpstreamWish = {},
+  more: Parameters<typeof upstreamAt>[1] = {},
+): Promise<{ door: TestDoor; upstream: TestUpstream }> {
+  const upstream = await startUpstream(wish);
+  const door = await startDoor([upstreamAt(upstream.port, more)]);
+  open.push(door, { end: upstream.close });
+  return { door, upstream };
+}
+
+async function textOf(stream: AsyncIterable<OpenAI.ChatCompletionChunk>): Promise<string> {
+  let text = '';
+  for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
+  return text;
+}
+
+const errorOf = async (work: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> => {
+  const error: unknown = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof OpenAI.APIError)) throw new Error(`no error of the API: ${String(error)}`);
+  return error;
+};
+
+describe('the doorman before the openai client', () => {
+  it('gives whole and streamed answers, and the runtime gets its own name of the model and no key', async () => {
+    const { door, upstream } = await opened();
+    const whole = await door.client.chat.completions.create(chat());
+    expect(whole.choices[0]?.message.content).toBe('Hello there');
+    const stream = await door.client.chat.completions.create({ ...chat(), stream: true });
+    expect(await textOf(stream)).toBe('Hello there');
+    expect(upstream.asked.map(({ body }) => body['model'])).toEqual(['default_model', 'default_model']);
+    expect(upstream.asked.flatMap(({ headers }) => [headers.authorization, headers['x-api-key']])).toEqual(
+      Array(4).fill(undefined),
+    );
+  });
+
+  it('passes a stream on piece by piece, while the runtime still works', async () => {
+    const { door, upstream } = await opened({ isHeld: true, words: ['a', 'b', 'c'] });
+    const stream = await door.client.chat.completions.create({ ...chat(), stream: true });
+    const seen: string[] = [];
+    upstream.step(1);
+    for await (const chunk of stream) {
+      const text = chunk.choices[0]?.delta.content ?? '';
+      if (text === '') continue;
+      seen.push(text);
+      // The next piece is written only after this one has arrived.
+      expect(upstream.written()).toBe(seen.length);
+      upstream.step(1);
+    }
+    expect(seen).toEqual(['a', 'b', 'c']);
+  });
+
+  it('lists the served name alone and refuses every other one, with the names that there are', async () => {
+    const { door, upstream } = await opened();
+    const models = await door.client.models.list();
+    expect(models.data.map(({ id }) => id)).toEqual(['tiny']);
+    expect((await door.client.models.retrieve('tiny')).id).toBe('tiny');
+    const error = await errorOf(door.client.chat.completions.create(chat('mlx-community/Kimi')));
+    expect([error.status, error.code, error.param]).toEqual([404, 'model_not_found', 'model']);
+    expect(error.message).toContain('There is: tiny.');
+    expect((await errorOf(door.client.models.retrieve('other'))).status).toBe(404);
+    expect((await errorOf(door.client.chat.completions.create(chat('default_model')))).status).toBe(404);
+    expect(upstream.asked).toEqual([]);
+  });
+
+  it('refuses a wrong key and none, everywhere', async () => {
+    const { door, upstream } = await opened();
+    for (const key of ['wrong', `${rightKey}x`, hashOf(rightKey)]) {
+      const error = await errorOf(door.clientWith(key).chat.completions.create(chat()));
+      expect([error.status, error.code]).toEqual([401, 'invalid_api_key']);
+      expect((await errorOf(door.clientWith(key).models.list())).status).toBe(401);
+    }
+    for (const path of ['/v1/models', '/v1/chat/completions', '/', '/health', '/metrics']) {
+      expect((await fetch(`${door.url}${path}`)).status).toBe(401);
+    }
+    expect(upstream.asked).toEqual([]);
+    expect((await door.status()).strangers).toBe(11);
+  });
+
+  it('takes a key that was put since, and no longer the one that was taken away', async () => {
+    const { door } = await opened();
+    door.setKeys({ chat: [hashOf('another-key-of-the-tests')] });
+    expect((await errorOf(door.client.models.list())).status).toBe(401);
+    expect((await door.clientWith('another-key-of-the-tests').models.list()).data).toHaveLength(1);
+    door.setKeys({ chat: 'anybody' });
+    expect((await door.clientWith('whatever').models.list()).data).toHaveLength(1);
+  });
+
+  it('tells the node who is inside and since when the runtime is quiet', async () => {
+    const { door, upstream } = await opened({ isHeld: true });
+    const asked = door.client.chat.completions.create({ ...chat(), stream: true }).then(textOf);
+    await until(() => upstream.running() === 1);
+    const sight = async () => (await door.status()).placements[0];
+    expect(await sight()).toMatchObject({ running: 1, quietMs: expect.any(Number), streamQuietMs: expect.any(Number) });
+    expect(await sight()).not.toHaveProperty('closed');
+    upstream.step(1);
+    await until(async () => (await sight())?.lastByteMsAgo !== undefined);
+    upstream.step();
+    await asked;
+    expect(await sight()).toMatchObject({ running: 0, lastByteMsAgo: expect.any(Number) });
+    expect(await sight()).not.toHaveProperty('quietMs');
+  });
+
+  it('answers 200 requests at once, never more at the runtime than it may have', async () => {
+    const { door, upstream } = await opened({ isHeld: true }, { maxRequests: 5 });
+    const asked = Array.from({ length: 200 }, (_, at) =>
+      at % 2 === 0
+        ? door.client.chat.completions.create(chat()).then((one) => one.choices[0]?.message.content)
+        : door.client.chat.completions.create({ ...chat(), stream: true }).then(textOf),
+    );
+    await until(async () => {
+      const [now] = (await door.status()).placements;
+      return now?.running === 5 && now.waiting === 195;
+    });
+    upstream.step();
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(['Hello there']));
+    expect(upstream.mostAtOnce()).toBe(5);
+    const [after] = (await door.status()).placements;
+    expect(after?.counts).toMatchObject({ requests: 200, failed: 0, refused: 0, tokens: 600 });
+    expect(after?.counts.firstToken.count).toBe(100);
+    expect([after?.running, after?.waiting]).toEqual([0, 0]);
+  });
+
+  it('counts what the runtime says of its tokens, and keeps that over a restart', async () => {
+    const { door } = await opened({ usage: 41 });
+    await textOf(await door.client.chat.completions.create({ ...chat(), stream: true }));
+    expect((await door.status()).placements[0]?.counts.tokens).toBe(41);
+    await door.doorman.keepCounts();
+    const kept: unknown = JSON.parse(readFileSync(door.countsFile, 'utf8'));
+    expect(kept).toMatchObject({ chat: { requests: 1, tokens: 41 } });
+  });
+
+  it('gives an answer up at the runtime when its client is gone, and the turn to the next', async () => {
+    const { door, upstream } = await opened({ isHeld: true }, { maxRequests: 1 });
+    const abort = new AbortController();
+    const stream = await door.client.chat.completions.create({ ...chat(), stream: true }, { signal: abort.signal });
+    const next = door.client.chat.completions.create(chat());
+    abort.abort();
+    await textOf(stream).catch(() => '');
+    await until(() => upstream.brokenOff() === 1);
+    upstream.step();
+    expect((await next).choices[0]?.message.content).toBe('Hello there');
+    expect((await door.status()).placements[0]?.counts).toMatchObject({ requests: 1, failed: 1 });
+  });
+
+  it('reads an answer to its end where the runtime cannot be broken off', async () => {
+    const { door, upstream } = await opened({ isHeld: true }, { maxRequests: 1, canCancel: false });
+    const abort = new AbortController();
+    const stream = await door.client.chat.completions.create({ ...chat(), stream: true }, { signal: abort.signal });
+    abort.abort();
+    await textOf(stream).catch(() => '');
+    const next = door.client.chat.completions.create(chat());
+    await until(async () => (await door.status()).placements[0]?.waiting === 1);
+    expect(upstream.running()).toBe(1);
+    upstream.step();
+    await next;
+    expect([upstream.brokenOff(), upstream.mostAtOnce(), upstream.written()]).toEqual([0, 1, 3]);
+  });
+
+  it('forgets a request whose client leaves while it waits', async () => {
+    const { door, upstream } = await opened({ isHeld: true }, { maxRequests: 1 });
+    const first = door.client.chat.completions.create(chat());
+    await until(() => upstream.running() === 1);
+    const abort = new AbortController();
+    const second = door.client.chat.completions.create(chat(), { signal: abort.signal });
+    await until(async () => (await door.status()).placements[0]?.waiting === 1);
+    abort.abort();
+    await second.catch(() => undefined);
+    await until(async () => (await door.status()).placements[0]?.waiting === 0);
+    upstream.step();
+    await first;
+    expect(upstream.asked).toHaveLength(1);
+  });
+
+  it('holds the runtime back when the client does not read', async () => {
+    const { door, upstream } = await opened({ words: Array.from({ length: 4_000 }, () => 'x'.repeat(8_192)) });
+    const body = JSON.stringify({ ...chat(), stream: true });
+    const headers = { authorization: `Bearer ${rightKey}`, 'content-type': 'application/json' };
+    const asked = request(`${door.url}/v1/chat/completions`, { method: 'POST', headers });
+    asked.end(body);
+    const answer = await new Promise<IncomingMessage>((resolve) => asked.on('response', resolve));
+    // 32 MB do not fit into the buffers of four sockets.
+    let [before, same] = [-1, 0];
+    await until(() => {
+      same = upstream.written() === before ? same + 1 : 0;
+      before = upstream.written();
+      return before > 0 && same > 50;
+    });
+    expect(upstream.written()).toBeLessThan(4_000);
+    let size = 0;
+    for await (const chunk of answer) size += chunk.length;
+    expect(size).toBeGreaterThan(4_000 * 8_192);
+  });
+});
+
+describe('a doorman before a mesh that is down, closed or breaking', () => {
+  it('answers 503 with the reason while nothing listens there', async () => {
+    const { door, upstream } = await opened();
+    await upstream.close();
+    const error = await errorOf(door.client.chat.completions.create(chat()));
+    expect([error.status, error.code]).toEqual([503, 'mesh_down']);
+    expect(error.message).toContain('tiny is down: nothing listens on its port');
+    expect(error.headers?.get('retry-after')).toBe('10');
+    // The name is still there: clients that read the list keep their settings.
+    expect((await door.client.models.list()).data.map(({ id }) => id)).toEqual(['tiny']);
+  });
+
+  it('passes on what the runtime itself declines', async () => {
+    const { door } = await opened({ status: 400 });
+    const error = await errorOf(door.client.chat.completions.create(chat()));
+    expect([error.status, error.code]).toEqual([400, 'declined']);
+  });
+
+  it('cuts a stream that the runtime breaks off, so that nobody takes it for whole', async () => {
+    const { door, upstream } = await opened({ isHeld: true, breaksAfter: 1 });
+    const stream = await door.client.chat.completions.create({ ...chat(), stream: true });
+    upstream.step();
+    await expect(textOf(stream)).rejects.toThrow();
+    expect((await door.status()).placements[0]?.counts).toMatchObject({ requests: 0, failed: 1 });
+  });
+
+  it('drains: takes nobody in with 503 and the reason, and lets those inside finish', async () => {
+    const { door, upstream } = await opened({ isHeld: true }, { maxRequests: 8 });
+    const inside = Array.from({ length: 8 }, () =>
+      door.client.chat.completions.create({ ...chat(), stream: true }).then(textOf),
+    );
+    await until(() => upstream.running() === 8);
+    const waiting = Array.from({ length: 3 }, () => door.client.chat.completions.create(chat()));
+    await until(async () => (await door.status()).placements[0]?.waiting === 3);
+    door.closeDoor('chat', 'it is being restarted.');
+    const refused = await Promise.all(
+      Array.from({ length: 20 }, () => errorOf(door.client.chat.completions.create(chat()))),
+    );
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(refused[0]?.message).toContain('tiny takes no requests now: it is being restarted.');
+    expect(refused[0]?.headers?.get('retry-after')).toBe('30');
+    const [shut] = (await door.status()).placements;
+    expect(shut).toMatchObject({ closed: 'it is being restarted.', running: 8, waiting: 3 });
+    upstream.step();
+    expect(await Promise.all(inside)).toEqual(Array(8).fill('Hello there'));
+    const served = (await Promise.all(waiting)).map(({ choices: [first] }) => first?.message.content);
+    expect(served).toEqual(Array(3).fill('Hello there'));
+    expect(upstream.asked).toHaveLength(11);
+    door.openDoor('chat');
+    expect((await door.client.chat.completions.create(chat())).choices).toHaveLength(1);
+  });
+
+  it('ends when it is told to after those inside have their answers', async () => {
+    const { door, upstream } = await opened({ isHeld: true });
+    const inside = door.client.chat.completions.create({ ...chat(), stream: true }).then(textOf);
+    await until(() => upstream.running() === 1);
+    const stopped = door.doorman.stop();
+    upstream.step();
+    expect(await inside).toBe('Hello there');
+    await stopped;
+    await expect(fetch(`${door.url}/v1/models`)).rejects.toThrow();
+  });
+
+  it('serves several placements under one URL, each to its own keys', async () => {
+    const [one, two] = [await startUpstream({ words: ['one'] }), await startUpstream({ words: ['two'] })];
+    const door = await startDoor([
+      upstreamAt(one.port),
+      upstreamAt(two.port, { placement: 'code', servedName: 'coder', model: '/models/coder' }),
+    ]);
+    open.push(door, { end: one.close }, { end: two.close });
+    door.setKeys({ chat: [hashOf('key-for-chat')], code: [hashOf('key-for-chat'), hashOf('key-for-code')] });
+    const both = await door.clientWith('key-for-chat').models.list();
+    expect(both.data.map(({ id }) => id)).toEqual(['tiny', 'coder']);
+    const coder = await door.clientWith('key-for-code').chat.completions.create(chat('coder'));
+    expect(coder.choices[0]?.message.content).toBe('two');
+    expect(two.asked[0]?.body['model']).toBe('/models/coder');
+    const error = await errorOf(door.clientWith('key-for-code').chat.completions.create(chat('tiny')));
+    expect([error.status, error.message.includes('There is: coder.')]).toEqual([404, true]);
+    door.closeDoor('chat', 'its nodes are restarted.');
+    expect((await door.clientWith('key-for-chat').chat.completions.create(chat('coder'))).choices).toHaveLength(1);
+  });
+});

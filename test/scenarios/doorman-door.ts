@@ -1,0 +1,114 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { type Doorman, type DoormanLimits, startDoorman, usualLimits } from '../../src/doorman/doorman.ts';
+import type { DoormanUpstream } from '../../src/model/doorman.ts';
+import { hashOf } from '../unit/doorman/hash-of.ts';
+
+/** The key of every test; a second one opens another placement alone. */
+export const rightKey = 'key-of-the-tests-0123456789';
+
+/** A doorman of the tests with the files that meshwright would have put. */
+export interface TestDoor {
+  readonly doorman: Doorman;
+  readonly url: string;
+  readonly client: OpenAI;
+  readonly clientWith: (apiKey: string) => OpenAI;
+  readonly setKeys: (keys: Readonly<Record<string, readonly string[] | 'anybody'>>) => void;
+  readonly closeDoor: (placement: string, reason: string) => void;
+  readonly openDoor: (placement: string) => void;
+  readonly keysFolder: string;
+  readonly countsFile: string;
+  readonly status: () => Promise<TestStatus>;
+  readonly end: () => Promise<void>;
+}
+
+/** What `GET /doorman/status` says of its placements. */
+export interface TestStatus {
+  readonly strangers: number;
+  readonly placements: readonly {
+    readonly placement: string;
+    readonly closed?: string;
+    readonly running: number;
+    readonly waiting: number;
+    readonly lastByteMsAgo?: number;
+    readonly quietMs?: number;
+    readonly streamQuietMs?: number;
+    readonly counts: {
+      readonly requests: number;
+      readonly failed: number;
+      readonly refused: number;
+      readonly tokens: number;
+      readonly firstToken: { readonly count: number; readonly totalMs: number };
+      readonly generating: { readonly tokens: number };
+    };
+  }[];
+}
+
+/** An upstream as the file of a doorman names it. */
+export const upstreamAt = (port: number, more: Partial<DoormanUpstream> = {}): DoormanUpstream => ({
+  placement: 'chat',
+  servedName: 'tiny',
+  port,
+  model: 'default_model',
+  canCancel: true,
+  maxRequests: 4,
+  ...more,
+});
+
+/** Starts a doorman on loopback, with {@link rightKey} for all of its placements. */
+export async function startDoor(
+  upstreams: readonly DoormanUpstream[],
+  limits: Partial<DoormanLimits> = {},
+): Promise<TestDoor> {
+  const folder = mkdtempSync(join(tmpdir(), 'doorman-'));
+  const [keysFolder, closedFolder, countsFile] = ['keys', 'closed', 'counts'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  for (const made of [keysFolder, closedFolder]) mkdirSync(made);
+  const put = (path: string, text: string): void => {
+    writeFileSync(`${path}.new`, text);
+    renameSync(`${path}.new`, path);
+  };
+  const setKeys: TestDoor['setKeys'] = (all) => {
+    for (const [placement, keys] of Object.entries(all)) put(join(keysFolder, placement), JSON.stringify({ keys }));
+  };
+  setKeys(Object.fromEntries(upstreams.map(({ placement }) => [placement, [hashOf(rightKey)]])));
+  const listen = { address: '127.0.0.1', port: 0 };
+  const doorman = await startDoorman(
+    { listen, upstreams, keysFolder, closedFolder, countsFile },
+    { ...usualLimits, graceMs: 5_000, ...limits },
+  );
+  const url = `http://127.0.0.1:${doorman.port}`;
+  const clientWith = (apiKey: string): OpenAI => new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
+  return {
+    doorman,
+    url,
+    clientWith,
+    client: clientWith(rightKey),
+    setKeys,
+    closeDoor: (placement, reason) => put(join(closedFolder, placement), `${reason}\n`),
+    openDoor: (placement) => rmSync(join(closedFolder, placement)),
+    keysFolder,
+    countsFile,
+    status: async () => (await (await fetch(`${url}/doorman/status`)).json()) as TestStatus,
+    end: async () => {
+      await doorman.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Waits until something is true, without a limit of its own: the test has one. */
+export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+/** A short chat. */
+export const chat = (model = 'tiny'): { model: string; messages: { role: 'user'; content: string }[] } => ({
+  model,
+  messages: [{ role: 'user', content: 'Say hello.' }],
+});

@@ -1,0 +1,296 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Goal } from '../../src/plan/goal.ts';
+import { filePart, first, pairFile, second } from './converge-file.ts';
+import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { clientKey, publish } from './published-sources.ts';
+import { eventually } from './sim-fixture.ts';
+
+let rack: ConvergeRack;
+const published = pairFile((file) => publish(file));
+
+beforeAll(async () => {
+  rack = await startConvergeRack('doorman', published);
+});
+afterAll(() => rack?.stop());
+
+/** The port of this machine that stands for one of a node. */
+async function realPort(node: string, port: number): Promise<number> {
+  const table = await readFile(`${rack.fleet().nodes[node]?.root}/.sim/link-table`, 'utf8');
+  const line = table.split('\n').find((one) => one.startsWith(`127.0.0.1:${port} `));
+  return Number(line?.slice(line.lastIndexOf(':') + 1));
+}
+
+async function chat(
+  key: string | undefined,
+  model = 'tiny',
+  node: string = first,
+  at = 8_080,
+): Promise<{ status: number; text: string }> {
+  const port = await realPort(node, at);
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Say hello.' }], max_tokens: 4 }),
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+const signalRank = (signal: 'SIGSTOP' | 'SIGCONT') =>
+  rack.behindOurBack(() => rack.asRoot(first, `"$R/bin/launchctl" kill ${signal} system/dev.meshwright.rank.chat`));
+
+/** How many the doorman has inside; undefined where the placement has no such key. */
+async function insideNow(keys: readonly string[] = []): Promise<number | undefined> {
+  const answer = await fetch(`http://127.0.0.1:${await realPort(first, 8_080)}/doorman/status`);
+  const { placements } = (await answer.json()) as { placements: readonly Record<string, unknown>[] };
+  const [door = {}] = placements;
+  return keys.every((key) => key in door) ? Number(door['running']) + Number(door['waiting']) : undefined;
+}
+
+const at = (path: string): string => `${rack.fleet().nodes[first]?.root}${path}`;
+const label = 'dev.meshwright.doorman.8080';
+
+/** Every file of ours, and of launchd, on the leader. */
+async function keptTexts(): Promise<readonly { readonly path: string; readonly text: string }[]> {
+  const entries = await readdir(at('/Library'), { recursive: true, withFileTypes: true });
+  const paths = entries.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name));
+  return Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, 'utf8') })));
+}
+
+describe('a published endpoint', { timeout: patience }, () => {
+  it('gets a doorman, which gives a token to a key and none without', async () => {
+    const { plan } = await rack.converge();
+    expect(changesIn(plan).filter((id) => id.includes('doorman'))).toEqual([
+      `${first} runtime/doorman`,
+      `${first} doorman/8080`,
+      `${first} doorman/8080/chat/keys`,
+    ]);
+    const answered = await chat(clientKey);
+    expect(answered).toMatchObject({ status: 200 });
+    expect(JSON.parse(answered.text).choices[0].message.content).not.toBe('');
+    expect((await chat(undefined)).status).toBe(401);
+    expect((await chat('another-key-0123456789')).status).toBe(401);
+    expect((await chat(clientKey, 'chat')).status).toBe(404);
+  });
+
+  it('says in an observation what it has counted, which is no change of anything', async () => {
+    const before = await rack.plan();
+    await chat(clientKey);
+    const { doormen } = (await rack.observe()).nodes[first]?.facts ?? {};
+    expect(doormen).toMatchObject({
+      kind: 'known',
+      value: [{ kind: 'answered', port: 8_080, doors: [{ placement: 'chat', running: 0, waiting: 0 }] }],
+    });
+    const [door] = doormen?.kind === 'known' && doormen.value[0]?.kind === 'answered' ? doormen.value[0].doors : [];
+    expect(door?.counts.requests).toBeGreaterThanOrEqual(2);
+    expect(door?.counts.tokens).toBeGreaterThan(0);
+    expect(door?.counts.sinceEpochSeconds).toBeGreaterThan(1_700_000_000);
+    expect(door?.lastByteMsAgo).toBeGreaterThanOrEqual(0);
+    const after = await rack.plan();
+    expect(leftIn(after)).toEqual([]);
+    expect(after.observed).toEqual(before.observed);
+  });
+
+  it('keeps the key itself from the plan and from every file of the node', async () => {
+    const kept = await readFile(at('/Library/Application Support/meshwright/doorman/8080/keys/chat'), 'utf8');
+    expect(JSON.parse(kept)).toEqual({ keys: [expect.stringMatching(/^[0-9a-f]{64}$/)] });
+    expect(kept).not.toContain(clientKey);
+    const texts = await keptTexts();
+    expect(texts.length).toBeGreaterThan(10);
+    expect(texts.filter(({ text }) => text.includes(clientKey))).toEqual([]);
+  });
+
+  it('leaves nothing of a prompt on its node, and nothing of an answer with the doorman', async () => {
+    const { content } = JSON.parse((await chat(clientKey)).text).choices[0].message;
+    const texts = await keptTexts();
+    expect(texts.filter(({ text }) => text.includes('Say hello.'))).toEqual([]);
+    const own = texts.filter(({ path }) => path.includes('doorman') && !path.endsWith('.mjs'));
+    expect(own.map(({ path }) => path)).toContainEqual(expect.stringMatching(/doorman\.8080\.log$/));
+    expect(own.filter(({ text }) => text.includes(content))).toEqual([]);
+    expect(JSON.stringify((await rack.observe()).nodes[first]?.facts.doormen)).not.toContain(content);
+  });
+
+  it('comes back by itself when its process dies, and by an apply when it is unloaded', async () => {
+    await rack.behindOurBack(async () => {
+      await rack.asRoot(first, `"$R/bin/launchctl" kill SIGKILL system/${label}`);
+    });
+    expect(await eventually(async () => (await chat(clientKey).catch(() => ({ status: 0 }))).status === 200)).toBe(
+      true,
+    );
+    await rack.behindOurBack(async () => {
+      await rack.asRoot(first, `"$R/bin/launchctl" bootout system/${label}`);
+    });
+    const { plan } = await rack.converge();
+    expect(changesIn(plan)).toEqual([`${first} doorman/8080`]);
+    expect((await chat(clientKey)).status).toBe(200);
+  });
+
+  it('gets back what somebody changed of its keys and of what it is told, and the mesh goes on', async () => {
+    const folder = '"$R/Library/Application Support/meshwright/doorman/8080"';
+    await rack.behindOurBack(async () => {
+      await rack.asRoot(first, `printf '{"keys":"anybody"}' >${folder}/keys/chat; rm ${folder}/config.json`);
+    });
+    const { plan } = await rack.converge();
+    expect(changesIn(plan)).toEqual([`${first} doorman/8080`, `${first} doorman/8080/chat/keys`]);
+    expect((await chat(undefined)).status).toBe(401);
+    expect((await chat(clientKey)).status).toBe(200);
+  });
+
+  it('says why while the mesh is down, and serves again after the next apply', async () => {
+    await rack.behindOurBack(async () => {
+      await rack.asRoot(first, '"$R/bin/launchctl" kill SIGKILL system/dev.meshwright.rank.chat');
+    });
+    expect(await eventually(async () => (await chat(clientKey)).status === 503)).toBe(true);
+    expect((await chat(clientKey)).text).toContain('tiny is down');
+    const { plan } = await rack.converge();
+    const steps = plan.steps.map(({ id }) => String(id)).filter((id) => id.includes('door'));
+    expect(steps).toEqual([`${first}/placement/chat/close-door`, `${first}/placement/chat/open-door`]);
+    expect((await chat(clientKey)).status).toBe(200);
+  });
+
+  it('is closed with the reason while its placement is stopped, and opened by a start', async () => {
+    await rack.apply({ goal: { kind: 'stop', placements: ['chat'] } });
+    const closed = await chat(clientKey);
+    expect(closed.status).toBe(503);
+    expect(closed.text).toContain('tiny takes no requests now: it is stopped.');
+    await rack.apply({ goal: { kind: 'start', placements: ['chat'] } });
+    expect((await chat(clientKey)).status).toBe(200);
+    expect(leftIn(await rack.plan())).toEqual([]);
+  });
+
+  it('is named as hung or busy, with what is inside, while its mesh has no token to spare', async () => {
+    await signalRank('SIGSTOP');
+    const answered = chat(clientKey);
+    expect(await eventually(async () => (await insideNow()) === 1)).toBe(true);
+    const { changes } = await rack.plan();
+    expect(changes.map(({ from }) => from)).toEqual([
+      expect.stringMatching(
+        /^hung: no token: .*; 1 request is inside its door, and nothing of an answer came for [\d.]+ s; it is hung or busy$/,
+      ),
+    ]);
+    await signalRank('SIGCONT');
+    expect((await answered).status).toBe(200);
+    expect(leftIn(await rack.plan())).toEqual([]);
+  });
+
+  it('is drained while its mesh goes on: whoever is inside gets a whole answer, whoever comes is told why', async () => {
+    const drain: Goal = { kind: 'drain', placements: ['chat'], waitMs: 60_000 };
+    await signalRank('SIGSTOP');
+    const answered = chat(clientKey);
+    expect(await eventually(async () => (await insideNow()) === 1)).toBe(true);
+    const draining = rack.apply({ goal: drain });
+    expect(await eventually(async () => (await insideNow(['closed'])) === 1)).toBe(true);
+    const refused = await chat(clientKey);
+    expect(refused.status).toBe(503);
+    expect(refused.text).toContain('tiny takes no requests now: it was drained by its operator.');
+    await signalRank('SIGCONT');
+    const { plan, report, after, exit } = await draining;
+    expect(JSON.parse((await answered).text).choices[0].message.content).not.toBe('');
+    expect(changesIn(plan)).toEqual([`${first} doorman/8080/chat/inside`]);
+    expect(report?.steps.map(({ outcome }) => outcome)).toEqual(['changed', 'unchanged']);
+    expect([leftIn(after), exit]).toEqual([[], 0]);
+    expect(leftIn(await rack.plan(drain))).toEqual([]);
+  });
+
+  it('serves behind its closed door, so that a start only opens it', async () => {
+    const { plan } = await rack.apply({ goal: { kind: 'start', placements: ['chat'] } });
+    expect(plan.steps.map(({ id }) => id)).toEqual([`${first}/doorman/8080/chat/door/open`]);
+    expect((await chat(clientKey)).status).toBe(200);
+  });
+
+  it('is not drained while somebody is inside for longer than the deadline, and says how many', async () => {
+    await signalRank('SIGSTOP');
+    const answered = chat(clientKey);
+    expect(await eventually(async () => (await insideNow()) === 1)).toBe(true);
+    const { report, exit } = await rack.apply({ goal: { kind: 'drain', placements: ['chat'], waitMs: 100 } });
+    expect(report?.steps.at(-1)).toMatchObject({
+      outcome: 'failed',
+      diagnostics: [{ code: 'endpoint/still-inside', detail: `1 inside chat on ${first}.` }],
+    });
+    expect(exit).toBe(4);
+    await signalRank('SIGCONT');
+    expect((await answered).status).toBe(200);
+  });
+
+  it('is opened by an apply, which shows that as a step, where it was left closed', async () => {
+    const { plan } = await rack.converge();
+    expect(changesIn(plan)).toEqual([`${first} doorman/8080/chat/door`]);
+    expect(plan.effects).toEqual([]);
+    expect((await chat(clientKey)).status).toBe(200);
+    await rack.apply({ goal: { kind: 'stop', placements: ['chat'] } });
+    const started = await rack.converge();
+    expect(started.plan.steps.map(({ id }) => id).at(-1)).toBe(`${first}/placement/chat/open-door`);
+    expect((await chat(clientKey)).status).toBe(200);
+  });
+
+  it('takes anybody in when the file says so, without a restart of doorman or mesh', async () => {
+    await rack.declare(pairFile((file) => publish(file, { access: 'anybody' })));
+    const { plan } = await rack.converge();
+    expect(changesIn(plan)).toEqual([`${first} doorman/8080/chat/keys`]);
+    expect((await chat(undefined)).status).toBe(200);
+  });
+
+  it('lets whoever is inside finish at the port that it leaves, before its mesh is stopped, and says where it went', async () => {
+    await signalRank('SIGSTOP');
+    const answered = chat(undefined);
+    expect(await eventually(async () => (await insideNow()) === 1)).toBe(true);
+    await rack.declare(pairFile((file) => publish(file, { port: 8_090, access: 'anybody' })));
+    // A rank that stands still gives no token: the plan stops and starts the mesh, too.
+    const moving = rack.converge();
+    expect(await eventually(async () => (await insideNow(['closed'])) === 1)).toBe(true);
+    const refused = await chat(undefined);
+    expect([refused.status, refused.text]).toEqual([
+      503,
+      expect.stringContaining(`tiny takes no requests now: its endpoint has moved to port 8090 of ${first}.`),
+    ]);
+    await signalRank('SIGCONT');
+    const whole = await answered;
+    expect(whole.status).toBe(200);
+    expect(JSON.parse(whole.text).choices[0].message.content).not.toBe('');
+    expect(changesIn((await moving).plan)).toEqual(
+      expect.arrayContaining([`${first} doorman/8080`, `${first} doorman/8090`]),
+    );
+    expect((await chat(undefined, 'tiny', first, 8_090)).status).toBe(200);
+    await rack.declare(pairFile((file) => publish(file, { access: 'anybody' })));
+    await rack.converge();
+  });
+
+  it('leaves nothing behind when the endpoint is published no more', async () => {
+    await rack.declare(pairFile());
+    const { plan } = await rack.converge();
+    expect(changesIn(plan)).toContain(`${first} doorman/8080`);
+    const left = await rack.asRoot(first, 'ls "$R/Library/LaunchDaemons" "$R/Library/Application Support/meshwright"');
+    expect(left.stdout).not.toContain('doorman');
+  });
+
+  it('takes the place of an endpoint that only its node reached, while that is still at the port', async () => {
+    await rack.declare(published);
+    await rack.converge();
+    expect(await eventually(async () => (await chat(clientKey)).status === 200)).toBe(true);
+    expect((await chat(undefined)).status).toBe(401);
+  });
+});
+
+describe('a published placement with a fallback that another node leads', () => {
+  const fallen = pairFile((file) => {
+    publish(file);
+    filePart(file, 'placements', 'chat')['fallback'] = { nodes: [second], context: '4k' };
+  });
+  const statuses = async () => [(await chat(clientKey)).status, (await chat(clientKey, 'tiny', second)).status];
+
+  it('has a doorman at both leaders, answers where it was started, and at its own again once it was moved back', async () => {
+    expect(await rack.declare(fallen)).toEqual([]);
+    const changes = changesIn((await rack.converge()).plan);
+    expect(changes).toEqual(expect.arrayContaining([`${second} runtime/doorman`, `${second} doorman/8080`]));
+    expect([changes.every((id) => id.startsWith(second)), await statuses()]).toEqual([true, [200, 503]]);
+    const there = await rack.apply({ goal: { kind: 'start', placements: ['chat'], layout: 'fallback' } });
+    const ids = there.plan.steps.map(({ id }) => String(id));
+    const [closed = -1, stopped = -1] = ['close-door', 'stop'].map((verb) =>
+      ids.indexOf(`${first}/placement/chat/${verb}`),
+    );
+    expect([closed >= 0 && closed < stopped, leftIn(there.after), await statuses()]).toEqual([true, [], [503, 200]]);
+    expect(changesIn((await rack.converge()).plan)).toEqual([`${first} placement/chat`]);
+    expect(await statuses()).toEqual([200, 503]);
+  });
+});

@@ -1,0 +1,118 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { hashOf } from '../unit/doorman/hash-of.ts';
+import { chat, rightKey, startDoor, type TestDoor, upstreamAt } from './doorman-door.ts';
+import { startUpstream, type TestUpstream } from './doorman-upstream.ts';
+
+const open: { end: () => Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.end();
+});
+
+async function opened(): Promise<{ door: TestDoor; upstream: TestUpstream }> {
+  const upstream = await startUpstream();
+  const door = await startDoor([upstreamAt(upstream.port)]);
+  open.push(door, { end: upstream.close });
+  return { door, upstream };
+}
+
+/** The status of an answer to an address that no client library would send. */
+const statusOf = (door: TestDoor, path: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port: door.doorman.port, path }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    asked.on('error', reject).end();
+  });
+
+describe('what a doorman refuses of a request', () => {
+  const post = (door: TestDoor, body: string, type = 'application/json'): Promise<Response> =>
+    fetch(`${door.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${rightKey}`, 'content-type': type },
+      body,
+    });
+
+  it('refuses what is no JSON object, names no model, or is too large', async () => {
+    const upstream = await startUpstream();
+    const door = await startDoor([upstreamAt(upstream.port)], { mostBodyBytes: 1_000 });
+    open.push(door, { end: upstream.close });
+    expect((await post(door, '{"model":"tiny"}', 'text/plain')).status).toBe(415);
+    expect((await post(door, '{')).status).toBe(400);
+    expect((await post(door, '[]')).status).toBe(400);
+    expect((await post(door, '{}')).status).toBe(400);
+    expect((await post(door, JSON.stringify({ model: 'tiny', more: 'x'.repeat(1_000) }))).status).toBe(413);
+    expect(upstream.asked).toEqual([]);
+  });
+
+  it('passes on only what asks for text, and by POST', async () => {
+    const { door } = await opened();
+    const headers = { authorization: `Bearer ${rightKey}` };
+    expect((await fetch(`${door.url}/v1/chat/completions`, { headers })).status).toBe(405);
+    expect((await fetch(`${door.url}/v1/models`, { method: 'DELETE', headers })).status).toBe(405);
+    for (const path of ['/slots', '/v1/files', '/models/load', '/doorman/other']) {
+      expect((await fetch(`${door.url}${path}`, { method: 'POST', headers })).status).toBe(404);
+    }
+  });
+
+  it('answers 400 to an address that is none, and logs nothing of it', async () => {
+    const { door } = await opened();
+    const said: unknown[] = [];
+    const log = vi.spyOn(process.stderr, 'write').mockImplementation((text) => said.push(text) > 0);
+    try {
+      for (const path of ['//', 'http://[']) expect(await statusOf(door, path)).toBe(400);
+    } finally {
+      log.mockRestore();
+    }
+    expect(said).toEqual([]);
+  });
+
+  it('tells its counts to nobody behind a proxy', async () => {
+    const { door } = await opened();
+    expect((await fetch(`${door.url}/doorman/status`)).status).toBe(200);
+    for (const name of ['forwarded', 'x-forwarded-for', 'X-Forwarded-Proto', 'via']) {
+      for (const path of ['status', 'inside/chat']) {
+        expect((await fetch(`${door.url}/doorman/${path}`, { headers: { [name]: 'x' } })).status).toBe(404);
+      }
+    }
+  });
+
+  it('takes the key from x-api-key too', async () => {
+    const { door } = await opened();
+    expect((await fetch(`${door.url}/v1/models`, { headers: { 'x-api-key': rightKey } })).status).toBe(200);
+  });
+
+  it('keeps its other doors as they are while the key file of one cannot be read', async () => {
+    const upstream = await startUpstream();
+    const door = await startDoor([
+      upstreamAt(upstream.port),
+      upstreamAt(upstream.port, { placement: 'code', servedName: 'coder' }),
+    ]);
+    open.push(door, { end: upstream.close });
+    const names = async () => (await door.client.models.list()).data.map(({ id }) => id);
+    expect(await names()).toEqual(['tiny', 'coder']);
+    writeFileSync(join(door.keysFolder, 'code'), '{"keys":');
+    expect(await names()).toEqual(['tiny']);
+    rmSync(join(door.keysFolder, 'code'));
+    expect(await names()).toEqual(['tiny']);
+    await expect(door.client.chat.completions.create(chat('coder'))).rejects.toMatchObject({ status: 404 });
+    expect((await door.client.chat.completions.create(chat())).choices).toHaveLength(1);
+  });
+
+  it('takes each key of a list, until it is taken away', async () => {
+    const { door } = await opened();
+    const [ana, ben] = ['key-of-ana-0123456789', 'key-of-ben-0123456789'] as const;
+    door.setKeys({ chat: [ana, ben].map(hashOf) });
+    for (const key of [ana, ben]) {
+      const whole = await door.clientWith(key).chat.completions.create(chat());
+      expect(whole.choices[0]?.message.content).toBe('Hello there');
+    }
+    await expect(door.client.chat.completions.create(chat())).rejects.toMatchObject({ status: 401 });
+    door.setKeys({ chat: [hashOf(ben)] });
+    await expect(door.clientWith(ana).models.list()).rejects.toMatchObject({ status: 401 });
+    expect((await door.clientWith(ben).models.list()).data).toHaveLength(1);
+  });
+});

@@ -1,0 +1,157 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+/** What a runtime of the tests was asked. */
+export interface AskedOnce {
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** A small server that speaks as runtimes do and counts what it sees. */
+export interface TestUpstream {
+  readonly port: number;
+  readonly asked: readonly AskedOnce[];
+  /** Answers that it writes now, the most at once, and how many of its clients broke off. */
+  readonly running: () => number;
+  readonly mostAtOnce: () => number;
+  readonly brokenOff: () => number;
+  /** Pieces that it has written, over all answers. */
+  readonly written: () => number;
+  /** Lets every answer that waits write its next piece; `undefined` sets them free for good. */
+  readonly step: (pieces?: number) => void;
+  readonly close: () => Promise<void>;
+}
+
+export interface UpstreamWish {
+  /** The words of each answer. */
+  readonly words?: readonly string[];
+  /** Each piece waits for {@link TestUpstream.step}. */
+  readonly isHeld?: boolean;
+  /** Writes so many pieces and cuts the connection. */
+  readonly breaksAfter?: number;
+  readonly status?: number;
+  /** Ends a stream with its usage, as `stream_options.include_usage` asks for. */
+  readonly usage?: number;
+}
+
+interface State {
+  readonly wish: UpstreamWish;
+  readonly asked: AskedOnce[];
+  readonly waiting: (() => void)[];
+  running: number;
+  most: number;
+  broken: number;
+  written: number;
+  isFree: boolean;
+  credit: number;
+}
+
+/** Starts one on loopback. */
+export async function startUpstream(wish: UpstreamWish = {}): Promise<TestUpstream> {
+  const isFree = wish.isHeld !== true;
+  const state: State = { wish, asked: [], waiting: [], running: 0, most: 0, broken: 0, written: 0, isFree, credit: 0 };
+  const server = createServer((request, response) => void answer(state, request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    asked: state.asked,
+    running: () => state.running,
+    mostAtOnce: () => state.most,
+    brokenOff: () => state.broken,
+    written: () => state.written,
+    step: (pieces) => {
+      state.isFree = pieces === undefined;
+      state.credit = pieces ?? 0;
+      release(state);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function release(state: State): void {
+  while (state.waiting.length > 0 && (state.isFree || state.credit > 0)) {
+    state.credit -= 1;
+    state.waiting.shift()?.();
+  }
+}
+
+function mayWrite(state: State): Promise<void> {
+  return new Promise((resolve) => {
+    state.waiting.push(resolve);
+    release(state);
+  });
+}
+
+async function answer(state: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  state.asked.push({ path: request.url ?? '', headers: request.headers, body });
+  state.running += 1;
+  state.most = Math.max(state.most, state.running);
+  response.on('close', () => {
+    state.running -= 1;
+    if (!response.writableFinished) state.broken += 1;
+  });
+  const { words = ['Hel', 'lo', ' there'], status = 200 } = state.wish;
+  if (status !== 200) {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(
+      JSON.stringify({ error: { message: 'the runtime declines', type: 'server_error', code: 'declined' } }),
+    );
+    return;
+  }
+  if (body.stream === true) return stream(state, words, response);
+  await mayWrite(state);
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(wholeAnswer(words.join(''), words.length)));
+}
+
+const wholeAnswer = (content: string, tokens: number): unknown => ({
+  id: 'one',
+  object: 'chat.completion',
+  created: 1,
+  model: 'inner',
+  choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 3, completion_tokens: tokens, total_tokens: 3 + tokens },
+});
+
+const event = (fields: object): string =>
+  `data: ${JSON.stringify({ id: 'one', object: 'chat.completion.chunk', created: 1, model: 'inner', ...fields })}\n\n`;
+
+async function stream(state: State, words: readonly string[], response: ServerResponse): Promise<void> {
+  const { breaksAfter, usage } = state.wish;
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write(event({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] }));
+  for (const [at, content] of words.entries()) {
+    await mayWrite(state);
+    if (response.destroyed) return;
+    if (at === breaksAfter) {
+      response.destroy();
+      return;
+    }
+    const isTaken = response.write(event({ choices: [{ index: 0, delta: { content } }] }));
+    state.written += 1;
+    if (!isTaken) await drained(response);
+  }
+  response.write(event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
+  if (usage !== undefined)
+    response.write(event({ choices: [], usage: { prompt_tokens: 3, completion_tokens: usage } }));
+  response.end('data: [DONE]\n\n');
+}
+
+/** Ends when the client takes more, or is gone. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      response.off('drain', end).off('close', end);
+      resolve();
+    };
+    response.on('drain', end).on('close', end);
+  });
+}

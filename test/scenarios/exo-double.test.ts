@@ -1,0 +1,211 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ExoState, parseState } from '../../src/runtimes/exo/answers.ts';
+import { exoCase } from '../unit/runtimes/exo/exo-case.ts';
+import { type Dialect, type Doubles, makeDoubles, modelId, type Name, names } from './exo-doubles.ts';
+import { eventually } from './sim-fixture.ts';
+
+let doubles: Doubles | undefined;
+afterEach(() => doubles?.close());
+
+/** Both, with the lines of their control files there from the beginning. */
+async function started(
+  dialect: Dialect,
+  faults: Readonly<Partial<Record<Name, readonly string[]>>> = {},
+): Promise<Doubles> {
+  doubles = await makeDoubles(dialect);
+  for (const name of names) await doubles.fault(name, ...(faults[name] ?? []));
+  doubles.start('studio-1');
+  doubles.start('studio-2');
+  return doubles;
+}
+
+const stateOf = async (rack: Doubles): Promise<ExoState> => {
+  const { body } = await rack.ask('studio-1', { method: 'GET', path: '/state' });
+  const state = parseState(body);
+  if (state === undefined) throw new Error(`no state: ${body.slice(0, 200)}`);
+  return state;
+};
+
+const chat = (rack: Doubles, { model = modelId, limitMs = 20_000 } = {}) =>
+  rack.ask('studio-1', {
+    limitMs,
+    method: 'POST',
+    path: '/v1/chat/completions',
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }], max_tokens: 1 }),
+  });
+
+/** Every path of keys in a value; ids, ranks and addresses are all one. */
+function shapeOf(value: unknown, path = ''): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((one: unknown) => shapeOf(one, `${path}[]`));
+  if (typeof value !== 'object' || value === null) return [path];
+  return Object.entries(value).flatMap(([key, one]) => shapeOf(one, `${path}.${nameOf(key)}`));
+}
+
+const nameOf = (key: string): string => (/^[0-9a-f-]{32,36}$|^12D3Koo/.test(key) ? '*' : key);
+
+const shape = (text: string): ReadonlySet<string> => new Set(shapeOf(JSON.parse(text)));
+
+describe.each(['1.0.71', 'main'] as const)('the double of exo, dialect %s', (dialect) => {
+  it('places tensor over RDMA on both, answers, and forgets all of it with its master', async () => {
+    const rack = await started(dialect);
+    expect(await rack.talk()).toEqual({ kind: 'done', note: 'Tensor over MlxJaccl on 2 nodes' });
+    const { status, body } = await chat(rack);
+    expect([status, JSON.parse(body).choices[0].message.content]).toEqual([
+      200,
+      expect.stringMatching(/^[0-9a-f]{8}$/),
+    ]);
+    expect((await chat(rack, { model: 'tiny' })).status).toBe(404);
+    expect((await chat(rack)).body.length).toBe(body.length);
+    const before = await stateOf(rack);
+    await rack.stop('studio-1');
+    rack.start('studio-1');
+    expect(
+      await eventually(async () => (await rack.ask('studio-1', { method: 'GET', path: '/node_id' })).status === 200),
+    ).toBe(true);
+    const after = await stateOf(rack);
+    expect([before.instances.length, after.instances.length]).toEqual([1, 0]);
+    expect(after.topology.nodes.filter((id) => before.topology.nodes.includes(id)).length).toBeLessThan(2);
+    expect((await rack.talk()).kind).toBe('done');
+  }, 60_000);
+
+  it('has states and previews of the same form as exo', async () => {
+    const rack = await started(dialect);
+    await rack.talk({ sharding: 'Pipeline', meta: 'MlxRing' });
+    const { body } = await rack.ask('studio-1', { method: 'GET', path: '/state' });
+    const real = dialect === 'main' ? 'state-2node-ring-pipeline-loading.json' : 'state-2node-ring-ready.v1.0.71.json';
+    const known = new Set([...shape(exoCase(real)), ...shape(exoCase('state-4node-jaccl-tensor-ready.json'))]);
+    const ours = [...shape(body)].filter((one) => !one.startsWith('.customModelCards'));
+    expect(ours.filter((one) => !known.has(one))).toEqual([]);
+    expect(ours.some((one) => one.includes('backends'))).toBe(dialect === 'main');
+    const previews = await rack.ask('studio-1', { method: 'GET', path: `/instance/previews?model_id=${modelId}` });
+    const shown = new Set(
+      ['previews-no-rdma.json', 'previews-4node-kimi.json'].flatMap((name) => [...shape(exoCase(name))]),
+    );
+    expect([...shape(previews.body)].filter((one) => !shown.has(one))).toEqual([]);
+  }, 60_000);
+});
+
+describe('the double of exo', () => {
+  it('answers 200 to a placement that its master refuses, and the dialogue finds out', async () => {
+    const rack = await started('main', { 'studio-1': ['refuse-placement'] });
+    expect(await rack.talk()).toMatchObject({ kind: 'failed', code: 'exo/placement-refused' });
+    const body = JSON.stringify({ model_id: modelId, sharding: 'Tensor', instance_meta: 'MlxJaccl', min_nodes: 9 });
+    expect((await rack.ask('studio-1', { method: 'POST', path: '/place_instance', body })).status).toBe(200);
+    expect(await rack.log('studio-1')).toContain('Placement refused');
+  }, 60_000);
+
+  it('offers a ring of one node as tensor over RDMA, which is never chosen', async () => {
+    const rack = await started('main');
+    await rack.talk();
+    const { body } = await rack.ask('studio-1', { method: 'GET', path: `/instance/previews?model_id=${modelId}` });
+    const tagged = JSON.parse(body).previews.filter(
+      (one: { sharding: string; instance_meta: string }) =>
+        one.sharding === 'Tensor' && one.instance_meta === 'MlxJaccl',
+    );
+    expect(tagged.map(({ instance }: { instance: object }) => Object.keys(instance)[0])).toEqual([
+      'MlxRingInstance',
+      'MlxJacclInstance',
+    ]);
+  }, 60_000);
+
+  it('refuses fields that it does not know', async () => {
+    const rack = await started('1.0.71');
+    await rack.talk();
+    const previews = await rack.ask('studio-1', { method: 'GET', path: `/instance/previews?model_id=${modelId}` });
+    const { instance } = JSON.parse(previews.body).previews.at(-1);
+    const text = JSON.stringify({ instance }).replaceAll('"usesCfg"', '"backends":["MlxMetal"],"usesCfg"');
+    const { status, body } = await rack.ask('studio-1', { method: 'POST', path: '/instance', body: text });
+    expect([status, body]).toEqual([422, expect.stringContaining('extra_forbidden')]);
+  }, 60_000);
+
+  it.each([
+    ['stuck-connect', 'while the runners connected', 'runners are connected'],
+    ['stuck-warmup', 'while the model warmed up', 'runners are warm'],
+  ])(
+    'stays where it is with %s, and is given up in time',
+    async (fault, reason, still) => {
+      const rack = await started('main', { 'studio-1': [fault], 'studio-2': [fault] });
+      expect(await rack.talk({}, still)).toMatchObject({ code: 'exo/stuck', reason: expect.stringContaining(reason) });
+      expect((await stateOf(rack)).instances).toEqual([]);
+    },
+    90_000,
+  );
+
+  it('starts failed runners again, five times, and then takes the instance away', async () => {
+    const rack = await started('main', { 'studio-2': ['fail-runner ValueError: Out of luck'] });
+    expect(await rack.talk()).toMatchObject({
+      code: 'exo/runner-failed',
+      reason: expect.stringMatching(/deleted the instance itself.*Out of luck/),
+    });
+    expect(await rack.log('studio-2')).toContain('exceeded 5 retries, requesting deletion');
+  }, 60_000);
+
+  it('loses a placement when its session ends while it is made', async () => {
+    const rack = await started('main', { 'studio-1': ['stuck-warmup', 'session 1'], 'studio-2': ['stuck-warmup'] });
+    const talk = rack.talk();
+    expect(
+      await eventually(async () =>
+        (await rack.ask('studio-1', { method: 'GET', path: '/state' })).body.includes('RunnerWarmingUp'),
+      ),
+    ).toBe(true);
+    await rack.fault('studio-1', 'stuck-warmup', 'session 2');
+    expect(await talk).toMatchObject({ code: 'exo/master-lost' });
+  }, 60_000);
+
+  it('still names nodes that are gone, and runners of no instance, which nobody minds', async () => {
+    const rack = await started('main', { 'studio-1': ['ghosts 2', 'stale-runner'] });
+    expect(await rack.talk()).toEqual({
+      kind: 'done',
+      note: 'Tensor over MlxJaccl on 2 nodes; exo still names 2 that are gone',
+    });
+  }, 60_000);
+
+  it('gives no answer when a member is silent', async () => {
+    const rack = await started('main');
+    await rack.talk();
+    await rack.stop('studio-2', 'SIGKILL');
+    expect(await eventually(async () => (await chat(rack, { limitMs: 3_000 })).status !== 200)).toBe(true);
+  }, 60_000);
+
+  it('says which of its runners its end has cut off, and which have ended before', async () => {
+    const rack = await started('main');
+    await rack.talk();
+    await rack.stop('studio-2');
+    expect(await rack.log('studio-2')).toMatch(/Runner \S+ is cut off while Ready/);
+    rack.start('studio-2');
+    await rack.talk();
+    const [instance] = (await stateOf(rack)).instances;
+    await rack.ask('studio-1', { method: 'DELETE', path: `/instance/${instance?.id}` });
+    expect(await eventually(async () => (await rack.log('studio-2')).includes('has ended'))).toBe(true);
+    await rack.stop('studio-2');
+    expect(await rack.log('studio-2')).not.toContain('is cut off');
+  }, 60_000);
+
+  it('is alone when it sees nobody', async () => {
+    const rack = await started('main', { 'studio-2': ['alone'] });
+    const still = 'it does not see studio-2';
+    expect(await rack.talk({}, still)).toMatchObject({ code: 'exo/mesh-incomplete', reason: still });
+  }, 60_000);
+
+  it.each([
+    ['main', { env: { EXO_LIBP2P_NAMESPACE: 'x' } }, 1, 'EXO_LIBP2P_NAMESPACE has been removed'],
+    ['main', { words: ['--bootstrap-peers', 'x'] }, 1, 'Bootstrap peers has been temporarily removed'],
+    ['main', { words: ['--libp2p-port', '5'] }, 2, 'unrecognized arguments: --libp2p-port'],
+    ['1.0.71', { words: ['--namespace', 'x'] }, 2, 'unrecognized arguments: --namespace'],
+    ['1.0.71', { env: { HOME: '/dev/null/x' } }, 1, 'PermissionError'],
+  ] as const)('ends as exo %s does with %j', async (dialect, start, code, said) => {
+    doubles = await makeDoubles(dialect);
+    doubles.start('studio-1', start);
+    const end = await doubles.ended('studio-1');
+    expect([end.code, end.said]).toEqual([code, expect.stringContaining(said)]);
+  });
+
+  it('runs once in a home', async () => {
+    const rack = await started('main');
+    expect(
+      await eventually(async () => (await rack.ask('studio-1', { method: 'GET', path: '/node_id' })).status === 200),
+    ).toBe(true);
+    rack.start('studio-1');
+    expect((await rack.ended('studio-1')).said).toContain('already running');
+  });
+});

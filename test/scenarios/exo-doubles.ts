@@ -1,0 +1,192 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ExoPlacement } from '../../src/model/dialogue-call.ts';
+import { nodeName } from '../../src/model/node.ts';
+import { beginDialogue } from '../../src/runtimes/dialogues.ts';
+import type { Talk, TalkRequest } from '../../src/runtimes/talk.ts';
+import { writeExoImage, writeIndexedModel } from '../../src/sim/exo/exo-image.ts';
+import { createPortClaims, type PortClaims } from '../../src/sim/host/link-table-ports.ts';
+import { expectNobodyBelow } from './leftovers.ts';
+
+/** The dialects of exo. */
+export type Dialect = '1.0.71' | 'main';
+
+/** A model that lies in the folder of all of them; no card of exo's own has it. */
+export const modelId = 'acme/tiny';
+
+const apiPort = 52_500;
+const meshPort = 53_000;
+/** In rank order. */
+export const names = ['studio-1', 'studio-2'] as const;
+
+/** One of them. */
+export type Name = (typeof names)[number];
+
+/** The words of a command line, and what of the environment differs. */
+export interface Start {
+  readonly words?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Two doubles of exo on Macs that are a few scripts, with one cable between them. */
+export interface Doubles {
+  readonly start: (name: Name, more?: Start) => void;
+  /** Whether it has ended, and what it said. */
+  readonly ended: (name: Name) => Promise<{ readonly code: number | null; readonly said: string }>;
+  readonly stop: (name: Name, signal?: NodeJS.Signals) => Promise<void>;
+  /** The lines of its control file. */
+  readonly fault: (name: Name, ...lines: readonly string[]) => Promise<void>;
+  readonly ask: (
+    name: Name,
+    request: Pick<TalkRequest, 'method' | 'path' | 'body' | 'limitMs'>,
+  ) => Promise<{ readonly status: number; readonly body: string }>;
+  /**
+   * Talks a placement over with them as a step does, ten times as fast. Its time is counted by its looks: whoever is slow
+   * is not given up any sooner. Where nothing moves any more, by what `still` says, the rest of the looks comes at once.
+   */
+  readonly talk: (change?: Partial<ExoPlacement>, still?: string) => Promise<Talk>;
+  readonly log: (name: Name) => Promise<string>;
+  readonly close: () => Promise<void>;
+}
+
+const script = (lines: string): string => `#!/bin/sh\n${lines}\n`;
+
+/** The tools that exo asks by name, as far as it asks them. */
+function toolsOf(at: number): Readonly<Record<string, string>> {
+  const bus = {
+    domain_uuid_key: `U${at}`,
+    _items: [{ domain_uuid_key: `U${1 - at}` }],
+    receptacle_1_tag: { receptacle_id_key: '2', current_speed_key: '80 Gb/s' },
+  };
+  return {
+    ifconfig: `printf 'en3: flags=1\\n\\tinet 10.77.0.${at + 1} netmask 0xfffffffc broadcast 10.77.0.3\\n'`,
+    networksetup: "printf '\\nHardware Port: Thunderbolt 2\\nDevice: en3\\nEthernet Address: x\\n'",
+    system_profiler: `cat <<'X'\n${JSON.stringify({ SPThunderboltDataType: [bus] })}\nX`,
+    sysctl: 'echo 549755813888',
+    rdma_ctl: 'echo enabled',
+    hostname: `echo ${names[at] ?? ''}.lan`,
+  };
+}
+
+/** One that was started, with everything that it has said. */
+interface Started {
+  readonly child: ChildProcess;
+  readonly said: Buffer[];
+  /** Resolves when it has ended and nothing that it said is still to come. */
+  readonly closed: Promise<unknown>;
+}
+
+async function end(one: Started | undefined, signal: NodeJS.Signals): Promise<void> {
+  one?.child.kill(signal);
+  await one?.closed;
+}
+
+/** Makes both, and starts none of them. */
+export async function makeDoubles(dialect: Dialect): Promise<Doubles> {
+  const folder = await mkdtemp(join(tmpdir(), 'mw-exo-'));
+  const claims: PortClaims = createPortClaims();
+  await writeExoImage(join(folder, 'exo.dmg'), dialect);
+  await writeIndexedModel(join(folder, 'model'));
+  const meet = [await claims.take(), await claims.take()];
+  const api = [await claims.take(), await claims.take()];
+  for (const [at, name] of names.entries()) {
+    await makeMac(join(folder, name), { at, meet, api: api[at] ?? 0, folder });
+  }
+  const running = new Map<Name, Started>();
+  // More than run under a name: another one that is started in the same home ends, and the first one goes on.
+  const all: Started[] = [];
+  const own = dialect === 'main' ? ['--namespace', 'test', '--zenoh-port'] : ['--libp2p-port'];
+  const ask: Doubles['ask'] = async (name, { method, path, body, limitMs = 20_000 }) => {
+    const signal = AbortSignal.timeout(limitMs);
+    const url = `http://127.0.0.1:${api[names.indexOf(name)]}${path}`;
+    try {
+      const answer = await fetch(url, { method, signal, ...(body === undefined ? {} : { body }) });
+      return { status: answer.status, body: await answer.text() };
+    } catch {
+      return { status: 0, body: '' };
+    }
+  };
+  const stop: Doubles['stop'] = async (name, signal = 'SIGTERM') => end(running.get(name), signal);
+  return {
+    start: (name, { words, env } = {}) => {
+      const root = join(folder, name);
+      const forced = name === 'studio-1' ? ['--force-master'] : [];
+      const usual = [...forced, '--api-port', String(apiPort), ...own, String(meshPort)];
+      const child = spawn(join(root, 'EXO.app/Contents/Resources/exo/exo'), words ?? usual, {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: {
+          PATH: `${root}/bin:/usr/bin:/bin`,
+          HOME: `${root}/home`,
+          EXO_OFFLINE: 'true',
+          EXO_MODELS_READ_ONLY_DIRS: `${root}/models`,
+          MESHWRIGHT_LINK_TABLE: `${root}/.sim/link-table`,
+          MESHWRIGHT_CLOCK: '0.25',
+          ...(dialect === 'main' ? {} : { EXO_LIBP2P_NAMESPACE: 'test' }),
+          ...env,
+        },
+      });
+      const said: Buffer[] = [];
+      for (const output of [child.stdout, child.stderr]) output.on('data', (piece: Buffer) => said.push(piece));
+      const one = { child, said, closed: once(child, 'close') };
+      all.push(one);
+      running.set(name, one);
+    },
+    ended: async (name) => {
+      const one = running.get(name);
+      await one?.closed;
+      return { code: one?.child.exitCode ?? null, said: saidBy(one) };
+    },
+    stop,
+    fault: (name, ...lines) =>
+      writeFile(join(folder, name, '.sim/exo-faults'), lines.map((one) => `${one}\n`).join('')),
+    ask,
+    talk: async (change = {}, still = '') => {
+      let atMs = 0;
+      const nodes = names.map((name) => nodeName(name));
+      const usual = { nodes, port: apiPort, modelId, sharding: 'Tensor', meta: 'MlxJaccl', bytesPerNode: 1 } as const;
+      let talk = beginDialogue({ name: 'exo-place', args: { ...usual, ...change } });
+      while (talk.kind === 'ask') {
+        const isStill = still !== '' && talk.about.includes(still);
+        await sleep(isStill ? 1 : talk.afterMs / 10);
+        const { node } = talk.request;
+        const askedMs = performance.now();
+        const heard = await ask(names.find((name) => name === node) ?? 'studio-1', talk.request);
+        atMs += talk.afterMs + performance.now() - askedMs;
+        talk = talk.hear({ ...heard, atMs });
+      }
+      return talk;
+    },
+    log: (name) => Promise.resolve(saidBy(running.get(name))),
+    close: async () => {
+      await Promise.all(all.map((one) => end(one, 'SIGKILL')));
+      await claims.close();
+      await rm(folder, { recursive: true, force: true });
+      await expectNobodyBelow(folder);
+    },
+  };
+}
+
+const saidBy = (one: Started | undefined): string => Buffer.concat(one?.said ?? []).toString('utf8');
+
+interface Mac {
+  readonly at: number;
+  readonly meet: readonly number[];
+  readonly api: number;
+  readonly folder: string;
+}
+
+async function makeMac(root: string, { at, meet, api, folder }: Mac): Promise<void> {
+  for (const name of ['bin', 'home', '.sim', 'models']) await mkdir(join(root, name), { recursive: true });
+  execFileSync('tar', ['-xzf', join(folder, 'exo.dmg'), '-C', root]);
+  await symlink(join(folder, 'model'), join(root, 'models', modelId.replace('/', '--')));
+  for (const [name, lines] of Object.entries(toolsOf(at))) {
+    await writeFile(join(root, 'bin', name), script(lines));
+    await chmod(join(root, 'bin', name), 0o755);
+  }
+  const addresses = meet.map((port, other) => `10.77.0.${other + 1}:${meshPort} 127.0.0.1:${port}\n`).join('');
+  await writeFile(join(root, '.sim/link-table'), `${addresses}127.0.0.1:${apiPort} 127.0.0.1:${api}\n`);
+}

@@ -1,0 +1,200 @@
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunReport } from '../../src/apply/run-report.ts';
+import type { Act } from '../../src/model/step.ts';
+import { writeExoBuild, writeExoImage, writeIndexedModel } from '../../src/sim/exo/exo-image.ts';
+import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
+import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { hurried } from './failed-start.ts';
+import { eventually } from './sim-fixture.ts';
+
+const versions = { '1.0.71': 'release', main: 'main' } as const;
+type Dialect = keyof typeof versions;
+
+/** Two nodes of the example, with a placement of exo over RDMA. */
+function exoFile(dialect: Dialect, change: (file: FileValue) => void = () => undefined): FileValue {
+  return pairFile((file) => {
+    file['runtimes'] = {
+      exo: {
+        driver: 'exo',
+        archive: `./dist/exo-${versions[dialect]}.dmg`,
+        version: dialect === 'main' ? '1.0.72' : dialect,
+      },
+    };
+    file['models'] = { tiny: { source: './models/indexed', repository: 'acme/indexed' } };
+    Object.assign(filePart(file, 'placements', 'chat'), {
+      runtime: 'exo',
+      transport: 'rdma',
+      expect: { firstToken: '4s' },
+    });
+    change(file);
+  });
+}
+
+let rack: ConvergeRack;
+const nodes = [first, second] as const;
+
+const fault = async (...lines: readonly string[]): Promise<void> => {
+  for (const node of nodes) {
+    const root = rack.fleet().nodes[node]?.root ?? '';
+    await writeFile(join(root, '.sim/exo-faults'), lines.map((line) => `${line}\n`).join(''));
+  }
+};
+
+const logPath = '/Library/Application Support/meshwright/log/chat.log';
+
+const logOf = async (node: string): Promise<string> => (await rack.asRoot(node, `"$R/bin/cat" "$R${logPath}"`)).stdout;
+
+const stop = { kind: 'stop', placements: ['chat'] } as const;
+
+type Dialogue = Extract<Act, { readonly kind: 'dialogue' }>['name'];
+
+/** What a dialogue of a run came to, by its name. */
+const talkOf = (report: RunReport | undefined, name: Dialogue = 'exo-place') =>
+  report?.steps
+    .filter(({ step }) => step.act.kind === 'dialogue' && step.act.name === name)
+    .map(({ outcome, diagnostics }) => ({ outcome, codes: diagnostics.map(({ code }) => code) }));
+
+describe.each(['1.0.71', 'main'] as const)('a placement on exo, dialect %s', { timeout: patience }, (dialect) => {
+  beforeAll(async () => {
+    rack = await startConvergeRack(`exo-${dialect}`, pairFile());
+    await writeExoImage(join(rack.folder, `dist/exo-${versions[dialect]}.dmg`), dialect);
+    await writeIndexedModel(join(rack.folder, 'models/indexed'));
+    expect(await rack.declare(exoFile(dialect))).toEqual([]);
+  }, patience);
+  afterAll(() => rack.stop());
+
+  it("comes from nothing to a token, though exo's own daemon was there", async () => {
+    await rack.behindOurBack((fleet) => fleet.setFault(['daemon-conflict', second]));
+    const { plan, report } = await rack.converge();
+    expect(changesIn(plan)).toEqual(expect.arrayContaining([`${first} runtime/exo`, `${first} placement/chat`]));
+    expect(talkOf(report)).toEqual([{ outcome: 'changed', codes: [] }]);
+    expect(
+      rack
+        .fleet()
+        .processes()
+        .map(({ node }) => node)
+        .sort(),
+    ).toEqual([...nodes]);
+    expect(await logOf(first)).toContain('Starting node');
+  });
+
+  it('has nothing to do a second time', async () => {
+    const { plan } = await rack.apply();
+    expect([leftIn(plan), plan.effects]).toEqual([[], []]);
+  });
+
+  it('is placed again when a member was killed, since exo forgot it', async () => {
+    await rack.behindOurBack(async (fleet) => {
+      for (const one of fleet.processes()) if (one.node === second) process.kill(one.pid, 'SIGKILL');
+      // The others answer until they miss it.
+      const log = join(fleet.nodes[first]?.root ?? '', logPath);
+      expect(await eventually(() => readFileSync(log, 'utf8').includes('due to node disconnection'))).toBe(true);
+    });
+    const { plan, report } = await rack.converge();
+    expect(plan.changes.map(({ id }) => id)).toContain(`${first} placement/chat`);
+    expect(talkOf(report)).toEqual([{ outcome: 'changed', codes: [] }]);
+    expect((await logOf(second)).match(/Starting node/g)).toHaveLength(2);
+  });
+
+  it('ends its runners itself before its processes are told to end', async () => {
+    const { report } = await rack.converge({ goal: stop });
+    expect(talkOf(report, 'exo-farewell')).toEqual([{ outcome: 'changed', codes: [] }]);
+    expect(rack.fleet().processes()).toEqual([]);
+    for (const node of nodes) {
+      const [, last = ''] = /.*Starting node(.*)$/s.exec(await logOf(node)) ?? [];
+      expect(last).toMatch(/Runner \S+ has ended\n(?:.*\n)*exo: stopped/);
+      expect(last).not.toContain('is cut off');
+    }
+  });
+});
+
+describe('a placement that exo does not make', { timeout: patience }, () => {
+  beforeAll(async () => {
+    rack = await startConvergeRack('exo-refuses', pairFile());
+    await writeExoImage(join(rack.folder, 'dist/exo-main.dmg'), 'main');
+    await writeIndexedModel(join(rack.folder, 'models/indexed'));
+    expect(await rack.declare(exoFile('main'))).toEqual([]);
+  }, patience);
+  afterAll(() => rack.stop());
+
+  it.each([
+    ['refuse-placement', 'exo/placement-refused'],
+    ['stuck-warmup', 'exo/stuck'],
+    ['fail-runner ValueError: [jaccl] Changing queue pair to RTR failed with errno 96', 'exo/runner-failed'],
+  ])('is stopped as a whole, and says why: %s', async (line, code) => {
+    await fault(line);
+    const { report } = await rack.behindOurBack(() => rack.apply({ timing: hurried }));
+    expect(talkOf(report)).toEqual([{ outcome: 'failed', codes: expect.arrayContaining([code]) }]);
+    expect(rack.fleet().processes()).toEqual([]);
+  });
+
+  it('is made when exo makes it', async () => {
+    await fault();
+    expect(leftIn((await rack.converge()).after)).toEqual([]);
+  });
+
+  it('is made again when a run was cut off behind the farewell', async () => {
+    const script = `ask() { "$R/usr/bin/curl" -q -s -m 5 "$@"; }
+i=$(ask http://127.0.0.1:8080/state)
+i=\${i#*'"instanceId":"'}
+i=\${i%%'"'*}
+ask -X DELETE "http://127.0.0.1:8080/instance/$i"
+n=0
+while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 50 ]; do n=$((n + 1)); sleep 0.2; done`;
+    const { stdout } = await rack.behindOurBack(() => rack.asRoot(first, script));
+    expect(stdout).toContain('Command received');
+    const { plan } = await rack.converge();
+    expect(plan.changes.map(({ id }) => id)).toEqual([`${first} placement/chat`]);
+  });
+
+  it('serves on when the file names a commit of which the archive is no build', async () => {
+    const [commit, other] = ['b5375f8cee4368d09e1ce96a56b9f81fb0bc81aa', 'cdf1add8673b1a1d7fcc7b36eead1a0f2adca15a'];
+    await writeExoBuild(join(rack.folder, 'dist/exo-build.tar.gz'), commit);
+    const fromSource = exoFile('main', (file) => {
+      const runtime = filePart(file, 'runtimes', 'exo');
+      Object.assign(runtime, { archive: './dist/exo-build.tar.gz', program: `exo-${other}/exo` });
+    });
+    expect(await rack.declare(fromSource)).toEqual([]);
+    const { report } = await rack.apply();
+    expect(report?.diagnostics.map(({ detail }) => detail)).toContainEqual(
+      expect.stringContaining(`the archive has no program exo-${other}/exo`),
+    );
+    expect(report?.steps.filter(({ step }) => step.act.kind === 'dialogue').map(({ outcome }) => outcome)).toEqual([
+      'skipped',
+      'skipped',
+    ]);
+    expect(rack.fleet().processes()).toHaveLength(2);
+    expect(await rack.declare(exoFile('main'))).toEqual([]);
+    const { plan } = await rack.converge();
+    expect(changesIn(plan)).toEqual(nodes.map((node) => `${node} staging`));
+  });
+
+  it('is stopped all the same when its runners do not end, and that is said', async () => {
+    await fault('stuck-shutdown');
+    const { report, exit } = await rack.apply({ goal: stop, timing: hurried });
+    expect(talkOf(report, 'exo-farewell')).toEqual([{ outcome: 'unchanged', codes: ['exo/no-farewell'] }]);
+    expect([rack.fleet().processes(), exit]).toEqual([[], 0]);
+    expect(await logOf(second)).toContain('is cut off while ShuttingDown');
+    await fault();
+  });
+
+  it('is refused beforehand without the name or the index that exo wants, and with words of its driver', async () => {
+    const codesOf = async (change: (file: FileValue) => void): Promise<readonly string[]> => {
+      expect(await rack.declare(exoFile('main', change))).toEqual([]);
+      return [...new Set((await rack.plan()).blockers.map(({ code }) => code))];
+    };
+    expect(await codesOf((file) => delete filePart(file, 'models', 'tiny')['repository'])).toContain(
+      'exo/no-repository',
+    );
+    expect(
+      await codesOf((file) => Object.assign(filePart(file, 'models', 'tiny'), { source: './models/tiny' })),
+    ).toContain('exo/no-index');
+    const reserved = (file: FileValue): void => {
+      Object.assign(filePart(file, 'placements', 'chat'), { env: { EXO_HOME: 'x' }, args: ['--namespace=x'] });
+    };
+    expect(await codesOf(reserved)).toEqual(['placement/reserved-word']);
+  });
+});

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isFull } from '../../is-full.ts';
+import { chooseKills, countOfAll, kindsOf, stepsWithout } from './choose-kills.ts';
+import type { KillScenario } from './scenarios.ts';
+import { type KillBench, openBench } from './try-kills.ts';
+
+/** Ends a run in which nothing happens any more; no machine is so slow. */
+const limitMs = isFull ? 3_600_000 : 600_000;
+
+/** How many kills are tried of each scenario, without MESHWRIGHT_FULL. */
+const sampled = 2;
+
+/** Kills the controllers of these scenarios, at every point of their rehearsal and for each successor. */
+export function describeKills(seed: string, scenarios: readonly KillScenario[]): void {
+  let bench: KillBench;
+  beforeAll(async () => {
+    bench = await openBench(seed);
+  }, limitMs);
+  afterAll(() => bench.stop(), limitMs);
+
+  describe.each(scenarios)('a controller that is killed in $name', (scenario) => {
+    it('leaves nothing that the next apply does not bring to the same end', { timeout: limitMs }, async () => {
+      const rehearsal = await bench.rehearse(scenario);
+      const { plans, points } = rehearsal;
+      expect(kindsOf(plans)).toEqual({ classes: scenario.classes, acts: scenario.acts });
+      expect(stepsWithout(plans, points)).toEqual([]);
+      const { done, bad } = await bench.tryAll(scenario, rehearsal, chooseKills(points, sampled));
+      expect(bad).toEqual([]);
+      expect(new Set(done).size).toBe(isFull ? countOfAll(points) : sampled);
+    });
+  });
+}

@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cacheProgram } from '../../src/runtimes/llamacpp-rpc/cache-program.ts';
+import { fnv1a64 } from '../../src/runtimes/llamacpp-rpc/fnv.ts';
+import { cachedShape, meshAnswer, soloAnswer, startWorker } from '../llama/local-llama.ts';
+import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
+import { writeTinyGguf } from '../llama/tiny-gguf.ts';
+
+const found = findLlamaPackages();
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mw-cache-'));
+  await writeFile(join(folder, 'verify.pl'), cacheProgram);
+  await writeFile(join(folder, 'worker'), '#!/bin/sh\nprintf "worker %s\\n" "$*"\n');
+  await chmod(join(folder, 'worker'), 0o755);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const digestOfModel = 'a'.repeat(64);
+
+/** Runs the program before a worker that only says with which words it was started; gives the lines of both, sorted. */
+function verify(cache: string, model = digestOfModel): readonly string[] {
+  const words = [join(folder, 'verify.pl'), cache, model, join(folder, 'worker'), '--host', '10.77.0.2'];
+  return execFileSync('perl', words, { encoding: 'utf8' }).trim().split('\n').sort();
+}
+
+/** A cache with these contents under the names of their hashes. */
+async function cacheOf(name: string, contents: readonly Uint8Array[]): Promise<string> {
+  const cache = join(folder, name);
+  await mkdir(join(cache, 'rpc'), { recursive: true });
+  await writeFile(join(cache, 'model'), digestOfModel);
+  for (const content of contents) await writeFile(join(cache, 'rpc', fnv1a64(content)), content);
+  return cache;
+}
+
+const namesIn = (cache: string): Promise<string[]> => readdir(join(cache, 'rpc'));
+
+describe('the cache of a worker', () => {
+  it('keeps what is what its name says, and loses everything else by name, before the worker starts', async () => {
+    const contents = fc.sample(fc.uint8Array({ minLength: 1, maxLength: 70_000 }), { seed: 7, numRuns: 30 });
+    const cache = await cacheOf('mixed', contents);
+    const names = await namesIn(cache);
+    const [broken = '', cut = ''] = names;
+    await writeFile(
+      join(cache, 'rpc', broken),
+      Buffer.concat([await readFile(join(cache, 'rpc', broken)), Buffer.of(0)]),
+    );
+    await writeFile(join(cache, 'rpc', cut), '');
+    await writeFile(join(cache, 'rpc', 'stranger'), 'x');
+    const lines = verify(cache);
+    expect(lines.filter((line) => line.includes('was not'))).toEqual(
+      [broken, cut, 'stranger'].map((name) => `meshwright: cached tensor ${name} was not what its name says`).sort(),
+    );
+    expect(lines.filter((line) => line.includes(' is what'))).toHaveLength(names.length - 2);
+    expect(lines.at(-1)).toBe('worker --host 10.77.0.2');
+    expect((await namesIn(cache)).sort()).toEqual(names.filter((name) => name !== broken && name !== cut).sort());
+    expect(verify(cache).some((line) => line.includes('was not'))).toBe(false);
+  });
+
+  it('is empty for another model, and may not be there yet', async () => {
+    const cache = await cacheOf('other', [Buffer.from('a tensor')]);
+    expect(verify(cache, 'b'.repeat(64))).toEqual(['worker --host 10.77.0.2']);
+    expect(await namesIn(cache)).toEqual([]);
+    await mkdir(join(folder, 'fresh'));
+    expect(verify(join(folder, 'fresh'))).toEqual(['worker --host 10.77.0.2']);
+  });
+});
+
+describe.skipIf(found.kind === 'missing')('the cache of a real worker', { timeout: 120_000 }, () => {
+  it('names tensors by the hash of their bytes; a changed one gives another answer in silence, unless verified', async () => {
+    const packages = llamaPackages(found);
+    const model = join(folder, 'model.gguf');
+    await writeTinyGguf(model, cachedShape);
+    const golden = await soloAnswer(packages, model, ['--ctx-size', '512', '--parallel', '1']);
+    const cache = join(folder, 'real');
+    await mkdir(cache);
+    const ask = async (): Promise<string> => {
+      const worker = await startWorker(packages, { cacheFolder: cache });
+      try {
+        return await meshAnswer(packages, model, [worker.port]);
+      } finally {
+        await worker.stop();
+      }
+    };
+    verify(cache);
+    expect(await ask()).toBe(golden);
+    const names = await namesIn(cache);
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) expect(fnv1a64(await readFile(join(cache, 'rpc', name)))).toBe(name);
+    const [changed = ''] = names;
+    const content = await readFile(join(cache, 'rpc', changed));
+    content.fill(0x3c, 0, content.length / 2);
+    await writeFile(join(cache, 'rpc', changed), content);
+    expect(await ask()).not.toBe(golden);
+    expect(verify(cache)).toContain(`meshwright: cached tensor ${changed} was not what its name says`);
+    expect(await ask()).toBe(golden);
+    expect((await namesIn(cache)).sort()).toEqual(names.sort());
+  });
+});

@@ -1,0 +1,117 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { llamaBytes } from '../../src/desired/llama-units.ts';
+import type { ModelShape } from '../../src/model/model-shape.ts';
+import { ggufHeader } from '../../src/models/gguf.ts';
+import { ggufShape } from '../../src/models/gguf-shape.ts';
+import { observe } from '../../src/runtimes/llamacpp-rpc/observe.ts';
+import { type LocalLlama, startServer, startWorker } from '../llama/local-llama.ts';
+import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
+import { type TinyShape, writeTinyGguf } from '../llama/tiny-gguf.ts';
+
+const found = findLlamaPackages();
+const mostWorkers = 4;
+let folder: string;
+let workers: readonly LocalLlama[];
+
+beforeAll(async () => {
+  if (found.kind === 'missing') return;
+  folder = await mkdtemp(join(tmpdir(), 'mw-llama-'));
+  workers = await Promise.all(Array.from({ length: mostWorkers }, () => startWorker(llamaPackages(found))));
+}, 60_000);
+afterAll(async () => {
+  for (const worker of workers ?? []) await worker.stop();
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+});
+
+interface Case {
+  readonly shape: TinyShape;
+  /** Of each worker. */
+  readonly shares: readonly number[];
+  readonly contextTokens: number;
+}
+
+const headDims = 32;
+
+/** Models of every kind of attention, up to a few tens of megabytes, over two to four workers. */
+const cases: fc.Arbitrary<Case> = fc
+  .record({
+    layers: fc.integer({ min: 1, max: 11 }),
+    heads: fc.constantFrom(2, 4, 8, 16),
+    divisor: fc.constantFrom(1, 2, 4, 8, 16),
+    widths: fc.integer({ min: 1, max: 4 }),
+    shares: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 2, maxLength: mostWorkers }),
+    contextTokens: fc.constantFrom(256, 512, 1_024, 2_048, 4_096),
+  })
+  .map(({ layers, heads, divisor, widths, shares, contextTokens }) => ({
+    shape: {
+      layers,
+      hidden: heads * headDims,
+      heads,
+      kvHeads: Math.max(1, heads / divisor),
+      intermediate: widths * heads * headDims,
+      context: 4_096,
+    },
+    shares,
+    contextTokens,
+  }));
+
+/** The shape as the product reads it from the file. */
+async function shapeIn(path: string): Promise<ModelShape> {
+  const content = await readFile(path);
+  const header = ggufHeader(content, content.length);
+  if (header.kind !== 'known') throw new Error(`the header of the model: ${header.kind}`);
+  const fact = ggufShape(header.metadata, header.tensors);
+  if (fact.kind !== 'known') throw new Error(fact.why);
+  return fact.shape;
+}
+
+/** The MiB that a log says of a kind of buffer on each worker, as they are printed; `0.00` where it says nothing. */
+const loggedIn = (log: string, kind: string, ports: readonly number[]): readonly string[] =>
+  ports.map((port) => {
+    const line = new RegExp(`RPC\\d+\\[127\\.0\\.0\\.1:${port}\\] +${kind} buffer size = +([\\d.]+) MiB`);
+    return line.exec(log)?.[1] ?? '0.00';
+  });
+
+/** The last printed digit may be either of two where the bytes are half of one. */
+const isPrinted = (bytes: number, printed: string): boolean =>
+  Math.abs(bytes / 2 ** 20 - Number(printed)) <= 0.005 + 1e-9;
+
+describe.skipIf(found.kind === 'missing')('what each device holds of a model of the real llama.cpp', () => {
+  it('is what the product has predicted, for 30 random shapes', { timeout: 240_000 }, async () => {
+    const wrong: unknown[] = [];
+    for (const one of fc.sample(cases, { seed: 20_260_928, numRuns: 30 })) {
+      const path = join(folder, 'model.gguf');
+      await writeTinyGguf(path, one.shape);
+      const ports = workers.slice(0, one.shares.length).map(({ port }) => port);
+      const server = await startServer(llamaPackages(found), path, [
+        ...['--rpc', ports.map((port) => `127.0.0.1:${port}`).join(',')],
+        ...['--split-mode', 'layer', '--tensor-split', one.shares.join(','), '--n-gpu-layers', '9999'],
+        ...['--ctx-size', String(one.contextTokens), '--parallel', '1', '--log-verbosity', '4', '--no-warmup'],
+      ]);
+      await server.stop();
+      // A computer without a GPU has the workers alone; llama.cpp's last device is what a leader is to the product.
+      const inRankOrder = [...one.shares.slice(-1), ...one.shares.slice(0, -1)];
+      const ranks = llamaBytes(await shapeIn(path), inRankOrder, one.contextTokens);
+      const devices = [...ranks.slice(1), ...ranks.slice(0, 1)];
+      const weights = loggedIn(server.log(), 'model', ports);
+      const caches = loggedIn(server.log(), 'KV', ports);
+      const isRight = devices.every(
+        ({ weightBytes, cacheBytes }, device) =>
+          isPrinted(weightBytes, weights[device] ?? '') && isPrinted(cacheBytes, caches[device] ?? ''),
+      );
+      expect(server.log()).toMatch(/model buffer size = +[\d.]+ MiB/);
+      // All of them are at one address here, so that the product adds them up.
+      const { held = [] } = observe(server.log().split('\n'));
+      const ofWorkers = held.find(({ address }) => address === '127.0.0.1');
+      const sumOf = (printed: readonly string[]): number =>
+        printed.reduce((sum, one) => sum + Math.round(Number(one) * 2 ** 20), 0);
+      expect([ofWorkers?.weights, ofWorkers?.cache]).toEqual([sumOf(weights), sumOf(caches)]);
+      if (!isRight) wrong.push({ one, devices, weights, caches });
+    }
+    expect(wrong).toEqual([]);
+  });
+});

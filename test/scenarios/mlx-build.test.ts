@@ -1,0 +1,176 @@
+import { lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JobCall } from '../../src/model/node-script.ts';
+import { scriptBody } from '../../src/script/node-scripts/registry.ts';
+import { sealName, stagedArchive, stagedExtra, stagedTree, treeFolder } from '../../src/script/tree-paths.ts';
+import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/mlx/mlx-archive.ts';
+import { tarGz } from '../../src/sim/reference/tar-gz.ts';
+import type { MacRoot } from '../unit/script/mac-root.ts';
+import { isVerified, makeJobRoot, runJob, sha256 } from '../unit/script/run-job.ts';
+import { exampleDigest } from '../unit/script/script-examples.ts';
+import { scriptShells } from '../unit/script/shells.ts';
+
+const tree = { kind: 'runtime', name: 'mlx', digest: exampleDigest } as const;
+const [shell] = scriptShells;
+if (shell === undefined) throw new Error('this computer has no shell');
+
+let folder = '';
+let uv: Buffer;
+let list = '';
+const roots: MacRoot[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mw-build-'));
+  await writeUvArchive(join(folder, 'uv.tar.gz'));
+  await writeRequirements(join(folder, 'requirements.lock'));
+  await writeWheels(join(folder, 'wheels'));
+  uv = await readFile(join(folder, 'uv.tar.gz'));
+  list = await readFile(join(folder, 'requirements.lock'), 'utf8');
+});
+afterAll(async () => {
+  for (const root of roots) root.remove();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Given {
+  readonly archive?: Buffer;
+  readonly requirements?: string;
+  /** What the list was when it was declared. */
+  readonly declared?: string;
+  readonly python?: string;
+  readonly network?: string;
+  /** Names of the wheels that are sent along; absent where everything comes from the network. */
+  readonly wheels?: readonly string[];
+}
+
+/** A node to which everything was sent, and the job that makes the runtime of it. */
+async function build({ archive = uv, requirements = list, declared, python = '3.12', network, wheels }: Given = {}) {
+  const root = makeJobRoot(shell as NonNullable<typeof shell>);
+  roots.push(root);
+  root.file(stagedArchive(tree, 'tar.gz').path, '');
+  writeFileSync(join(root.folder, stagedArchive(tree, 'tar.gz').path), archive);
+  root.file(stagedExtra(tree, 'requirements.lock').path, requirements);
+  if (network !== undefined) root.file('/.sim/uv', network);
+  const extras = [
+    { name: 'requirements.lock', sha256: sha256(declared ?? requirements) },
+    ...(wheels ?? []).map((name) => {
+      const content = readFileSync(join(folder, 'wheels', name));
+      root.file(stagedExtra(tree, name).path, '');
+      writeFileSync(join(root.folder, stagedExtra(tree, name).path), content);
+      return { name, sha256: sha256(content) };
+    }),
+  ];
+  const call: JobCall = {
+    name: 'build-python',
+    args: { tree, archive: 'tar.gz', sha256: sha256(archive), extras, python, isOffline: wheels !== undefined },
+  };
+  return { root, poll: await runJob(root, call) };
+}
+
+const inside = (root: MacRoot, path: string): string => join(root.folder, stagedTree(tree).path, path);
+
+describe('the job that makes a Python', () => {
+  it('leaves a whole tree, in which every path is that of the place where it is published', async () => {
+    const { root, poll } = await build();
+    expect(poll).toMatchObject({ exit: 0 });
+    expect(isVerified(root, tree)).toBe(true);
+    const final = `${root.folder}${treeFolder(tree).path}/python/cpython-3.12.12-macos-aarch64-none/bin`;
+    expect(readlinkSync(inside(root, 'venv/bin/python'))).toBe(`${final}/python3.12`);
+    expect(readFileSync(inside(root, 'venv/pyvenv.cfg'), 'utf8')).toContain(`home = ${final}\n`);
+    const { result } = await root.runBody(scriptBody({ name: 'publish-tree', args: { tree, jobs: [] } }));
+    expect(result).toMatchObject({ isChanged: true });
+    const published = join(root.folder, treeFolder(tree).path);
+    expect(lstatSync(`${published}/venv/lib/python3.12/site-packages/mlx_lm-0.31.3.dist-info`).isDirectory()).toBe(
+      true,
+    );
+    expect(readFileSync(`${published}/venv/bin/python`, 'utf8')).toMatch(/^#!\/usr\/bin\/perl/);
+  });
+
+  it('writes into the seal what came out, the same on every node, and another wheel is another library', async () => {
+    const seals = await Promise.all(
+      [undefined, undefined, 'macosx_15_0_arm64\n'].map(async (network) => {
+        const { root } = await build({ ...(network === undefined ? {} : { network }) });
+        await root.runBody(scriptBody({ name: 'publish-tree', args: { tree, jobs: [] } }));
+        return root
+          .read(`${treeFolder(tree).path}/${sealName}`)
+          .split('\n')
+          .slice(2, -1);
+      }),
+    );
+    const [one = [], other = [], odd = []] = seals;
+    expect(one.map((line) => line.replace(/[0-9a-f]{64}$/, '…'))).toEqual([
+      'python=cpython-3.12.12-macos-aarch64-none',
+      'packages=…',
+      'library.mlx.core.cpython-312-darwin.so=…',
+      'library.mlx.lib.libjaccl.dylib=…',
+      'library.mlx.lib.libmlx.dylib=…',
+      'library.mlx.lib.mlx.metallib=…',
+    ]);
+    expect(other).toEqual(one);
+    expect(odd.filter((line, at) => line !== one[at]).map((line) => line.split('=')[0])).toEqual([
+      'packages',
+      'library.mlx.lib.libjaccl.dylib',
+      'library.mlx.lib.libmlx.dylib',
+      'library.mlx.lib.mlx.metallib',
+    ]);
+  });
+
+  it('takes everything from wheels that were sent along, and leaves none of them in the tree', async () => {
+    const wheels = readdirSync(join(folder, 'wheels'));
+    const offline = { network: 'offline\n', wheels };
+    const { root, poll } = await build(offline);
+    expect(poll).toMatchObject({ exit: 0 });
+    expect(readdirSync(inside(root, '')).toSorted()).toEqual([
+      'python',
+      'requirements.lock',
+      'uv-aarch64-apple-darwin',
+      'venv',
+    ]);
+    for (const [lost, slug, text] of [
+      ['numpy-', 'packages', 'numpy was not found in the provided package locations'],
+      ['cpython-', 'python', 'No such file or directory'],
+    ] as const) {
+      const rest = wheels.filter((name) => !name.startsWith(lost));
+      expect((await build({ ...offline, wheels: rest })).poll).toMatchObject({
+        exit: 1,
+        failure: { slug, text: expect.stringContaining(text) },
+      });
+    }
+  });
+
+  it('leaves no link behind that names the staging folder', async () => {
+    const { root } = await build();
+    expect(readdirSync(inside(root, 'python'))).toEqual(['cpython-3.12.12-macos-aarch64-none']);
+  });
+
+  it.each([
+    ['a package without a hash', { requirements: 'mlx==0.31.2\n' }, 'packages', 'all requirements must have a hash'],
+    [
+      'a package whose bytes are others',
+      { requirements: `mlx==0.31.2 --hash=sha256:${'0'.repeat(64)}\n` },
+      'packages',
+      'Hash mismatch for `mlx==0.31.2`',
+    ],
+    [
+      'a package that nobody has',
+      { requirements: `mlxx==0.31.2 --hash=sha256:${'0'.repeat(64)}\n` },
+      'packages',
+      'not found in the package registry',
+    ],
+    ['no network', { network: 'offline\n' }, 'python', 'failed to lookup address information'],
+    ['a Python that there is not', { python: '3.99' }, 'python', 'No download found for request: 3.99'],
+    ['a list that was changed on its way', { declared: 'other' }, 'wrong-digest', 'has the sha256'],
+    [
+      'an archive without uv',
+      { archive: tarGz([{ path: 'bin/other', mode: 0o755, content: Buffer.from('x') }]) },
+      'no-uv',
+      'the archive has no program uv',
+    ],
+  ] as const)('fails with %s, and says which', async (_, given, slug, text) => {
+    const { root, poll } = await build(given);
+    expect(poll).toMatchObject({ state: 'ended', exit: 1, failure: { slug, text: expect.stringContaining(text) } });
+    expect(isVerified(root, tree)).toBe(false);
+  });
+});

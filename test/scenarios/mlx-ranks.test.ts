@@ -1,0 +1,279 @@
+import { connect } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import {
+  coordinator,
+  deviceTowards,
+  endpoint,
+  fullMatrix,
+  type MlxBench,
+  openBench,
+  openRack,
+  type RackWish,
+  type RankRack,
+  ringAddress,
+  type StartedRank,
+} from './mlx-ranks.ts';
+
+let bench: MlxBench;
+let rack: RankRack;
+beforeAll(async () => {
+  bench = await openBench();
+});
+afterEach(() => rack.close());
+afterAll(() => bench.remove());
+
+const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 25_000, interval: 20 });
+const says = (rank: StartedRank | undefined, text: string): Promise<void> =>
+  until(() => expect(rank?.log()).toContain(text));
+
+/** All ranks, each after the one before it has been started. */
+async function startAll(wish: RackWish): Promise<readonly StartedRank[]> {
+  rack = await openRack(bench, wish);
+  const ranks = Array.from({ length: wish.size }, (_, rank) => rack.start(rank));
+  await Promise.all(ranks.map((rank) => says(rank, `group of ${wish.size} ranks`)));
+  await says(ranks[0], 'Starting httpd');
+  return ranks;
+}
+
+interface Said {
+  readonly status: number;
+  readonly text: string;
+}
+
+async function ask(more: Readonly<Record<string, unknown>> = {}, deadlineMs = 20_000): Promise<Said> {
+  const response = await fetch(`http://${rack.place(endpoint)}/v1/chat/completions`, {
+    method: 'POST',
+    signal: AbortSignal.timeout(deadlineMs),
+    body: JSON.stringify({ model: 'default_model', messages: [{ role: 'user', content: 'Who is there?' }], ...more }),
+  });
+  const answer = JSON.parse(await response.text());
+  return { status: response.status, text: String(answer.choices?.[0].message.content ?? answer.error) };
+}
+
+const healthStatus = async (): Promise<number> => (await fetch(`http://${rack.place(endpoint)}/health`)).status;
+
+/** Nothing comes back, while the process goes on to say that it is well. */
+async function expectHung(): Promise<void> {
+  await expect(ask({}, 700)).rejects.toThrow();
+  expect(await healthStatus()).toBe(200);
+}
+
+const digest = /^[0-9a-f]{64}$/;
+
+describe('ranks of the double of mlx', () => {
+  it.each([
+    { size: 2, backend: 'jaccl' },
+    { size: 4, backend: 'jaccl' },
+    { size: 2, backend: 'ring' },
+    { size: 3, backend: 'ring' },
+  ] as const)('$size over $backend give one and the same answer', async (wish) => {
+    await startAll(wish);
+    const whole = await ask();
+    expect(whole).toEqual({ status: 200, text: expect.stringMatching(digest) });
+    expect(await ask()).toEqual(whole);
+    expect(await ask({ max_tokens: 1 })).toEqual({ status: 200, text: whole.text.slice(0, 8) });
+    await rack.put(1, 'model/config.json', '{"model_type": "other"}');
+    expect((await ask()).text).not.toBe(whole.text);
+  });
+
+  it('streams what it would answer', async () => {
+    await startAll({ size: 2 });
+    const { text } = await ask();
+    const response = await fetch(`http://${rack.place(endpoint)}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'Who is there?' }], stream: true }),
+    });
+    const parts = [...(await response.text()).matchAll(/"content":"([0-9a-f]{8})"/g)].map(([, part]) => part);
+    expect([parts.length, parts.join('')]).toEqual([8, text]);
+  });
+
+  it('take no other name for their model, and list what is not loaded', async () => {
+    await startAll({ size: 2 });
+    expect((await ask({ model: 'tiny' })).status).toBe(404);
+    const listed = await fetch(`http://${rack.place(endpoint)}/v1/models`);
+    expect(await listed.text()).not.toContain('default_model');
+  });
+
+  it.each([1, 2])('hang when rank %d is gone, end with no TERM, and say that they are well', async (lost) => {
+    const ranks = await startAll({ size: 3 });
+    ranks[lost]?.process.kill('SIGKILL');
+    await ranks[lost]?.ended;
+    await expectHung();
+    await new Promise((resolve) => setTimeout(resolve, 2_200));
+    const others = ranks.filter((_, rank) => rank !== lost);
+    for (const rank of others) rank.process.kill('SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(others.map(({ process: child }) => child.exitCode)).toEqual([null, null]);
+    expect(await healthStatus()).toBe(200);
+  });
+
+  it('hang while a rank is stopped, and go on with it', async () => {
+    const ranks = await startAll({ size: 2 });
+    ranks[1]?.process.kill('SIGSTOP');
+    await expectHung();
+    ranks[1]?.process.kill('SIGCONT');
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('hang when nothing comes through a cable any more', async () => {
+    await startAll({ size: 2 });
+    await rack.put(1, 'rdma-cables', `${deviceTowards(1, 0)} 10.77.1.0 active mac-1 - -\n`);
+    await expectHung();
+  });
+
+  it('end with TERM while all is well', async () => {
+    const ranks = await startAll({ size: 2 });
+    for (const rank of ranks) rank.process.kill('SIGTERM');
+    expect(await Promise.all(ranks.map(({ ended }) => ended))).toEqual([0, 0]);
+  });
+});
+
+/** What the first rank that ends says, with everything started at once. */
+async function failing(wish: RackWish, of: number, prepare: () => Promise<void> | void = () => undefined) {
+  rack = await openRack(bench, wish);
+  await prepare();
+  const ranks = Array.from({ length: wish.size }, (_, rank) => rack.start(rank));
+  const one = ranks[of];
+  const code = await one?.ended;
+  return { code, last: one?.log().trimEnd().split('\n').at(-1) };
+}
+
+describe('a start of the double of mlx', () => {
+  it('fails where a device of the matrix is not on that Mac, and takes the others along', async () => {
+    const matrix = fullMatrix(3);
+    if (matrix[1]) matrix[1][2] = 'rdma_en12';
+    const { code, last } = await failing({ size: 3, matrix }, 1);
+    expect([code, last]).toEqual([1, 'RuntimeError: [jaccl] Could not find device rdma_en12 (2 available)']);
+    expect(await rack.ranks[0]?.ended).toBe(1);
+    expect(rack.ranks[0]?.log()).toContain('[jaccl] Recv failed with errno=2');
+  });
+
+  it('fails with errno 60 where a row names the cable to another rank', async () => {
+    const matrix = fullMatrix(3);
+    matrix[0] = [null, deviceTowards(0, 2), deviceTowards(0, 1)];
+    const { code, last } = await failing({ size: 3, matrix }, 0);
+    expect([code, last]).toEqual([1, 'ValueError: [jaccl] Changing queue pair to RTR failed with errno 60']);
+  });
+
+  it('fails with errno 22 where a cable has no address', async () => {
+    const { last } = await failing({ size: 2 }, 0, () =>
+      rack.put(0, 'rdma-cables', `${deviceTowards(0, 1)} - active mac-0 mac-1 ${deviceTowards(1, 0)}\n`),
+    );
+    expect(last).toBe('ValueError: [jaccl] Changing queue pair to RTR failed with errno 22');
+  });
+
+  it.each([
+    ['alloc_pd 12', "RuntimeError: [jaccl] Couldn't allocate protection domain"],
+    ['create_qp 16', "RuntimeError: [jaccl] Creating the queue pair failed with 'Resource busy (16)'."],
+    ['rtr 22', 'ValueError: [jaccl] Changing queue pair to RTR failed with errno 22'],
+  ])('fails as the verbs library does: %s', async (call, expected) => {
+    const { code, last } = await failing({ size: 2 }, 1, () => rack.put(1, 'verbs', `${call}\n`));
+    expect([code, last]).toEqual([1, expected]);
+  });
+
+  it('fails where a port is down', async () => {
+    const { last } = await failing({ size: 2 }, 1, () =>
+      rack.put(1, 'rdma-cables', `${deviceTowards(1, 0)} 10.77.1.0 down mac-1 - -\n`),
+    );
+    expect(last).toBe("RuntimeError: [jaccl] Couldn't allocate protection domain");
+  });
+
+  it.each([
+    ['a row too short', [[null, 'rdma_en3'], [null]], 'contain the connectivity of each rank'],
+    [
+      'a cable too few',
+      [
+        [null, 'rdma_en3', null],
+        ['rdma_en9', null, 'rdma_en3'],
+        [null, 'rdma_en9', null],
+      ],
+      'You need to provide via environment',
+    ],
+    ['no list', { hosts: [] }, 'The device file should start with an array'],
+  ])('refuses a matrix with %s', async (_, matrix, expected) => {
+    const { code, last } = await failing({ size: 3, matrix }, 0);
+    expect([code, last]).toEqual([1, expect.stringContaining(expected)]);
+  });
+
+  it.each(['MLX_IBV_DEVICES', 'MLX_JACCL_COORDINATOR'])('needs %s, since its group is strict', async (name) => {
+    rack = await openRack(bench, { size: 2 });
+    const rank = rack.start(1, { env: { [name]: undefined } });
+    expect(await rank.ended).toBe(1);
+    expect(rank.log()).toContain('You need to provide via environment variables');
+  });
+
+  it('gives up after four tries within fifteen seconds when the leader is not there', async () => {
+    rack = await openRack(bench, { size: 2, clock: 0.1 });
+    const rank = rack.start(1);
+    expect(await rank.ended).toBe(1);
+    const waits = [...rank.log().matchAll(/Connection attempt \d waiting (\d+) ms/g)].map(([, ms]) => Number(ms));
+    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000]);
+    expect(rank.log()).toContain("Couldn't connect (error: 61)");
+  });
+
+  it('waits as the leader for ever, for a rank that never comes', async () => {
+    rack = await openRack(bench, { size: 3 });
+    const ranks = [0, 1].map((rank) => rack.start(rank));
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(ranks.map(({ process: child }) => child.exitCode)).toEqual([null, null]);
+    expect(ranks[0]?.log()).toBe('');
+  });
+
+  it('is broken by whoever only connects to the coordinator', async () => {
+    rack = await openRack(bench, { size: 3 });
+    const leader = rack.start(0);
+    const [host = '', port = ''] = rack.place(coordinator).split(':');
+    const probe = (): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const socket = connect(Number(port), host, () => resolve(void socket.destroy()));
+        socket.once('error', reject);
+      });
+    await vi.waitFor(probe, { timeout: 25_000, interval: 20 });
+    rack.start(1);
+    expect(await leader.ended).toBe(1);
+    expect(leader.log()).toContain('[jaccl] Recv failed with errno=');
+  });
+
+  it('goes round in a ring where the file says so, with cables only to the neighbours', async () => {
+    const near = (rank: number, other: number): boolean => [1, 3].includes((other - rank + 4) % 4);
+    const rows = fullMatrix(4).map((row, rank) => row.map((device, other) => (near(rank, other) ? [device] : null)));
+    rack = await openRack(bench, { size: 4, matrix: rows });
+    const ranks = [0, 1, 2, 3].map((rank) => rack.start(rank, { env: { MLX_JACCL_RING: '1' } }));
+    await says(ranks[0], 'Starting httpd');
+    expect((await ask()).status).toBe(200);
+  });
+
+  it('over sockets waits for its neighbour and gives up after half a minute', async () => {
+    rack = await openRack(bench, { size: 2, backend: 'ring', clock: 0.1 });
+    await rack.put(1, 'hosts.json', JSON.stringify([['10.9.9.9:1'], [ringAddress(1)]]));
+    const rank = rack.start(1);
+    expect(await rank.ended).toBe(1);
+    expect(rank.log().match(/waiting/g)).toHaveLength(5);
+  });
+
+  it('refuses an option that the server does not have, once the group is there', async () => {
+    rack = await openRack(bench, { size: 1, matrix: [[null]] });
+    const rank = rack.start(0, { words: ['--fit', 'off'] });
+    expect([await rank.ended, rank.log()]).toEqual([1, expect.stringContaining('You need to provide')]);
+  });
+});
+
+describe('the double of uv', () => {
+  it.each([
+    [['python', 'install', '3.12'], 'it would write into ~/.local/bin'],
+    [['python', 'install', '--no-bin', '2.7'], 'No download found'],
+    [['venv', '--python', '3.13', '/tmp/never'], 'No interpreter found for Python 3.13'],
+    [['pip', 'install', 'mlx'], 'unrecognized subcommand'],
+    [['pip', 'sync', '--python', 'x/bin/python', 'list'], 'without hashes anything could come'],
+    [['pip', 'sync', '--require-hashes', '--upgrade', 'list'], "unexpected argument '--upgrade' found"],
+  ])('refuses %j', async (words, expected) => {
+    rack = await openRack(bench, { size: 1 });
+    const { status, error } = bench.uv(words);
+    expect([status, error]).toEqual([2, expect.stringContaining(expected)]);
+  });
+
+  it('decides nothing by a file of somebody else', async () => {
+    rack = await openRack(bench, { size: 1 });
+    expect(bench.uv(['--version'], {})).toEqual({ status: 2, error: 'error: UV_NO_CONFIG is not 1' });
+  });
+});

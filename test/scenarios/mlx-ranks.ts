@@ -1,0 +1,203 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rankProgram } from '../../src/runtimes/mlx/rank-program.ts';
+import { createPortClaims } from '../../src/sim/host/link-table-ports.ts';
+import { writeRequirements, writeUvArchive } from '../../src/sim/mlx/mlx-archive.ts';
+import { writeTinyModel } from '../../src/sim/reference/reference.ts';
+import { expectNobodyBelow } from './leftovers.ts';
+
+/** Where ranks meet, and where the leader answers, as the ranks know it. */
+export const coordinator = '198.18.0.10:51000';
+export const endpoint = '127.0.0.1:8080';
+
+/** What a call of the double of uv came to. */
+export interface UvAnswer {
+  readonly status: number | null;
+  readonly error: string;
+}
+
+/** The doubles, unpacked, with a venv for ranks. */
+export interface MlxBench {
+  readonly folder: string;
+  /** Calls the double of uv; its own variables stand in the environment unless others are given. */
+  readonly uv: (words: readonly string[], env?: Readonly<Record<string, string>>) => UvAnswer;
+  /** Makes one more venv from the usual list. */
+  readonly venv: (name: string) => string;
+  readonly remove: () => Promise<void>;
+}
+
+/** The whole environment that meshwright gives to uv, below a folder. */
+const uvEnvironment = (folder: string): Readonly<Record<string, string>> => ({
+  UV_NO_CONFIG: '1',
+  UV_MANAGED_PYTHON: '1',
+  UV_NO_CACHE: '1',
+  UV_PYTHON_INSTALL_DIR: `${folder}/opt/meshwright/python`,
+});
+
+/** Unpacks the doubles into a folder of their own. */
+export async function openBench(): Promise<MlxBench> {
+  const folder = await mkdtemp(join(tmpdir(), 'mw-mlx-'));
+  await writeUvArchive(join(folder, 'uv.tar.gz'));
+  await writeRequirements(join(folder, 'requirements.lock'));
+  await writeFile(join(folder, 'rank.py'), rankProgram);
+  spawnSync('tar', ['-xzf', join(folder, 'uv.tar.gz'), '-C', folder]);
+  const program = join(folder, 'uv-aarch64-apple-darwin/uv');
+  const uv: MlxBench['uv'] = (words, env = uvEnvironment(folder)) => {
+    const { status, stderr } = spawnSync(program, words, {
+      env: { PATH: process.env['PATH'], ...env },
+      encoding: 'utf8',
+    });
+    return { status, error: stderr.trimEnd() };
+  };
+  return {
+    folder,
+    uv,
+    venv: (name) => {
+      const to = join(folder, name);
+      const calls = [
+        ['python', 'install', '--no-bin', '3.12'],
+        ['venv', '--relocatable', '--no-project', '--python', '3.12', to],
+        [
+          'pip',
+          'sync',
+          '--require-hashes',
+          '--no-build',
+          '--python',
+          `${to}/bin/python`,
+          `${folder}/requirements.lock`,
+        ],
+      ];
+      for (const words of calls) {
+        const { status, error } = uv(words);
+        if (status !== 0) throw new Error(error);
+      }
+      return to;
+    },
+    remove: async () => {
+      await rm(folder, { recursive: true, force: true });
+      await expectNobodyBelow(folder);
+    },
+  };
+}
+
+/** One rank that was started. */
+export interface StartedRank {
+  readonly process: ChildProcess;
+  /** Everything that it has written, stdout and stderr in one. */
+  readonly log: () => string;
+  /** Resolves with the exit code, or the signal. */
+  readonly ended: Promise<number | string | null>;
+}
+
+/** Ranks of one mesh below folders of their own, each with what it would find on its Mac. */
+export interface RankRack {
+  readonly ranks: readonly StartedRank[];
+  readonly start: (rank: number, change?: StartChange) => StartedRank;
+  /** Writes one file beside the table of a rank. */
+  readonly put: (rank: number, name: string, text: string) => Promise<void>;
+  readonly place: (address: string) => string;
+  readonly close: () => Promise<void>;
+}
+
+/** What is different of one rank. */
+export interface StartChange {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly words?: readonly string[];
+}
+
+/** What a rack is made of. */
+export interface RackWish {
+  readonly size: number;
+  readonly backend?: 'jaccl' | 'ring';
+  /** Rows of the matrix of devices; every pair cabled unless it is given. */
+  readonly matrix?: unknown;
+  /** Real seconds for a second of the Mac. */
+  readonly clock?: number;
+}
+
+/** The device on one rank that leads to another one. */
+export const deviceTowards = (rank: number, other: number): string => `rdma_en${2 + ((other - rank + 8) % 8)}`;
+
+/** Every pair cabled. */
+export const fullMatrix = (size: number): (string | null)[][] =>
+  Array.from({ length: size }, (_, rank) =>
+    Array.from({ length: size }, (__, other) => (rank === other ? null : deviceTowards(rank, other))),
+  );
+
+const cablesOf = (rank: number, size: number): string =>
+  Array.from({ length: size }, (_, other) => other)
+    .filter((other) => other !== rank)
+    .map(
+      (other) =>
+        `${deviceTowards(rank, other)} 10.77.${rank}.${other} active mac-${rank} mac-${other} ${deviceTowards(other, rank)}\n`,
+    )
+    .join('');
+
+/** Address at which a rank of a ring listens. */
+export const ringAddress = (rank: number): string => `10.77.0.${rank + 1}:51000`;
+
+async function replace(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text);
+  await rename(`${path}.new`, path);
+}
+
+/** Puts up a rack: folders, tables and models, no rank yet. */
+export async function openRack(bench: MlxBench, wish: RackWish): Promise<RankRack> {
+  const { size, backend = 'jaccl', matrix = fullMatrix(size), clock = 0.2 } = wish;
+  const claims = createPortClaims();
+  const addresses = [coordinator, endpoint, ...Array.from({ length: size }, (_, rank) => ringAddress(rank))];
+  const places = new Map<string, string>();
+  for (const address of addresses) places.set(address, `127.0.0.1:${await claims.take()}`);
+  const venv = bench.venv(`venv-${places.get(endpoint)?.slice(10)}`);
+  const home = (rank: number): string => join(venv, `rank-${rank}`);
+  for (let rank = 0; rank < size; rank += 1) {
+    await mkdir(home(rank), { recursive: true });
+    await replace(join(home(rank), 'link-table'), [...places].map((pair) => `${pair.join(' ')}\n`).join(''));
+    await replace(join(home(rank), 'rdma-cables'), cablesOf(rank, size));
+    await replace(join(home(rank), 'devices.json'), JSON.stringify(matrix));
+    await replace(join(home(rank), 'hosts.json'), JSON.stringify(addresses.slice(2).map((one) => [one])));
+    await writeTinyModel(join(home(rank), 'model'), 2_000);
+  }
+  const ranks: StartedRank[] = [];
+  const start: RankRack['start'] = (rank, { env = {}, words = [] } = {}) => {
+    const options = ['--model', join(home(rank), 'model'), '--port', '8080', ...words];
+    const child = spawn(
+      `${venv}/bin/python`,
+      ['-u', join(bench.folder, 'rank.py'), backend, String(size), ...options],
+      {
+        env: {
+          PATH: process.env['PATH'],
+          MESHWRIGHT_LINK_TABLE: join(home(rank), 'link-table'),
+          MESHWRIGHT_CLOCK: String(clock),
+          MLX_RANK: String(rank),
+          MLX_IBV_DEVICES: join(home(rank), 'devices.json'),
+          MLX_JACCL_COORDINATOR: coordinator,
+          MLX_HOSTFILE: join(home(rank), 'hosts.json'),
+          ...env,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    const said: string[] = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => said.push(String(piece)));
+    const ended = new Promise<number | string | null>((resolve) =>
+      child.once('close', (code, signal) => resolve(code ?? signal)),
+    );
+    const started: StartedRank = { process: child, log: () => said.join(''), ended };
+    ranks.push(started);
+    return started;
+  };
+  return {
+    ranks,
+    start,
+    put: (rank, name, text) => replace(join(home(rank), name), text),
+    place: (address) => places.get(address) ?? '',
+    close: async () => {
+      for (const { process: child } of ranks) child.kill('SIGKILL');
+      await Promise.all(ranks.map(({ ended }) => ended));
+      await claims.close();
+    },
+  };
+}

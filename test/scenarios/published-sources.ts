@@ -1,0 +1,39 @@
+import { fileURLToPath } from 'node:url';
+import type { DesiredFleet } from '../../src/model/desired.ts';
+import { digest } from '../../src/model/digest.ts';
+import { known } from '../../src/model/known.ts';
+import { writeNodeArchive } from '../../src/sim/reference/node-archive.ts';
+import { hashOf } from '../unit/doorman/hash-of.ts';
+import { type FileValue, filePart } from './converge-file.ts';
+
+/** What clients of the tests send. */
+export const clientKey = 'key-of-a-client-0123456789';
+
+/** Where the double of Node lies below the folder of a rack, as a cluster file names it. */
+const nodeArchive = './dist/node-v22.0.0-darwin-arm64.tar.gz';
+
+/** Publishes the one placement of a file. */
+export function publish(file: FileValue, endpoint: FileValue = { apiKey: { env: 'CLIENT_KEY' } }): void {
+  file['doorman'] = { node: nodeArchive };
+  filePart(file, 'placements', 'chat')['endpoint'] = { port: 8_080, listen: 'lan', servedName: 'tiny', ...endpoint };
+}
+
+/** A fleet whose doorman is the one that was built for the tests. */
+export function withBuiltDoorman(fleet: DesiredFleet): DesiredFleet {
+  const { doorman } = fleet;
+  if (doorman === undefined) return fleet;
+  const source = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
+  return { ...fleet, doorman: { ...doorman, extras: doorman.extras.map((extra) => ({ ...extra, source })) } };
+}
+
+/** The hashes that the command line would have made of {@link clientKey}. */
+export const keysOf = ({ placements }: DesiredFleet) =>
+  Object.fromEntries(
+    placements
+      .filter(({ publication }) => publication?.apiKeys !== undefined)
+      .map(({ name }) => [name, known([digest(hashOf(clientKey))])]),
+  );
+
+/** Writes the double of Node beside the other sources of a rack. */
+export const writePublishedSources = (folder: string): Promise<unknown> =>
+  writeNodeArchive(`${folder}/${nodeArchive.slice(2)}`);

@@ -1,0 +1,111 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeExoImage, writeIndexedModel } from '../../src/sim/exo/exo-image.ts';
+import { filePart, first, pairFile, second } from './converge-file.ts';
+import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { hurried, justBefore, toldOfRanks } from './failed-start.ts';
+
+/** Two Macs of the example with exo over RDMA, which is given up soon when it does not join. */
+const file = (state: 'serving' | 'stopped') =>
+  pairFile((value) => {
+    value['runtimes'] = { exo: { driver: 'exo', archive: './dist/exo-main.dmg', version: '1.0.72' } };
+    value['models'] = { tiny: { source: './models/indexed', repository: 'acme/indexed' } };
+    const chat = filePart(value, 'placements', 'chat');
+    Object.assign(chat, { runtime: 'exo', transport: 'rdma', state, expect: { firstToken: '4s' } });
+  });
+
+let rack: ConvergeRack;
+beforeAll(async () => {
+  rack = await startConvergeRack('exo-start', pairFile());
+  await writeExoImage(join(rack.folder, 'dist/exo-main.dmg'), 'main');
+  await writeIndexedModel(join(rack.folder, 'models/indexed'));
+  expect(await rack.declare(file('stopped'))).toEqual([]);
+  await rack.converge();
+  expect(await rack.declare(file('serving'))).toEqual([]);
+}, patience);
+afterAll(() => rack.stop());
+
+const at = (node: string, path: string): string => join(rack.fleet().nodes[node]?.root ?? '', path);
+const home = '/Library/Application Support/meshwright/placements/chat/files/home/.exo';
+
+function signal(node: string, name: NodeJS.Signals): void {
+  const found = rack
+    .fleet()
+    .processes()
+    .find((one) => one.node === node);
+  if (found === undefined) throw new Error(`no rank runs on ${node}`);
+  process.kill(found.pid, name);
+}
+
+interface Failure {
+  readonly what: string;
+  readonly before: string;
+  readonly happen: (node: string) => void;
+  readonly heal?: (node: string) => Promise<void>;
+  /** What is told of the rank that failed first; that none says why where it only stands still. */
+  readonly told: (rank: string) => unknown;
+}
+
+const named = (said: string) => (rank: string) => ({
+  code: 'mesh/first-failing-rank',
+  detail: expect.stringMatching(new RegExp(`^Rank ${rank} exited \\(.+\\)\\.(?: .+)? It said:\\n(?:.*\\n)*.*${said}`)),
+});
+
+const failures: readonly Failure[] = [
+  {
+    what: 'says that it cannot have its home, and ends',
+    before: 'kick',
+    happen: (node) => {
+      rmSync(at(node, home), { recursive: true, force: true });
+      writeFileSync(at(node, home), '');
+    },
+    heal: (node) => rm(at(node, home)),
+    told: named('File exists'),
+  },
+  {
+    what: 'is killed before it has joined',
+    before: 'joined',
+    happen: (node) => signal(node, 'SIGKILL'),
+    told: (rank) => ({
+      code: 'mesh/first-failing-rank',
+      detail: expect.stringMatching(new RegExp(`^Rank ${rank} exited`)),
+    }),
+  },
+  {
+    what: 'stands still',
+    before: 'joined',
+    happen: (node) => signal(node, 'SIGSTOP'),
+    told: () => ({ code: 'mesh/no-failing-rank', detail: expect.stringContaining('No rank of 2 has ended') }),
+  },
+];
+
+const nodes = [first, second] as const;
+const cases = failures.flatMap((failure) => nodes.map((node, rank) => ({ ...failure, node, rank })));
+
+describe('a start of exo', { timeout: patience }, () => {
+  it.each(cases)('leaves nothing running when the rank of $node $what', async ({ node, rank, ...one }) => {
+    // Followers are started when the leader has joined: each has a gate of its own.
+    const happening = justBefore(one.before, () => one.happen(node), one.before === 'kick' ? node : undefined);
+    const { report, after } = await rack.behindOurBack(() =>
+      rack.apply({ onEvent: happening.listen, timing: hurried }),
+    );
+    expect(happening.hasHappened()).toBe(true);
+    expect(rack.fleet().processes()).toEqual([]);
+    expect(toldOfRanks(report)).toEqual([one.told(`${rank} on ${node}`)]);
+    expect(leftIn(after)).not.toEqual([]);
+    await one.heal?.(node);
+  });
+
+  it('brings the mesh up when nothing fails any more', async () => {
+    await rack.converge();
+    expect(
+      rack
+        .fleet()
+        .processes()
+        .map(({ node }) => node)
+        .sort(),
+    ).toEqual([...nodes]);
+  });
+});

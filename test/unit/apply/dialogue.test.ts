@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { scaledTiming } from '../../../src/apply/run-timing.ts';
+import type { Session, SessionAnswer } from '../../../src/apply/session.ts';
+import type { StepContext, StepProgress } from '../../../src/apply/steps/context.ts';
+import { runStep } from '../../../src/apply/steps/run-step.ts';
+import type { NodeName } from '../../../src/model/node.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { type Step, stepId } from '../../../src/model/step.ts';
+import { exoCase, ids } from '../runtimes/exo/exo-case.ts';
+
+const [first, second] = [nodeName('studio-1'), nodeName('studio-2')];
+
+const stepWith = (deadlineMs: number): Step => ({
+  id: stepId('studio-1/placement/kimi/talk'),
+  node: first,
+  resource: 'placement',
+  class: 'converge',
+  act: {
+    kind: 'dialogue',
+    placement: 'kimi',
+    name: 'exo-place',
+    args: {
+      nodes: [first, second],
+      port: 52_500,
+      modelId: 'mlx-community/Qwen3-235B-A22B-Instruct-2507-8bit',
+      sharding: 'Pipeline',
+      meta: 'MlxRing',
+      bytesPerNode: 1,
+    },
+  },
+  effect: { kind: 'none' },
+  changes: [],
+  needs: [],
+  peers: [second],
+  establishes: [],
+  deadlineMs,
+});
+
+interface Sent {
+  readonly node: NodeName;
+  readonly command: string;
+  readonly stdin: string;
+}
+
+/** curl says `000` and ends with this where nobody listens. */
+const refused = '\n000 refused';
+
+/** Nodes on which curl says what a test wants it to; `lost` ones are out of reach. */
+function talkWith(
+  answer: (sent: Sent) => string,
+  options: { readonly lost?: NodeName; readonly signal?: AbortSignal },
+) {
+  const sent: Sent[] = [];
+  const progress: StepProgress[] = [];
+  const session = (node: NodeName): Session => ({
+    node,
+    user: 'mesh',
+    ask: (build): Promise<SessionAnswer> => {
+      const { command, stdin } = build('/root-of-node');
+      const one = { node, command, stdin: stdin instanceof Uint8Array ? Buffer.from(stdin).toString('utf8') : '' };
+      sent.push(one);
+      const said = answer(one);
+      const isRefused = said === refused;
+      const result = {
+        exit: { kind: 'exited' as const, code: isRefused ? 7 : 0 },
+        stdout: Buffer.from(isRefused ? '\n000' : said),
+        stderr: Buffer.alloc(0),
+        isTruncated: false,
+        durationMs: 1,
+      };
+      return Promise.resolve({ kind: 'ended', result, rootPrefix: '/root-of-node' } as unknown as SessionAnswer);
+    },
+    isLost: () => node === options.lost,
+    forget: () => undefined,
+    close: () => undefined,
+  });
+  const timing = { ...scaledTiming(0.001), gatePollMs: 1 };
+  const context = {
+    timing,
+    session,
+    signal: options.signal ?? new AbortController().signal,
+    progress: (one: StepProgress) => progress.push(one),
+  } as unknown as StepContext;
+  return { sent, progress, run: (step: Step) => runStep(step, context) };
+}
+
+const ready = exoCase('state-2node-ring-pipeline-loading.json').replaceAll(
+  /\{\s*"RunnerLoading": \{[^}]*\}\s*\}/g,
+  '{"RunnerReady":{}}',
+);
+
+/** Two nodes on which the placement is there already. */
+const placed = ({ node, command }: Sent): string => {
+  if (command.includes('/node_id')) return `${JSON.stringify(ids[node === first ? 0 : 1])}\n200`;
+  if (command.includes('/models')) return `${exoCase('models.json')}\n200`;
+  return command.includes('/state') ? `${ready}\n200` : '{}\n404';
+};
+
+describe('a dialogue with the nodes of a placement', () => {
+  it('asks each node itself, under its root, and tells how far it is', async () => {
+    const { sent, progress, run } = talkWith(placed, {});
+    expect(await run(stepWith(60_000))).toEqual({ outcome: 'changed', diagnostics: [] });
+    expect(sent.slice(0, 2).map(({ node }) => node)).toEqual([first, second]);
+    for (const { command } of sent) {
+      expect(command).toContain('"$R/usr/bin/curl" -q -s -S --noproxy');
+      expect(command).toContain('http://127.0.0.1:52500/');
+    }
+    expect(progress.map(({ text }) => text)).toEqual([
+      'asking studio-1 who it is',
+      'asking studio-2 who it is',
+      'looking at the mesh',
+      'asking whether it knows mlx-community/Qwen3-235B-A22B-Instruct-2507-8bit',
+      'it was asked for',
+      'Pipeline over MlxRing on 2 nodes',
+    ]);
+  }, 20_000);
+
+  it('fails with the words of the dialogue, about its placement', async () => {
+    const { run } = talkWith((sent) => (sent.command.includes('/node_id') ? `"${ids[0]}"\n200` : '{}\n404'), {});
+    expect(await run(stepWith(60_000))).toMatchObject({
+      outcome: 'failed',
+      diagnostics: [
+        {
+          code: 'exo/no-identity',
+          subject: 'placement kimi',
+          detail: `kimi on studio-1: studio-2 and studio-1 are one and the same to exo: ${ids[0]}.`,
+        },
+      ],
+    });
+  });
+
+  it('ends with its step, and with a node that is lost', async () => {
+    expect(await talkWith(() => '\n000', {}).run(stepWith(1))).toMatchObject({
+      diagnostics: [{ code: 'exo/stuck', detail: 'kimi: the time for it is over; last: asking studio-1 who it is.' }],
+    });
+    expect(await talkWith(placed, { lost: second }).run(stepWith(60_000))).toMatchObject({
+      diagnostics: [{ code: 'exo/stuck', detail: 'kimi: studio-2 is out of reach; last: asking studio-2 who it is.' }],
+    });
+  });
+
+  it('only tells what it did not come to where everything goes on without it', async () => {
+    const farewell: Step = {
+      ...stepWith(60_000),
+      act: { kind: 'dialogue', placement: 'kimi', name: 'exo-farewell', args: { node: first, port: 52_500 } },
+    };
+    const told = { severity: 'warning', code: 'exo/no-farewell', subject: 'placement kimi' };
+    expect(await talkWith(() => refused, {}).run(farewell)).toEqual({ outcome: 'changed', diagnostics: [] });
+    expect(await talkWith(() => '\n000', {}).run(farewell)).toMatchObject({
+      outcome: 'unchanged',
+      diagnostics: [{ ...told, detail: 'kimi on studio-1: its API does not answer.' }],
+    });
+    expect(await talkWith(() => '{}\n500', {}).run(farewell)).toMatchObject({
+      outcome: 'unchanged',
+      diagnostics: [{ ...told, detail: 'kimi on studio-1: its API answers 500.' }],
+    });
+    expect(await talkWith(() => '', {}).run(farewell)).toMatchObject({
+      outcome: 'unchanged',
+      diagnostics: [{ ...told, detail: 'kimi on studio-1: nobody could ask its API.' }],
+    });
+    expect(await talkWith(placed, { lost: first }).run(farewell)).toMatchObject({
+      outcome: 'unchanged',
+      diagnostics: [{ ...told, detail: 'kimi: studio-1 is out of reach; last: asking what it has placed.' }],
+    });
+  });
+
+  it('is interrupted between two requests', async () => {
+    const stop = new AbortController();
+    const answer = (sent: Sent): string => {
+      stop.abort();
+      return placed(sent);
+    };
+    const { sent, run } = talkWith(answer, { signal: stop.signal });
+    expect(await run(stepWith(60_000))).toEqual({ outcome: 'interrupted', diagnostics: [] });
+    expect(sent).toHaveLength(1);
+  });
+});

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ExecuteOptions, executeSteps, type RunStep, type StepResult } from '../../../src/apply/execute.ts';
+import type { StepReport } from '../../../src/apply/run-report.ts';
+import type { Step, StepOutcome } from '../../../src/model/step.ts';
+import type { Rescue } from '../../../src/plan/plan.ts';
+
+/** How steps are played. */
+export interface Play {
+  readonly options?: Partial<ExecuteOptions>;
+  readonly rescues?: readonly Rescue[];
+  /** How steps come out; `changed` for those that are not named. */
+  readonly outcomes?: Readonly<Record<string, StepOutcome>>;
+  /** Runs inside a step. */
+  readonly inside?: (id: string, signal: AbortSignal) => Promise<void> | void;
+}
+
+/** What was seen of that. */
+export interface Seen {
+  /** `+id` for a begin, `-id` for an end, in their order. */
+  readonly log: readonly string[];
+  readonly outcomes: Readonly<Record<string, StepOutcome>>;
+  readonly reports: readonly StepReport[];
+  /** The most steps that ran at once. */
+  readonly most: number;
+  readonly groups: readonly string[];
+}
+
+const never = new AbortController().signal;
+
+/** Runs steps that do nothing but take a moment, or what is inside of them. */
+export async function play(
+  steps: readonly Step[],
+  { options, rescues = [], outcomes, inside }: Play = {},
+): Promise<Seen> {
+  const log: string[] = [];
+  const groups: string[] = [];
+  let running = 0;
+  let most = 0;
+  const run: RunStep = async ({ id }, { signal }): Promise<StepResult> => {
+    log.push(`+${id}`);
+    running += 1;
+    most = Math.max(most, running);
+    await (inside ? inside(id, signal) : sleep(1));
+    running -= 1;
+    log.push(`-${id}`);
+    return { outcome: outcomes?.[id] ?? 'changed', diagnostics: [] };
+  };
+  const reports = await executeSteps(
+    { steps, rescues },
+    {
+      run,
+      parallel: 16,
+      forbidden: never,
+      halted: never,
+      interruptMs: 50,
+      onEnd: () => undefined,
+      onRescue: (group) => void groups.push(group),
+      ...options,
+    },
+  );
+  const byId = Object.fromEntries(reports.map(({ step, outcome }) => [step.id, outcome]));
+  return { log, outcomes: byId, reports, most, groups };
+}
+
+/** Resolves when a signal is given. */
+export const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve());
+  });

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { StepContext, StepOf } from '../../../src/apply/steps/context.ts';
+import { runProve } from '../../../src/apply/steps/prove.ts';
+import { digest } from '../../../src/model/digest.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { stepId } from '../../../src/model/step.ts';
+
+const text = 'one, two, three';
+const sha256 = digest(createHash('sha256').update(text).digest('hex'));
+const key = digest('a'.repeat(64));
+
+const step = (more: Partial<StepOf<'prove'>['act']> = {}): StepOf<'prove'> => ({
+  id: stepId('studio-1/placement/kimi/prove'),
+  node: nodeName('studio-1'),
+  resource: 'placement',
+  class: 'converge',
+  act: {
+    kind: 'prove',
+    placement: 'kimi',
+    port: 8080,
+    path: '/v1/chat/completions',
+    pointer: '/choices/0/message/content',
+    token: '{"max_tokens":1}',
+    question: '{"max_tokens":32}',
+    check: 'equal',
+    key,
+    ...more,
+  },
+  effect: { kind: 'none' },
+  changes: [],
+  needs: [],
+  group: 'kimi',
+  peers: [],
+  establishes: [],
+  deadlineMs: 60_000,
+});
+
+interface Said {
+  readonly body?: unknown;
+  readonly seconds: number;
+}
+
+const answerOf = (content: string, tokens?: number): unknown => ({
+  choices: [{ message: { content } }],
+  ...(tokens === undefined ? {} : { usage: { completion_tokens: tokens } }),
+});
+
+/** A node whose endpoint answers so, in this order; what it is sent as root is noted. */
+function nodeThat(...answers: readonly Said[]) {
+  const asked: string[] = [];
+  const scripts: string[] = [];
+  const left = [...answers];
+  const session = {
+    user: 'mesh',
+    isLost: () => false,
+    ask: (make: (rootPrefix: string) => { readonly stdin?: Uint8Array; readonly script?: string }) => {
+      const { stdin = new Uint8Array(), script } = make('');
+      const exit = { kind: 'exited', code: 0 };
+      const ended = (stdout: string) =>
+        Promise.resolve({
+          kind: 'ended',
+          rootPrefix: '',
+          result: { exit, stdout: Buffer.from(stdout), stderr: Buffer.from('') },
+        });
+      if (script !== undefined) {
+        scripts.push(script);
+        return ended('@changed\n');
+      }
+      asked.push(Buffer.from(stdin).toString());
+      const said = left.shift();
+      return ended(said === undefined ? '' : `${JSON.stringify(said.body ?? {})}\n${said.seconds.toFixed(6)} 200`);
+    },
+  };
+  const context = {
+    runId: 'run-1',
+    verb: 'apply',
+    by: 'ana',
+    config: 'x',
+    desired: { placements: [], runtimes: [] },
+    timing: { scale: 1, retryMs: 1, gatePollMs: 1 },
+    signal: new AbortController().signal,
+    session: () => session,
+    hold: () => ({ kind: 'held', token: 1 }),
+    progress: () => undefined,
+  } as unknown as StepContext;
+  return { context, asked, scripts };
+}
+
+const codes = (result: Awaited<ReturnType<typeof runProve>>): readonly string[] => [
+  result.outcome,
+  ...result.diagnostics.map(({ code }) => code),
+];
+
+const first: Said = { body: answerOf('one', 1), seconds: 0.1 };
+
+describe('the proof of a started mesh', () => {
+  it('asks for one token and then the golden question, and keeps what it was answered and how fast', async () => {
+    const { context, asked, scripts } = nodeThat(first, { body: answerOf(text, 32), seconds: 1.65 });
+    expect(codes(await runProve(step(), context))).toEqual(['changed']);
+    expect(asked).toEqual(['{"max_tokens":1}', '{"max_tokens":32}']);
+    expect(scripts).toHaveLength(1);
+    for (const line of [`key=${key}`, `sha256=${sha256}`, 'firstTokenMs=100', 'tokensPerSecond=20']) {
+      expect(scripts[0]).toContain(line);
+    }
+  });
+
+  it('takes the same answer as before, and no other one', async () => {
+    const whole = { body: answerOf(text, 32), seconds: 1.65 };
+    expect(codes(await runProve(step({ kept: sha256 }), nodeThat(first, whole).context))).toEqual(['changed']);
+    const other = nodeThat(first, whole);
+    expect(codes(await runProve(step({ kept: key }), other.context))).toEqual(['failed', 'mesh/another-answer']);
+    expect(other.scripts).toEqual([]);
+  });
+
+  it('compares with what was kept, and keeps nothing, where nobody knows on which macOS it runs', async () => {
+    const whole = { body: answerOf(text, 32), seconds: 1.65 };
+    const { key: _, ...act } = step({ kept: sha256 }).act;
+    const same = nodeThat(first, whole);
+    expect(codes(await runProve({ ...step(), act }, same.context))).toEqual(['unchanged']);
+    const other = nodeThat(first, whole);
+    expect(codes(await runProve({ ...step(), act: { ...act, kept: key } }, other.context))).toEqual([
+      'failed',
+      'mesh/another-answer',
+    ]);
+    expect([same.scripts, other.scripts]).toEqual([[], []]);
+  });
+
+  it('compares nothing where equal answers are not to be expected', async () => {
+    const { context } = nodeThat(first, { body: answerOf(text, 32), seconds: 1.65 });
+    expect(codes(await runProve(step({ kept: key, check: 'printable' }), context))).toEqual(['changed']);
+  });
+
+  it('fails below the speed that the file expects', async () => {
+    const slow = nodeThat(first, { body: answerOf(text, 32), seconds: 31.1 });
+    const result = await runProve(step({ tokensPerSecond: 20 }), slow.context);
+    expect([codes(result), slow.scripts]).toEqual([['failed', 'mesh/too-slow'], []]);
+    expect(result.diagnostics[0]?.detail).toContain('1 tokens in a second, and the file expects 20');
+  });
+
+  it('says that nobody knows its speed where the endpoint counts no tokens, and keeps the rest', async () => {
+    const { context, scripts } = nodeThat(first, { body: answerOf(text), seconds: 1.65 });
+    expect(codes(await runProve(step({ tokensPerSecond: 20 }), context))).toEqual(['changed', 'mesh/speed-unknown']);
+    expect(scripts[0]).not.toContain('tokensPerSecond');
+  });
+
+  it.each([
+    ['no token', [{ body: {}, seconds: 0.1 }]],
+    ['no whole answer', [first, { body: answerOf('\u0000'), seconds: 1 }]],
+    ['nothing', []],
+  ])('fails with %s', async (_, answers) => {
+    expect(codes(await runProve(step(), nodeThat(...answers).context))).toEqual(['failed', 'ask/no-token']);
+  });
+});

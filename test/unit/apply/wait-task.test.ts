@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { realTiming } from '../../../src/apply/run-timing.ts';
+import { waitFor } from '../../../src/apply/wait-task.ts';
+import { onFallback } from '../../../src/desired/fallback.ts';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import { expandTask } from '../../../src/playbooks/expand.ts';
+import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
+import { lastingNames } from '../../../src/runtimes/seen-names.ts';
+import { textDigest } from '../../../src/script/put-file.ts';
+import { serviceFile } from '../../../src/script/rank-paths.ts';
+import { type MeshRack, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { fleet, kimi, nodes, onTheFallback, own } from '../plan/rack-with-fallback.ts';
+import { settledFacts } from '../resources/settled-rack.ts';
+
+const desired = fleet();
+const silent = { kind: 'silent', reason: 'status 503' } as const;
+const hung: MeshRack['members'] = { ...own, 'studio-1': [{ state: 'joined', rank: 0, token: silent }] };
+
+/** The seals of the service files of the fourth start on its own nodes, and of the fifth on the fallback. */
+const seals = [kimi(desired), onFallback(kimi(desired))].map((one, at) => {
+  const configured = configurePlacement(one, desired, 4 + at, lastingNames);
+  return configured.kind === 'configured' ? configured.ranks : [];
+});
+const sealsOn = (name: string, layout: number) =>
+  (seals[layout] ?? [])
+    .filter(({ node }) => node === name)
+    .map(({ service }) => ({ path: serviceFile('kimi').path, digest: textDigest(service), state: 'intact' as const }));
+
+/** Waits until all that has a member on studio-2 serves, and looks once. */
+async function wait(members: MeshRack['members'], away: readonly string[], layout: 0 | 1 = 0) {
+  const seen = desired.nodes.map(({ name }) => {
+    const { placements: _, services: __, ...facts } = settledFacts(name);
+    return [name, { ...facts, hold: [], files: sealsOn(name, layout) }];
+  });
+  const observation = observeMesh(desired, { members, values: Object.fromEntries(seen), unreachable: away });
+  const scope = { desired, targets: nodes(2) };
+  const work = expandTask({ kind: 'wait', for: 'serving', deadlineMs: 0 }, scope, nodes(2));
+  if (work.kind !== 'wait') throw new Error('it waits');
+  const failures = Object.fromEntries(
+    away.map((name) => [name, [diagnose('ssh/unreachable', { detail: 'no route' })]]),
+  );
+  const options = { scope, timing: realTiming, observe: () => Promise.resolve({ ...observation, failures }) };
+  const { failed = [], diagnostics = [] } = await waitFor(work, { options, forget: () => undefined });
+  return { failed, told: diagnostics.map(({ detail }) => detail.split(',')[0]) };
+}
+
+describe('a wait until a placement serves', () => {
+  it('fails for every node that may carry it when it hangs, whichever node only its fallback has is away', async () => {
+    const seen = await wait(hung, []);
+    expect(seen).toEqual({ failed: nodes(1, 2, 3, 4), told: ['studio-1'] });
+    expect(await wait(hung, ['studio-4'])).toEqual(seen);
+  });
+
+  it('names the nodes of it that nobody could look at', async () => {
+    expect(await wait(own, ['studio-3'])).toEqual({ failed: nodes(1, 2, 3, 4), told: ['studio-1', 'studio-3'] });
+  });
+
+  it('ends while it serves on its fallback, without the nodes that are away', async () => {
+    expect(await wait(onTheFallback(desired), ['studio-2', 'studio-3'], 1)).toEqual({ failed: [], told: [] });
+    expect(await wait(own, ['studio-4'])).toEqual({ failed: [], told: [] });
+  });
+});

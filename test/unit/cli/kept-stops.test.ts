@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { PlaybookWork } from '../../../src/apply/playbook-report.ts';
+import { keptWork, toldToGoOff, withKeptStops } from '../../../src/cli/kept-stops.ts';
+import { codeForPlan } from '../../../src/cli/plan-verdicts.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import type { Step, StepOutcome } from '../../../src/model/step.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
+import { rack } from '../playbooks/rack.ts';
+import { blocker, planOf, step } from '../report/plan-builder.ts';
+
+const all = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
+const held = blocker('studio-3', { code: 'hold/held', resource: 'hold', action: 'held', isHands: false });
+const waits = { resource: 'placement/kimi', node: nodeName('studio-1'), for: ['hold/held on studio-3'] };
+const kept = planOf({ waiting: [{ ...waits, isUnknown: false }], blockers: [held] });
+const unseen = planOf({ waiting: [{ ...waits, isUnknown: true }] });
+
+const work = (kind: 'stop' | 'start' | 'reboot' | 'shutdown', plan: Plan): PlaybookWork => ({
+  play: 0,
+  batch: 0,
+  task: { kind },
+  nodes: all,
+  plan,
+  failed: [],
+  refusals: [],
+  diagnostics: [],
+});
+
+const lastOf = (...works: readonly PlaybookWork[]): Plan => withKeptStops(planOf(), { works });
+const codeOf = (plan: Plan) =>
+  codeForPlan({ goal: 'start', plan, observation: { nodes: {}, failures: {} }, fleet: rack, targets: all });
+
+describe('the last look after a restart', () => {
+  it('has what kept the stop from its work, once, and is no success', () => {
+    const last = lastOf(work('stop', kept), work('stop', kept), work('start', planOf()));
+    expect([last.waiting, last.blockers]).toEqual([kept.waiting, kept.blockers]);
+    expect([codeOf(last), codeOf(lastOf(work('stop', unseen)))]).toEqual([3, 1]);
+  });
+
+  it('is as it was seen where the stop was kept from nothing, whatever a start had to wait for before', () => {
+    const last = lastOf(work('stop', planOf({ blockers: [held] })), work('start', kept));
+    expect([last, codeOf(last)]).toEqual([planOf(), 0]);
+  });
+
+  it('has what kept a reboot from its work', () => {
+    const last = lastOf(work('reboot', kept), work('start', planOf()));
+    expect([last.blockers, codeOf(last)]).toEqual([kept.blockers, 3]);
+  });
+});
+
+describe('a run behind which nobody can look', () => {
+  it('tells what kept it from its work, and nothing where nothing did', () => {
+    expect(keptWork({ works: [work('shutdown', kept), work('shutdown', kept)] })).toEqual({
+      changes: [],
+      waiting: kept.waiting,
+      blockers: kept.blockers,
+    });
+    expect(keptWork({ works: [work('shutdown', planOf())] })).toBeUndefined();
+  });
+});
+
+describe('Macs that were told to go off', () => {
+  const off = step('studio-3', 'shutdown', {
+    act: { kind: 'reboot', to: 'off', from: { kind: 'known', value: 'BOOT-3' } },
+  });
+  const toldBy = (outcome: StepOutcome, ms: number, of: Step = off): readonly string[] => {
+    const steps = [{ step: of, outcome, ms, diagnostics: [] }];
+    const run = { runId: 'r', steps, refusals: [], isInterrupted: false, isLeaseLost: false, diagnostics: [] };
+    return toldToGoOff({ works: [{ ...work('shutdown', planOf()), run }] });
+  };
+
+  it.each<[StepOutcome, number]>([
+    ['changed', 9],
+    ['unchanged', 0],
+    ['failed', 9],
+    ['unknown', 9],
+    ['interrupted', 9],
+  ])('are those whose step was begun, whatever came of it: %s', (outcome, ms) => {
+    expect(toldBy(outcome, ms)).toEqual(['studio-3']);
+  });
+
+  it('are none where no step was begun, or none switches off', () => {
+    const restart = step('studio-3', 'reboot', {
+      act: { kind: 'reboot', to: 'up', from: { kind: 'known', value: 'BOOT-3' } },
+    });
+    expect([
+      toldBy('skipped', 0),
+      toldBy('blocked', 0),
+      toldBy('interrupted', 0),
+      toldBy('changed', 9, restart),
+      toldToGoOff({ works: [work('shutdown', kept)] }),
+    ]).toEqual([[], [], [], [], []]);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { tensorCounts, tensorProblems } from '../../../src/desired/tensor-limits.ts';
+import { evenShape } from './fit-shapes.ts';
+
+const gqa = evenShape(1e9, {
+  attention: { kind: 'gqa' },
+  heads: 64,
+  kvHeads: 8,
+  headDim: 128,
+  dims: { intermediate: 28_672 },
+});
+
+describe('splitting a model by tensors', () => {
+  it('goes over 2, 4 and 8 ranks with eight heads of keys, and never over three', () => {
+    expect(tensorCounts(gqa, 16)).toEqual([2, 4, 8]);
+    expect(tensorProblems(gqa, 3)).toEqual([
+      'Its 64 heads cannot be divided by 3.',
+      'Its 8 heads of keys and values cannot be divided by 3.',
+      'Its width of attention of 8192 cannot be divided by 3.',
+      'Its inner width of 28672 cannot be divided by 3.',
+    ]);
+  });
+
+  it('asks nothing of one rank', () => {
+    expect(tensorProblems(gqa, 1)).toEqual([]);
+  });
+
+  it('does not ask the one latent vector of MLA to divide', () => {
+    expect(tensorProblems({ ...evenShape(1e9), kvHeads: 1 }, 4)).toEqual([]);
+  });
+
+  it('leaves whole groups of quantised weights', () => {
+    const dims = { moeIntermediate: 768 };
+    const quantised = evenShape(1e9, { dims, quant: { bits: 4, group: 64 } });
+    expect(tensorProblems(quantised, 4)).toEqual([]);
+    expect(tensorProblems(quantised, 8)).toEqual([
+      'Of its inner width of an expert of 768 each of 8 has 96, no multiple of the 64 weights of a group.',
+    ]);
+    expect(tensorProblems({ ...quantised, quant: { bits: 4, group: 32 } }, 8)).toEqual([]);
+  });
+});

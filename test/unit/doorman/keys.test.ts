@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { closingReason } from '../../../src/doorman/doors.ts';
+import { hashOfKey, isOpenedBy, keyOf, parseKeys } from '../../../src/doorman/keys.ts';
+import { parseDoormanConfig } from '../../../src/doorman/read-config.ts';
+import { hashOf } from './hash-of.ts';
+
+const keysOf = (value: unknown) => parseKeys({ kind: 'text', text: JSON.stringify(value) });
+const opens = (key: string | undefined, value: unknown): boolean => isOpenedBy(hashOfKey(key), keysOf(value));
+
+describe('the keys of a door', () => {
+  it('are each as good as another, and none other opens it', () => {
+    const keys = { keys: [hashOf('one'), hashOf('two'), hashOf('three')] };
+    for (const key of ['one', 'two', 'three']) expect(opens(key, keys)).toBe(true);
+    for (const key of [undefined, '', 'four', hashOf('one')]) expect(opens(key, keys)).toBe(false);
+    for (const key of [undefined, 'four']) expect(opens(key, { keys: 'anybody' })).toBe(true);
+  });
+
+  it('are none where the key file is missing, unreadable or no such file', () => {
+    const none = [
+      parseKeys({ kind: 'absent' }),
+      parseKeys({ kind: 'unreadable' }),
+      parseKeys({ kind: 'text', text: '{' }),
+      ...[null, [], { keys: null }, { keys: 'everybody' }, { keys: {} }, { keys: ['short', 1] }].map(keysOf),
+    ];
+    for (const keys of none)
+      expect([isOpenedBy(hashOfKey('short'), keys), isOpenedBy(undefined, keys)]).toEqual([false, false]);
+  });
+
+  it('have no hash of an empty key that a request without one could match', () => {
+    expect(opens(undefined, { keys: [hashOf('')] })).toBe(false);
+  });
+
+  it('takes the key from either header', () => {
+    expect(keyOf({ authorization: 'Bearer abc' })).toBe('abc');
+    expect(keyOf({ authorization: 'bearer  abc ' })).toBe('abc');
+    expect(keyOf({ 'x-api-key': 'abc' })).toBe('abc');
+    expect(keyOf({ authorization: 'Basic abc' })).toBeUndefined();
+    expect(keyOf({ 'x-api-key': '' })).toBeUndefined();
+  });
+});
+
+describe('the files of a doorman', () => {
+  it('closes a door with the first line of its file, and with a file that nobody can read', () => {
+    expect(closingReason({ kind: 'absent' })).toBeUndefined();
+    expect(closingReason({ kind: 'text', text: 'it is stopped.\nmore' })).toBe('it is stopped.');
+    expect(closingReason({ kind: 'text', text: '' })).toBe('it was closed by its operator.');
+    expect(closingReason({ kind: 'unreadable' })).toBe('it was closed by its operator.');
+  });
+
+  it('names the field of a configuration that is wrong', () => {
+    const upstream = { placement: 'chat', servedName: 'tiny', port: 1, model: 'm', canCancel: true, maxRequests: 2 };
+    const files = { keysFolder: 'k', closedFolder: 'c', countsFile: 'n' };
+    const whole = { upstreams: [upstream], ...files };
+    const read = (file: unknown, listen = '0.0.0.0:8080') => parseDoormanConfig(file, listen);
+    expect(read(whole)).toEqual({ ...whole, listen: { address: '0.0.0.0', port: 8080 } });
+    expect(() => read({ ...whole, upstreams: [] })).toThrow('upstreams');
+    expect(() => read({ ...whole, upstreams: [{ ...upstream, port: '1' }] })).toThrow('port');
+    expect(() => read({ ...whole, upstreams: [{ ...upstream, model: '' }] })).toThrow('model');
+    expect(() => read({ ...whole, keysFolder: undefined })).toThrow('keysFolder');
+    expect(() => read(whole, '8080')).toThrow('listen');
+    expect(() => read(null)).toThrow('the file');
+  });
+});

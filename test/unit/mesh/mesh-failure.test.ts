@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { judgeMesh } from '../../../src/mesh/judge-mesh.ts';
+import { meshFailure } from '../../../src/mesh/mesh-failure.ts';
+import { known } from '../../../src/model/known.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { digestOfKimi, meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
+
+const fleet = meshFleet();
+const signatures = [
+  { id: 'gid', pattern: /errno 22/, meaning: 'No GID.', action: 'apply' as const, cure: 'Set the addresses.' },
+];
+
+/** The mesh as it is judged when the rank of a node has said this. */
+function meshWhere(node: string, said: readonly string[], state: 'exited' | 'joined') {
+  const { nodes } = observeMesh(fleet, { members: threeMembers(['exited', state, 'exited']) });
+  const told = Object.fromEntries(
+    Object.entries(nodes).map(([name, one]) => {
+      const { placements } = one.facts;
+      const members = placements.kind === 'known' ? placements.value : [];
+      const facts = { ...one.facts, placements: known(members.map((member) => ({ ...member, said }))) };
+      return [name, name === node ? { ...one, facts } : one];
+    }),
+  );
+  const expected = { placement: 'kimi', nodes: ['studio-1', 'studio-2', 'studio-3'].map(nodeName) };
+  return judgeMesh({ ...expected, digest: digestOfKimi(fleet) }, told);
+}
+
+describe('why a mesh does not serve', () => {
+  it('is what the rank that failed first says of itself, with its meaning and what to do', () => {
+    expect(meshFailure(meshWhere('studio-2', ['RTR failed with errno 22'], 'exited'), { signatures })).toEqual({
+      node: 'studio-2',
+      rank: 'rank 1 on studio-2 exited (1)',
+      line: 'RTR failed with errno 22',
+      meaning: 'No GID.',
+      cure: 'Set the addresses.',
+    });
+    expect(meshFailure(meshWhere('studio-2', ['errno 22'], 'joined'), { signatures })?.rank).toBe('rank 1 on studio-2');
+  });
+
+  it('is nothing where no log says anything that is known', () => {
+    expect(meshFailure(meshWhere('studio-2', ['hello'], 'exited'), { signatures })).toBeUndefined();
+  });
+});

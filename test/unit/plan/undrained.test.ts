@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { digestOf } from '../../../src/model/digest.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { withUndrained } from '../../../src/plan/undrained.ts';
+import { meshFleet } from '../mesh/rack-with-mesh.ts';
+
+const nodes = (...numbers: readonly number[]) => numbers.map((number) => nodeName(`studio-${number}`));
+const desired = meshFleet({ placement: { fallback: { nodes: nodes(4, 1), contextTokens: 2_048 } } });
+const observedOf = (...numbers: readonly number[]) =>
+  Object.fromEntries(nodes(...numbers).map((name) => [name, { bootSession: null, hash: digestOf('seen') }]));
+const fleet = { desired, observed: observedOf(1, 4) };
+const drain = { kind: 'drain', placements: ['kimi'], waitMs: 1 } as const;
+
+it('fails for every node of both layouts when the leader of either one was not drained', () => {
+  expect([...withUndrained(nodes(1), drain, fleet)].sort()).toEqual(nodes(1, 2, 3, 4));
+  expect([...withUndrained(nodes(4), drain, fleet)].sort()).toEqual(nodes(1, 2, 3, 4));
+});
+
+it('leaves what is no leader of a drained placement, and every other goal, as it is', () => {
+  expect(withUndrained(nodes(2), drain, fleet)).toEqual(nodes(2));
+  expect(withUndrained(nodes(4), { ...drain, placements: ['qwen'] }, fleet)).toEqual(nodes(4));
+  expect(withUndrained(nodes(4), { kind: 'stop', placements: ['kimi'] }, fleet)).toEqual(nodes(4));
+});
+
+it('fails for every node of both layouts when nobody could look at one of the leaders', () => {
+  for (const seen of [1, 4]) {
+    expect([...withUndrained([], drain, { desired, observed: observedOf(seen) })].sort()).toEqual(nodes(1, 2, 3, 4));
+  }
+  expect(withUndrained([], drain, fleet)).toEqual([]);
+});

@@ -1,0 +1,35 @@
+import { getEventListeners } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { onAbort } from '../../../src/remote/on-abort.ts';
+import { leakWarnings } from './leak-warnings.ts';
+
+describe('whoever waits for a signal', () => {
+  it('is told once, and every one of very many, without a warning from Node', async () => {
+    const controller = new AbortController();
+    const signal = AbortSignal.any([controller.signal]);
+    const told = Array.from({ length: 64 }, () => 0);
+    const warnings = await leakWarnings(async () => {
+      told.forEach((_, at) => {
+        onAbort(signal, () => {
+          told[at] = (told[at] ?? 0) + 1;
+        });
+      });
+      await nextTurn();
+    });
+    expect([getEventListeners(signal, 'abort').length, warnings]).toEqual([64, []]);
+    controller.abort();
+    expect([new Set(told), getEventListeners(signal, 'abort').length]).toEqual([new Set([1]), 0]);
+  });
+
+  it('is told at once where it has come already, and never once it listens no more', () => {
+    const told: string[] = [];
+    onAbort(AbortSignal.abort(), () => told.push('at once'))();
+    const controller = new AbortController();
+    const forget = onAbort(controller.signal, () => told.push('never'));
+    forget();
+    controller.abort();
+    onAbort(undefined, () => told.push('never'))();
+    expect([told, getEventListeners(controller.signal, 'abort')]).toEqual([['at once'], []]);
+  });
+});

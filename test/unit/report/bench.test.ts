@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { type BenchAnswer, benchLevel, median } from '../../../src/report/bench-levels.ts';
+import { type BenchTextInput, benchText } from '../../../src/report/bench-text.ts';
+import { publishedFor, publishedSpeeds } from '../../../src/report/published-speeds.ts';
+import { parsePower } from '../../../src/script/power-sample.ts';
+import { captured } from '../sim/captures.ts';
+
+const answer = (startedAtMs: number, endedAtMs: number, rest: Partial<BenchAnswer> = {}): BenchAnswer => ({
+  startedAtMs,
+  endedAtMs,
+  tokens: 10,
+  ...rest,
+});
+
+describe('a level of a measurement', () => {
+  it('is the median over its runs, and of all requests together the tokens over the time of the round', () => {
+    const rounds = [
+      [answer(0, 1_000, { firstTokenMs: 100, generationSpeed: 20 }), answer(0, 2_000, { firstTokenMs: 300 })],
+      [answer(5_000, 6_000, { firstTokenMs: 200 }), answer(5_000, 9_000, { firstTokenMs: 900 })],
+      [answer(10_000, 11_000, { firstTokenMs: 150 }), answer(10_000, 11_000, { firstTokenMs: 250 })],
+    ];
+    expect(benchLevel(2, rounds, 5)).toEqual({
+      requests: 2,
+      answered: 6,
+      failed: 0,
+      firstTokenMs: 225,
+      promptSpeed: undefined,
+      generationSpeed: 20,
+      totalSpeed: 10,
+      watts: 5,
+      tokensPerJoule: 2,
+    });
+  });
+
+  it('has no speed of a round in which a request came to nothing, since the others had the mesh for themselves', () => {
+    const level = benchLevel(2, [[answer(0, 1_000), undefined]], 5);
+    expect([level.answered, level.failed, level.totalSpeed, level.tokensPerJoule]).toEqual([
+      1,
+      1,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('takes the middle of numbers', () => {
+    expect([median([]), median([3]), median([4, 1]), median([9, 1, 2])]).toEqual([undefined, 3, 2.5, 2]);
+  });
+});
+
+describe('the power of a Mac', () => {
+  it('is the combined power of the published output, in watts', () => {
+    expect(parsePower(captured('powermetrics-cpu-gpu.m3ultra.excerpt.txt'))).toBe(18.378);
+    expect(parsePower('GPU Power: 9462 mW\n')).toBeUndefined();
+  });
+});
+
+describe('published speeds', () => {
+  it('name a public source each, and no two of them are the same', () => {
+    for (const one of publishedSpeeds) expect(one.source).toMatch(/^https:\/\/[\w.-]+\/\S+$/);
+    const keys = publishedSpeeds.map((one) => [one.model, one.nodes, one.runtime].join());
+    expect(new Set(keys).size).toBe(publishedSpeeds.length);
+  });
+
+  it('are those of the same model on as many Macs, by its name or by where it comes from', () => {
+    const kimi = publishedFor(['kimi', 'hf:mlx-community/Kimi-K2-Thinking'], 4);
+    expect(kimi.map((one) => [one.runtime, one.generationSpeed])).toEqual([
+      ['exo 1.0', 28.3],
+      ['llama.cpp', 16.4],
+    ]);
+    expect(publishedFor(['kimi-k2-thinking'], 3)).toEqual([]);
+    expect(publishedFor(['kimi-k2', ''], 4)).toEqual([]);
+  });
+});
+
+const level = (requests: number, totalSpeed: number | undefined, rest: object = {}) => ({
+  requests,
+  answered: 3 * requests,
+  failed: 0,
+  firstTokenMs: 812.4 * requests,
+  promptSpeed: 1_204.6,
+  generationSpeed: 27.94,
+  totalSpeed,
+  watts: undefined,
+  tokensPerJoule: undefined,
+  ...rest,
+});
+
+const shown: BenchTextInput = {
+  placement: 'kimi',
+  model: 'kimi-k2',
+  runtime: 'mlx',
+  transport: 'rdma',
+  nodes: ['studio-1', 'studio-2', 'studio-3', 'studio-4'],
+  words: 400,
+  maxTokens: 128,
+  runs: 3,
+  levels: [
+    level(1, 27.94, { watts: 412.5, tokensPerJoule: 0.0677 }),
+    level(2, 49.2, { watts: 530, tokensPerJoule: 0.0928 }),
+    level(4, undefined, { failed: 2, generationSpeed: undefined }),
+  ],
+  isCounted: false,
+  published: publishedFor(['kimi-k2-thinking'], 4),
+  isSimulated: false,
+  columns: 80,
+  unicode: false,
+};
+
+describe('the text of a measurement', () => {
+  it('has a line and a bar for each level, and what was published below it', async () => {
+    const plain: BenchTextInput = {
+      ...shown,
+      levels: [level(1, 8.1)],
+      published: [],
+      isCounted: true,
+      isSimulated: true,
+    };
+    const texts = [benchText(shown), benchText(plain), benchText({ ...shown, columns: 40 })];
+    await expect(texts.join('\n')).toMatchFileSnapshot('golden/bench.txt');
+    expect(texts[0]).toMatch(/^[\x20-\x7e\n]*$/);
+  });
+
+  it('keeps to the page; only addresses for copying do not', () => {
+    for (const columns of [80, 60, 40, 20]) {
+      const lines = benchText({ ...shown, columns }).split('\n');
+      expect(lines.filter((line) => line.length > columns && !line.includes('https://'))).toEqual([]);
+    }
+  });
+});

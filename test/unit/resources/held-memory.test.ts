@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import type { NodeFit } from '../../../src/model/memory-fit.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { type HeldMemory, heldMemory, isAsPredicted } from '../../../src/resources/held-memory.ts';
+import { addressTowards } from '../../../src/runtimes/link-address.ts';
+import { meshFleet } from '../mesh/rack-with-mesh.ts';
+
+const fleet = meshFleet({});
+const leader = nodeName('studio-1');
+const worker = nodeName('studio-2');
+const placement = { name: 'kimi', nodes: [leader, worker] };
+const address = addressTowards(fleet.thunderbolt, worker, leader) ?? '';
+const bytes = (weights: number) => ({ weights, cache: 1_000, compute: 5 });
+
+function fitOf(node: typeof leader, rank: number, weights: number): NodeFit {
+  const need = { weights, cache: 1_000, compute: 9, promptCache: 0, loading: 0, process: 0, total: weights };
+  return { node, shares: [{ placement: 'kimi', rank, need }], unknown: [], needBytes: weights };
+}
+
+describe('what nodes hold of a model', () => {
+  it('is told in rank order by the address of each worker towards the leader, beside what was predicted', () => {
+    const held = [{ address, ...bytes(7) }, bytes(3), { address: '192.0.2.1', ...bytes(8) }];
+    expect(heldMemory({ placement, held }, fleet, [fitOf(worker, 1, 6)])).toEqual([
+      { node: leader, held: bytes(3) },
+      { node: worker, held: bytes(7), predicted: { weights: 6, cache: 1_000 } },
+    ]);
+  });
+
+  it('is nothing of a worker whose address nobody knows', () => {
+    const unaddressed = { thunderbolt: { ...fleet.thunderbolt, networks: {} } };
+    expect(heldMemory({ placement, held: [bytes(3)] }, unaddressed, [])).toEqual([{ node: leader, held: bytes(3) }]);
+  });
+
+  it('is as predicted where a log could not say it better', () => {
+    const one = (weights: number): HeldMemory => ({
+      node: nodeName('studio-1'),
+      held: bytes(weights),
+      predicted: { weights: 7_000_000, cache: 1_000 },
+    });
+    expect([7_000_000, 7_060_000, 7_070_000, 6_930_000].map((weights) => isAsPredicted(one(weights)))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    const { predicted: _, ...blind } = one(7_000_000);
+    expect(isAsPredicted(blind)).toBe(false);
+  });
+});

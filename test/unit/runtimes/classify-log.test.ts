@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { nodeName } from '../../../src/model/node.ts';
+import { classifyLog, firstFailingRank, firstFailure, rankWords } from '../../../src/runtimes/classify-log.ts';
+import type { FailureAction, FailureSignature } from '../../../src/runtimes/driver.ts';
+
+const signature = (id: string, pattern: RegExp, action: FailureAction): FailureSignature => ({
+  id,
+  pattern,
+  meaning: `${id} means this.`,
+  action,
+  cure: `Do that about ${id}.`,
+});
+const signatures = [
+  signature('waiting', /attempt \d+ waiting/, 'wait'),
+  signature('peer-died', /errno=2\b/, 'read-other-ranks'),
+  signature('no-gid', /errno 22/, 'apply'),
+  signature('errno', /errno/, 'restart'),
+];
+const rank = (at: number, lines: readonly string[], exit?: string) => ({
+  node: nodeName(`studio-${at + 1}`),
+  rank: at,
+  lines,
+  ...(exit === undefined ? {} : { exit }),
+});
+const first = (...ranks: readonly ReturnType<typeof rank>[]) => {
+  const found = firstFailingRank(signatures, ranks);
+  return found === undefined ? undefined : [found.said.rank, found.failure?.signature.id];
+};
+
+describe('a log that is classified', () => {
+  it('gives each known line its first signature, in the order of the log', () => {
+    const lines = ['hello', 'attempt 1 waiting', 'RTR failed with errno 22', 'errno 60'];
+    expect(classifyLog(signatures, lines).map(({ index, signature: { id } }) => [index, id])).toEqual([
+      [1, 'waiting'],
+      [2, 'no-gid'],
+      [3, 'errno'],
+    ]);
+    expect(firstFailure(signatures, lines)).toMatchObject({ line: 'RTR failed with errno 22' });
+    expect(firstFailure(signatures, lines.slice(0, 2))).toBeUndefined();
+  });
+});
+
+describe('the rank that failed first', () => {
+  it('is one that says so itself, before one that only ended or complains of the others', () => {
+    const complaint = ['Recv failed with errno=2'];
+    expect(first(rank(0, complaint, '1'), rank(1, [], '1'), rank(2, ['errno 22']))).toEqual([2, 'no-gid']);
+    expect(first(rank(0, complaint, '1'), rank(1, [], '1'))).toEqual([1, undefined]);
+    expect(first(rank(0, []), rank(1, complaint))).toEqual([1, 'peer-died']);
+  });
+
+  it('is the lowest of equals, and one that ended before one that still runs', () => {
+    expect(first(rank(0, ['errno 60']), rank(1, ['errno 22'], '1'), rank(2, ['errno 22'], '1'))).toEqual([1, 'no-gid']);
+  });
+
+  it('is none while nobody ended and nobody complains; an orderly end is no failure', () => {
+    expect(first(rank(0, ['attempt 3 waiting']), rank(1, []))).toBeUndefined();
+    expect(first(rank(0, [], '0'), rank(1, []))).toBeUndefined();
+  });
+
+  it('is named with its node and its exit', () => {
+    expect([rankWords(rank(1, [], '78: EX_CONFIG')), rankWords(rank(0, []))]).toEqual([
+      'rank 1 on studio-2 exited (78: EX_CONFIG)',
+      'rank 0 on studio-1',
+    ]);
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { type ExoPreview, parseJson, parsePreviews } from '../../../../src/runtimes/exo/answers.ts';
+import { choosePreview, type InstanceWish } from '../../../../src/runtimes/exo/choose-preview.ts';
+import { exoCase, ids } from './exo-case.ts';
+
+const previewsOf = (name: string): readonly ExoPreview[] => parsePreviews(exoCase(name)) ?? [];
+
+const four = [...ids, '3e08d7b1c59f46ab9d7201fe84a6c35b', 'c42b96f80d3e4a178b65e90c7fa1d23e'];
+const kimi: InstanceWish = {
+  modelId: 'mlx-community/Kimi-K2-Thinking',
+  sharding: 'Tensor',
+  meta: 'MlxJaccl',
+  ids: four,
+};
+const qwen: InstanceWish = {
+  modelId: 'mlx-community/Qwen3-235B-A22B-Instruct-2507-8bit',
+  sharding: 'Tensor',
+  meta: 'MlxJaccl',
+  ids,
+};
+
+describe('the preview that is chosen', () => {
+  it('has exactly the declared nodes, though others come back as well', () => {
+    for (const wanted of [four, four.slice(0, 2)]) {
+      const choice = choosePreview(previewsOf('previews-4node-kimi.json'), { ...kimi, ids: wanted });
+      expect(choice.kind === 'chosen' && Object.keys(choice.instance.runnerByNode).toSorted()).toEqual(
+        wanted.toSorted(),
+      );
+    }
+  });
+
+  it('is handed on as it came, with every key that nobody here knows', () => {
+    const choice = choosePreview(previewsOf('previews-4node-kimi.json'), kimi);
+    const document = parseJson(exoCase('previews-4node-kimi.json'))?.value;
+    const sent = (document as { previews: { instance: unknown }[] }).previews.map(({ instance }) => instance);
+    expect(choice.kind === 'chosen' && sent).toContainEqual(choice.kind === 'chosen' && choice.verbatim);
+  });
+
+  it('has the declared sharding and transport', () => {
+    for (const sharding of ['Tensor', 'Pipeline'] as const) {
+      for (const meta of ['MlxJaccl', 'MlxRing'] as const) {
+        const choice = choosePreview(previewsOf('previews-4node-kimi.json'), { ...kimi, sharding, meta });
+        expect(choice).toMatchObject({ instance: { tag: `${meta}Instance` } });
+        expect(choice.kind === 'chosen' && new Set(choice.instance.shardTags)).toEqual(
+          new Set([`${sharding}ShardMetadata`]),
+        );
+      }
+    }
+  });
+
+  it('is none where the label says tensor over RDMA, and the instance is a ring of one node', () => {
+    const all = previewsOf('previews-no-rdma.json');
+    const one = { ...qwen, ids: ids.slice(0, 1) };
+    expect(choosePreview(all, one)).toEqual({
+      kind: 'none',
+      reason: 'Requested RDMA (MlxJaccl) but no RDMA-connected cycles available',
+    });
+    const disguised = all.filter(({ error }) => error === undefined);
+    expect(choosePreview(disguised, one)).toEqual({
+      kind: 'none',
+      reason: 'what it calls Tensor over MlxJaccl is a MlxRingInstance with PipelineShardMetadata on 1 node',
+    });
+    expect(choosePreview(all, { ...qwen, sharding: 'Pipeline', meta: 'MlxRing', ids: one.ids }).kind).toBe('chosen');
+  });
+
+  it.each([
+    ['previews-no-rdma.json', qwen, 'Requested RDMA (MlxJaccl) but no RDMA-connected cycles available'],
+    ['previews-insufficient-memory.json', kimi, 'No cycles found with sufficient memory'],
+    ['previews-empty.json', kimi, 'it has no previews at all'],
+    [
+      'previews-4node-kimi.json',
+      { ...kimi, ids: four.slice(0, 3) },
+      'what it calls Tensor over MlxJaccl is a MlxJacclInstance with TensorShardMetadata on 2 nodes',
+    ],
+  ])('is none with the reason of exo (%s)', (name, wish, reason) => {
+    expect(choosePreview(previewsOf(name), wish)).toEqual({ kind: 'none', reason });
+  });
+
+  it('is none for another model', () => {
+    expect(choosePreview(previewsOf('previews-4node-kimi.json'), { ...kimi, modelId: 'other/model' }).kind).toBe(
+      'none',
+    );
+  });
+});

@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest';
+import { exoCase, ids } from './exo-case.ts';
+import { instance, type JsonState, keyOf, loading, play, qwen, ready, stateWith, well } from './exo-play.ts';
+
+describe('placing a model on exo', () => {
+  it('maps the nodes, looks at the mesh, posts the offer for exactly these nodes as it came, and waits', () => {
+    const steps = ['RunnerIdle', 'RunnerConnecting', 'RunnerConnected', 'RunnerLoaded', 'RunnerWarmingUp'];
+    const { end, asked } = play(well([...steps.map((tag) => stateWith({ [tag]: {} })), ready]));
+    expect(end).toEqual({ kind: 'done', note: 'Pipeline over MlxRing on 2 nodes' });
+    expect(asked.slice(0, 6).map(keyOf)).toEqual([
+      'studio-1 GET /node_id',
+      'studio-2 GET /node_id',
+      'studio-1 GET /state',
+      'studio-1 GET /models',
+      'studio-1 GET /instance/previews',
+      'studio-1 POST /instance',
+    ]);
+    expect(asked[4]?.path).toBe(
+      `/instance/previews?model_id=${encodeURIComponent(qwen)}&node_ids=${ids[0]}&node_ids=${ids[1]}`,
+    );
+    expect(JSON.parse(asked[5]?.body ?? '')).toEqual({ instance });
+    expect(asked.every(({ port }) => port === 52_500)).toBe(true);
+  });
+
+  it('waits for an API that is not there yet, and gives up in time', () => {
+    const answer = well([ready]);
+    const late = play((request, count) => (request.path === '/node_id' && count < 20 ? 0 : answer(request)));
+    expect([late.end.kind, late.asked.filter(({ path }) => path === '/node_id').length]).toEqual(['done', 42]);
+    const never = play(() => 0);
+    expect(never.end).toMatchObject({ code: 'exo/no-identity', reason: 'studio-1: its API does not answer' });
+    expect(Math.round(never.atMs / 1_000)).toBe(61);
+  });
+
+  it('refuses two nodes that are one to exo', () => {
+    expect(play(well([ready], { 'GET /node_id': JSON.stringify(ids[0]) })).end).toMatchObject({
+      code: 'exo/no-identity',
+      reason: `studio-2 and studio-1 are one and the same to exo: ${ids[0]}`,
+    });
+  });
+
+  it.each([
+    ['a node is missing', (state: JsonState) => state.topology.nodes.pop(), 'it does not see studio-2'],
+    [
+      'a node is none of ours',
+      (state: JsonState) => state.topology.nodes.push('beef'),
+      'it sees nodes that are not of this placement: beef',
+    ],
+    [
+      'the memory of a node is not known',
+      (state: JsonState) => {
+        state['nodeMemory'] = {};
+      },
+      'it does not know the memory of studio-1, studio-2',
+    ],
+    [
+      'a cable goes one way only',
+      (state: JsonState) => {
+        const connections = (state.topology as unknown as { connections: Record<string, unknown> }).connections;
+        delete connections[ids[1]];
+      },
+      'it sees studio-2 from studio-1, and not the other way round',
+    ],
+  ])('is given up when %s, after two minutes', (_, change, reason) => {
+    const { end, atMs } = play(well([ready], { 'GET /state': stateWith(undefined, change) }));
+    expect(end).toEqual({ kind: 'failed', code: 'exo/mesh-incomplete', reason });
+    expect(Math.round(atMs / 1_000)).toBe(122);
+  });
+
+  it('wants RDMA in both directions where it is declared', () => {
+    const state = stateWith(undefined).replaceAll('sourceRdmaIface', 'elsewhere');
+    expect(play(well([ready], { 'GET /state': state }), { meta: 'MlxJaccl' }).end).toMatchObject({
+      code: 'exo/mesh-incomplete',
+      reason: 'it sees no RDMA from studio-1 to studio-2',
+    });
+  });
+
+  it('adds a model that exo does not know, and says why it is refused', () => {
+    const unknown = { 'GET /models': '{"object":"list","data":[]}' };
+    const { end, asked } = play(well([ready], { ...unknown, 'POST /models/add': '{}' }));
+    expect(end.kind).toBe('done');
+    expect(asked.filter(({ path }) => path === '/models/add').map((one) => one.body)).toEqual([
+      JSON.stringify({ model_id: qwen }),
+    ]);
+    const error = { status: 400, body: exoCase('models-add.error-400.json') };
+    expect(play(well([ready], { ...unknown, 'POST /models/add': error })).end).toMatchObject({
+      code: 'exo/model-refused',
+      reason: expect.stringContaining('model.safetensors.index.json'),
+    });
+  });
+
+  it('keeps the right instance of a run that was cut off, and takes others away', () => {
+    const right = play(well([], { 'GET /state': ready }));
+    expect([right.end.kind, right.asked.filter(({ method }) => method !== 'GET')]).toEqual(['done', []]);
+    const wrong = JSON.stringify(loading()).replaceAll('PipelineShardMetadata', 'TensorShardMetadata');
+    const answer = well([ready]);
+    const other = play((request, count) => (request.path === '/state' && count === 0 ? wrong : answer(request)));
+    expect(other.asked.filter(({ method }) => method === 'DELETE').map(({ path }) => path)).toEqual([
+      '/instance/e1a6d2c4-92b7-4c0b-8f6e-0d7a35c9be12',
+    ]);
+  });
+});
+
+describe('instances of before', () => {
+  const id = 'e1a6d2c4-92b7-4c0b-8f6e-0d7a35c9be12';
+  const stale = JSON.stringify(loading()).replaceAll('PipelineShardMetadata', 'TensorShardMetadata');
+  const two = JSON.parse(stale) as JsonState;
+  const [old] = Object.values(two.instances);
+  const second = JSON.parse(JSON.stringify(old).replaceAll(id, 'f0'));
+  const staleTwo = JSON.stringify({ ...two, instances: { [id]: old, f0: second } });
+
+  it('may take their time to go, and what follows has all of its own', () => {
+    const answer = well([ready]);
+    let offers = 0;
+    const { end, asked } = play((request) => {
+      if (request.method === 'GET' && request.path === '/state' && offers < 40) return staleTwo;
+      if (request.path.startsWith('/instance/previews')) {
+        offers += 1;
+        return offers < 40 ? 500 : answer(request);
+      }
+      return answer(request);
+    });
+    expect(end.kind).toBe('done');
+    expect(asked.filter(({ method }) => method === 'DELETE').map(({ path }) => path)).toEqual([
+      `/instance/${id}`,
+      '/instance/f0',
+    ]);
+  });
+});
+
+describe('a placement on exo that is refused', () => {
+  it('is told with the reason of the previews', () => {
+    const { end, atMs } = play(well([ready]), {
+      sharding: 'Tensor',
+      meta: 'MlxRing',
+      modelId: 'mlx-community/Kimi-K2-Thinking',
+    });
+    expect(end).toMatchObject({ code: 'exo/placement-refused' });
+    expect(Math.round(atMs / 1_000)).toBe(64);
+  });
+
+  it.each([
+    ['instance-create.error-memory.json', 400, 'status 400: Insufficient memory'],
+    ['instance-create.error-422.json', 422, 'status 422: body.instance: Field required'],
+  ])('is told with the words of the answer (%s)', (name, status, reason) => {
+    const { end } = play(well([ready], { 'POST /instance': { status, body: exoCase(name) } }));
+    expect(end).toMatchObject({ code: 'exo/placement-refused', reason: expect.stringContaining(reason) });
+  });
+
+  it('is told when the command was taken and nothing came of it', () => {
+    expect(play(well([stateWith(undefined)])).end).toMatchObject({
+      code: 'exo/placement-refused',
+      reason: 'it took the placement and never made it; its own log says why',
+    });
+  });
+});
+
+const layers = (loaded: number): string => stateWith({ RunnerLoading: { layersLoaded: loaded, totalLayers: 47 } });
+
+describe('runners of exo', () => {
+  it('may load for as long as they get further', () => {
+    const each = (seconds: number) => Array.from({ length: 6 * seconds }, (_, at) => layers(Math.floor(at / seconds)));
+    expect(play(well([...each(120), ready])).end.kind).toBe('done');
+    expect(play(well([...each(160), ready])).end).toMatchObject({ code: 'exo/stuck' });
+  });
+
+  it.each([
+    ['connect', stateWith({ RunnerConnecting: {} }), 60],
+    ['load', layers(3), 149],
+    ['warm up', stateWith({ RunnerWarmingUp: {} }), 180],
+  ])('that %s for ever end in their deadline, and exo is told to end them first', (_, state, seconds) => {
+    const { end, asked, atMs } = play(well([state]));
+    expect(end).toMatchObject({
+      code: 'exo/stuck',
+      reason: expect.stringContaining(`nothing has moved for ${seconds}`),
+    });
+    expect(asked.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
+    expect(atMs / 1_000).toBeLessThan(seconds + 60);
+  });
+
+  it('that fail with what is known to fail again are not waited for', () => {
+    const message =
+      'Terminated (exitcode=1\nRunner error: ValueError: [jaccl] Changing queue pair to RTR failed with errno 96\n)';
+    const { end, asked } = play(well([stateWith({ RunnerFailed: { errorMessage: message, diagnostics: [] } })]));
+    expect(end).toMatchObject({ code: 'exo/runner-failed', hint: expect.stringContaining('meshwright reboot') });
+    expect(asked.filter(({ path }) => path === '/state').length).toBeLessThan(40);
+  });
+
+  it('that fail with anything else get the tries that exo gives them', () => {
+    const failed = stateWith({ RunnerFailed: { errorMessage: 'Out of luck' } });
+    expect(play(well([failed, stateWith({ RunnerIdle: {} }), ready])).end.kind).toBe('done');
+    expect(play(well([failed])).end).toMatchObject({
+      code: 'exo/runner-failed',
+      reason: 'a runner failed: Out of luck',
+    });
+    expect(play(well([failed, stateWith(undefined)])).end).toMatchObject({
+      code: 'exo/runner-failed',
+      reason: 'exo deleted the instance itself; last: a runner failed: Out of luck',
+    });
+  });
+
+  it('are lost with their master, whose state begins anew', () => {
+    const anew = stateWith(undefined, (state) => {
+      state['lastEventAppliedIdx'] = 1;
+    });
+    expect(play(well([layers(3), anew])).end).toMatchObject({
+      code: 'exo/master-lost',
+      reason: 'its master changed, and exo forgot everything; last: layers loaded: 3 of 47, 3 of 47',
+    });
+    const alone = stateWith(undefined, (state) => state.topology.nodes.pop());
+    expect(play(well([layers(3), alone])).end).toMatchObject({
+      code: 'exo/master-lost',
+      reason: expect.stringMatching(/^studio-2 left the mesh; last: /),
+    });
+  });
+
+  it('whose node lacks files of the model fail at once', () => {
+    const [complete] = Object.values(loading()['downloads'] as Record<string, object[]>);
+    const shard = (complete?.[0] as { DownloadCompleted: object } | undefined)?.DownloadCompleted;
+    const state = stateWith({ RunnerIdle: {} }, (one) => {
+      one['downloads'] = { [ids[1]]: [{ DownloadFailed: { ...shard, errorMessage: 'offline' } }] };
+    });
+    expect(play(well([state])).end).toMatchObject({
+      code: 'exo/runner-failed',
+      reason: 'studio-2 has not all files of the model: offline',
+    });
+  });
+
+  it('are given up when nobody answers any more, and exo is told to end them first', () => {
+    const { end, asked } = play(well([layers(3), 0]));
+    expect(end).toMatchObject({ code: 'exo/stuck', reason: expect.stringContaining('answer') });
+    expect(asked.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
+  });
+
+  it('are not given up for answers that fail now and then', () => {
+    const warming = stateWith({ RunnerWarmingUp: {} });
+    const long = Array.from({ length: 70 }, () => warming);
+    expect(play(well([...long, 0, warming, 500, warming, ready])).end.kind).toBe('done');
+    expect(play(well([...long, ...Array.from({ length: 50 }, () => 0), ready])).end.kind).toBe('done');
+  });
+
+  it('are judged by the names in the instance alone, and ghosts are only mentioned', () => {
+    const ghosts = stateWith({ RunnerReady: {} }, (state) => {
+      state.runners = { ...state.runners, 'of-old': { RunnerFailed: { errorMessage: 'long ago' } } };
+      state['nodeIdentities'] = { [ids[0]]: {}, [ids[1]]: {}, ghost: {} };
+    });
+    expect(play(well([ghosts])).end).toEqual({
+      kind: 'done',
+      note: 'Pipeline over MlxRing on 2 nodes; exo still names 1 that are gone',
+    });
+  });
+});

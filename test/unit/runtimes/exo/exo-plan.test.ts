@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { makePlan } from '../../../../src/plan/make-plan.ts';
+import { exoFleet } from '../../mesh/exo-fleet.ts';
+import { observeMesh, threeMembers } from '../../mesh/rack-with-mesh.ts';
+
+const targets = exoFleet().nodes.map(({ name }) => name);
+
+describe('a plan for a placement on exo', () => {
+  it('talks it over when all have joined, and asks for a token after that', () => {
+    const desired = exoFleet();
+    const observation = observeMesh(desired, { members: {} });
+    const { steps } = makePlan({ goal: { kind: 'converge' }, desired, observation, targets });
+    const talk = steps.find(({ act }) => act.kind === 'dialogue');
+    expect([talk?.node, talk?.needs]).toEqual(['studio-1', ['studio-1/placement/kimi/joined']]);
+    expect(steps.find(({ act }) => act.kind === 'ask')?.needs).toEqual([talk?.id]);
+  });
+
+  it('gives ranks the time that exo needs to end its runners', () => {
+    const desired = exoFleet();
+    const observation = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'exited']) });
+    const plan = makePlan({ goal: { kind: 'stop', placements: ['kimi'] }, desired, observation, targets });
+    const graces = plan.steps.flatMap(({ act }) =>
+      act.kind === 'script' && act.name === 'stop-rank' ? [act.args.graceMs] : [],
+    );
+    expect(graces).toEqual([15_000, 15_000]);
+  });
+
+  it('says which key sets fast synch, where the file has the variable that exo overwrites in its runners', () => {
+    const fleet = exoFleet({ placement: { env: { MLX_METAL_FAST_SYNCH: '0' } } });
+    const observation = observeMesh(fleet, { members: {} });
+    const { blockers } = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets });
+    expect(blockers.map(({ code, action }) => [code, action])).toEqual([
+      ['placement/reserved-word', expect.stringContaining('use EXO_FAST_SYNCH')],
+    ]);
+  });
+});

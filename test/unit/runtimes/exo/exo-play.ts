@@ -1,0 +1,109 @@
+import type { ExoPlacement } from '../../../../src/model/dialogue-call.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { beginDialogue } from '../../../../src/runtimes/dialogues.ts';
+import type { Talk, TalkRequest } from '../../../../src/runtimes/talk.ts';
+import { exoCase, ids } from './exo-case.ts';
+
+/** The model that is placed. */
+export const qwen = 'mlx-community/Qwen3-235B-A22B-Instruct-2507-8bit';
+const wish: ExoPlacement = {
+  nodes: [nodeName('studio-1'), nodeName('studio-2')],
+  port: 52_500,
+  modelId: qwen,
+  sharding: 'Pipeline',
+  meta: 'MlxRing',
+  bytesPerNode: 134_217_728_000,
+};
+
+/** What an exo would answer; a text is status 200, a number an answer without words. */
+type Answer = string | number | { readonly status: number; readonly body: string };
+
+/** An exo that answers by tables, in a time of its own. */
+interface Played {
+  readonly end: Talk;
+  readonly asked: readonly TalkRequest[];
+  readonly atMs: number;
+}
+
+/** Plays a dialogue to its end. @param answer by the request and how often it was made before */
+export function play(
+  answer: (request: TalkRequest, count: number) => Answer,
+  change: Partial<ExoPlacement> = {},
+): Played {
+  let talk = beginDialogue({ name: 'exo-place', args: { ...wish, ...change } });
+  let atMs = 0;
+  const asked: TalkRequest[] = [];
+  while (talk.kind === 'ask') {
+    const { request, afterMs, hear } = talk;
+    const key = keyOf(request);
+    const given = answer(request, asked.filter((one) => keyOf(one) === key).length);
+    asked.push(request);
+    atMs += afterMs + 10;
+    if (asked.length > 5_000) throw new Error('it never ends');
+    talk = hear({ ...(typeof given === 'object' ? given : wholeOf(given)), atMs });
+  }
+  return { end: talk, asked, atMs };
+}
+
+const wholeOf = (given: string | number) =>
+  typeof given === 'number' ? { status: given, body: '' } : { status: 200, body: given };
+
+/** A request in words, without its query. */
+export const keyOf = ({ node, method, path }: TalkRequest): string => `${node} ${method} ${path.split('?')[0]}`;
+
+/** A state of exo as JSON. */
+export type JsonState = Record<string, unknown> & { instances: object; runners: object; topology: { nodes: string[] } };
+
+/** The state of two nodes with an instance, or without one. */
+export const loading = (): JsonState => JSON.parse(exoCase('state-2node-ring-pipeline-loading.json'));
+
+/** The instance that the previews offer to both nodes; runners of it in one state. */
+const previews = JSON.parse(exoCase('previews-no-rdma.json')) as {
+  previews: { instance: Record<string, InstanceBody> | null }[];
+};
+interface InstanceBody {
+  readonly instanceId: string;
+  readonly shardAssignments: { readonly nodeToRunner: Readonly<Record<string, string>> };
+}
+const isOfBoth = (one: Record<string, InstanceBody>): boolean =>
+  Object.values(one).some(({ shardAssignments }) => Object.keys(shardAssignments.nodeToRunner).length === 2);
+export const [instance] = previews.previews.flatMap((one) =>
+  one.instance !== null && isOfBoth(one.instance) ? [one.instance] : [],
+);
+const [body] = Object.values(instance ?? {});
+
+/** A state with the offered instance and its runners in one state; without one when there is none. */
+export function stateWith(runner: object | undefined, change: (state: JsonState) => void = () => undefined): string {
+  const state = loading();
+  state.instances = runner === undefined || body === undefined ? {} : { [body.instanceId]: instance };
+  const runners = Object.values(body?.shardAssignments.nodeToRunner ?? {});
+  state.runners = runner === undefined ? {} : Object.fromEntries(runners.map((id) => [id, runner]));
+  change(state);
+  return JSON.stringify(state);
+}
+
+/** An exo that does well, with the states of its runners one after another; the last one stays. */
+export function well(states: readonly (string | number)[], more: Readonly<Record<string, Answer>> = {}) {
+  let isPosted = false;
+  let looks = 0;
+  return (request: TalkRequest): Answer => {
+    const key = `${request.method} ${request.path.split('?')[0]}`;
+    if (key === 'POST /instance') isPosted = true;
+    if (key === 'GET /state' && isPosted && more[key] === undefined) {
+      looks += 1;
+      return states[Math.min(looks, states.length) - 1] ?? 500;
+    }
+    const fixed: Readonly<Record<string, Answer>> = {
+      'GET /node_id': JSON.stringify(ids[wish.nodes.indexOf(request.node)]),
+      'GET /state': stateWith(undefined),
+      'GET /models': exoCase('models.json'),
+      'GET /instance/previews': exoCase('previews-no-rdma.json'),
+      'POST /instance': exoCase('instance-create.response.json'),
+      ...more,
+    };
+    return fixed[key] ?? (request.method === 'DELETE' ? exoCase('instance-delete.response.json') : 404);
+  };
+}
+
+/** A state in which all of them are ready. */
+export const ready = stateWith({ RunnerReady: {} });

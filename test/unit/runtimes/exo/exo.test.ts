@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet } from '../../../../src/model/desired.ts';
+import type { FactValues } from '../../../../src/model/fact-values.ts';
+import { known } from '../../../../src/model/known.ts';
+import type { ModelShape } from '../../../../src/model/model-shape.ts';
+import type { Text } from '../../../../src/model/step.ts';
+import { configurePlacement, type RankConfiguration } from '../../../../src/runtimes/configure-placement.ts';
+import { dialogue } from '../../../../src/runtimes/exo/dialogue.ts';
+import { exo } from '../../../../src/runtimes/exo/exo.ts';
+import { reserved } from '../../../../src/runtimes/exo/reserved.ts';
+import { driverOf } from '../../../../src/runtimes/registry.ts';
+import { lastingNames } from '../../../../src/runtimes/seen-names.ts';
+import { renderPath } from '../../../../src/script/node-paths.ts';
+import { observedFleet } from '../../doctor/fleet-builder.ts';
+import { type ExoChanges, exoFleet } from '../../mesh/exo-fleet.ts';
+
+const render = (text: Text): string =>
+  text
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      return part.kind === 'login-user' ? 'LOGIN' : renderPath(part, '/R');
+    })
+    .join('');
+
+function ranksOf(changes: ExoChanges, generation = 5): readonly RankConfiguration[] {
+  const fleet = exoFleet(changes);
+  const [kimi] = fleet.placements;
+  const configured = kimi && configurePlacement(kimi, fleet, generation, lastingNames);
+  if (configured?.kind !== 'configured') throw new Error('it is not configured');
+  return configured.ranks;
+}
+
+/** The words of a command line and the environment, as launchd reads them. */
+function startOf(rank: RankConfiguration | undefined) {
+  const text = render(rank?.service ?? []);
+  const [, words = ''] = /<array>(.*?)<\/array>/s.exec(text) ?? [];
+  const [, env = ''] = /EnvironmentVariables<\/key>\s*<dict>(.*?)<\/dict>/s.exec(text) ?? [];
+  return {
+    words: [...words.matchAll(/<string>(.*?)<\/string>/g)].map((match) => match[1] ?? ''),
+    env: Object.fromEntries(
+      [...env.matchAll(/<key>(.*?)<\/key>\s*<string>(.*?)<\/string>/g)].map(([, k, v]) => [k, v]),
+    ),
+  };
+}
+
+const behind = (words: readonly string[], flag: string): string => words[words.indexOf(flag) + 1] ?? '';
+
+const files = '/R/Library/Application Support/meshwright/placements/kimi/files';
+
+describe('a rank of exo', () => {
+  it('is started from its version, the leader as forced master, each with ports of this start', () => {
+    const [leader, follower] = ranksOf({});
+    const { words } = startOf(leader);
+    const { port } = ranksOf({})[1]?.record ?? { port: 0 };
+    expect(words[0]).toMatch(
+      /^\/R\/opt\/meshwright\/runtimes\/exo\/[0-9a-f]{16}\/EXO\.app\/Contents\/Resources\/exo\/exo$/,
+    );
+    expect(words.slice(1, 4)).toEqual(['--force-master', '--api-port', '8080']);
+    expect([behind(words, '--zenoh-port'), behind(words, '--discovery-port')]).toEqual([`${port}`, `${port}`]);
+    expect(startOf(follower).words).not.toContain('--force-master');
+    expect(behind(startOf(ranksOf({}, 6)[0]).words, '--zenoh-port')).toBe(`${port + 1}`);
+  });
+
+  it('joins nobody of another start, nor of another placement', () => {
+    const namespace = (changes: ExoChanges, generation?: number, rank = 0): string =>
+      behind(startOf(ranksOf(changes, generation)[rank]).words, '--namespace');
+    expect(namespace({})).toMatch(/^meshwright-kimi-[0-9a-f]{16}-5$/);
+    expect(namespace({}, 5, 2)).toBe(namespace({}));
+    expect(namespace({}, 6)).not.toBe(namespace({}));
+    expect(namespace({ placement: { name: 'other' } })).not.toBe(namespace({}));
+  });
+
+  it('speaks the release by its own words, and names its peers on the cables', () => {
+    const { words, env } = startOf(ranksOf({ runtime: { dialect: '1.0.71' } })[0]);
+    const port = behind(words, '--libp2p-port');
+    expect(behind(words, '--bootstrap-peers').split(',')).toEqual([
+      `/ip4/10.77.0.2/tcp/${port}`,
+      expect.stringMatching(new RegExp(String.raw`^/ip4/10\.77\.0\.\d+/tcp/${port}$`)),
+    ]);
+    expect(words).not.toContain('--namespace');
+    expect(env['EXO_LIBP2P_NAMESPACE']).toMatch(/^meshwright-kimi-/);
+    expect(startOf(ranksOf({})[0]).env).not.toHaveProperty('EXO_LIBP2P_NAMESPACE');
+  });
+
+  it('has a home that is empty, the model under its name, and no way to the internet', () => {
+    const [leader] = ranksOf({ placement: { parallel: 4, args: ['-v'] } });
+    const { words, env } = startOf(leader);
+    expect(env).toEqual({
+      EXO_FAST_SYNCH: 'false',
+      EXO_HOME: '.exo',
+      EXO_MAX_CONCURRENT_REQUESTS: '4',
+      EXO_MODELS_READ_ONLY_DIRS: files,
+      EXO_OFFLINE: 'true',
+      HOME: `${files}/home`,
+      PATH: '/R/usr/bin:/R/bin:/R/usr/sbin:/R/sbin',
+    });
+    expect(words.at(-1)).toBe('-v');
+    expect(leader?.files).toEqual([
+      { kind: 'link', name: 'acme--Tiny-4bit', to: expect.objectContaining({ kind: 'node-path' }) },
+      { kind: 'folder', name: 'home', keeps: false },
+    ]);
+  });
+
+  it('counts as joined when it listens: the leader for questions, the others for their peers', () => {
+    const [leader, follower, last] = ranksOf({}).map(({ record }) => record.port);
+    expect(leader).toBe(8_080);
+    expect([follower, last]).toEqual([follower, follower]);
+    expect(follower).toBeGreaterThanOrEqual(16_384);
+    expect(follower).toBeLessThan(32_768);
+    expect(exo.phases(...placed(exoFleet()))).toEqual([
+      { ranks: 'leader', until: 'joined' },
+      { ranks: 'followers', until: 'joined' },
+    ]);
+  });
+
+  it('is asked for a token by the whole name of the model', () => {
+    expect(JSON.parse(ranksOf({})[0]?.request ?? '')).toMatchObject({ model: 'acme/Tiny-4bit', max_tokens: 1 });
+    expect([driverOf({ driver: 'exo' }), exo.canRestartOne(placed(exoFleet())[1])]).toEqual([exo, false]);
+  });
+});
+
+function placed(fleet: DesiredFleet) {
+  const [placement] = fleet.placements;
+  const [runtime] = fleet.runtimes;
+  if (placement === undefined || runtime?.driver !== 'exo') throw new Error('it has no exo');
+  return [placement, runtime] as const;
+}
+
+const talkOf = (changes: ExoChanges) => {
+  const fleet = exoFleet(changes);
+  const [model] = fleet.models;
+  if (model === undefined) throw new Error('it has no model');
+  return dialogue(placed(fleet)[0], model).args;
+};
+
+describe('what exo is asked to make', () => {
+  it('is what the file declares, in the words of exo', () => {
+    expect(talkOf({})).toEqual({
+      nodes: ['studio-1', 'studio-2', 'studio-3'],
+      port: 8_080,
+      modelId: 'acme/Tiny-4bit',
+      sharding: 'Tensor',
+      meta: 'MlxJaccl',
+      bytesPerNode: 1_000,
+    });
+    expect(talkOf({ placement: { sharding: 'pipeline', transport: 'tcp' } })).toMatchObject({
+      sharding: 'Pipeline',
+      meta: 'MlxRing',
+    });
+  });
+
+  it('is a pipeline over a ring on one node alone, which is all that exo makes there', () => {
+    const [only] = talkOf({}).nodes;
+    if (only === undefined) throw new Error('it has no node');
+    expect(talkOf({ placement: { nodes: [only] } })).toMatchObject({ sharding: 'Pipeline', meta: 'MlxRing' });
+  });
+});
+
+const codesOf = (
+  changes: ExoChanges,
+  more: {
+    daemon?: FactValues['foreign-daemons'][number];
+    wish?: 'stop' | 'adopt';
+    without?: readonly [string, string];
+  } = {},
+) => {
+  const fleet = exoFleet(changes);
+  const [placement, runtime] = placed(fleet);
+  const [model] = fleet.models;
+  if (model === undefined) throw new Error('it has no model');
+  const { foreignDaemons: _, ...cabled } = fleet.thunderbolt;
+  const links = cabled.links.filter(({ ends }) => !ends.every(({ node }) => more.without?.includes(node)));
+  const thunderbolt = { ...cabled, links };
+  const wish = more.wish === undefined ? {} : { foreignDaemons: more.wish };
+  const nodes = placement.nodes.map((node) => {
+    const facts = observedFleet({}).nodes[node]?.facts;
+    const daemons = known(more.daemon === undefined ? [] : [more.daemon]);
+    return { node, ...(facts === undefined ? {} : { facts: { ...facts, 'foreign-daemons': daemons } }) };
+  });
+  const checked = { placement, runtime, model, nodes, fleet: { ...fleet, thunderbolt: { ...thunderbolt, ...wish } } };
+  return (exo.check?.(checked) ?? []).map(({ code, detail }) => `${code}: ${detail}`);
+};
+
+const shape = (hidden: number, kvHeads: number): ModelShape => ({
+  format: 'safetensors',
+  architecture: 'llama',
+  hidden,
+  heads: 12,
+  kvHeads,
+  headDim: 12,
+  attention: { kind: 'mla', rank: 512, rope: 64 } as unknown as ModelShape['attention'],
+  dims: {},
+  hasOwnCode: false,
+  layers: [],
+  embeddingBytes: 0,
+  outputBytes: 0,
+  otherBytes: 0,
+  lastNormBytes: 0,
+  largestTensorBytes: 0,
+  stateBytes: 0,
+});
+
+describe('a placement on exo', () => {
+  it('has nothing against it when exo can make it', () => {
+    expect(codesOf({})).toEqual([]);
+    expect(codesOf({ model: { shape: shape(144, 3) } })).toEqual([]);
+  });
+
+  it('needs the name of the model, and files that exo takes for whole', () => {
+    const { repository: _, ...unnamed } = exoFleet().models[0] ?? { repository: '' };
+    expect(codesOf({ model: { ...unnamed, repository: undefined } as never })).toEqual([
+      'exo/no-repository: models.tiny does not say which repository it is.',
+    ]);
+    const [first, second] = exoFleet().models[0]?.files ?? [];
+    expect(codesOf({ model: { files: [first, second].flatMap((file) => file ?? []) } })).toEqual([
+      'exo/no-index: Among the files of tiny there is no model.safetensors.index.json.',
+    ]);
+    expect(codesOf({ model: { files: [] } })).toEqual([]);
+  });
+
+  it('is split by what exo divides by', () => {
+    expect(codesOf({ model: { shape: shape(145, 3) } })).toEqual([
+      'placement/not-divisible: exo does not split tiny: its width (145) by 3.',
+    ]);
+    expect(codesOf({ model: { shape: shape(144, 4) } })).toEqual([
+      'placement/not-divisible: exo does not split tiny: its heads of keys and values (4) by 3.',
+    ]);
+    expect(codesOf({ model: { shape: shape(145, 4) }, placement: { sharding: 'pipeline' } })).toEqual([]);
+  });
+
+  it('needs a cable between every pair over RDMA, for a pipeline as well', () => {
+    const told = ['exo/needs-every-pair: No link joins studio-1 with studio-3.'];
+    const uncabled = { without: ['studio-1', 'studio-3'] } as const;
+    expect(codesOf({}, uncabled)).toEqual(told);
+    expect(codesOf({ placement: { sharding: 'pipeline' } }, uncabled)).toEqual(told);
+    expect(codesOf({ placement: { transport: 'tcp' } }, uncabled)).toEqual([]);
+  });
+
+  it('is warned of fast synch, which the driver switches off where the file says nothing', () => {
+    const envOf = (env: Readonly<Record<string, string>>) => startOf(ranksOf({ placement: { env } })[0]).env;
+    expect(envOf({})['EXO_FAST_SYNCH']).toBe('false');
+    expect(envOf({ EXO_FAST_SYNCH: 'on' })['EXO_FAST_SYNCH']).toBe('on');
+    expect(codesOf({ placement: { env: { EXO_FAST_SYNCH: 'on' } } })).toEqual([
+      'exo/fast-synch: EXO_FAST_SYNCH stands in its `env`.',
+    ]);
+    expect(codesOf({ placement: { args: ['--fast-synch'] } })).toEqual([
+      'exo/fast-synch: --fast-synch stands in its `args`.',
+    ]);
+    expect(codesOf({ placement: { args: ['--fast'] } })).toEqual(['exo/fast-synch: --fast stands in its `args`.']);
+    expect(codesOf({ placement: { env: { EXO_FAST_SYNCH: 'false' }, args: ['--no-fast-synch'] } })).toEqual([]);
+  });
+
+  it("does not stand exo's own network daemon, unless the file ends it", () => {
+    const daemon = { label: 'io.exo.networksetup', isLoaded: true, isDisabled: false };
+    const all = ['studio-1', 'studio-2', 'studio-3'];
+    expect(codesOf({}, { daemon })).toEqual(
+      all.map((node) => `exo/network-daemon: io.exo.networksetup runs on ${node}.`),
+    );
+    expect(codesOf({}, { daemon, wish: 'adopt' })).toHaveLength(3);
+    expect(codesOf({}, { daemon, wish: 'stop' })).toEqual([]);
+    expect(codesOf({}, { daemon: { ...daemon, isLoaded: false } })).toEqual([]);
+    expect(codesOf({}, { daemon: { ...daemon, label: 'io.mesh.keeper' } })).toEqual([]);
+  });
+
+  it.each([...reserved.env.map(({ word }) => word)])('does not take %s from env', (word) => {
+    expect(codesOf({ placement: { env: { [word]: 'x' } } })).toEqual([
+      `placement/reserved-word: The driver sets ${word} itself.`,
+    ]);
+  });
+
+  it.each([...reserved.args.map(({ word }) => word)])('does not take %s from args', (word) => {
+    const told = [`placement/reserved-word: The driver sets ${word} itself.`];
+    expect(codesOf({ placement: { args: [word, '1'] } })).toEqual(told);
+    expect(codesOf({ placement: { args: [`${word}=1`] } })).toEqual(told);
+    expect(codesOf({ placement: { args: [`-${word}er`] } })).toEqual([]);
+  });
+});

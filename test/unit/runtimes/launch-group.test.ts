@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { nodeName } from '../../../src/model/node.ts';
+import { launchFiles, launchGroup } from '../../../src/runtimes/launch-group.ts';
+import type { SeenNames } from '../../../src/runtimes/seen-names.ts';
+import { settledFleet } from '../resources/settled-rack.ts';
+
+const { thunderbolt } = settledFleet();
+const seen: SeenNames = {
+  device: ({ receptacle }) => `rdma_en${receptacle + 1}`,
+  lan: (node) => `192.0.2.${node.at(-1)}`,
+};
+const attempt = (names: readonly string[], sight: SeenNames, cables = thunderbolt) =>
+  launchGroup(
+    { thunderbolt: cables, nodes: names.map(nodeName), hosts: names.map((name) => `${name}.lan`), port: 50_000 },
+    sight,
+  );
+function group(names: readonly string[], sight: SeenNames = seen, cables = thunderbolt) {
+  const made = attempt(names, sight, cables);
+  if (made.kind === 'unseen') throw new Error(made.diagnostic.detail);
+  return made;
+}
+const uncabled = { ...thunderbolt, links: [] };
+const file = (name: string): string => `/run/${name}`;
+
+describe('the group of a launched program', () => {
+  it('meets over RDMA where every pair has a cable and a device', () => {
+    const four = group(['studio-1', 'studio-2', 'studio-3', 'studio-4']);
+    expect([four.backend, Object.keys(four.files).sort()]).toEqual([
+      'jaccl',
+      [launchFiles.devices, launchFiles.mpi, launchFiles.hostfile].sort(),
+    ]);
+    const devices: (string | null)[][] = JSON.parse(four.files[launchFiles.devices] ?? '');
+    expect(devices.map((row, at) => row[at])).toEqual([null, null, null, null]);
+    expect(devices.flat().filter((one) => one === null)).toHaveLength(4);
+    expect(four.environment(2, file)).toEqual({
+      MESHWRIGHT_RANK: '2',
+      MESHWRIGHT_SIZE: '4',
+      MLX_RANK: '2',
+      MLX_IBV_DEVICES: '/run/devices.json',
+      MLX_JACCL_COORDINATOR: '192.0.2.1:50000',
+    });
+    const hostfile = JSON.parse(four.files[launchFiles.hostfile] ?? '');
+    expect(hostfile).toMatchObject({
+      backend: 'jaccl',
+      hosts: [{ ssh: 'studio-1.lan', ips: ['192.0.2.1'] }, {}, {}, {}],
+    });
+    expect(hostfile.hosts.map(({ rdma }: { readonly rdma: unknown }) => rdma)).toEqual(devices);
+    expect(four.files[launchFiles.mpi]).toBe(
+      'studio-1.lan slots=1\nstudio-2.lan slots=1\nstudio-3.lan slots=1\nstudio-4.lan slots=1\n',
+    );
+  });
+
+  it('of two Macs meets on the cable between them', () => {
+    const address = group(['studio-1', 'studio-2']).environment(0, file)['MLX_JACCL_COORDINATOR'];
+    expect(address).toMatch(/^10\.77\.0\.\d+:50000$/);
+  });
+
+  it('takes sockets where no cable is, and no variable of RDMA', () => {
+    const two = group(['studio-1', 'studio-2'], seen, uncabled);
+    expect([two.backend, Object.keys(two.environment(0, file)).sort()]).toEqual([
+      'ring',
+      ['MESHWRIGHT_RANK', 'MESHWRIGHT_SIZE', 'MLX_HOSTFILE', 'MLX_RANK'],
+    ]);
+    expect(JSON.parse(two.files[launchFiles.ring] ?? '')).toEqual([['192.0.2.1:50000'], ['192.0.2.2:50000']]);
+  });
+
+  it('is not made of a device that nobody saw, nor without it', () => {
+    const blind: SeenNames = {
+      ...seen,
+      device: (end) => (end.node === 'studio-2' ? undefined : seen.device(end)),
+    };
+    expect(attempt(['studio-1', 'studio-2'], blind)).toMatchObject({
+      kind: 'unseen',
+      diagnostic: {
+        code: 'launch/not-seen',
+        detail: expect.stringMatching(/^Not known: the RDMA device of studio-2[^,]*\.$/),
+      },
+    });
+  });
+
+  it('is not made without an address that it needs, and needs none over cables', () => {
+    const deaf: SeenNames = { ...seen, lan: (node) => (node === 'studio-2' ? undefined : seen.lan(node)) };
+    const three = ['studio-1', 'studio-2', 'studio-3'];
+    expect(attempt(three, deaf, uncabled)).toMatchObject({
+      diagnostic: { detail: 'Not known: the address of studio-2 in the office network.' },
+    });
+    expect(group(three, deaf).backend).toBe('jaccl');
+    expect(attempt(['studio-2', 'studio-1', 'studio-3'], deaf)).toMatchObject({ kind: 'unseen' });
+    expect(group(['studio-2', 'studio-1'], deaf).backend).toBe('jaccl');
+  });
+
+  it('of one Mac is nobody to find', () => {
+    const one = group(['studio-1']);
+    expect([one.backend, one.environment(0, file)]).toEqual(['alone', { MESHWRIGHT_RANK: '0', MESHWRIGHT_SIZE: '1' }]);
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { checkPlacement } from '../../../../src/resources/placement-checks.ts';
+import { fileAt, fleetWith, type LlamaChanges } from './llama-fleet.ts';
+
+/** Codes and details, but those about memory, which nobody has told here. */
+function found(changes: LlamaChanges = {}): readonly (readonly [string, string])[] {
+  const fleet = fleetWith(changes);
+  const [kimi] = fleet.placements;
+  if (kimi === undefined) throw new Error('the fleet has no placement');
+  return checkPlacement(kimi, fleet)
+    .filter(({ code }) => code !== 'placement/memory-unknown')
+    .map(({ code, detail }) => [code, detail]);
+}
+
+describe('a placement on llama.cpp', () => {
+  it('has nothing against it where the leader has a cable to each worker and the model one GGUF', () => {
+    expect(found()).toEqual([]);
+  });
+
+  it('is not split by tensors', () => {
+    expect(found({ placement: { sharding: 'tensor' } })).toEqual([
+      ['llama/not-by-tensor', 'kimi says sharding: tensor.'],
+    ]);
+  });
+
+  it('needs a GGUF, and one alone', () => {
+    expect(found({ files: [fileAt('model.safetensors')] })).toEqual([
+      ['llama/no-gguf', 'Among the 1 files of tiny there is no .gguf.'],
+    ]);
+    expect(found({ files: [fileAt('q4.gguf'), fileAt('q8.gguf')] })).toEqual([
+      ['llama/several-ggufs', 'tiny has q4.gguf, q8.gguf.'],
+    ]);
+    expect(found({ files: [] })).toEqual([]);
+  });
+
+  it('needs a cable from the leader to each worker', () => {
+    const without = (text: string): boolean => !text.includes('studio-3');
+    expect(found({ links: without })).toEqual([['llama/no-cable', 'No link joins the leader studio-1 with studio-3.']]);
+  });
+
+  it('leaves to the driver what the driver sets', () => {
+    const placement = {
+      args: ['--tensor-split=1,2', '--metrics', '-fit', 'on'],
+      env: { GGML_RPC_NO_RDMA: '0', A: 'b', LLAMA_ARG_N_GPU_LAYERS: '0' },
+    };
+    expect(found({ placement })).toEqual([
+      ['placement/reserved-word', 'The driver sets GGML_RPC_NO_RDMA itself.'],
+      ['placement/reserved-word', 'The driver sets LLAMA_ARG_N_GPU_LAYERS itself.'],
+      ['placement/reserved-word', 'The driver sets --tensor-split itself.'],
+      ['placement/reserved-word', 'The driver sets -fit itself.'],
+    ]);
+  });
+});

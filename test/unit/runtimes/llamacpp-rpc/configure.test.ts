@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredPlacement, LlamaRuntime } from '../../../../src/model/desired.ts';
+import { digestOf } from '../../../../src/model/digest.ts';
+import type { Text } from '../../../../src/model/step.ts';
+import { configurePlacement, type RankConfiguration } from '../../../../src/runtimes/configure-placement.ts';
+import { modelFile } from '../../../../src/runtimes/llamacpp-rpc/model-file.ts';
+import { lastingNames } from '../../../../src/runtimes/seen-names.ts';
+import { renderPath } from '../../../../src/script/node-paths.ts';
+import { fleetWith } from './llama-fleet.ts';
+
+function ranksOf(
+  placement: Partial<DesiredPlacement> = {},
+  runtime: Partial<LlamaRuntime> = {},
+): readonly RankConfiguration[] {
+  const fleet = fleetWith({ placement, runtime });
+  const [kimi] = fleet.placements;
+  if (kimi === undefined) throw new Error('the fleet has no placement');
+  const configuration = configurePlacement(kimi, fleet, 5, lastingNames);
+  if (configuration.kind === 'incomplete') throw new Error(configuration.missing);
+  return configuration.ranks;
+}
+
+const render = (text: Text): string =>
+  text
+    .map((part) => (typeof part === 'string' ? part : part.kind === 'login-user' ? '' : renderPath(part, '')))
+    .join('');
+
+/** The words of a service file. */
+const argvOf = ({ service }: Pick<RankConfiguration, 'service'>): readonly string[] =>
+  [...(/<array>(.*)<\/array>/s.exec(render(service))?.[1] ?? '').matchAll(/<string>(.*)<\/string>/g)].map(
+    (match) => match[1] ?? '',
+  );
+
+/** The service file of a rank, and its words. */
+function serviceOf(placement: Partial<DesiredPlacement>, rank: number) {
+  const configuration = ranksOf(placement)[rank];
+  if (configuration === undefined) throw new Error(`there is no rank ${rank}`);
+  return { argv: argvOf(configuration), text: render(configuration.service), record: configuration.record };
+}
+
+const wordAfter = (argv: readonly string[], word: string): string | undefined => argv[argv.indexOf(word) + 1];
+
+describe('the ranks of a llama.cpp mesh', () => {
+  it('has a worker on each follower, which listens on its cable to the leader and nowhere else', () => {
+    const [, second, third] = [0, 1, 2].map((rank) => serviceOf({}, rank));
+    const folder = `/opt/meshwright/runtimes/llama/${digestOf('archive').slice(0, 16)}`;
+    const port = String(second?.record.port);
+    expect(second?.argv).toEqual([`${folder}/bin/ggml-rpc-server`, '--host', '10.77.0.2', '--port', port]);
+    expect(third?.argv).toEqual([`${folder}/bin/ggml-rpc-server`, '--host', '10.77.0.6', '--port', port]);
+  });
+
+  it('has the server on the leader, which fits nothing by itself and calls each worker over its own cable', () => {
+    const { argv, record } = serviceOf({}, 0);
+    const port = serviceOf({}, 1).record.port;
+    expect(wordAfter(argv, '--model')).toBe(`/opt/meshwright/models/tiny/${digestOf('model').slice(0, 16)}/tiny.gguf`);
+    expect(wordAfter(argv, '--rpc')).toBe(`10.77.0.2:${port},10.77.0.6:${port}`);
+    expect([wordAfter(argv, '--fit'), wordAfter(argv, '--host'), wordAfter(argv, '--port')]).toEqual([
+      'off',
+      '127.0.0.1',
+      '8080',
+    ]);
+    expect(record.port).toBe(8_080);
+  });
+
+  it('gives each device the share of its rank: the workers in their order, the GPU of the leader last', () => {
+    expect(wordAfter(serviceOf({}, 0).argv, '--tensor-split')).toBe('1,1,1');
+    expect(wordAfter(serviceOf({ shares: [1, 2, 3] }, 0).argv, '--tensor-split')).toBe('2,3,1');
+  });
+
+  it('has context for every request that may come at once', () => {
+    const { argv } = serviceOf({ parallel: 4 }, 0);
+    expect([wordAfter(argv, '--ctx-size'), wordAfter(argv, '--parallel')]).toEqual(['16384', '4']);
+  });
+
+  it('ends the command line of the server with the words of the file, and leaves those of workers alone', () => {
+    expect(serviceOf({ args: ['--metrics'] }, 0).argv.at(-1)).toBe('--metrics');
+    expect(serviceOf({ args: ['--metrics'] }, 1).argv).not.toContain('--metrics');
+  });
+
+  it('tries no RDMA where the file says tcp', () => {
+    expect([0, 1].map((rank) => serviceOf({}, rank).text.includes('GGML_RPC_NO_RDMA'))).toEqual([true, true]);
+    expect(serviceOf({ transport: 'rdma' }, 1).text).not.toContain('GGML_RPC_NO_RDMA');
+  });
+
+  it('starts a worker with a cache through the program that verifies it, which keeps its folder', () => {
+    const ranks = ranksOf({}, { cache: 'verified' });
+    const folder = '/Library/Application Support/meshwright/placements/kimi/files';
+    const [server, worker] = ranks.map((one) => argvOf(one));
+    expect(worker?.slice(0, 5)).toEqual([
+      '/usr/bin/perl',
+      `${folder}/verify-cache.pl`,
+      `${folder}/cache`,
+      digestOf('model'),
+      `/opt/meshwright/runtimes/llama/${digestOf('archive').slice(0, 16)}/bin/ggml-rpc-server`,
+    ]);
+    expect(worker?.at(-1)).toBe('--cache');
+    expect(ranks.map(({ files }) => files.map((file) => [file.kind, file.name]))).toEqual([
+      [],
+      ...[1, 2].map(() => [
+        ['folder', 'cache'],
+        ['file', 'verify-cache.pl'],
+      ]),
+    ]);
+    expect(render(ranks[1]?.service ?? [])).toContain(`<key>LLAMA_CACHE</key>\n\t\t<string>${folder}/cache</string>`);
+    expect(server).not.toContain('--cache');
+  });
+
+  it('is a server alone on a single node', () => {
+    const { argv } = serviceOf({ nodes: fleetWith().placements[0]?.nodes.slice(0, 1) ?? [] }, 0);
+    expect(argv.filter((word) => ['--rpc', '--tensor-split'].includes(word))).toEqual([]);
+  });
+});
+
+describe('the file of a model that llama-server is given', () => {
+  const named = (...paths: readonly string[]) => modelFile(paths.map((path) => ({ path })));
+
+  it('is its GGUF, and of several parts the first', () => {
+    expect(named('a.json', 'q4/a.gguf', 'mmproj-a.gguf')).toEqual({ kind: 'file', path: 'q4/a.gguf' });
+    const parts = ['b-00002-of-00012.gguf', 'b-00001-of-00012.gguf', 'b-00012-of-00012.gguf'];
+    expect(named(...parts)).toEqual({ kind: 'file', path: 'b-00001-of-00012.gguf' });
+  });
+
+  it('is nobody’s guess where there are several, or none', () => {
+    expect(named('q4.gguf', 'q8.gguf')).toEqual({ kind: 'several', paths: ['q4.gguf', 'q8.gguf'] });
+    expect(named('model.safetensors')).toEqual({ kind: 'none' });
+  });
+});

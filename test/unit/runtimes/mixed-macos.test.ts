@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredPlacement } from '../../../src/model/desired.ts';
+import type { FactValues } from '../../../src/model/fact-values.ts';
+import { known, unknown } from '../../../src/model/known.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { mixedMacosFindings } from '../../../src/runtimes/mixed-macos.ts';
+import { observedFleet } from '../doctor/fleet-builder.ts';
+import { meshFleet } from '../mesh/rack-with-mesh.ts';
+
+interface Mac {
+  readonly macos?: FactValues['macos-version'] | 'unknown';
+  readonly model?: string;
+}
+
+/** What is told of two nodes, of which the second one is different. */
+function told({ macos, model }: Mac, transport: DesiredPlacement['transport'] = 'rdma') {
+  const [placement] = meshFleet({ placement: { transport } }).placements;
+  const { nodes } = observedFleet();
+  const [first, second] = [nodes['studio-1']?.facts, nodes['studio-2']?.facts];
+  if (placement === undefined || first === undefined || second?.hardware.kind !== 'known') throw new Error('no rack');
+  const facts = {
+    ...second,
+    ...(macos === undefined ? {} : { 'macos-version': macos === 'unknown' ? unknown('failed', 'no') : known(macos) }),
+    ...(model === undefined ? {} : { hardware: known({ ...second.hardware.value, model }) }),
+  };
+  const checked = [
+    { node: nodeName('studio-1'), facts: first },
+    { node: nodeName('studio-2'), facts },
+    { node: nodeName('studio-3') },
+  ];
+  return mixedMacosFindings({ placement, nodes: checked }).map(
+    ({ code, severity, detail }) => `${severity} ${code} ${detail}`,
+  );
+}
+
+describe('the macOS of the nodes of a placement', () => {
+  it('may not differ in version, extra or build over RDMA', () => {
+    expect(told({ macos: { version: '26.4', build: '25E246' } })).toEqual([
+      'error placement/mixed-macos studio-1 has macOS 26.5 (25F71), studio-2 has macOS 26.4 (25E246).',
+    ]);
+    expect(told({ macos: { version: '26.5', extra: '(a)', build: '25F71' } })).toHaveLength(1);
+    expect(told({ macos: { version: '26.5', build: '25F5058e' } })).toHaveLength(1);
+  });
+
+  it('is only warned of over TCP', () => {
+    expect(told({ macos: { version: '26.4', build: '25E246' } }, 'tcp')).toEqual([
+      expect.stringMatching(/^warning placement\/mixed-macos /),
+    ]);
+  });
+
+  it('is not judged where it is equal, or nobody knows it', () => {
+    expect(told({})).toEqual([]);
+    expect(told({ macos: 'unknown' })).toEqual([]);
+  });
+
+  it('may have another build of the same version on another model', () => {
+    expect(told({ macos: { version: '26.5', build: '25F2071' }, model: 'Mac17,7' })).toEqual([]);
+    expect(told({ macos: { version: '26.4', build: '25E246' }, model: 'Mac17,7' })).toHaveLength(1);
+  });
+});

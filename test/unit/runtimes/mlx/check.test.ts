@@ -1,0 +1,246 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet, DesiredModel, DesiredPlacement, MlxRuntime } from '../../../../src/model/desired.ts';
+import { digestOf } from '../../../../src/model/digest.ts';
+import { type Link, type LinkEnd, linkEndText } from '../../../../src/model/link.ts';
+import type { ModelShape } from '../../../../src/model/model-shape.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import { check } from '../../../../src/runtimes/mlx/check.ts';
+import { meshFleet, observeMesh } from '../../mesh/rack-with-mesh.ts';
+
+const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
+const example = meshFleet({ placement: { nodes } });
+const [placed] = example.placements;
+const [modelled] = example.models;
+if (placed === undefined || modelled === undefined) throw new Error('the fleet has no placement');
+const [placedOne, modelledOne] = [placed, modelled];
+
+const runtime: MlxRuntime = {
+  driver: 'mlx',
+  name: 'mlx',
+  archive: '/dist/uv.tar.gz',
+  extras: [],
+  python: '3.12',
+  packages: { mlx: '0.31.2', 'mlx-lm': '0.31.3' },
+};
+
+const shape: ModelShape = {
+  format: 'safetensors',
+  architecture: 'llama',
+  hidden: 512,
+  heads: 8,
+  kvHeads: 4,
+  headDim: 64,
+  attention: { kind: 'gqa' },
+  dims: { intermediate: 2048 },
+  hasOwnCode: false,
+  layers: Array.from({ length: 6 }, () => ({ bytes: 1, sharded: 1, cachePerToken: 1 })),
+  embeddingBytes: 1,
+  outputBytes: 0,
+  otherBytes: 0,
+  lastNormBytes: 0,
+  largestTensorBytes: 1,
+  stateBytes: 0,
+  maxContext: 8_192,
+};
+
+interface Change {
+  readonly placement?: Partial<DesiredPlacement>;
+  readonly model?: Partial<DesiredModel>;
+  readonly runtime?: Partial<MlxRuntime>;
+  readonly isShapeUnknown?: true;
+  readonly isListUnread?: true;
+  /** A node whose firewall blocks everything. */
+  readonly blocked?: string;
+  readonly system?: Partial<DesiredFleet['system']>;
+  readonly links?: (links: readonly Link[]) => readonly Link[];
+}
+
+function codesOf(change: Change = {}): readonly string[] {
+  const placement: DesiredPlacement = { ...placedOne, transport: 'rdma', ...change.placement };
+  const { thunderbolt } = example;
+  const fleet: DesiredFleet = {
+    ...example,
+    system: { ...example.system, ...change.system },
+    thunderbolt: { ...thunderbolt, links: (change.links ?? ((all) => all))(thunderbolt.links) },
+  };
+  const model: DesiredModel = { ...modelledOne, ...(change.isShapeUnknown ? {} : { shape }), ...change.model };
+  const { packages, ...unread } = { ...runtime, ...change.runtime };
+  const listed = { ...unread, ...(change.isListUnread || packages === undefined ? {} : { packages }) };
+  const values = change.blocked === undefined ? {} : { [change.blocked]: { firewall: 'blocks-all' as const } };
+  const observation = observeMesh(meshFleet(), { members: {}, values });
+  const members = placement.nodes.map((node) => {
+    const facts = change.blocked === undefined ? undefined : observation.nodes[node]?.facts;
+    return { node, ...(facts === undefined ? {} : { facts }) };
+  });
+  return check({ placement, runtime: listed, model, nodes: members, fleet }).map(
+    ({ code, severity }) => `${severity} ${code}`,
+  );
+}
+
+const joins = (a: string, b: string) => (link: Link) =>
+  link.ends.every(({ node }) => node === nodeName(a) || node === nodeName(b));
+
+/** Cables between neighbours alone, two on each hop: the second ones have receptacles 3 higher. */
+const twoOnEachHop = (all: readonly Link[]): readonly Link[] => {
+  const ring = all.filter((link) => !joins('studio-1', 'studio-3')(link) && !joins('studio-2', 'studio-4')(link));
+  const further = ring.map((link, at) => ({
+    ...link,
+    index: ring.length + at,
+    ends: [
+      { ...link.ends[0], receptacle: link.ends[0].receptacle + 3 },
+      { ...link.ends[1], receptacle: link.ends[1].receptacle + 3 },
+    ] as const,
+  }));
+  return [...ring, ...further];
+};
+
+describe('a further cable of a ring of JACCL', () => {
+  const { thunderbolt } = example;
+  const observed = observeMesh(meshFleet(), { members: {} }).nodes;
+  const leftOutOf = (unseen: readonly string[], { backend = 'jaccl-ring', away = '', poor = false } = {}) => {
+    const links = twoOnEachHop(thunderbolt.links).slice(0, poor ? -1 : undefined);
+    const members = nodes.map((node) => {
+      const facts = node === away ? undefined : observed[node]?.facts;
+      return { node, ...(facts === undefined ? {} : { facts }) };
+    });
+    const names = {
+      lan: () => undefined,
+      device: (end: LinkEnd) =>
+        end.node === away || unseen.includes(linkEndText(end)) ? undefined : `rdma_en${end.receptacle}`,
+    };
+    const placement: DesiredPlacement = { ...placedOne, transport: backend === 'ring' ? 'tcp' : 'rdma' };
+    const fleet = { ...example, thunderbolt: { ...thunderbolt, links } };
+    return check({ placement, runtime, model: modelledOne, nodes: members, fleet, names })
+      .filter(({ code }) => code === 'mlx/cable-left-out')
+      .map(({ severity, detail }) => `${severity} ${detail}`);
+  };
+
+  it('is told of with its receptacle where nobody saw its device, and keeps nothing from being started', () => {
+    expect(leftOutOf(['studio-2:5'])).toEqual([
+      'notice The RDMA device of studio-2:5 was not seen, so a start leaves out studio-1:5 <-> studio-2:5; every hop of the ring uses 1 of 2 cables.',
+    ]);
+    expect(leftOutOf(['studio-1:5', 'studio-2:5', 'studio-3:7']).join()).toContain(
+      'studio-1:5, studio-2:5, studio-3:7 was not seen, so a start leaves out studio-1:5 <-> studio-2:5, studio-3:7 <-> studio-4:7;',
+    );
+  });
+
+  it('is no word where all were seen, where a node was not, or where the ring uses one on each hop anyway', () => {
+    expect([
+      leftOutOf([]),
+      leftOutOf([], { away: 'studio-2' }),
+      leftOutOf(['studio-2:5'], { poor: true }),
+      leftOutOf(['studio-2:5'], { backend: 'ring' }),
+    ]).toEqual([[], [], [], []]);
+  });
+
+  it('is no word where nothing is started: without the first cable of a hop', () => {
+    expect(leftOutOf(['studio-1:2', 'studio-1:5'])).toEqual([]);
+  });
+});
+
+describe('a placement of mlx', () => {
+  it('has nothing against it with four nodes that are all cabled', () => {
+    expect(codesOf()).toEqual([]);
+    expect(codesOf({ placement: { transport: 'tcp' } })).toEqual([]);
+  });
+
+  it.each([
+    ['jaccl', 'tcp'],
+    ['jaccl-ring', 'tcp'],
+    ['ring', 'rdma'],
+  ] as const)('cannot have the backend %s with transport %s', (backend, transport) => {
+    expect(codesOf({ placement: { backend, transport } })).toEqual(['error mlx/backend-against-transport']);
+  });
+
+  it('needs a cable between every pair for jaccl, and only a ring where the backend is free', () => {
+    const links = (all: readonly Link[]) => all.filter((link) => !joins('studio-1', 'studio-3')(link));
+    expect(codesOf({ links, placement: { backend: 'jaccl' } })).toEqual(['error mlx/backend-needs-cables']);
+    expect(codesOf({ links })).toEqual([]);
+    const open = (all: readonly Link[]) => links(all).filter((link) => !joins('studio-1', 'studio-4')(link));
+    expect(codesOf({ links: open })).toEqual(['error mlx/backend-needs-cables']);
+    expect(codesOf({ links: open, placement: { transport: 'tcp' } })).toEqual(['error mlx/backend-needs-cables']);
+  });
+
+  it('is told of a second cable that nobody uses, and of none where a ring has two on every hop', () => {
+    const doubled = (all: readonly Link[]) => [
+      ...all,
+      ...all.map((link, at) => ({
+        ...link,
+        index: all.length + at,
+        ends: [
+          { ...link.ends[0], receptacle: link.ends[0].receptacle + 3 },
+          { ...link.ends[1], receptacle: link.ends[1].receptacle + 3 },
+        ] as const,
+      })),
+    ];
+    expect(codesOf({ links: doubled })).toEqual(['notice mlx/cable-unused']);
+    expect(codesOf({ links: doubled, placement: { transport: 'tcp' } })).toEqual(['notice mlx/cable-unused']);
+    const ring = (all: readonly Link[]) =>
+      doubled(all.filter((link) => !joins('studio-1', 'studio-3')(link) && !joins('studio-2', 'studio-4')(link)));
+    expect(codesOf({ links: ring })).toEqual([]);
+    expect(codesOf({ links: (all) => ring(all).slice(0, -1) })).toEqual(['notice mlx/cable-unused']);
+  });
+
+  it('is refused where a firewall blocks everything on a node that others have to reach', () => {
+    const blocked = (node: string, transport: 'rdma' | 'tcp') => codesOf({ placement: { transport }, blocked: node });
+    expect(blocked('studio-1', 'rdma')).toEqual(['error mlx/firewall-blocks']);
+    expect(blocked('studio-3', 'rdma')).toEqual([]);
+    expect(blocked('studio-3', 'tcp')).toEqual(['error mlx/firewall-blocks']);
+    expect(codesOf({ blocked: 'studio-1', system: { firewall: 'disabled' } })).toEqual([]);
+  });
+
+  it('needs no cable alone', () => {
+    expect(codesOf({ placement: { nodes: nodes.slice(0, 1) }, links: () => [] })).toEqual([]);
+  });
+
+  it('has at most eight ranks in a full mesh', () => {
+    const nine = Array.from({ length: 9 }, (_, at) => nodeName(`studio-${at + 1}`));
+    expect(codesOf({ placement: { nodes: nine, backend: 'jaccl' }, model: {} })).toContain('error mlx/too-many-ranks');
+  });
+
+  it('splits only what its mlx-lm can, and what can be divided', () => {
+    expect(codesOf({ model: { shape: { ...shape, architecture: 'mamba' } } })).toEqual(['error mlx/cannot-split']);
+    expect(
+      codesOf({ runtime: { packages: { 'mlx-lm': '0.40.0' } }, model: { shape: { ...shape, architecture: 'mamba' } } }),
+    ).toEqual(['warning mlx/not-known-to-split']);
+    expect(codesOf({ placement: { nodes: nodes.slice(0, 3) } })).toContain('error placement/not-divisible');
+    const pipelined = { ...shape, architecture: 'ministral3' };
+    expect(codesOf({ placement: { sharding: 'pipeline' }, model: { shape: pipelined } })).toEqual([
+      'error mlx/lost-layers',
+    ]);
+  });
+
+  it('is not judged by what nobody knows', () => {
+    const odd = { ...shape, architecture: 'mamba' };
+    expect(codesOf({ isShapeUnknown: true, placement: { contextTokens: 10_000 } })).toEqual([]);
+    expect(codesOf({ isListUnread: true, model: { shape: odd } })).toEqual([]);
+  });
+
+  it('may not say what the driver sets itself', () => {
+    expect(codesOf({ placement: { env: { MLX_RANK: '1' }, args: ['--temp', '0.6', '--port=1'] } })).toEqual([
+      'error placement/reserved-word',
+      'error placement/reserved-word',
+    ]);
+  });
+
+  it('runs no code of the model that nobody has agreed to, file by file', () => {
+    const [one, other] = [digestOf('one'), digestOf('other')];
+    const files = [
+      { path: 'config.json', sha256: other, sizeBytes: 1 },
+      { path: 'tokenization.py', sha256: one, sizeBytes: 1 },
+    ];
+    const own = { ...shape, hasOwnCode: true };
+    const codes = (more: Partial<DesiredModel>) => codesOf({ model: { files, shape: own, ...more } });
+    expect(codes({})).toEqual(['warning mlx/own-code']);
+    expect(codes({ trustedCode: { 'tokenization.py': one } })).toEqual([]);
+    expect(codes({ trustedCode: { 'tokenization.py': other } })).toEqual(['error mlx/other-code']);
+    expect(codes({ trustedCode: { 'tokenization.py': one, 'more.py': one } })).toEqual(['error mlx/other-code']);
+    expect(codes({ trustedCode: { 'other.py': one } })).toEqual(['error mlx/other-code']);
+    expect(codes({ files: files.slice(0, 1) })).toEqual([]);
+  });
+
+  it('is warned of a context that the model does not bear, and of a variable that may hang it', () => {
+    expect(codesOf({ placement: { contextTokens: 10_000 } })).toEqual(['warning mlx/context-too-long']);
+    expect(codesOf({ placement: { env: { MLX_METAL_FAST_SYNCH: '1' } } })).toEqual(['warning mlx/fast-synch']);
+  });
+});

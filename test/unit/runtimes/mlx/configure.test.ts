@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredModel, DesiredPlacement, MlxRuntime } from '../../../../src/model/desired.ts';
+import { digestOf } from '../../../../src/model/digest.ts';
+import { nodeName } from '../../../../src/model/node.ts';
+import type { Text } from '../../../../src/model/step.ts';
+import { type Configuration, configurePlacement } from '../../../../src/runtimes/configure-placement.ts';
+import type { SeenNames } from '../../../../src/runtimes/seen-names.ts';
+import { renderPath } from '../../../../src/script/node-paths.ts';
+import { meshFleet } from '../../mesh/rack-with-mesh.ts';
+
+const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
+
+const runtime: MlxRuntime = {
+  driver: 'mlx',
+  name: 'mlx',
+  archive: '/dist/uv.tar.gz',
+  sha256: digestOf('uv'),
+  digest: digestOf('tree'),
+  extras: [],
+  python: '3.12',
+};
+
+/** What macOS calls things today. */
+const seen: SeenNames = {
+  device: ({ receptacle }) => `rdma_en${receptacle + 1}`,
+  lan: (node) => `192.168.7.${node.slice(-1)}`,
+};
+
+/** What is different of one start. */
+interface Other {
+  readonly generation?: number;
+  readonly names?: SeenNames;
+  readonly model?: Partial<DesiredModel>;
+}
+
+function configured(
+  change: Partial<DesiredPlacement> = {},
+  { generation = 3, names = seen, model = {} }: Other = {},
+): Configuration {
+  const fleet = meshFleet({ placement: { nodes, transport: 'rdma', runtime: 'mlx', ...change } });
+  const [placement] = fleet.placements;
+  if (placement === undefined) throw new Error('the fleet has no placement');
+  const models = fleet.models.map((one) => ({ ...one, ...model }));
+  return configurePlacement(placement, { ...fleet, runtimes: [runtime], models }, generation, names);
+}
+
+const textOf = (text: Text): string =>
+  text
+    .map((part) => (typeof part === 'string' ? part : part.kind === 'login-user' ? '?' : renderPath(part, '')))
+    .join('');
+
+/** The command line, the environment and the files of one rank. */
+function rankOf(
+  rank: number,
+  change: Partial<DesiredPlacement> = {},
+  generation = 3,
+  model: Partial<DesiredModel> = {},
+) {
+  const all = configured(change, { generation, model });
+  const one = all.kind === 'configured' ? all.ranks[rank] : undefined;
+  if (one === undefined) throw new Error(`there is no rank ${rank}`);
+  const service = textOf(one.service);
+  const words = [...(/<array>(.*)<\/array>/s.exec(service)?.[1] ?? '').matchAll(/<string>(.*)<\/string>/g)];
+  const pairs = [...service.matchAll(/\t\t<key>(\w+)<\/key>\n\t\t<string>(.*)<\/string>/g)];
+  return {
+    argv: words.map(([, word = '']) => word),
+    env: Object.fromEntries(pairs.map(([, name = '', value = '']) => [name, value])),
+    files: Object.fromEntries(
+      one.files.map((file) => [file.name, file.kind === 'file' ? textOf(file.content) : file.kind]),
+    ),
+    record: one.record,
+  };
+}
+
+const files = '/Library/Application Support/meshwright/placements/kimi/files';
+
+describe('a ring of JACCL with several cables on a hop', () => {
+  /** The matrix where these pairs have a second cable. */
+  function matrixWith(second: readonly (readonly [string, string])[], size = 4) {
+    const base = meshFleet({
+      placement: { nodes: nodes.slice(0, size), transport: 'rdma', runtime: 'mlx', backend: 'jaccl-ring' },
+    });
+    const more = second.map(([one, other], at) => ({
+      ends: [
+        { node: nodeName(one), receptacle: 5 },
+        { node: nodeName(other), receptacle: 6 },
+      ] as const,
+      index: base.thunderbolt.links.length + at,
+    }));
+    const thunderbolt = { ...base.thunderbolt, links: [...base.thunderbolt.links, ...more] };
+    const [placement] = base.placements;
+    if (placement === undefined) throw new Error('the fleet has no placement');
+    const all = configurePlacement(placement, { ...base, thunderbolt, runtimes: [runtime] }, 3, seen);
+    const file =
+      all.kind === 'configured' ? all.ranks[0]?.files.find(({ name }) => name === 'devices.json') : undefined;
+    const rows: readonly (readonly (readonly string[] | null)[])[] = JSON.parse(
+      file?.kind === 'file' ? textOf(file.content) : '',
+    );
+    return rows;
+  }
+  const counts = (rows: readonly (readonly (readonly string[] | null)[])[]) =>
+    rows.map((row) => row.map((devices) => devices?.length ?? 0));
+  const round = [
+    ['studio-1', 'studio-2'],
+    ['studio-2', 'studio-3'],
+    ['studio-3', 'studio-4'],
+    ['studio-4', 'studio-1'],
+  ] as const;
+
+  it('has both devices towards each neighbour, those of one cable at the same place on both sides', () => {
+    const rows = matrixWith(round);
+    const [even, odd] = [
+      [0, 2, 0, 2],
+      [2, 0, 2, 0],
+    ];
+    expect(counts(rows)).toEqual([even, odd, even, odd]);
+    const at = rows[0]?.[1]?.indexOf('rdma_en6') ?? -1;
+    expect(at).toBeGreaterThanOrEqual(0);
+    expect(rows[1]?.[0]?.[at]).toBe('rdma_en7');
+  });
+
+  it('takes two of each device where its two neighbours are one Mac, and one otherwise', () => {
+    const takes = (size: number, backend: 'jaccl-ring' | 'jaccl' = 'jaccl-ring') => {
+      const fleet = meshFleet({
+        placement: { nodes: nodes.slice(0, size), transport: 'rdma', runtime: 'mlx', backend },
+      });
+      const [placement] = fleet.placements;
+      const all = placement && configurePlacement(placement, { ...fleet, runtimes: [runtime] }, 3, seen);
+      return all?.kind === 'configured' ? all.ranks.map(({ takesOfDevice }) => takesOfDevice ?? 1) : [];
+    };
+    expect([takes(2), takes(2, 'jaccl'), takes(4)]).toEqual([
+      [2, 2],
+      [1, 1],
+      [1, 1, 1, 1],
+    ]);
+  });
+
+  it('has one on each where a hop has only one', () => {
+    expect(new Set(counts(matrixWith(round.slice(0, 3))).flat())).toEqual(new Set([0, 1]));
+  });
+
+  it('has both between two', () => {
+    expect(counts(matrixWith(round.slice(0, 1), 2))).toEqual([
+      [0, 2],
+      [2, 0],
+    ]);
+  });
+});
+
+describe('a rank of mlx over RDMA', () => {
+  it('is the program of ours, with everything for the server behind it', () => {
+    const { argv } = rankOf(2, { parallel: 4, args: ['--temp', '0.6'] });
+    const tree = `/opt/meshwright/runtimes/mlx/${digestOf('tree').slice(0, 16)}`;
+    const model = `/opt/meshwright/models/tiny/${digestOf('model').slice(0, 16)}`;
+    expect(argv.slice(0, 5)).toEqual([`${tree}/venv/bin/python`, '-u', `${files}/rank.py`, 'jaccl', '4']);
+    expect(argv.slice(5)).toEqual(
+      ['--model', model, '--host', '127.0.0.1', '--port', '8080', '--decode-concurrency', '4'].concat([
+        '--prompt-concurrency',
+        '4',
+        '--prompt-cache-bytes',
+        '2147483648',
+        '--temp',
+        '0.6',
+      ]),
+    );
+  });
+
+  it('has exactly this environment, and what the file adds', () => {
+    const { env, record } = rankOf(2, { env: { OMP_NUM_THREADS: '4' } });
+    expect(env).toEqual({
+      HF_HUB_OFFLINE: '1',
+      MLX_IBV_DEVICES: `${files}/devices.json`,
+      MLX_JACCL_COORDINATOR: expect.stringMatching(/^192\.168\.7\.1:\d{5}$/),
+      MLX_RANK: '2',
+      OMP_NUM_THREADS: '4',
+      PYTHONDONTWRITEBYTECODE: '1',
+      PYTHONNOUSERSITE: '1',
+      TRANSFORMERS_OFFLINE: '1',
+    });
+    expect([record.port, record.meetPort]).toEqual([0, 0]);
+  });
+
+  it('has the same matrix everywhere: rows of ranks, nothing towards itself', () => {
+    const matrices = [0, 1, 2, 3].map((rank) => rankOf(rank).files['devices.json']);
+    expect(new Set(matrices).size).toBe(1);
+    const rows: readonly (readonly (string | null)[])[] = JSON.parse(matrices[0] ?? '');
+    expect(rows.map((row) => row.map((device) => device === null))).toEqual(
+      [0, 1, 2, 3].map((rank) => [0, 1, 2, 3].map((other) => rank === other)),
+    );
+    expect(rows.flat().filter((device) => device !== null && !/^rdma_en\d$/.test(device))).toEqual([]);
+  });
+
+  it('meets at the leader, which listens there first and at the endpoint once the group is there', () => {
+    const { env, record } = rankOf(0);
+    expect(record.port).toBe(8080);
+    expect(env['MLX_JACCL_COORDINATOR']).toBe(`192.168.7.1:${record.meetPort}`);
+    expect(rankOf(0, {}, 4).record.meetPort).not.toBe(record.meetPort);
+  });
+
+  it('meets over the cable where there are two, and asks for no address in the office', () => {
+    const two = { nodes: nodes.slice(0, 2) };
+    expect(rankOf(1, two).env['MLX_JACCL_COORDINATOR']).toMatch(/^10\.77\.0\.\d+:\d+$/);
+    expect(configured(two, { names: { ...seen, lan: () => undefined } }).kind).toBe('configured');
+  });
+
+  it('cannot be started while nobody has seen the address of the leader, or a device', () => {
+    const unseen = configured({}, { names: { ...seen, lan: () => undefined } });
+    expect(unseen).toEqual({
+      kind: 'incomplete',
+      missing: 'the address of studio-1 in the office network is not known',
+      digest: expect.any(String),
+    });
+    expect(configured({}, { names: { ...seen, device: () => undefined } }).kind).toBe('incomplete');
+  });
+
+  it('is another placement with other words, and the same one when macOS renames a device', () => {
+    const digests = [
+      configured(),
+      configured({}, { generation: 9 }),
+      configured({}, { names: { ...seen, device: ({ receptacle }) => `rdma_en${receptacle + 2}` } }),
+      configured({ parallel: 2 }),
+    ].map((one) => one.digest);
+    expect([digests[0] === digests[1], digests[0] === digests[2], digests[0] === digests[3]]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('goes round a ring where the file says so, with lists of devices for its neighbours alone', () => {
+    const { argv, env, files: own } = rankOf(1, { backend: 'jaccl-ring' });
+    expect([argv[3], env['MLX_JACCL_RING']]).toEqual(['jaccl', '1']);
+    const rows: readonly (readonly unknown[])[] = JSON.parse(own['devices.json'] ?? '');
+    expect(rows.map((row) => row.map((devices) => (Array.isArray(devices) ? devices.length : devices)))).toEqual([
+      [null, 1, null, 1],
+      [1, null, 1, null],
+      [null, 1, null, 1],
+      [1, null, 1, null],
+    ]);
+  });
+
+  it('runs code of the model only where somebody has agreed to it', () => {
+    expect(rankOf(0).argv).not.toContain('--trust-remote-code');
+    expect(rankOf(0, {}, 3, { trustedCode: { 'a.py': digestOf('a') } }).argv).toContain('--trust-remote-code');
+  });
+
+  it('is told of a pipeline', () => {
+    expect(rankOf(0, { sharding: 'pipeline' }).argv).toContain('--pipeline');
+  });
+});
+
+describe('a rank of mlx over sockets', () => {
+  it('has a list of one address per rank, each on the cable from the rank before it', () => {
+    const { argv, env, files: own, record } = rankOf(1, { transport: 'tcp' });
+    expect([argv[3], env['MLX_HOSTFILE']]).toEqual(['ring', `${files}/hosts.json`]);
+    expect(env).not.toHaveProperty('MLX_IBV_DEVICES');
+    const hosts: readonly (readonly string[])[] = JSON.parse(own['hosts.json'] ?? '');
+    expect(hosts.flat().filter((host) => /^10\.77\.0\.\d+:\d{5}$/.test(host))).toHaveLength(4);
+    expect([record.port, record.meetPort]).toEqual([0, 0]);
+  });
+});
+
+describe('a single rank of mlx', () => {
+  it('has no group, no file of one and no variable of one', () => {
+    const { argv, env, files: own, record } = rankOf(0, { nodes: nodes.slice(0, 1) });
+    expect(argv.slice(3, 5)).toEqual(['alone', '1']);
+    expect(Object.keys(env).filter((name) => name.includes('MLX'))).toEqual([]);
+    expect([Object.keys(own), record.port]).toEqual([['rank.py'], 8080]);
+  });
+});

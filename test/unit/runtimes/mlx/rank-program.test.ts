@@ -1,0 +1,100 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gpuBytesOf } from '../../../../src/facts/gpu-line.ts';
+import { observe } from '../../../../src/runtimes/mlx/observe.ts';
+import { rankProgram, rankProgramName } from '../../../../src/runtimes/mlx/rank-program.ts';
+
+const hasPython = spawnSync('python3', ['-c', ''], { timeout: 60_000 }).status === 0;
+
+/** As much of mlx and of mlx-lm as the program calls: both only say what they were asked. */
+const core = `import os
+class Group:
+    def rank(self): return int(os.environ["TEST_RANK"])
+    def size(self): return int(os.environ["TEST_SIZE"])
+class distributed:
+    @staticmethod
+    def init(strict=False, backend="any"):
+        print("init", strict, backend)
+        if os.environ["TEST_SIZE"] == "0": raise RuntimeError("[jaccl] Couldn't connect (error: 61)")
+        return Group()
+def device_info():
+    return {"max_recommended_working_set_size": int(os.environ["TEST_GPU"])}
+`;
+const server = `import sys
+def main(): print("server", sys.argv)
+`;
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mw-rank-'));
+  await writeFile(join(folder, rankProgramName), rankProgram);
+  for (const name of ['mlx', 'mlx_lm']) {
+    await mkdir(join(folder, name));
+    await writeFile(join(folder, name, '__init__.py'), '');
+  }
+  await writeFile(join(folder, 'mlx/core.py'), core);
+  await writeFile(join(folder, 'mlx_lm/server.py'), server);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function start(words: readonly string[], env: Readonly<Record<string, string>>) {
+  const { status, stdout, stderr } = spawnSync('python3', ['-u', join(folder, rankProgramName), ...words], {
+    env: { PATH: process.env['PATH'], PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1', ...env },
+    encoding: 'utf8',
+  });
+  return { status, lines: stdout.split('\n').slice(0, -1), error: stderr.split('\n').at(-2) };
+}
+
+const group = { MLX_RANK: '1', TEST_RANK: '1', TEST_SIZE: '4' };
+
+describe.skipIf(!hasPython)('the program of a rank', () => {
+  it('joins its group strictly, says its size, and becomes the server with the words that are left', () => {
+    const { status, lines } = start(['jaccl', '4', '--model', '/m', '--port', '8080'], group);
+    expect([status, lines]).toEqual([
+      0,
+      [
+        'init True jaccl',
+        'meshwright: group of 4 ranks over jaccl',
+        "server ['mlx_lm.server', '--model', '/m', '--port', '8080']",
+      ],
+    ]);
+    expect(observe(lines)).toEqual({ size: 4, transport: 'rdma' });
+  });
+
+  it('never comes to load a model where it is in a group of its own', () => {
+    const { status, lines, error } = start(['jaccl', '4'], { ...group, TEST_SIZE: '1' });
+    expect([status, lines]).toEqual([1, ['init True jaccl']]);
+    expect(error).toBe('meshwright: group of 1 ranks over jaccl instead of 4');
+  });
+
+  it('refuses to be another rank than it was started as', () => {
+    const { status, error } = start(['ring', '4'], { ...group, TEST_RANK: '2' });
+    expect([status, error]).toEqual([1, 'meshwright: this is rank 2 of the group instead of 1']);
+  });
+
+  it('ends with what mlx says when there is no group', () => {
+    const { status, error } = start(['jaccl', '4'], { ...group, TEST_SIZE: '0' });
+    expect([status, error]).toEqual([1, "RuntimeError: [jaccl] Couldn't connect (error: 61)"]);
+  });
+
+  it('says what the GPU may use before it comes to load a model', () => {
+    const { lines } = start(['jaccl', '4'], { ...group, TEST_GPU: '498216206336' });
+    expect(lines.slice(1, 3)).toEqual([
+      'meshwright: group of 4 ranks over jaccl',
+      'meshwright: the GPU may use 498216206336 bytes',
+    ]);
+    expect(lines.map(gpuBytesOf)).toEqual([undefined, undefined, 498_216_206_336, undefined]);
+  });
+
+  it('asks for no group alone', () => {
+    const { status, lines } = start(['alone', '1', '--port', '1'], {});
+    expect([status, lines]).toEqual([
+      0,
+      ['meshwright: group of 1 ranks over none', "server ['mlx_lm.server', '--port', '1']"],
+    ]);
+    expect(observe(lines)).toEqual({ size: 1 });
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import type { ModelShape } from '../../../../src/model/model-shape.ts';
+import { modelClasses } from '../../../../src/runtimes/mlx/model-classes.ts';
+import { lostLayers, type Split, splitProblems } from '../../../../src/runtimes/mlx/shards.ts';
+import { isBelow } from '../../../../src/runtimes/mlx/version.ts';
+
+const layers = (count: number): ModelShape['layers'] =>
+  Array.from({ length: count }, () => ({ bytes: 1, sharded: 1, cachePerToken: 1 }));
+
+const llama: ModelShape = {
+  format: 'safetensors',
+  architecture: 'llama',
+  hidden: 8192,
+  heads: 64,
+  kvHeads: 8,
+  headDim: 128,
+  attention: { kind: 'gqa' },
+  dims: { intermediate: 28_672 },
+  quant: { bits: 4, group: 64 },
+  hasOwnCode: false,
+  layers: layers(80),
+  embeddingBytes: 1,
+  outputBytes: 0,
+  otherBytes: 0,
+  lastNormBytes: 0,
+  largestTensorBytes: 1,
+  stateBytes: 0,
+};
+
+const kimi: ModelShape = {
+  ...llama,
+  architecture: 'kimi_k2',
+  kvHeads: 64,
+  attention: { kind: 'mla', latentDim: 512, ropeDim: 64 },
+  dims: { moeIntermediate: 2048 },
+  layers: layers(61),
+};
+
+const split = (more: Partial<Split> = {}): Split => ({
+  shape: llama,
+  sharding: 'tensor',
+  size: 4,
+  version: '0.31.3',
+  ...more,
+});
+
+const kindsOf = (one: Split): readonly string[] => splitProblems(one).map(({ kind }) => kind);
+
+describe('a model that is split by its tensors', () => {
+  it.each([
+    [1, []],
+    [2, []],
+    [3, ['not-divisible']],
+    [4, []],
+    [6, ['not-divisible']],
+    [8, []],
+  ])('over %d nodes has against it: %j', (size, expected) => {
+    expect([...new Set(kindsOf(split({ size })))]).toEqual(expected);
+  });
+
+  it('may repeat heads of keys and values where that kind of model does so', () => {
+    const few = { ...llama, kvHeads: 2 };
+    expect(kindsOf(split({ shape: few }))).toEqual(['not-divisible']);
+    expect(kindsOf(split({ shape: { ...few, architecture: 'qwen3_5' } }))).toEqual([]);
+    expect(kindsOf(split({ shape: { ...few, architecture: 'qwen3_5', heads: 66, dims: {} }, size: 3 }))).toContain(
+      'not-divisible',
+    );
+  });
+});
+
+describe('a version of mlx-lm', () => {
+  it.each(
+    Object.entries(modelClasses).flatMap(([architecture, { tensor, pipeline }]) => [
+      { architecture, sharding: 'tensor' as const, since: tensor },
+      { architecture, sharding: 'pipeline' as const, since: pipeline },
+    ]),
+  )('splits $architecture by $sharding from $since on', ({ architecture, sharding, since }) => {
+    const shape = { ...llama, architecture };
+    const of = (version: string) => kindsOf(split({ shape, sharding, version }));
+    expect(of(since ?? '0.32.0')).toEqual(since === undefined ? ['no-way'] : []);
+    expect(of('0.21.9')).toEqual(['no-way']);
+  });
+
+  it('splits a model whose file imports the class of another as it splits that one', () => {
+    const { tensor } = modelClasses['glm4_moe'] ?? {};
+    expect(modelClasses['solar_open']).toEqual({ tensor, pipeline: tensor });
+  });
+
+  it('says which one can', () => {
+    expect(splitProblems(split({ version: '0.29.1' }))).toEqual([
+      {
+        kind: 'no-way',
+        detail: 'mlx-lm 0.29.1 cannot split a model of the kind llama by its tensors; 0.30.0 can.',
+      },
+    ]);
+  });
+
+  it('splits nothing that is not in the table, and of a newer one nobody knows', () => {
+    const shape = { ...llama, architecture: 'qwen3_moe' };
+    expect(kindsOf(split({ shape, version: '0.32.0' }))).toEqual(['no-way']);
+    expect(kindsOf(split({ shape, version: '0.33.0' }))).toEqual(['not-known']);
+    expect(kindsOf(split({ shape: { ...llama, architecture: 'constructor' } }))).toEqual(['no-way']);
+    expect(kindsOf(split({ shape, size: 1 }))).toEqual([]);
+  });
+
+  it('takes some names for those of another kind of model', () => {
+    expect(kindsOf(split({ shape: kimi, size: 2 }))).toEqual([]);
+  });
+
+  it.each([
+    ['0.30.7', '0.31.0', true],
+    ['0.31.0', '0.30.7', false],
+    ['0.31.0', '0.31.0', false],
+    ['0.9.0', '0.10.0', true],
+    ['0.31', '0.31.1', true],
+    ['0.31.0.post1', '0.31.0', false],
+  ])('%s is older than %s: %s', (version, other, expected) => {
+    expect(isBelow(version, other)).toBe(expected);
+  });
+});
+
+describe('a pipeline', () => {
+  it.each([
+    [61, 2, [30]],
+    [61, 3, [40, 41]],
+    [61, 4, [45, 46, 47]],
+    [94, 4, [46, 47]],
+    [92, 4, []],
+    [80, 4, []],
+  ])('of %d layers over %d ranks leaves out %j in the versions that were read', (count, size, missing) => {
+    expect(lostLayers(count, size)).toEqual(missing);
+    const shape = { ...kimi, layers: layers(count) };
+    expect(kindsOf(split({ shape, sharding: 'pipeline', size, version: '0.32.0' }))).toEqual(
+      missing.length === 0 ? [] : ['lost-layers'],
+    );
+  });
+
+  it('says which layers, and leaves nothing out after those versions', () => {
+    const one = split({ shape: kimi, sharding: 'pipeline', size: 2 });
+    expect(splitProblems(one)).toEqual([
+      {
+        kind: 'lost-layers',
+        detail: 'mlx-lm 0.31.3 would load layer 30 of 61 on none of 2 nodes, and show no error.',
+      },
+    ]);
+    expect(splitProblems({ ...one, version: '0.33.0' })).toEqual([]);
+  });
+});
