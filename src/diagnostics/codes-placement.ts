@@ -41,6 +41,13 @@ export const placementCodes = {
     cause: 'macOS ignores upper and lower case in names, and a name is either a file or a folder.',
     hint: 'Rename one of the two where the model comes from.',
   },
+  'placement/too-few-queue-pairs': {
+    severity: 'error',
+    summary: 'One start takes more queue pairs of an RDMA device than it has.',
+    cause:
+      'Of the queue pairs and protection domains that `ibv_devinfo -v` reports of a device (`max_qp`, `max_pd`) all but one can be made. Each rank of a `jaccl-ring` of two takes two of every device that it uses, because its neighbours before and behind are the same Mac; it makes both connections over every cable, so that one cable more leaves it as it is. No restart of a Mac gives a device more than it has.',
+    hint: 'Leave `backend` out: two ranks that are cabled then talk over jaccl, which takes one of each device. So does a ring of three or more nodes; `backend: ring` with `transport: tcp` takes none.',
+  },
   'placement/unknown-model': {
     severity: 'error',
     summary: 'This model is not in the file.',

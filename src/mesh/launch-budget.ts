@@ -44,7 +44,7 @@ export function launchBudget(facts: Facts, seenStarts = 0): Known<LaunchBudget> 
   if (counted.kind === 'unknown') return counted;
   const isOfSession = session.kind === 'unknown' || session.value.uuid === counted.value.startedIn;
   const starts = Math.max(isOfSession ? counted.value.starts : 0, seenStarts);
-  const read = ports.kind === 'known' ? limitFrom(ports.value) : undefined;
+  const read = readLimit(facts);
   const limit = read ?? startsPerBoot;
   if (starts >= limit && session.kind === 'unknown') return session;
   if (starts >= limit && ports.kind === 'unknown') {
@@ -52,6 +52,18 @@ export function launchBudget(facts: Facts, seenStarts = 0): Known<LaunchBudget> 
   }
   return known({ starts, limit, isAssumed: read === undefined });
 }
+
+/** What the devices of a node say that one boot session has room for; undefined where they say no limits, or nobody could see. */
+export const readLimit = ({ 'rdma-ports': ports }: Facts): number | undefined =>
+  ports.kind === 'known' ? limitFrom(ports.value) : undefined;
+
+/**
+ * Whether a start alone takes more than a whole boot session has, so that no restart makes room for it.
+ *
+ * @param takes what the start takes of each device
+ */
+export const isNeverEnough = ({ limit, isAssumed }: LaunchBudget, takes: number): boolean =>
+  !isAssumed && takes > limit;
 
 /**
  * Whether it has no room for a start. A limit that nobody read is one of jobs, whatever these take.

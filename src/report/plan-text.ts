@@ -1,3 +1,4 @@
+import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { isEmptyPlan } from '../plan/is-empty-plan.ts';
 import type { Plan, Waiting } from '../plan/plan.ts';
@@ -39,10 +40,12 @@ export interface PlanTextInput {
 export const hasMachineSteps = ({ steps }: Pick<Plan, 'steps'>): boolean =>
   steps.some(({ act }) => act.kind !== 'hands');
 
+const ofBudget: readonly DiagnosticCode[] = ['mesh/launch-budget', 'placement/too-few-queue-pairs'];
+
 /** Whether anything of it takes of a budget, or waits for want of one. */
 const isStarting = ({ steps, blockers }: Plan): boolean =>
   steps.some(({ act }) => act.kind === 'script' && act.name === 'kick-rank') ||
-  blockers.some(({ code }) => code === 'mesh/launch-budget');
+  blockers.some(({ code }) => ofBudget.includes(code));
 
 /** Whether memory keeps a placement from being started. */
 const isTooMuch = ({ blockers }: Plan): boolean =>

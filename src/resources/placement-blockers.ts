@@ -1,4 +1,6 @@
 import { escapeText } from '../diagnostics/escape.ts';
+import { isNeverEnough } from '../mesh/launch-budget.ts';
+import type { Member } from '../mesh/member.ts';
 import { meshFailure } from '../mesh/mesh-failure.ts';
 import { placementAddress } from '../mesh/mesh-step.ts';
 import { spentNodes } from '../mesh/spent-nodes.ts';
@@ -29,8 +31,10 @@ function budgetBlockers(one: PlacementCase): readonly Blocker[] {
   const { placement, mesh } = one;
   const isToStart = placement.state === 'serving' && placement.transport === 'rdma' && mesh.state !== 'serving';
   if (!isToStart || judgeProperty(placementProperty(one)) !== 'differs') return [];
-  const spent = spentNodes(mesh.members, takesOfDevice(one));
-  if (spent.kind === 'unknown') return [];
+  const takes = takesOfDevice(one);
+  const spent = spentNodes(mesh.members, takes);
+  // What a whole boot session has no room for is refused by itself: no restart gives it any.
+  if (spent.kind === 'unknown' || mesh.members.some((member) => isTooMuchFor(member, takes))) return [];
   return spent.value.map((node) => ({
     code: 'mesh/launch-budget',
     node,
@@ -42,6 +46,9 @@ function budgetBlockers(one: PlacementCase): readonly Blocker[] {
     blocks: [],
   }));
 }
+
+const isTooMuchFor = ({ seen }: Member, takes: number): boolean =>
+  seen.kind === 'known' && seen.value.budget.kind === 'known' && isNeverEnough(seen.value.budget.value, takes);
 
 /** A restart that came to the same twice comes to it a third time: what is wrong has to be mended before. */
 function tcpBlockers(one: PlacementCase, { desired }: View): readonly Blocker[] {

@@ -19,6 +19,7 @@ import { judgeProperty } from './change.ts';
 import { memoryFindings } from './memory-findings.ts';
 import { placementCases } from './placement-cases.ts';
 import { placementProperty } from './placement-properties.ts';
+import { queuePairFindings } from './queue-pair-findings.ts';
 import type { Blocker, View } from './resource.ts';
 import { namesBy } from './seen-names.ts';
 import { tensorFindings } from './tensor-findings.ts';
@@ -80,7 +81,8 @@ export function checkPlacement(
   const own = driverOf(runtime).check?.({ placement, runtime, model, nodes, fleet, names: namesBy(factsOf) }) ?? [];
   const split = tensorFindings(placement, runtime.driver, model.shape);
   const mixed = mixedMacosFindings({ placement, nodes });
-  return [...own, ...mixed, ...split, ...memoryFindings(placement, fleet, seenMemories(fleet, factsOf))];
+  const pairs = queuePairFindings(placement, fleet, nodes);
+  return [...own, ...mixed, ...split, ...pairs, ...memoryFindings(placement, fleet, seenMemories(fleet, factsOf))];
 }
 
 /** The same of the fallback of a placement, in its stead beside all others; nothing where it has none. */

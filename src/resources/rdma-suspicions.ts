@@ -1,4 +1,5 @@
 import { linkAt } from '../cabling/judge-cabling.ts';
+import { layoutOn } from '../desired/fallback.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
@@ -10,8 +11,10 @@ import { linkSubject, nodesSubject } from '../doctor/subject.ts';
 import type { DesiredPlacement } from '../model/desired.ts';
 import type { Link } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
+import type { PlacementFinding } from '../runtimes/placement-check.ts';
 import { receptacleDevices } from './link-address-seen.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
+import { queuePairFindings } from './queue-pair-findings.ts';
 import type { View } from './resource.ts';
 
 /** The links between the members of a placement. */
@@ -77,9 +80,28 @@ function localNetworkFinding({ name }: PlacementSurvey, complaints: readonly Com
   });
 }
 
-function exhaustedFinding({ name }: PlacementSurvey, complaints: readonly Complaint[]): Diagnostic {
+/** What failed for want of queue pairs that no restart gives is no suspicion. */
+function neverEnough({ name, nodes }: PlacementSurvey, { desired, observation }: View): readonly PlacementFinding[] {
+  const placement = desired.placements.find((one) => one.name === name);
+  if (placement === undefined) return [];
+  const members = nodes.map((node) => {
+    const facts = observation.nodes[node]?.facts;
+    return { node, ...(facts === undefined ? {} : { facts }) };
+  });
+  return queuePairFindings(layoutOn(placement, nodes), desired, members);
+}
+
+function exhaustedFinding(survey: PlacementSurvey, complaints: readonly Complaint[], view: View): Diagnostic {
+  const { name } = survey;
   const nodes = complaints.map(({ node }) => node);
   const said = saidBy(complaints);
+  const [sure] = neverEnough(survey, view);
+  if (sure !== undefined) {
+    return diagnose(sure.code, {
+      subject: `placement ${name}`,
+      detail: `${sure.detail} The last start failed: ${escapeText(said)}.`,
+    });
+  }
   return diagnose('rdma/suspected-exhausted', {
     subject: nodesSubject(nodes),
     detail: `Suspected: no protection domain or queue pair is left. The last start of ${name} failed: ${escapeText(said)}.`,
@@ -140,7 +162,7 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
     return text === undefined ? [] : [{ node: node.name, text }];
   });
   const spent = complaints.filter(({ text }) => exhausted.test(text));
-  if (spent.length > 0) return [exhaustedFinding(survey, spent)];
+  if (spent.length > 0) return [exhaustedFinding(survey, spent, view)];
   const unrouted = complaints.filter(({ text }) => noRoute.test(text));
   if (unrouted.length > 0) return [localNetworkFinding(survey, unrouted, causeWords)];
   const hasSymptom = survey.state === 'hung' || complaints.length > 0;
