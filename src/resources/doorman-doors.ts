@@ -3,7 +3,7 @@ import { unknown } from '../model/known.ts';
 import { isClosed } from './doorman-sights.ts';
 import type { WantedDoorman } from './doormen.ts';
 import { oncePer } from './once-per.ts';
-import { type PlacementCase, placementCases } from './placement-cases.ts';
+import { everyCase, type PlacementCase } from './placement-cases.ts';
 import { doorsOf } from './placement-steps.ts';
 import type { ObservedTarget, Property, View } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
@@ -32,7 +32,8 @@ function awaitedOf({ elsewhere, ...own }: PlacementCase, { staying }: View): Awa
 }
 
 const allAwaited = oncePer((view: View): ReadonlyMap<string, Awaited> => {
-  const wanted = placementCases(view).filter(({ placement }) => placement.state === 'serving');
+  // A run limited to some nodes leaves a placement alone that it cannot judge, but its closed door all the same is not opened.
+  const wanted = everyCase(view).filter(({ placement }) => placement.state === 'serving');
   return new Map(
     wanted.flatMap((one) => {
       const awaited = awaitedOf(one, view);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Goal } from '../../../src/plan/goal.ts';
 import type { MemberCase, MeshRack } from '../mesh/rack-with-mesh.ts';
 import { doorChanges, doorPlan, doorSteps, published } from './rack-with-doors.ts';
-import { digestIn, kimi, ofPlacement, onTheFallback, own } from './rack-with-fallback.ts';
+import { digestIn, kimi, nodes, ofPlacement, onTheFallback, own } from './rack-with-fallback.ts';
 
 const startThere: Goal = { kind: 'start', placements: ['kimi'], layout: 'fallback' };
 const startHere: Goal = { kind: 'start', placements: ['kimi'], layout: 'own' };
@@ -82,6 +82,22 @@ describe('a closed door in an apply', () => {
         isUnknown: true,
       })),
     );
+  });
+
+  it('waits in a run limited to nodes of a placement that it cannot judge and leaves alone', () => {
+    const limited = { targets: nodes(1, 4), away: ['studio-2', 'studio-3'] };
+    const plan = doorPlan({ members: stopped, closed: both, ...limited });
+    expect([doorChanges(plan), doorSteps(plan), ofPlacement(plan)]).toEqual([[], [], []]);
+    expect(plan.waiting.map(({ node, resource, isUnknown }) => [node, resource, isUnknown])).toEqual(
+      both.map((node) => [node, 'doorman/8080/kimi/door', true]),
+    );
+    expect(doorPlan({ members: stopped, closed: [], ...limited }).waiting).toEqual([]);
+  });
+
+  it('is opened in a run limited to nodes of a placement that is seen to serve', () => {
+    expect(doorChanges(doorPlan({ members: own, closed: both, targets: nodes(1) }))).toEqual([
+      'studio-1: closed -> open',
+    ]);
   });
 
   it('is no matter where it is open already', () => {

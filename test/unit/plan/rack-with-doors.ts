@@ -39,6 +39,8 @@ export interface DoorCase {
   readonly goal?: Goal;
   readonly away?: readonly string[];
   readonly held?: string;
+  /** Absent: every node. */
+  readonly targets?: readonly NodeName[];
 }
 
 const intact = (path: string, digest: string): KeptFile => ({ path, digest, state: 'intact' });
@@ -93,7 +95,7 @@ export function doorPlan(one: DoorCase): Plan {
   const { of = published(), members, goal = { kind: 'converge' }, away = [] } = one;
   const values = Object.fromEntries(of.nodes.map(({ name }) => [name, factsOf(of, name, one)]));
   const observation = observeMesh(of, { members, values, unreachable: away });
-  return makePlan({ goal, desired: of, observation, targets: of.nodes.map(({ name }) => name) });
+  return makePlan({ goal, desired: of, observation, targets: one.targets ?? of.nodes.map(({ name }) => name) });
 }
 
 /** Its changes of doors: `studio-1: closed -> open`. */
