@@ -55,6 +55,9 @@ export function placementNeeds(
 export const shapeOf = ({ model }: Pick<FitPlacement, 'model'>, { models }: FitFleet): ModelShape | undefined =>
   models.find(({ name }) => name === model)?.shape;
 
+const isHeldOn = (node: NodeName, { nodes, lingersOn = nodes }: FitPlacement): boolean =>
+  nodes.includes(node) && lingersOn.includes(node);
+
 /**
  * The memory of every node that carries a placement, with all placements that are to serve on it: sorted as the file has
  * its nodes.
@@ -62,9 +65,9 @@ export const shapeOf = ({ model }: Pick<FitPlacement, 'model'>, { models }: FitF
 export function fitPlacements(fleet: FitFleet, seen: SeenMemories = {}): readonly NodeFit[] {
   const serving = fleet.placements.filter(({ state }) => state === 'serving');
   const needs = serving.map((placement) => ({ placement, needs: placementNeeds(placement, fleet, seen) }));
-  const names = fleet.nodes.map(({ name }) => name).filter((name) => serving.some(({ nodes }) => nodes.includes(name)));
+  const names = fleet.nodes.map(({ name }) => name).filter((name) => serving.some((one) => isHeldOn(name, one)));
   return names.map((node) => {
-    const here = needs.filter(({ placement }) => placement.nodes.includes(node));
+    const here = needs.filter(({ placement }) => isHeldOn(node, placement));
     const shares = here.flatMap(({ placement, needs: all }): readonly PlacementShare[] => {
       const rank = placement.nodes.indexOf(node);
       const need = all?.[rank];

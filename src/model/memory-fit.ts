@@ -6,7 +6,7 @@ import type { NodeName } from './node.ts';
 export interface FitPlacement
   extends Pick<
     DesiredPlacement,
-    'name' | 'model' | 'runtime' | 'nodes' | 'sharding' | 'contextTokens' | 'parallel' | 'state'
+    'name' | 'model' | 'runtime' | 'nodes' | 'sharding' | 'contextTokens' | 'parallel' | 'state' | 'lingersOn'
   > {
   /** Of the layers, for each rank; equal ones when absent. */
   readonly shares?: readonly number[];

@@ -7,6 +7,7 @@ import { changeOf } from '../resources/change.ts';
 import { toldFindings } from '../resources/finding-blockers.ts';
 import { fleetMemory } from '../resources/placement-checks.ts';
 import type { ResourceSteps } from '../resources/resource.ts';
+import { fleetAsItStays } from '../resources/staying.ts';
 import { viewOf } from '../resources/view.ts';
 import { connectSteps, orderSteps } from './connect-steps.ts';
 import type { Context } from './context.ts';
@@ -64,7 +65,7 @@ export function makePlan({ goal, desired, observation, targets }: PlanRequest): 
   );
   const { view } = context;
   const properties = assessed.flatMap((one) => one.properties);
-  const memory = fleetMemory(scope.desired, observation);
+  const memory = fleetMemory(fleetAsItStays(view), observation);
   const blockers = workList(goal, assessed, sifted.held);
   const { steps: made, rescues } = resourceSteps(context, sifted);
   const steps = orderSteps(connectSteps([...made, ...handsSteps(blockers)], properties, scope), scope.resources);

@@ -2,7 +2,6 @@ import { onFallback } from '../desired/fallback.ts';
 import { holdsOf } from '../doctor/node-holds.ts';
 import { judgeMesh, type Mesh } from '../mesh/judge-mesh.ts';
 import { type Leftover, leftoversOn } from '../mesh/leftovers.ts';
-import { placementAddress } from '../mesh/mesh-step.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import type { StopDialogue } from '../model/dialogue-call.ts';
 import type { NodeName } from '../model/node.ts';
@@ -67,17 +66,6 @@ export const everyCase = oncePer((view: View): readonly PlacementCase[] => {
     return [{ ...one, elsewhere: caseOf(view, other, otherLeader, []) }];
   });
 });
-
-/**
- * Names of placements that run on their fallback and go on there, though the file wants them on their own nodes: those
- * that do so already in the view, and those that no change is about.
- * @param changing addresses of everything that is changed
- */
-export const stayingOnFallback = (view: View, changing: readonly string[]): readonly string[] =>
-  everyCase(view)
-    .filter(({ placement, elsewhere }) => elsewhere !== undefined && placement.state === 'serving')
-    .map(({ placement }) => placement.name)
-    .filter((name) => view.staying.includes(name) || !changing.includes(placementAddress(name)));
 
 function ownRanksOf({ desired, observation }: View, { home }: DesiredPlacement): Pick<PlacementCase, 'ownRanks'> {
   const nodes = home === undefined ? [] : ownRanksOn(home, desired, observation.nodes);

@@ -22,6 +22,7 @@ import { placementProperty } from './placement-properties.ts';
 import { queuePairFindings } from './queue-pair-findings.ts';
 import type { Blocker, View } from './resource.ts';
 import { namesBy } from './seen-names.ts';
+import { fleetAsItStays, roomWords } from './staying.ts';
 import { tensorFindings } from './tensor-findings.ts';
 
 /** What was seen of a node; undefined where nobody looked. */
@@ -60,6 +61,8 @@ export const fleetMemory = (fleet: DesiredFleet, observation?: FleetObservation)
     fleet,
     seenMemories(fleet, (node) => observation?.nodes[node]?.facts),
   );
+
+const isError = ({ severity }: PlacementFinding): boolean => severity === 'error';
 
 /**
  * Everything that speaks against starting a placement: memory, and what its driver knows; from the file alone where
@@ -113,17 +116,17 @@ function isToldAlready({ findings }: View, { nodes }: DesiredPlacement, { code, 
 }
 
 /**
- * What speaks against starting a placement beside all others: as the file has them, and beside every fallback that goes
- * on, which may be moved back only once both have their memory.
+ * What speaks against starting a placement beside all others: as the file has them, and beside all that goes on against
+ * the file. A fallback may be moved back only once both have their memory.
  */
-function besideOthers(placement: DesiredPlacement, { desired, staying }: View, factsOf: FactsOf) {
-  const findings = checkPlacement(placement, desired, factsOf);
-  const others = staying.filter((name) => name !== placement.name);
-  if (others.length === 0 || findings.some(({ severity }) => severity === 'error')) return findings;
-  return checkPlacement(
-    placement,
-    withFallbacks(desired, ({ name }) => others.includes(name)),
-    factsOf,
+function besideOthers(placement: DesiredPlacement, view: View, factsOf: FactsOf): readonly PlacementFinding[] {
+  const findings = checkPlacement(placement, view.desired, factsOf);
+  if (findings.some(isError)) return findings;
+  const room = roomWords(view, placement.nodes, placement.name);
+  if (room.length === 0) return findings;
+  const hint = `It fits once ${room.join(' and ')}, which this plan does not do.`;
+  return checkPlacement(placement, fleetAsItStays(view, placement.name), factsOf).map((one) =>
+    isError(one) ? { ...one, hint } : one,
   );
 }
 

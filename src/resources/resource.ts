@@ -63,7 +63,10 @@ export interface View {
   readonly endsDoormen: boolean;
   /** Placements that the goal stops, and that are started again when it is reached. */
   readonly comingBack: readonly string[];
-  /** Placements on their fallback that this plan cannot move back: what is started on their nodes is started beside them. */
+  /**
+   * Placements that this plan does not stop or move back from their fallback, though the file wants it: what is started
+   * on their nodes is started beside them.
+   */
   readonly staying: readonly string[];
   /** Targeted nodes that answered, by name. Nodes that did not are nobody's to change. */
   readonly targets: readonly ObservedTarget[];

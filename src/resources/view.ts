@@ -18,7 +18,7 @@ export interface ViewParts {
   readonly endsDoormen?: boolean;
   /** Placements that are started again when the goal is reached; none where absent. */
   readonly comingBack?: readonly string[];
-  /** Placements that go on on their fallback; none where absent. */
+  /** Placements that go on on their fallback, or though they are to be stopped; none where absent. */
   readonly staying?: readonly string[];
 }
 

@@ -57,6 +57,8 @@ describe('the memory beside a fallback that runs', () => {
     const plan = planOf({ of, members, ...one });
     expect(ofPlacement(plan)).toEqual([]);
     expect(outcomeOf(plan)).toEqual({ refused: ['other'], started: [] });
+    const [refused] = plan.blockers.filter(({ code }) => code === 'placement/does-not-fit');
+    expect(refused?.action).toContain('It fits once kimi is back on its own nodes (meshwright apply), which this plan');
   });
 
   it('is not free for a move back of another placement either', () => {

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
+import type { Goal } from '../../../src/plan/goal.ts';
+import { evenShape } from '../desired/fit-shapes.ts';
+import type { MeshRack } from '../mesh/rack-with-mesh.ts';
+import { type Case, fleet, kimi, nodes, onTheFallback, own, planOf } from './rack-with-fallback.ts';
+
+const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { kind: 'gqa' }, dims: {} } as const;
+/** A third of the large one leaves no room for the small one on a Mac. */
+const sizes = { tiny: 1_200e9, small: 300e9 };
+
+/** kimi, which is to be stopped and has a fallback on studio-4, studio-1 and studio-2, beside the small model on one Mac. */
+function beside(other: Partial<DesiredPlacement>, large: Partial<DesiredPlacement> = {}): DesiredFleet {
+  const of = fleet({ fallback: { nodes: nodes(4, 1, 2), contextTokens: 2_048 }, state: 'stopped', ...large });
+  const { fallback: _, sharding: __, ...rest } = kimi(of);
+  return {
+    ...of,
+    models: of.models.flatMap((model) =>
+      Object.entries(sizes).map(([name, bytes]) => ({ ...model, name, shape: evenShape(bytes, layers) })),
+    ),
+    placements: [kimi(of), { ...rest, name: 'other', model: 'small', state: 'serving', endpointPort: 8_081, ...other }],
+  };
+}
+
+const of = beside({ nodes: nodes(1) });
+const start: Goal = { kind: 'start', placements: ['other'] };
+
+interface Refused {
+  readonly refused: readonly string[];
+  readonly started: readonly string[];
+  readonly stopped: readonly string[];
+}
+
+/** What is said of a placement that is refused for its memory, and what is started and stopped. */
+function outcomeOf(one: Case): Refused {
+  const plan = planOf({ of, ...one });
+  const step = (name: string): readonly string[] =>
+    plan.steps.flatMap(({ id }) => new RegExp(`/placement/([^/]+)/${name}$`).exec(id)?.slice(1) ?? []);
+  return {
+    refused: plan.blockers.filter(({ code }) => code === 'placement/does-not-fit').map(({ action }) => action),
+    started: step('kick'),
+    stopped: [...new Set(step('stop'))],
+  };
+}
+
+const members = own;
+/** The rank of kimi on studio-1 has ended; the two others run. */
+const withoutFirst: MeshRack['members'] = { ...own, 'studio-1': [{ state: 'stopped', rank: 0 }] };
+
+describe('the memory beside a placement that is to be stopped', () => {
+  it('is free once the same plan has stopped it', () => {
+    expect(outcomeOf({ members })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
+    const plan = planOf({ of, members });
+    const bootstrap = plan.steps.find(({ id }) => id === 'studio-1/placement/other/bootstrap');
+    expect(bootstrap?.needs).toContain('studio-1/placement/kimi/stop');
+  });
+
+  it.each<[string, Partial<Case>]>([
+    ['a node of its own is held', { held: 'studio-3' }],
+    ['a node of its own is away', { away: ['studio-3'] }],
+    ['a node of its own is not among the targets', { targets: nodes(1, 2, 4) }],
+    ['only the other one is to be started', { goal: start }],
+  ])('is not free while %s, and what makes room is named', (_, more) => {
+    const { refused, ...others } = outcomeOf({ members, ...more });
+    expect(others).toEqual({ started: [], stopped: [] });
+    expect(refused).toEqual([
+      'placement other: studio-1 needs 721.3 GB (kimi 410.6 GB, other 310.6 GB) of the 515.4 GB that its GPU may use. It fits once kimi is stopped (meshwright stop kimi), which this plan does not do.',
+    ]);
+  });
+
+  it('is in the numbers of the plan', () => {
+    const placementsOn = (more: Partial<Case>) =>
+      planOf({ of, members, ...more }).memory?.map(({ node, shares }) => [node, shares.map((one) => one.placement)]);
+    expect(placementsOn({})).toEqual([['studio-1', ['other']]]);
+    expect(placementsOn({ held: 'studio-3' })).toEqual([
+      ['studio-1', ['kimi', 'other']],
+      ['studio-2', ['kimi']],
+      ['studio-3', ['kimi']],
+    ]);
+  });
+
+  it('is free on a node where its rank has ended, whatever becomes of the others', () => {
+    const more = [{ held: 'studio-3' }, { away: ['studio-3'] }, { goal: start }];
+    expect(more.map((one) => outcomeOf({ members: withoutFirst, ...one }).started)).toEqual(more.map(() => ['other']));
+  });
+
+  it('is free where all of it is stopped, and where its nodes have nothing of it', () => {
+    const stopped: MeshRack['members'] = Object.fromEntries(
+      Object.entries(own).map(([node, ranks]) => [node, ranks.map((one) => ({ ...one, state: 'stopped' as const }))]),
+    );
+    for (const there of [stopped, {}]) {
+      expect(outcomeOf({ members: there, held: 'studio-3' }).started).toEqual(['other']);
+    }
+  });
+
+  it('is not free where it runs on its fallback', () => {
+    const there = beside({ nodes: nodes(4) });
+    const moved = onTheFallback(there);
+    expect(outcomeOf({ of: there, members: moved })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
+    const { refused, started } = outcomeOf({ of: there, members: moved, held: 'studio-2' });
+    expect(started).toEqual([]);
+    expect(refused).toEqual([expect.stringContaining('studio-4 needs 721.3 GB (kimi 410.6 GB, other 310.6 GB)')]);
+  });
+});
