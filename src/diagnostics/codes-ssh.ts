@@ -11,7 +11,8 @@ export const sshCodes = {
   'ssh/refused': {
     severity: 'error',
     summary: 'The node refused the connection.',
-    cause: 'The Mac answers, but nothing listens on this port: Remote Login is off, or the port is another one.',
+    cause:
+      'The Mac answers, but nothing listens on this port: Remote Login is off, the port is another one, or macOS is just starting or going down.',
     hint: 'On the Mac: System Settings > General > Sharing > Remote Login; or correct ssh.port in cluster.yaml.',
   },
   'ssh/timed-out': {

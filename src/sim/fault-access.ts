@@ -40,6 +40,14 @@ export const clockSkew: Fault = macFault(`the clock is ${skewSeconds / 60} minut
   clockOffsetSeconds: mac.clockOffsetSeconds + skewSeconds,
 }));
 
+/** Somebody has switched the service off in Sharing, or its override with launchctl. */
+export const remoteLoginOff: Fault = shownBy(
+  macFault('Remote Login is off: open connections go on, whoever connects next is refused', aimAtNode, (mac) =>
+    mac.connection.isRemoteLoginOff ? 'it is off already' : withConnection(mac, { isRemoteLoginOff: true }),
+  ),
+  ({ connection }) => connection.isRemoteLoginOff,
+);
+
 /** The drop-in of sudoers is gone. */
 export const sudoDenied: Fault = macFault('sudo asks for a password', aimAtNode, (mac) => ({
   ...mac,

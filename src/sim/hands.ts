@@ -18,7 +18,8 @@ export interface HandsWork {
 
 /** Faults that a person at the rack mends. */
 const byHands = (fault: ActiveFault): boolean =>
-  /^(?:cable|hub)-/.test(fault.fault) || fault.fault === 'rdma-disabled' || fault.fault === 'filevault-locked';
+  /^(?:cable|hub)-/.test(fault.fault) ||
+  ['rdma-disabled', 'filevault-locked', 'remote-login-off'].includes(fault.fault);
 
 /** What the file wants of hands. */
 export interface HandsWish {
@@ -67,7 +68,7 @@ function loginOn(fleet: SimulatedFleet, name: string): PlistValue | undefined {
 
 /**
  * Does what a person at the rack can: plugs every cable in as declared, enables RDMA in Recovery, types the FileVault
- * password, chooses automatic login. Pure; that a Mac restarts on the way is the caller's.
+ * password, chooses automatic login, switches Remote Login on. Pure; that a Mac restarts on the way is the caller's.
  */
 export function workOfHands(history: History, { cables, automaticLogins }: HandsWish): HandsWork {
   const before = history.fleet;
@@ -87,6 +88,7 @@ export function workOfHands(history: History, { cables, automaticLogins }: Hands
   const visited = changed(before, after.fleet, (mac) => !mac.isRdmaEnabled);
   const chosen = Object.keys(automaticLogins).filter((name) => loginOn(before, name) !== loginOn(after.fleet, name));
   const unlocked = changed(before, after.fleet, (mac) => mac.connection.filevault === 'preboot');
+  const shared = changed(before, after.fleet, (mac) => mac.connection.isRemoteLoginOff === true);
   return {
     history: after,
     done: [
@@ -94,6 +96,7 @@ export function workOfHands(history: History, { cables, automaticLogins }: Hands
       ...visited.map((name) => `enabled RDMA on ${name} in Recovery, and started it again`),
       ...chosen.map((name) => `chose automatic login on ${name}: ${String(loginOn(after.fleet, name) ?? 'off')}`),
       ...unlocked.map((name) => `unlocked ${name} with its password`),
+      ...shared.map((name) => `switched Remote Login of ${name} on in Sharing`),
     ],
     visited,
   };

@@ -49,6 +49,8 @@ export interface ConnectionState {
   readonly filevault: 'unlocked' | 'preboot';
   /** `same`: the sshd before FileVault shows the key of the normal one. Absent: a key of its own. */
   readonly prebootKey?: 'same';
+  /** Remote Login is off: nobody listens for whoever connects next, and connections that are open stay so. */
+  readonly isRemoteLoginOff?: true;
   /** After so many bytes written to the socket of a connection it is closed. Absent: never. */
   readonly dropAfterBytes?: number;
 }

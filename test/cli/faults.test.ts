@@ -45,6 +45,7 @@ const shows: Readonly<Record<FaultName, { readonly target: string; readonly exit
   'idle-dead-port': { target: 'studio-1:2', exit: 0 },
   'pd-leak': { target: 'studio-1', exit: 0 },
   'rdma-hang': { target: 'studio-1', exit: 0 },
+  'remote-login-off': { target: 'studio-2', exit: 4 },
   'slow-shutdown': { target: 'studio-1', exit: 0 },
   'sudo-denied': { target: 'studio-2', exit: 0 },
   'tcp-load-panic': { target: 'studio-1', exit: 0 },

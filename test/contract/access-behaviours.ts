@@ -25,6 +25,22 @@ const rule = 'mesh ALL=(root) NOPASSWD: /bin/sh -s';
 /** What a Mac does that nobody has enrolled. */
 export const accessBehaviours: readonly Behaviour[] = [
   {
+    title: 'refuses whoever connects after Remote Login was switched off, and goes on with whoever was there',
+    check: async ({ fleet, user }) => {
+      const there = await connect(fleet, node);
+      const print = () => run(there, `'${fleet.nodes[node]?.root ?? ''}/bin/launchctl' print system/com.openssh.sshd`);
+      expect((await print()).code).toBe(0);
+      await fleet.setFault(['remote-login-off', node]);
+      await expect(connect(fleet, node)).rejects.toThrow('ECONNREFUSED');
+      const said = 'Bad request.\nCould not find service "com.openssh.sshd" in domain for system\n';
+      expect(await print()).toMatchObject({ code: 113, stdout: '', stderr: said });
+      expect((await fleet.hands()).done).toEqual([`switched Remote Login of ${node} on in Sharing`]);
+      expect((await user(node, 'printf here')).stdout).toBe('here');
+      expect((await print()).code).toBe(0);
+      there.end();
+    },
+  },
+  {
     title: 'takes the password of the account, and no other, where no key of ours is',
     check: async (rack) => {
       await rack.fleet.setFault(['not-enrolled', node]);

@@ -86,6 +86,7 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
     what: '`status` shows the placement hung; `restart`, then `reboot`',
     tried: 'test/cli/demo.test.ts',
   },
+  'remote-login-off': { kind: 'hands', target: 'studio-4' },
   'slow-shutdown': {
     kind: 'verb',
     what: '`reboot` waits as long as macOS takes',

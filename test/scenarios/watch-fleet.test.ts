@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type WatchOptions, watchFleet } from '../../src/apply/watch-fleet.ts';
+import { diagnoseFleet } from '../../src/doctor/diagnose-fleet.ts';
 import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
+import { factNames } from '../../src/facts/registry.ts';
 import { cableFacts, cableWork } from '../../src/resources/cable-work.ts';
 import { startDelayingProxy } from '../proxy/delaying-proxy.ts';
-import { type ExampleRack, startExampleRack } from './observe-rack.ts';
+import { type ExampleRack, observe, startExampleRack } from './observe-rack.ts';
 import { eventually } from './sim-fixture.ts';
 
 let rack: ExampleRack;
@@ -102,6 +104,22 @@ describe('a fleet that is watched', () => {
     expect(await eventually(async () => Object.keys((await fleet.look('often')).failures).length === 0)).toBe(true);
     expect(known(await fleet.look('often'), 'studio-4')).toEqual(expect.arrayContaining([...cableFacts]));
     fleet.close();
+  });
+
+  it('says of a Mac whose Remote Login was switched off that it may refuse the next one, as long as it is there', async () => {
+    const fleet = watched({ facts: factNames });
+    const found = async () =>
+      diagnoseFleet(rack.desired, await fleet.look('whole')).map(({ code, subject }) => `${code} ${subject}`);
+    expect(await found()).toEqual([]);
+    await rack.fleet.setFault(['remote-login-off', 'studio-4']);
+    const count = counter();
+    expect(await found()).toEqual(['sharing/remote-login-off node studio-4']);
+    expect(count().map(([connections]) => connections)).toEqual([0, 0, 0, 0]);
+    fleet.close();
+    const { failures } = await observe(rack.names.map((name) => rack.way(name)));
+    expect(Object.values(failures).flat()).toMatchObject([{ code: 'ssh/refused', subject: 'node studio-4' }]);
+    await rack.fleet.clearFault([]);
+    expect((await observe([rack.way('studio-4')])).failures).toEqual({});
   });
 
   it('waits not much longer for a node that goes silent than for the others, and has it back when it answers', async () => {

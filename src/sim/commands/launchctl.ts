@@ -1,7 +1,8 @@
 import { overridesPath } from '../launchd/overrides.ts';
+import type { MacState } from '../mac.ts';
 import { seededInteger } from '../seed.ts';
 import { apple, capture, published, unconfirmed } from './source.ts';
-import { lines, say, type TableTool, type Writes } from './tool.ts';
+import { lines, type Row, say, type TableTool, type Writes } from './tool.ts';
 
 const posture = 'log of a posture tool, MacBook Pro M3 Max';
 const loaded = capture('launchctl-print.sshd.on.elided.txt', posture);
@@ -41,47 +42,48 @@ const writes: Writes = {
   write: () => undefined,
 };
 
+/** What launchd prints of sshd while Remote Login is on; without it, it knows of no such service. */
+const remoteLogin = (mac: MacState): Row => ({
+  args: ['print', 'system/com.openssh.sshd'],
+  source: loaded,
+  stdout: lines(
+    'system/com.openssh.sshd = {',
+    '\tactive count = 0',
+    `\tpath = (submitted by smd[${seededInteger([mac.bootSession.uuid, 'smd'], 300, 900)}])`,
+    '\ttype = Submitted',
+    '\tstate = not running',
+    '',
+    '\tprogram = /usr/libexec/sshd-keygen-wrapper',
+    '\targuments = {',
+    '\t\tsshd-keygen-wrapper',
+    '\t}',
+    '',
+    '\tdefault environment = {',
+    '\t\tPATH => /usr/bin:/bin:/usr/sbin:/sbin',
+    '\t}',
+    '',
+    '\tdomain = system',
+    '\tminimum runtime = 10',
+    '\texit timeout = 5',
+    '\truns = 0',
+    '\tlast exit code = (never exited)',
+    '',
+    '\tspawn type = daemon (3)',
+    '\tjetsam priority = 40',
+    '',
+    '\tproperties = inetd-compatible',
+    '}',
+  ),
+});
+
 /**
- * `launchctl`: sshd is loaded and started per connection, everything else is what the simulated launchd knows. It
+ * `launchctl`: sshd is loaded while Remote Login is on and started per connection, everything else is what the simulated launchd knows. It
  * keeps one file per label, so that reading costs no question.
  */
 export const launchctl: TableTool = {
   kind: 'table',
   path: '/bin/launchctl',
-  rows: ({ mac }) => [
-    {
-      args: ['print', 'system/com.openssh.sshd'],
-      source: loaded,
-      stdout: lines(
-        'system/com.openssh.sshd = {',
-        '\tactive count = 0',
-        `\tpath = (submitted by smd[${seededInteger([mac.bootSession.uuid, 'smd'], 300, 900)}])`,
-        '\ttype = Submitted',
-        '\tstate = not running',
-        '',
-        '\tprogram = /usr/libexec/sshd-keygen-wrapper',
-        '\targuments = {',
-        '\t\tsshd-keygen-wrapper',
-        '\t}',
-        '',
-        '\tdefault environment = {',
-        '\t\tPATH => /usr/bin:/bin:/usr/sbin:/sbin',
-        '\t}',
-        '',
-        '\tdomain = system',
-        '\tminimum runtime = 10',
-        '\texit timeout = 5',
-        '\truns = 0',
-        '\tlast exit code = (never exited)',
-        '',
-        '\tspawn type = daemon (3)',
-        '\tjetsam priority = 40',
-        '',
-        '\tproperties = inetd-compatible',
-        '}',
-      ),
-    },
-  ],
+  rows: ({ mac }) => (mac.connection.isRemoteLoginOff ? [] : [remoteLogin(mac)]),
   patterns: [
     {
       match: "'2:print system/'*[!A-Za-z0-9._-]* | '2:print system/'",

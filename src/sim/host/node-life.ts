@@ -11,7 +11,7 @@ export type Power = 'up' | 'going-down' | 'down' | 'starting';
 
 /** Whatever answers at the node's address. */
 export interface NodeDoor {
-  /** Listens again after {@link NodeDoor.refuse}. @throws the system's error when somebody else keeps the port */
+  /** Listens again after {@link NodeDoor.refuse}, if it does not listen. @throws the system's error when somebody else keeps the port */
   readonly listen: () => Promise<void>;
   /** Refuses new connections; living ones go on. */
   readonly refuse: () => void;

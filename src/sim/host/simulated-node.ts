@@ -15,6 +15,7 @@ import { attemptPauseMs } from './preboot.ts';
 import type { ProcessGroups } from './process-groups.ts';
 import type { ProcessStarter } from './process-starter.ts';
 import { createRecords, type ExecRecord, type NodeCounts } from './records.ts';
+import { remoteLoginDoor } from './remote-login-door.ts';
 import type { RunNode } from './run-file.ts';
 import { startNodeServer } from './ssh-server.ts';
 import type { Objection } from './strict-shell.ts';
@@ -129,6 +130,12 @@ async function prepare(options: SimulatedNodeOptions) {
 
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 
+/** Brings the files of the node in line with the model. */
+function renderFiles({ look, files }: Prepared): Promise<void> {
+  const { files: rendered, account } = look();
+  return files.update(rendered, account.hasKey);
+}
+
 /** Counts the passwords that the sshd before FileVault is given, and the hasty ones among them. */
 function countPasswords({ scaledMs }: SimulatedNodeOptions, { records }: Prepared): () => void {
   let lastMs: number | undefined;
@@ -161,13 +168,11 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
   const parts = await prepare(options);
   const { name, runId, groups, note, scaledMs, startModel, unlockModel } = options;
   const { root, files, mark, launchd, view, objectTo, records, keys, boot } = parts;
-  const render = (): Promise<void> => {
-    const { files: rendered, account } = parts.look();
-    return files.update(rendered, account.hasKey);
-  };
-  await render();
+  await renderFiles(parts);
   await writeBootFile(root, mark());
   const server = await startServer(options, parts, () => void life.unlock());
+  const door = remoteLoginDoor(server, () => view().connection.isRemoteLoginOff === true);
+  await door.follow(true);
   let isAsleep = true;
   const ailments = () => view().ailments;
   const endProcesses = async (): Promise<void> => {
@@ -175,7 +180,7 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
     await sweepMarked(`${runId}.${name}`);
   };
   const life: NodeLife = createNodeLife(
-    { name, root, server, launchd, endProcesses, scaledMs, note, objectTo, ailments, startModel, unlockModel },
+    { name, root, server: door, launchd, endProcesses, scaledMs, note, objectTo, ailments, startModel, unlockModel },
     mark,
   );
   return {
@@ -199,7 +204,10 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
     view,
     reach: () => view().reach,
     edited: files.edited,
-    render,
+    render: async () => {
+      await renderFiles(parts);
+      await door.follow(life.power() === 'up');
+    },
     begin: () => {
       parts.begin();
       isAsleep = true;

@@ -30,7 +30,7 @@ export interface NodeServerOptions {
 /** The ssh server of a simulated node. */
 export interface NodeServer {
   readonly port: number;
-  /** Listens again on its port after {@link refuse}. @throws the system's error when somebody else keeps the port */
+  /** Listens again on its port after {@link refuse}, if it does not listen. @throws the system's error when somebody else keeps the port */
   readonly listen: () => Promise<void>;
   /** Refuses new connections; living ones go on. */
   readonly refuse: () => void;
@@ -154,9 +154,9 @@ export async function startNodeServer(options: NodeServerOptions): Promise<NodeS
 
 /** Somebody may have been given the port for a connection of their own in the meantime: it is waited for. */
 async function listenAgain(net: NetServer, port: number): Promise<void> {
-  for (let attempt = 0; attempt < portAttempts; attempt += 1) {
+  for (let attempt = 0; attempt < portAttempts && !net.listening; attempt += 1) {
     if (await listen(net, port)) return;
     await pause(portPauseMs);
   }
-  throw new Error(`port ${port} of a simulated node is taken by somebody else`);
+  if (!net.listening) throw new Error(`port ${port} of a simulated node is taken by somebody else`);
 }

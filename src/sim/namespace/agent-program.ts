@@ -18,22 +18,19 @@ fcntl $reply, F_SETFD, FD_CLOEXEC;
 pipe my $woken, my $wake or die;
 fcntl $wake, F_SETFL, O_NONBLOCK;
 $SIG{CHLD} = sub { syswrite $wake, '.' };
-socket my $door, PF_INET, SOCK_STREAM, 0 or die;
-setsockopt $door, SOL_SOCKET, SO_REUSEADDR, 1;
-bind $door, pack_sockaddr_in(22, INADDR_ANY) or die;
-listen $door, 128 or die;
+my $door = opened();
 my %job;
 my $input = '';
 syswrite STDOUT, "up\\n";
 while (1) {
   my $bits = '';
-  vec($bits, fileno $_, 1) = 1 for \\*STDIN, $door, $woken;
+  vec($bits, fileno $_, 1) = 1 for \\*STDIN, $woken, $door // ();
   select($bits, undef, undef, undef) < 0 and next;
   if (vec $bits, fileno $woken, 1) {
     sysread $woken, my $dots, 4096;
     while ((my $pid = waitpid -1, POSIX::WNOHANG()) > 0) { ended($pid, $?) }
   }
-  if (vec $bits, fileno $door, 1) {
+  if ($door && vec $bits, fileno $door, 1) {
     accept my $client, $door or next;
     my $pid = fork // next;
     if (!$pid) {
@@ -48,6 +45,13 @@ while (1) {
     asked(split / /, $1) while $input =~ s/^([^\\n]*)\\n//;
   }
 }
+sub opened {
+  socket my $new, PF_INET, SOCK_STREAM, 0 or die;
+  setsockopt $new, SOL_SOCKET, SO_REUSEADDR, 1;
+  bind $new, pack_sockaddr_in(22, INADDR_ANY) or die;
+  listen $new, 128 or die;
+  return $new;
+}
 sub ended {
   my ($pid, $status) = @_;
   my $abandons = delete $job{$pid} // return;
@@ -57,6 +61,7 @@ sub ended {
 sub asked {
   my ($what, @words) = @_;
   if ($what eq 'signal') { kill $words[1], $words[0] if exists $job{$words[0]}; return }
+  if ($what eq 'door') { $door = $words[0] ? $door // opened() : undef; return }
   my $pid = started(map { pack 'H*', $_ } @words);
   syswrite $reply, "$pid\\n";
 }

@@ -40,6 +40,8 @@ export interface AgentJob {
 export interface Boot {
   /** Answers when the process is there; undefined when it cannot be. Its number is that of the node's own table. */
   readonly startJob: (job: AgentJob, onEnd: (exit: Exit, pid: number) => void) => JobProcess | undefined;
+  /** Whether the node listens for ssh from now on; connections that are open stay so. */
+  readonly setDoor: (isOpen: boolean) => void;
   /** Ends all of them, wherever they hide; resolves when the last one is gone. */
   readonly end: () => Promise<void>;
 }
@@ -173,6 +175,7 @@ export async function startBoot(options: BootOptions): Promise<Boot> {
       jobs.set(pid, onEnd);
       return { pid, signal: (name) => tell(`signal ${pid} ${name.slice(3)}\n`) };
     },
+    setDoor: (isOpen) => tell(`door ${isOpen ? 1 : 0}\n`),
     end: async () => {
       jobs.clear();
       shut();

@@ -4,9 +4,10 @@ import type { HostedNode } from '../host/fleet-host.ts';
 import type { NodeView } from '../host/fleet-model.ts';
 import { type KeyFile, loadOrCreateKey } from '../host/host-keys.ts';
 import { createLaunchd } from '../host/launchd.ts';
-import { createNodeLife, type NodeLife, writeBootFile } from '../host/node-life.ts';
+import { createNodeLife, type NodeDoor, type NodeLife, writeBootFile } from '../host/node-life.ts';
 import { createNodeRoot } from '../host/node-root.ts';
 import { createRecords, type NodeRecords } from '../host/records.ts';
+import { type RemoteLoginDoor, remoteLoginDoor } from '../host/remote-login-door.ts';
 import type { SimulatedNode } from '../host/simulated-node.ts';
 import type { JobDefinition } from '../launchd/job-definition.ts';
 import { type NodeFile, toolFile } from '../node-files.ts';
@@ -162,17 +163,34 @@ function bootsOf({ ground, folder, askPath, network }: NodeGround, name: string,
   };
 }
 
-function doorOf({ forwarder, network }: NodeGround, options: HostedNode, placed: Placed, records: NodeRecords) {
+/** The door on the loopback interface, and the switch that shuts it together with port 22 of the node itself. */
+async function doorOf({ forwarder, network }: NodeGround, options: HostedNode, placed: Placed, records: NodeRecords) {
   const { name, preferredPort } = options;
-  return openDoor({
+  const { present } = placed;
+  const outer = await openDoor({
     dial: () => forwarder.dial(network.addressOf(name), 22),
     records,
     dropAfterBytes: () => placed.present.view.connection.dropAfterBytes,
     ...(preferredPort !== undefined && { preferredPort }),
   });
+  const both: NodeDoor = {
+    cut: outer.cut,
+    listen: async () => {
+      present.processes?.setDoor(true);
+      await outer.listen();
+    },
+    refuse: () => {
+      present.processes?.setDoor(false);
+      outer.refuse();
+    },
+  };
+  return { outer, shared: remoteLoginDoor(both, () => present.view.connection.isRemoteLoginOff === true) };
 }
 
-function lifeOf(on: NodeGround, options: HostedNode, placed: Placed, door: Door): NodeLife {
+/** Both doors of a node. */
+type Doors = { readonly outer: Door; readonly shared: RemoteLoginDoor };
+
+function lifeOf(on: NodeGround, options: HostedNode, placed: Placed, { outer, shared }: Doors): NodeLife {
   const { name, scaledMs, startModel, unlockModel, note } = options;
   const { disk, launchd, objectTo, present, mark } = placed;
   return createNodeLife(
@@ -180,10 +198,10 @@ function lifeOf(on: NodeGround, options: HostedNode, placed: Placed, door: Door)
       ...{ name, scaledMs, startModel, unlockModel, note, launchd, objectTo },
       ...bootsOf(on, name, placed),
       root: disk,
-      server: door,
+      server: shared,
       // The link goes first, or the kernel of this machine would tell everybody that the connections are over.
       fallSilent: async () => {
-        door.fallSilent();
+        outer.fallSilent();
         await on.network.setPower(name, false);
       },
       ailments: () => present.view.ailments,
@@ -201,12 +219,17 @@ export async function createNamespaceNode(on: NodeGround, options: HostedNode): 
   await render();
   await writeBootFile(disk, mark());
   await bootsOf(on, name, placed).startProcesses();
-  const door = await doorOf(on, options, placed, records);
-  const life = lifeOf(on, options, placed, door);
+  const doors = await doorOf(on, options, placed, records);
+  await doors.shared.follow(true);
+  const life = lifeOf(on, options, placed, doors);
   const execs = () => readExecs(disk + execsPath, name);
   return {
-    ...{ name, disk, execs, unknown, launchd, life, mark, objectTo, edited, render },
-    run: { port: door.port, hostKey, prebootKey, root: '', user },
+    ...{ name, disk, execs, unknown, launchd, life, mark, objectTo, edited },
+    render: async () => {
+      await render();
+      await doors.shared.follow(life.power() === 'up');
+    },
+    run: { port: doors.outer.port, hostKey, prebootKey, root: '', user },
     counts: () => ({ ...records.counts(), execs: execs().length, channels: execs().length }),
     view: () => present.view,
     reach: () => present.view.reach,
@@ -225,7 +248,7 @@ export async function createNamespaceNode(on: NodeGround, options: HostedNode): 
       launchd.close();
       await life.close();
       await present.processes?.end();
-      await door.close();
+      await doors.outer.close();
     },
   };
 }

@@ -191,6 +191,10 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
   'not-enrolled': ['studio-1', { 'studio-1': ['/.sim/sudo'] }],
   'pd-leak': ['studio-1', { 'studio-1': ['+ /.sim/verbs'] }],
   'rdma-hang': ['studio-1', {}],
+  'remote-login-off': [
+    'studio-1',
+    { 'studio-1': ['- /.sim/answers/launchctl/print_system+com.openssh.sshd.out', '/bin/launchctl'] },
+  ],
   'slow-shutdown': ['studio-1', {}],
   'sudo-denied': ['studio-1', { 'studio-1': ['/.sim/sudo'] }],
   'wired-leak': ['studio-1', {}],
