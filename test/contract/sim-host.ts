@@ -2,6 +2,7 @@ import type { StartFleetOptions } from '../../src/sim/host/fleet-options.ts';
 import type { RunningFleet } from '../../src/sim/host/running-fleet.ts';
 import { startFleet } from '../../src/sim/host/start-fleet.ts';
 import { startNamespaceFleet } from '../../src/sim/namespace/start-namespace-fleet.ts';
+import { sharedLowerRoot } from './lower-root.ts';
 
 /** The two places where simulated Macs run. */
 export const simHosts = ['portable', 'namespace'] as const;
@@ -18,5 +19,5 @@ export function chosenHost(word = process.env['MESHWRIGHT_SIM_HOST'] ?? 'portabl
 }
 
 /** Starts a simulated fleet on a host: the chosen one when none is named. */
-export const startSimFleet = (options: StartFleetOptions, host: SimHost = chosenHost()): Promise<RunningFleet> =>
-  host === 'namespace' ? startNamespaceFleet(options) : startFleet(options);
+export const startSimFleet = async (options: StartFleetOptions, host: SimHost = chosenHost()): Promise<RunningFleet> =>
+  host === 'namespace' ? startNamespaceFleet(options, await sharedLowerRoot()) : startFleet(options);

@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NodeFile } from '../node-files.ts';
 import { runProgram } from './run-program.ts';
@@ -79,6 +80,37 @@ async function write(root: string, file: NodeFile): Promise<void> {
   await writeFile(path, file.text, { mode: file.isExecutable ? 0o755 : 0o644 });
 }
 
+/** Programs of this machine, each behind the path that it gets on a node. */
+function wantedPrograms(find: (name: string) => string | undefined, names: readonly string[]): readonly string[] {
+  const wanted = [
+    ...placed.map(({ path, names: known }) => ({ from: known.map(find).find((one) => one !== undefined), path })),
+    ...[...new Set([...names, ...helpers])].map((name) => ({ from: find(name), path: `${programsPath}/${name}` })),
+  ];
+  return wanted.flatMap(({ from, path }) => (from === undefined ? [] : [from, path]));
+}
+
+/** The table of the dynamic linker is written anew whenever a library comes, goes or is replaced. */
+const linkerTable = '/etc/ld.so.cache';
+
+async function versionOf(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined);
+  return found === undefined ? '' : [await realpath(path), found.size, found.mtimeMs].join(' ');
+}
+
+/**
+ * Names what {@link buildLowerRoot} would build: the same as long as neither its words nor the programs and libraries of
+ * this machine change.
+ */
+export async function lowerRootDigest(
+  find: (name: string) => string | undefined,
+  names: readonly string[],
+): Promise<string> {
+  const known = wantedPrograms(find, names);
+  const versions = await Promise.all([linkerTable, ...companions, ...known].map(versionOf));
+  const words = [buildText, folders, companions, systemFiles, known, versions];
+  return createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 16);
+}
+
 /**
  * Builds what all nodes of a fleet have in common and none can change: the programs below their tools, the shell,
  * perl, sshd, sudo, and the accounts.
@@ -92,12 +124,7 @@ export async function buildLowerRoot(
   names: readonly string[],
 ): Promise<void> {
   await mkdir(root, { recursive: true });
-  const wanted = [
-    ...placed.map(({ path, names: known }) => ({ from: known.map(find).find((one) => one !== undefined), path })),
-    ...[...new Set([...names, ...helpers])].map((name) => ({ from: find(name), path: `${programsPath}/${name}` })),
-  ];
-  const known = wanted.flatMap(({ from, path }) => (from === undefined ? [] : [from, path]));
-  await runProgram('/bin/sh', ['-c', buildText, 'sh', root, ...known, '--', ...companions]);
+  await runProgram('/bin/sh', ['-c', buildText, 'sh', root, ...wantedPrograms(find, names), '--', ...companions]);
   for (const folder of folders) await mkdir(join(root, folder), { recursive: true });
   for (const file of systemFiles) await write(root, file);
 }

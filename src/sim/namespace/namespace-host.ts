@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hostTool } from '../host/base-tools/all-base-tools.ts';
 import { chooseSocketPath, removeSocket } from '../host/control.ts';
@@ -61,18 +61,20 @@ const wiringFrom =
  * Runs on Linux, as root: every Mac has a process table, a network, users and a root of its own, a real sshd and a
  * real sudo. Everything of it hangs on the process that started it.
  *
+ * @param builtLower what {@link buildLowerRoot} has built before, for many fleets; each builds its own when absent
  * @throws FleetError `sim/no-namespaces` where that is not to be had
  */
-export const namespaceHost = (model: FleetModel): FleetHost => ({
+export const namespaceHost = (model: FleetModel, builtLower?: string): FleetHost => ({
   open: async (run) => {
     await requireNamespaces();
     const { runId, folder, nodes: names, userKey, askPath } = run;
     await sweepEarlier(folder);
     await writeFile(join(folder, ownerName), `${runId} ${process.pid} ${(await processStart(process.pid)) ?? ''}`);
-    await rm(join(folder, 'lower'), { recursive: true, force: true });
+    const lower = join(folder, 'lower');
+    await rm(lower, { recursive: true, force: true });
     const [ground] = await Promise.all([
       openGround(runId),
-      buildLowerRoot(join(folder, 'lower'), hostTool, programNames),
+      builtLower === undefined ? buildLowerRoot(lower, hostTool, programNames) : symlink(builtLower, lower),
       // The ssh user of every node may speak to the simulator; the folder around it is closed to all others.
       chmod(askPath, 0o666),
     ]);
