@@ -1,6 +1,7 @@
 import type { DriverName } from '../model/desired.ts';
 import type { FitPlacement, RankNeed } from '../model/memory-fit.ts';
 import type { LayerShape, ModelShape } from '../model/model-shape.ts';
+import { llamaCacheFactor } from './llama-cache-types.ts';
 import { cacheBytesOf, llamaBytes } from './llama-units.ts';
 
 const gibibyte = 2 ** 30;
@@ -18,7 +19,8 @@ const processBytes = 0.3 * gibibyte;
 const computeBytes = (budgetBytes: number | undefined): number => Math.max(gibibyte, (budgetBytes ?? 0) / 50);
 
 /** What is to run, as far as memory goes. */
-export interface FitWish extends Pick<FitPlacement, 'sharding' | 'shares' | 'contextTokens' | 'parallel'> {
+export interface FitWish
+  extends Pick<FitPlacement, 'sharding' | 'shares' | 'contextTokens' | 'parallel' | 'args' | 'env'> {
   readonly shape: ModelShape;
   readonly driver: DriverName;
 }
@@ -68,7 +70,7 @@ function heldBytes(wish: FitWish, rooms: readonly RankRoom[]): readonly Held[] {
 const llamaHeld = (wish: FitWish, ranks: number): readonly Held[] =>
   llamaBytes(wish.shape, sharesOf(wish, ranks), wish.contextTokens).map((own) => ({
     weights: own.weightBytes + own.embeddingBytes,
-    cache: own.cacheBytes * wish.parallel + wish.shape.stateBytes * wish.parallel,
+    cache: own.cacheBytes * wish.parallel * llamaCacheFactor(wish) + wish.shape.stateBytes * wish.parallel,
   }));
 
 /** Equal ones where the file says none. */

@@ -38,8 +38,9 @@ export const exoCodes = {
   },
   'placement/reserved-word': {
     severity: 'error',
-    summary: 'A placement sets what its driver sets itself.',
-    cause: 'env and args are handed on to the runtime as they are; what the driver decides would be contradicted.',
+    summary: 'A placement sets what its driver sets itself, or cannot have.',
+    cause:
+      'env and args are handed on to the runtime as they are. What the driver decides would be contradicted; other words load what no plan has counted, or write prompts and answers into a log.',
     hint: 'Take the word out of the file.',
   },
   'exo/no-identity': {

@@ -10,6 +10,9 @@ export interface FitPlacement
   > {
   /** Of the layers, for each rank; equal ones when absent. */
   readonly shares?: readonly number[];
+  /** A driver is told by these what its cache is made of; nothing when absent. */
+  readonly args?: DesiredPlacement['args'];
+  readonly env?: DesiredPlacement['env'];
 }
 
 /** The part of a fleet that memory fit follows from. */

@@ -6,6 +6,10 @@ export interface ReservedWord {
   readonly word: string;
   /** Goes on "Use ": a key of the file, or why there is none. */
   readonly use: string;
+  /** Goes on the word, where the driver does not set it but cannot have it: "writes prompts into the log". */
+  readonly because?: string;
+  /** Values with which it may stand all the same. */
+  readonly unless?: readonly string[];
 }
 
 /** What a driver puts into the environment and the command line of a rank by itself. */
@@ -27,26 +31,37 @@ export function reservedFindings(
   return [
     ...Object.keys(env)
       .flatMap((name) => reserved.env.filter(({ word }) => word === name))
-      .map(finding),
-    ...args.flatMap((arg) => argFindings(arg, reserved)),
+      .map((one) => finding(one)),
+    ...args.flatMap((arg, at) => argFindings(arg, args[at + 1], reserved)),
   ];
 }
 
-const finding = ({ word, use }: ReservedWord): PlacementFinding => ({
-  code: 'placement/reserved-word',
-  severity: 'error',
-  detail: `The driver sets ${word} itself.`,
-  hint: `Take it out. ${use}`,
-});
+function finding({ word, use, because }: ReservedWord, name = word): PlacementFinding {
+  const own = because === undefined ? `The driver sets ${word} itself.` : `${word} ${because}.`;
+  const read = `${name} is read as ${word}, which ${because ?? 'the driver sets itself'}.`;
+  return {
+    code: 'placement/reserved-word',
+    severity: 'error',
+    detail: name === word ? own : read,
+    hint: `Take it out. ${use}`,
+  };
+}
 
-function argFindings(arg: string, { args, reading }: ReservedWords): readonly PlacementFinding[] {
-  const [name = ''] = arg.split('=');
+function argFindings(
+  arg: string,
+  next: string | undefined,
+  { args, reading }: ReservedWords,
+): readonly PlacementFinding[] {
+  const [name = '', ...values] = arg.split('=');
+  const value = values.length === 0 ? next : values.join('=');
+  const isMeant = ({ unless }: ReservedWord): boolean => value === undefined || unless?.includes(value) !== true;
   const same = args.filter(({ word }) => word === name);
-  if (same.length > 0 || reading === 'whole') return same.map(finding);
+  if (same.length > 0 || reading === 'whole') return same.filter(isMeant).map((one) => finding(one));
   return args
     .filter(({ word }) => isReadAs(name, word))
     .slice(0, 1)
-    .map((one) => ({ ...finding(one), detail: `${name} is read as ${one.word}, which the driver sets itself.` }));
+    .filter(isMeant)
+    .map((one) => finding(one, name));
 }
 
 /** Whether argparse may take a word for another one: its beginning, or a letter among several behind one dash. */

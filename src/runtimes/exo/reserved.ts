@@ -28,5 +28,10 @@ export const reserved: ReservedWords = {
     ...reserve(ownFiles, '--offline', '--no-downloads'),
     ...reserve('Every rank has an API and a worker: its peers look for them.', '--no-api', '--no-worker'),
     ...reserve('launchd starts exo.', '--legacy-daemon'),
+    // Quiet is any verbosity but the usual one, which has the log begin at DEBUG. @see exo: shared/logging.py, utils_mlx.py
+    ...reserve('Its log says what a start does, and no prompt.', '-v', '--verbose', '-q', '--quiet').map((one) => ({
+      ...one,
+      because: 'writes every prompt into the log',
+    })),
   ],
 };

@@ -4,6 +4,8 @@ const ownGroup = 'Every start makes the group anew, from the cables and the node
 const ownModel = 'The model is that of `model`, from the folder that apply brought.';
 const ownPackages = 'Put it into the requirements of the runtime.';
 
+const ownFiles = 'What apply has not brought is neither checked nor counted.';
+
 const reserve = (use: string, ...words: readonly string[]): readonly ReservedWord[] =>
   words.map((word) => ({ word, use }));
 
@@ -25,7 +27,16 @@ export const reserved: ReservedWords = {
     ...reserve('Use `sharding: pipeline`.', '--pipeline'),
     ...reserve('Use `parallel`.', '--decode-concurrency', '--prompt-concurrency'),
     ...reserve('The memory of a placement is counted with it.', '--prompt-cache-bytes'),
-    ...reserve('mlx-lm takes none over several nodes.', '--adapter-path', '--draft-model'),
+    ...reserve(ownFiles, '--adapter-path', '--draft-model').map((one) => ({
+      ...one,
+      because: 'adds files to the model, which mlx-lm refuses over several nodes and no plan has counted on one',
+    })),
+    {
+      word: '--log-level',
+      because: 'writes every prompt and answer into the log with DEBUG',
+      use: 'INFO is the usual one; WARNING, ERROR and CRITICAL are taken too.',
+      unless: ['INFO', 'WARNING', 'ERROR', 'CRITICAL'],
+    },
     ...reserve('Use `models.<name>.trustRemoteCode`.', '--trust-remote-code'),
   ],
 };

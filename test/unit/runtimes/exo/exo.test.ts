@@ -268,10 +268,11 @@ describe('a placement on exo', () => {
     ]);
   });
 
-  it.each([...reserved.args.map(({ word }) => word)])('does not take %s from args', (word) => {
-    const told = [`placement/reserved-word: The driver sets ${word} itself.`];
+  it.each([...reserved.args])('does not take $word from args', ({ word, because }) => {
+    const why = because === undefined ? `The driver sets ${word} itself` : `${word} ${because}`;
+    const told = [`placement/reserved-word: ${why}.`];
     expect(codesOf({ placement: { args: [word, '1'] } })).toEqual(told);
     expect(codesOf({ placement: { args: [`${word}=1`] } })).toEqual(told);
-    expect(codesOf({ placement: { args: [`-${word}er`] } })).toEqual([]);
+    expect(codesOf({ placement: { args: [`-${word}ad`] } })).toEqual([]);
   });
 });
