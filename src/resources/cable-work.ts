@@ -5,13 +5,14 @@ import { type Move, type MoveGroup, moveEnds, takenEnds } from '../cabling/moves
 import { isSameEnd } from '../cabling/receptacle-view.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { bridgesBefore } from '../doctor/before-cables.ts';
-import { diagnoseFleet } from '../doctor/diagnose-fleet.ts';
 import { type Examination, examine } from '../doctor/examination.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { type RunningPlacement, runningPlacements } from '../mesh/running-members.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { FactName } from '../model/fact-values.ts';
 import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
+import { type JoinedPair, joinedNodes, runningOver } from './pulled-cables.ts';
+import { fleetFindings } from './stop-first.ts';
 
 /** The facts that cables are judged by: who is who, what is plugged in, what is bridged, what runs over it. */
 export const cableFacts: readonly FactName[] = [
@@ -64,7 +65,7 @@ export function cableWork(desired: DesiredFleet, observation: FleetObservation):
     moved.some(({ ends }) => ends.some((end) => link.ends.some((one) => isSameEnd(one, end))));
   const others = examination.cabling.links.filter((judged) => !isMoved(judged));
   const acts = [...moved, ...others.flatMap((judged) => cureActs(rack, judged))];
-  const found = diagnoseFleet(desired, observation);
+  const found = fleetFindings(desired, observation);
   const failures = new Set(Object.values(observation.failures).flatMap((all) => all.map(({ code }) => code)));
   const isTold = (one: Diagnostic): boolean =>
     one.code.startsWith('identity/') || (one.code.startsWith('cabling/') && !isCured(one, acts));
@@ -90,10 +91,13 @@ interface Rack {
 /** An act before anybody asked what has to come first; `links` are those of which cables are plugged in. */
 interface Wish extends Pick<CableAct, 'kind' | 'ends' | 'takes' | 'text'> {
   readonly links: readonly Link[];
+  /** Nodes that a cable joins which is taken out, though nothing may be seen of it now. */
+  readonly joins?: readonly JoinedPair[];
 }
 
-function actOf({ examination, running }: Rack, { links, text, ...wish }: Wish): CableAct {
-  const stopFirst = usersOf(examination, wish.takes, running);
+function actOf({ examination, running }: Rack, { links, joins = [], text, ...wish }: Wish): CableAct {
+  const pairs = [...joins, ...joinedNodes(examination.cabling, wish.takes)];
+  const stopFirst = runningOver(running, pairs).map(({ name }) => name);
   const bridgesFirst = bridgesBefore(examination, links);
   return {
     ...wish,
@@ -126,7 +130,7 @@ function groupActs(rack: Rack, { mismatch, moves }: MoveGroup): readonly CableAc
 /** What puts a cable right that ends where it should, and is not straight or does not answer. */
 function cureActs(rack: Rack, { link, views, judgement }: JudgedLink): readonly CableAct[] {
   const [a, b] = link.ends;
-  const wish = { ends: link.ends, takes: link.ends, links: [link] };
+  const wish = { ends: link.ends, takes: link.ends, links: [link], joins: [link.ends.map(({ node }) => node)] };
   const straight = `plug the cable straight from ${endWords(a)} into ${endWords(b)}`;
   switch (judgement.kind) {
     case 'through-hub':
@@ -140,18 +144,6 @@ function cureActs(rack: Rack, { link, views, judgement }: JudgedLink): readonly 
     default:
       return [];
   }
-}
-
-/** The placements that run at both ends of a cable which is taken out: pulling it would break them. */
-function usersOf(
-  { cabling: { cables } }: Examination,
-  takes: readonly LinkEnd[],
-  running: readonly RunningPlacement[],
-): readonly string[] {
-  const taken = cables.filter(({ ends }) => takes.some((end) => ends.some((one) => isSameEnd(one, end))));
-  return running
-    .filter(({ nodes }) => taken.some(({ ends }) => ends.every(({ node }) => nodes.includes(node))))
-    .map(({ name }) => name);
 }
 
 /** ` (receptacle 1 of studio-4: back, next to Ethernet)`, for those whose place on the case is known. */

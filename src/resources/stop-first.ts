@@ -10,10 +10,7 @@ import { withCommands } from '../doctor/hint-lines.ts';
 import { linkSubject, receptacleSubject } from '../doctor/subject.ts';
 import { type RunningPlacement, runningPlacements } from '../mesh/running-members.ts';
 import type { DesiredFleet } from '../model/desired.ts';
-import type { LinkEnd } from '../model/link.ts';
-import type { NodeName } from '../model/node.ts';
-
-type Pair = readonly NodeName[];
+import { type JoinedPair, joinedNodes, runningOver } from './pulled-cables.ts';
 
 /** Findings whose action may have hands pull a plug. */
 const pulling: readonly DiagnosticCode[] = [
@@ -27,16 +24,8 @@ const pulling: readonly DiagnosticCode[] = [
   'cabling/doubled',
 ];
 
-/** The two nodes of every cable that is plugged in at one of these receptacles, as far as it is seen. */
-function joinedNodes({ cabling }: Examination, ends: readonly LinkEnd[]): readonly Pair[] {
-  const views = cabling.rack.views.filter(({ at }) => ends.some((end) => isSameEnd(end, at)));
-  return views.flatMap(({ at, peers }) =>
-    peers.flatMap((peer): readonly Pair[] => (peer.kind === 'node' ? [[at.node, peer.end.node]] : [])),
-  );
-}
-
 /** The nodes that are joined by the cables of which a finding has hands pull a plug, two by two. */
-function pulledPairs(examination: Examination, { subject = '' }: Diagnostic): readonly Pair[] {
+function pulledPairs(examination: Examination, { subject = '' }: Diagnostic): readonly JoinedPair[] {
   const { cabling, moves } = examination;
   const { links, cables, rack } = cabling;
   const pair = [...links.map(({ link }) => link), ...cables].find(({ ends }) => linkSubject(ends) === subject);
@@ -44,19 +33,18 @@ function pulledPairs(examination: Examination, { subject = '' }: Diagnostic): re
   const ends = pair?.ends ?? (view === undefined ? [] : [view.at]);
   const group = moves.find(({ mismatch }) => mismatch.ends.some((end) => ends.some((one) => isSameEnd(one, end))));
   if (group !== undefined && group.moves.length > 0) {
-    return joinedNodes(examination, group.moves.flatMap(takenEnds));
+    return joinedNodes(cabling, group.moves.flatMap(takenEnds));
   }
   // Nothing is to be pulled while nobody could look.
   const isOpen = group?.mismatch.unclear.some((end) => viewAt(rack, end).kind === 'unknown') === true;
   const own = pair === undefined ? [] : [pair.ends.map(({ node }) => node)];
-  return isOpen ? [] : [...own, ...joinedNodes(examination, ends)];
+  return isOpen ? [] : [...own, ...joinedNodes(cabling, ends)];
 }
 
 /** The same, with what has to be stopped before anybody pulls a plug: re-plugging under load panics Macs. */
 function behindStops(examination: Examination, running: readonly RunningPlacement[], finding: Diagnostic): Diagnostic {
   if (!pulling.includes(finding.code)) return finding;
-  const pairs = pulledPairs(examination, finding);
-  const users = running.filter(({ nodes }) => pairs.some((pair) => pair.every((node) => nodes.includes(node))));
+  const users = runningOver(running, pulledPairs(examination, finding));
   if (users.length === 0) return finding;
   const isSure = users.some(({ isGuess }) => !isGuess);
   const why = `${isSure ? 'First stop what runs' : 'First stop what may run'} over this cable, since pulling it under load can crash Macs:`;

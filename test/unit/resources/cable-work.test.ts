@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { rackGraph } from '../../../src/doctor/rack-graph.ts';
 import { factNames } from '../../../src/facts/registry.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
+import type { FactValues, ThunderboltReceptacle } from '../../../src/model/fact-values.ts';
+import { known } from '../../../src/model/known.ts';
 import { type CableWork, cableFacts, cableWork } from '../../../src/resources/cable-work.ts';
 import {
   desiredFleet,
@@ -23,12 +26,17 @@ const moved = meshOfFour.map((text) => text.replace('studio-4:4', 'studio-4:5'))
 const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
 
 /** A rack in which `kimi` is on three nodes, with these cables. */
-function placed(states: Parameters<typeof threeMembers>[0], cables: readonly string[]): CableWork {
+function placed(
+  states: Parameters<typeof threeMembers>[0],
+  cables: readonly string[],
+  receptaclesOf: Readonly<Record<string, FactValues['thunderbolt']>> = {},
+): CableWork {
   const fleet = meshFleet();
   const { nodes, failures } = observeMesh(fleet, { members: threeMembers(states) });
   const seen = observedFleet({ cables }).nodes;
   const cabled = Object.entries(nodes).map(([name, { node, facts }]) => {
-    const thunderbolt = seen[name]?.facts.thunderbolt ?? facts.thunderbolt;
+    const own = receptaclesOf[name];
+    const thunderbolt = own === undefined ? (seen[name]?.facts.thunderbolt ?? facts.thunderbolt) : known(own);
     return [name, { node, facts: { ...facts, thunderbolt } }];
   });
   return cableWork(fleet, { nodes: Object.fromEntries(cabled), failures });
@@ -96,6 +104,42 @@ describe('work with cables', () => {
 
   it('does not wait for a placement that runs at one end of the cable only', () => {
     expect(placed(['joined', 'joined', 'joined'], moved).acts).toMatchObject([{ stopFirst: [], isFree: true }]);
+  });
+
+  describe('while a placement runs over the cable', () => {
+    const hidden = (
+      name: string,
+      receptacle: number,
+      seen: Partial<ThunderboltReceptacle>,
+    ): FactValues['thunderbolt'] =>
+      receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === receptacle ? { ...one, ...seen } : one));
+    const behindHub = { peers: [] };
+    const silent = { state: 'silent', peers: [] } as const;
+
+    it.each([
+      ['plug-straight', { 'studio-1': hidden('studio-1', 2, behindHub) }],
+      ['plug-straight', { 'studio-2': hidden('studio-2', 2, behindHub) }],
+      ['plug-again', { 'studio-1': hidden('studio-1', 2, silent), 'studio-2': hidden('studio-2', 2, silent) }],
+    ])('waits for its stop with %s, whoever of its ends sees it', (kind, seen) => {
+      const running = placed(['joined', 'running', 'running'], meshOfFour, seen);
+      expect(running.acts).toMatchObject([{ kind, stopFirst: ['kimi'], isFree: false }]);
+      expect(rackGraph(running.examination, running.acts).moves[0]?.first).toBe('stop kimi');
+      const stopped = placed(['stopped', 'stopped', 'stopped'], meshOfFour, seen);
+      expect(stopped.acts).toMatchObject([{ kind, stopFirst: [], isFree: true }]);
+    });
+
+    it.each([
+      ['cabling/doubled', 'studio-1:6 <-> studio-2:6'],
+      ['cabling/undeclared', 'studio-2:6 <-> studio-3:6'],
+    ])('has the stop in front of what the file says nothing of: %s', (_, extra) => {
+      const { acts, findings } = placed(['joined', 'running', 'running'], [...meshOfFour, extra]);
+      expect(acts).toEqual([]);
+      expect(findings.map(({ hint }) => hint)).toEqual([
+        expect.stringMatching(
+          /^First stop what runs over this cable[^\n]*\n {2}meshwright stop kimi\nThen: Take it out/,
+        ),
+      ]);
+    });
   });
 
   it('plugs nothing in before the bridges are gone', () => {
