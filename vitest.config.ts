@@ -58,9 +58,10 @@ const asked = process.env['MESHWRIGHT_TESTS'] ?? 'everyday';
 const selected = Object.entries(select).find(([name]) => name === asked)?.[1];
 if (selected === undefined) throw new Error(`MESHWRIGHT_TESTS is one of ${Object.keys(select).join(', ')}`);
 
-/** Minutes each. Whoever begins with them has no core idle at the end. */
+/** A minute each, or several. Whoever begins with them has no core idle at the end. */
 const longest = [
-  ...['kill-apply', 'kill-restart', 'kill-reboot', 'start-phases'],
+  ...['kill-apply', 'kill-restart', 'kill-reboot', 'start-phases', 'mlx-mesh', 'exo-mesh', 'start-exo', 'cli/act'],
+  ...['cli/stop-ladder', 'cli/launch'],
   ...['namespace/llama', 'namespace/faults-healed', 'namespace/contract'],
 ];
 
@@ -85,9 +86,10 @@ export default defineConfig({
     // These end what hangs, and measure nothing: a loaded machine needs several times as long as an idle one.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Many tests wait for processes of their own: all cores, where vitest would leave one free. Macs in namespaces wait
-    // for deadlines of real programs besides.
-    maxWorkers: availableParallelism() + (asked === 'namespace' ? 1 : 0),
+    // Many tests wait for processes of their own: all cores, where vitest would leave one free. Meshes that are started
+    // and stopped, and Macs in namespaces, wait for deadlines of real programs besides: half of the time no core is busy
+    // with them.
+    maxWorkers: availableParallelism() + (asked === 'namespace' || asked === 'rest' ? 1 : 0),
     // No test changes what another one imports, and most of two hundred files import the same.
     isolate: false,
     reporters: results === undefined ? ['default'] : ['default', 'json'],
