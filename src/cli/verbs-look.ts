@@ -72,7 +72,9 @@ Examples:
       { flags: '--lines <count>', text: 'of each rank, up to 9999; 40 unless given' },
       { flags: '--follow', text: 'go on with what they print from now on, until Ctrl-C' },
     ],
-    more: `With --follow a log that is not there yet is waited for, one that begins anew is
+    more: `A node stands for all that runs there. One that belongs to a fallback alone, or
+whose placement is on its fallback, shows what it keeps of an earlier start.
+With --follow a log that is not there yet is waited for, one that begins anew is
 read from its beginning, and a node that is lost is named and tried again.
 Exit 0: every log was read. 4: some. 1: none. 130: --follow was interrupted.
 

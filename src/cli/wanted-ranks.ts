@@ -1,5 +1,6 @@
 import { everyNode } from '../desired/fallback.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../model/desired.ts';
+import type { NodeName } from '../model/node.ts';
 import { usageError } from './options.ts';
 import { placementNamed } from './placements.ts';
 
@@ -13,11 +14,13 @@ export const mayRunAnywhere = (fleet: DesiredFleet): DesiredFleet => ({
 export interface WantedRanks {
   readonly placement: string;
   readonly nodes: readonly DesiredNode[];
+  /** Those of the nodes that belong to its other layout alone: what they keep of it is of an earlier start. */
+  readonly elsewhere: readonly NodeName[];
 }
 
 /**
  * The ranks that words name, by placement in the order of the file: a placement with all its members, or a node with all
- * that runs there.
+ * that runs there; with nothing there, all that may run there in its other layout.
  * @throws FleetError `cli/usage` when nothing is named or nothing is placed there, `select/unknown-placement`
  */
 export function wantedRanks(words: readonly string[], fleet: DesiredFleet): readonly WantedRanks[] {
@@ -26,20 +29,24 @@ export function wantedRanks(words: readonly string[], fleet: DesiredFleet): read
     throw usageError('Nothing is named.', `Name placements or nodes: ${names.join(', ')}`);
   }
   const pairs = words.flatMap((word) => ranksOf(word, fleet));
-  return fleet.placements.flatMap(({ name }) => {
-    const members = pairs.filter(({ placement }) => placement === name).map(({ node }) => node);
-    const nodes = fleet.nodes.filter((node) => members.includes(node.name));
-    return nodes.length === 0 ? [] : [{ placement: name, nodes }];
+  return fleet.placements.flatMap(({ name, nodes: layout }): readonly WantedRanks[] => {
+    const members = pairs.filter(({ placement }) => placement === name);
+    const nodes = fleet.nodes.filter((node) => members.some((one) => one.node === node.name));
+    const elsewhere = nodes.map((node) => node.name).filter((node) => !layout.includes(node));
+    return nodes.length === 0 ? [] : [{ placement: name, nodes, elsewhere }];
   });
 }
 
 function ranksOf(word: string, fleet: DesiredFleet): readonly { readonly placement: string; readonly node: string }[] {
-  const on = (one: DesiredPlacement, isMeant: (node: string) => boolean) =>
+  const on = (one: Pick<DesiredPlacement, 'name' | 'nodes'>, isMeant: (node: string) => boolean) =>
     one.nodes.filter(isMeant).map((node) => ({ placement: one.name, node }));
   const isPlacement = fleet.placements.some(({ name }) => name === word);
   const isNode = fleet.nodes.some(({ name }) => name === word);
   if (isPlacement || !isNode) return on(placementNamed(fleet, word), () => true);
-  const ranks = fleet.placements.flatMap((one) => on(one, (node) => node === word));
+  const ranksIn = ({ placements }: Pick<DesiredFleet, 'placements'>) =>
+    placements.flatMap((one) => on(one, (node) => node === word));
+  const here = ranksIn(fleet);
+  const ranks = here.length > 0 ? here : ranksIn(mayRunAnywhere(fleet));
   if (ranks.length === 0) throw usageError(`Nothing is placed on ${word}.`, 'Name a placement, or another node.');
   return ranks;
 }

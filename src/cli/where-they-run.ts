@@ -17,7 +17,7 @@ type Observed = Readonly<Record<string, NodeObservation>>;
 type Look = (nodes: readonly NodeName[]) => Promise<Observed>;
 
 /** Which ranks a node has is all that counts; asking a busy endpoint for a token would take long. */
-const looked: readonly FactName[] = ['placements', 'services'];
+export const rankFacts: readonly FactName[] = ['placements', 'services'];
 
 /**
  * The fleet of a cluster file with those placements on their fallback that run there, or ran there last. Only nodes of
@@ -30,7 +30,7 @@ export async function fleetAsItRuns(run: Run, cluster: OpenedCluster, ways: Ways
   if (!fleet.placements.some((one) => one.fallback !== undefined && isMeant(one))) return fleet;
   const found = await findFallbacks(lockedFleet(run, cluster), isMeant, async (names) => {
     const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
-    return (await observeNodes(run, nodes, ways, looked)).nodes;
+    return (await observeNodes(run, nodes, ways, rankFacts)).nodes;
   });
   for (const { name, nodes } of found.unseen) {
     const where = nodes.join(', ');

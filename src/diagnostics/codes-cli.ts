@@ -63,6 +63,13 @@ export const cliCodes = {
     cause: 'The placement was never started on this node, or the log has been removed.',
     hint: 'Start it first: meshwright start',
   },
+  'logs/elsewhere': {
+    severity: 'notice',
+    summary: 'A placement has its ranks on other nodes.',
+    cause:
+      'The node belongs to the placement in the other one of its two layouts, on its own nodes or on its fallback. A log that is there all the same is of an earlier start.',
+    hint: 'See what its ranks print: meshwright logs PLACEMENT',
+  },
   'logs/cannot-read': {
     severity: 'error',
     summary: 'The log of a rank cannot be read.',

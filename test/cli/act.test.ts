@@ -279,6 +279,8 @@ describe('a fallback', () => {
     while ((await statusOf()).nodes['studio-1']?.reached !== true);
     const plan = await run('plan', '--sim');
     expect(plan.stdout).toMatch(/on its fallback: studio-4, context 4k\s+-> serving on its own nodes: studio-1,/);
+    const left = json(await run('logs', 'studio-1', '--sim', '--json')) as { readonly ranks: readonly unknown[] };
+    expect([codesOf(left), left.ranks]).toMatchObject([['logs/elsewhere'], [{ placement: 'chat', node: 'studio-1' }]]);
     const refused = await run('apply', '--sim', '--yes', '--json');
     expect([refused.code, codesOf(json(refused))]).toEqual([5, ['plan/not-allowed']]);
     expect((await run('ask', 'chat', 'Hello?', '--sim')).code).toBe(0);

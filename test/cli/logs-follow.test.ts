@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { appendFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
 import { codesOf, ended, environment, json, mainFile, meshwright } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
+import { logOf, writeLog } from './simulated-log.ts';
 import { listenTo, type Talking } from './talking.ts';
 
 let place: Place;
@@ -15,34 +16,22 @@ beforeAll(async () => {
 });
 afterAll(() => endPlace(place));
 afterEach(() => {
-  for (const node of ['studio-1', 'studio-4']) rmSync(logOf(node), { recursive: true, force: true });
+  for (const node of ['studio-1', 'studio-4']) rmSync(logOf(place, node), { recursive: true, force: true });
 });
 
 const run = (...words: string[]) => meshwright(place, words);
-
-/** The log of `chat` on the disk of a simulated Mac. */
-function logOf(node: string): string {
-  const fleets = join(place.state, 'sim');
-  const [fleet = ''] = readdirSync(fleets);
-  return join(fleets, fleet, 'roots', node, 'Library/Application Support/meshwright/log/chat.log');
-}
-
-function writeLog(node: string, text: string): void {
-  mkdirSync(dirname(logOf(node)), { recursive: true });
-  writeFileSync(logOf(node), text);
-}
 
 const follow = (...more: string[]): Talking => listenTo(place, ['logs', 'chat', '--sim', '--follow', ...more]);
 
 describe('logs that are followed', () => {
   it('go on from their end with what every rank prints, until Ctrl-C', async () => {
-    writeLog('studio-1', 'one\ntwo\nthree\n');
-    writeLog('studio-4', 'four');
+    writeLog(place, 'studio-1', 'one\ntwo\nthree\n');
+    writeLog(place, 'studio-4', 'four');
     const following = follow('--lines', '2', '--record', 'followed.jsonl');
     await following.until('simulated studio-1 | three\n');
-    appendFileSync(logOf('studio-4'), ' and a half\n');
+    appendFileSync(logOf(place, 'studio-4'), ' and a half\n');
     await following.until('simulated studio-4 | four and a half\n');
-    appendFileSync(logOf('studio-1'), 'later \u001b[2J\nno end');
+    appendFileSync(logOf(place, 'studio-1'), 'later \u001b[2J\nno end');
     await following.until('simulated studio-1 | later');
     const ran = await following.interrupt();
     expect(ran.code).toBe(130);
@@ -62,13 +51,13 @@ describe('logs that are followed', () => {
   });
 
   it('are waited for where they are not there yet, and are read anew when they begin anew', async () => {
-    writeLog('studio-1', 'a first start that says much\n');
+    writeLog(place, 'studio-1', 'a first start that says much\n');
     const following = follow();
     await following.until('studio-4: chat has no log; it is waited for\n');
     await following.until('says much');
-    writeLog('studio-4', 'here I am\n');
+    writeLog(place, 'studio-4', 'here I am\n');
     await following.until('simulated studio-4 | here I am\n');
-    writeLog('studio-1', 'a second one\n');
+    writeLog(place, 'studio-1', 'a second one\n');
     await following.until('simulated studio-1 | a second one\n');
     const ran = await following.interrupt();
     expect(ran.code).toBe(130);
@@ -76,17 +65,17 @@ describe('logs that are followed', () => {
   });
 
   it('name a node that is lost, try it again, and go on where they were', async () => {
-    writeLog('studio-1', 'one\n');
-    writeLog('studio-4', 'one\n');
+    writeLog(place, 'studio-1', 'one\n');
+    writeLog(place, 'studio-4', 'one\n');
     const following = follow();
     await following.until('studio-4 | one');
     await run('exec', '--sim', 'studio-4', '--', 'sudo', '-n', 'shutdown', '-h', 'now');
     await following.until('studio-4: is tried again every 3 s\n');
-    appendFileSync(logOf('studio-1'), 'two\n');
+    appendFileSync(logOf(place, 'studio-1'), 'two\n');
     await following.until('studio-1 | two');
     expect((await run('sim', 'power-on', 'studio-4')).code).toBe(0);
     await following.until('studio-4: answers again\n');
-    appendFileSync(logOf('studio-4'), 'two\n');
+    appendFileSync(logOf(place, 'studio-4'), 'two\n');
     await following.until('studio-4 | two');
     const ran = await following.interrupt();
     expect(ran.code).toBe(130);
@@ -96,25 +85,25 @@ describe('logs that are followed', () => {
 
   it('say once that one cannot be read, and show the others', async () => {
     // Whoever runs the tests as root may read every file, so it is none.
-    mkdirSync(logOf('studio-1'), { recursive: true });
-    writeLog('studio-4', 'one\n');
+    mkdirSync(logOf(place, 'studio-1'), { recursive: true });
+    writeLog(place, 'studio-4', 'one\n');
     const following = follow();
     await following.until('studio-4 | one');
     await following.until('logs/cannot-read');
-    appendFileSync(logOf('studio-4'), 'two\n');
+    appendFileSync(logOf(place, 'studio-4'), 'two\n');
     await following.until('studio-4 | two');
     const ran = await following.interrupt();
     expect([ran.code, ran.stderr.match(/logs\/cannot-read/g)?.length]).toEqual([130, 1]);
   });
 
   it('end when nobody reads them any more', async () => {
-    writeLog('studio-1', 'one\ntwo\n');
+    writeLog(place, 'studio-1', 'one\ntwo\n');
     const child = spawn(
       '/bin/sh',
       ['-c', '"$@" | head -n 1', 'sh', process.execPath, mainFile, 'logs', 'studio-1', '--sim', '--follow'],
       { cwd: place.folder, env: environment(place), stdio: ['ignore', 'pipe', 'pipe'] },
     );
-    const writer = setInterval(() => appendFileSync(logOf('studio-1'), 'more\n'), 200);
+    const writer = setInterval(() => appendFileSync(logOf(place, 'studio-1'), 'more\n'), 200);
     const ran = await ended(child, []).finally(() => clearInterval(writer));
     expect(ran).toMatchObject({ code: 0, stdout: 'simulated studio-1 | one\n', stderr: '' });
   });
@@ -127,8 +116,8 @@ describe('logs that are followed', () => {
 
 describe('logs that tell of a failure', () => {
   it('name the rank that failed first, mark its line, and say what it means and what to do', async () => {
-    writeLog('studio-1', 'waiting for the others\n');
-    writeLog('studio-4', 'hello\ndyld[812]: Library not loaded: @rpath/libmlx.dylib\n');
+    writeLog(place, 'studio-1', 'waiting for the others\n');
+    writeLog(place, 'studio-4', 'hello\ndyld[812]: Library not loaded: @rpath/libmlx.dylib\n');
     const ran = await run('logs', 'chat', '--sim');
     expect(ran.stdout.split('\n').filter((line) => line.startsWith('simulated studio-4'))).toEqual([
       'simulated studio-4 | hello',
@@ -141,8 +130,8 @@ describe('logs that tell of a failure', () => {
   });
 
   it('say nothing of ranks that only speak', async () => {
-    writeLog('studio-1', 'waiting for the others\n');
-    writeLog('studio-4', 'hello\n');
+    writeLog(place, 'studio-1', 'waiting for the others\n');
+    writeLog(place, 'studio-4', 'hello\n');
     expect((await run('logs', 'chat', '--sim')).stderr).toBe('');
   });
 });

@@ -12,6 +12,7 @@ import { gatherAlike } from '../gather-alike.ts';
 import { openCluster } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { readCountOption } from '../own-options.ts';
+import { type ElsewhereRank, findElsewhere } from '../ranks-elsewhere.ts';
 import { simulatedHints } from '../simulated-hints.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { mayRunAnywhere, type WantedRanks, wantedRanks } from '../wanted-ranks.ts';
@@ -39,31 +40,41 @@ export const logs: VerbBody = async (run) => {
   const ways = openWays(run, cluster);
   const fleet = await fleetAsItRuns(run, cluster, ways);
   const wanted = wantedRanks(run.words, fleet);
-  if (run.own['follow'] === true) return follow(run, wanted, { ways, lines });
+  const elsewhere = await findElsewhere(run, { fleet, ways }, wanted);
+  if (run.own['follow'] === true) return follow(run, wanted, { ways, lines, elsewhere });
   const tails: RankTail[] = [];
   const found: FoundRank[] = [];
-  for (const { placement, nodes } of wanted) {
+  for (const { placement, nodes, elsewhere: others } of wanted) {
     const outcomes = await askNodes(run, { nodes, ways }, (_node, rootPrefix) => ({
       command: rankLogCommand({ placement, lines, rootPrefix }),
     }));
     tails.push(...outcomes.map((outcome) => ({ placement, outcome })));
+    if (others.length === nodes.length) continue;
     const failing = await findFailingRank(run, { desired: fleet, ways }, placement);
     if (failing !== undefined) found.push(failing);
   }
-  show(run, { tails, found }, ways);
+  show(run, { tails, found, elsewhere }, ways);
   return codeOf(tails);
 };
+
+interface Following {
+  readonly ways: Ways;
+  readonly lines: number;
+  readonly elsewhere: readonly ElsewhereRank[];
+}
 
 /** Every node is asked for all its logs at once. */
 async function follow(
   run: Run,
   wanted: readonly WantedRanks[],
-  { ways, lines }: { readonly ways: Ways; readonly lines: number },
+  { ways, lines, elsewhere }: Following,
 ): Promise<ExitCode> {
   if (run.options.json) {
     throw usageError('--follow has no end, and --json is one document.', 'Leave one of the two out.');
   }
   const { isSimulated } = ways;
+  const notices = elsewhere.map(earlierRank);
+  showDiagnostics(run.console, isSimulated ? simulatedHints(notices) : notices);
   const pairs = wanted.flatMap(({ placement, nodes }) => nodes.map((node) => ({ placement, node })));
   const nodes = [...new Set(pairs.map(({ node }) => node))];
   const followed = (await ways.toAll(nodes)).map((way) => ({
@@ -100,10 +111,17 @@ function prefixer(all: readonly RankName[], isSimulated: boolean): (placement: s
 interface Shown {
   readonly tails: readonly RankTail[];
   readonly found: readonly FoundRank[];
+  readonly elsewhere: readonly ElsewhereRank[];
 }
 
-function show(run: Run, { tails, found }: Shown, { isSimulated }: Ways): void {
-  const said = [...tails.flatMap(diagnosticsOf), ...found.map(({ finding }) => finding)];
+/** A node whose placement is elsewhere now, and which may have something to show of it all the same. */
+const earlierRank = ({ placement, node, words }: ElsewhereRank): Diagnostic =>
+  diagnose('logs/elsewhere', { subject: `node ${node}`, detail: words, hint: otherLogs(placement) });
+
+const otherLogs = (placement: string): string => `See what its ranks print: meshwright logs ${placement}`;
+
+function show(run: Run, { tails, found, elsewhere }: Shown, { isSimulated }: Ways): void {
+  const said = [...tails.flatMap((tail) => diagnosticsOf(tail, elsewhere)), ...found.map(({ finding }) => finding)];
   const diagnostics = isSimulated ? simulatedHints(said) : said;
   if (run.options.json) {
     const ranks = tails.flatMap(({ placement, outcome }) =>
@@ -136,11 +154,14 @@ const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.re
 const hasNoLog = ({ outcome }: RankTail): boolean =>
   outcome.kind === 'ended' && outcome.result.exit.kind === 'exited' && outcome.result.exit.code === noLogExit;
 
-function diagnosticsOf(tail: RankTail): readonly Diagnostic[] {
+function diagnosticsOf(tail: RankTail, elsewhere: readonly ElsewhereRank[]): readonly Diagnostic[] {
   const { placement, outcome } = tail;
-  if (!hasNoLog(tail)) return outcomeDiagnostics(outcome);
+  const other = elsewhere.find((one) => one.placement === placement && one.node === outcome.node);
+  const subject = `node ${outcome.node}`;
+  if (!hasNoLog(tail)) return [...(other === undefined ? [] : [earlierRank(other)]), ...outcomeDiagnostics(outcome)];
   const detail = `${placement} has no log on ${outcome.node}.`;
-  return [diagnose('logs/none', { detail, subject: `node ${outcome.node}` })];
+  if (other === undefined) return [diagnose('logs/none', { detail, subject })];
+  return [diagnose('logs/none', { detail: `${detail} ${other.words}`, subject, hint: otherLogs(placement) })];
 }
 
 function codeOf(tails: readonly RankTail[]): ExitCode {

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { mayRunAnywhere, wantedRanks } from '../../../src/cli/wanted-ranks.ts';
+import { withFallbacks } from '../../../src/desired/fallback.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
-import { fleet } from '../plan/rack-with-fallback.ts';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { meshFleet } from '../mesh/rack-with-mesh.ts';
+import { fleet, kimi, nodes } from '../plan/rack-with-fallback.ts';
 
 const namesOf = (words: readonly string[], of = fleet()) =>
   wantedRanks(words, of).map(({ placement, nodes }) => [placement, nodes.map(({ name }) => name)]);
@@ -13,7 +16,19 @@ describe('the ranks that words name', () => {
   });
 
   it('may be on a node that only the fallback has, before anybody has looked', () => {
-    expect(() => namesOf(['studio-4'])).toThrow(FleetError);
     expect(namesOf(['studio-4'], mayRunAnywhere(fleet()))).toEqual([['kimi', ['studio-4']]]);
+    expect(() => namesOf(['studio-4'], meshFleet())).toThrow(FleetError);
+  });
+
+  it('are elsewhere on a node that only the other layout has, and of that alone where nothing else is there', () => {
+    const elsewhereOf = (words: readonly string[], of: DesiredFleet) =>
+      wantedRanks(words, of).map(({ placement, elsewhere }) => [placement, elsewhere]);
+    const there = withFallbacks(fleet(), () => true);
+    expect(elsewhereOf(['studio-4'], fleet())).toEqual([['kimi', ['studio-4']]]);
+    expect(elsewhereOf(['studio-2', 'studio-4'], there)).toEqual([['kimi', ['studio-2']]]);
+    expect(elsewhereOf(['studio-1'], there)).toEqual([['kimi', []]]);
+    const other = { ...kimi(fleet()), name: 'other', nodes: nodes(4) };
+    const both = { ...fleet(), placements: [kimi(fleet()), other] };
+    expect(elsewhereOf(['studio-4'], both)).toEqual([['other', []]]);
   });
 });

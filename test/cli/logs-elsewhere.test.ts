@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FileValue, filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { codesOf, json, meshwright } from './meshwright.ts';
+import { placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+import { writeLog } from './simulated-log.ts';
+import { listenTo } from './talking.ts';
+
+/** A placement on studio-1 alone. */
+const fileWith = (more: FileValue): FileValue =>
+  pairFile((file) => {
+    const chat = filePart(file, 'placements', 'chat');
+    delete chat['sharding'];
+    Object.assign(chat, { nodes: ['studio-1'], transport: 'tcp', ...more });
+  });
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithPair(fileWith({ fallback: { nodes: ['studio-4'], context: '4k' } }));
+});
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]) => meshwright(place, words);
+const where = 'chat does not run, and its place is studio-1; no rank of it is on studio-4.';
+
+describe('logs of a node that belongs to a fallback alone', () => {
+  it('say where the placement is, and end as where there is no log', async () => {
+    const [text, asJson] = await Promise.all([
+      run('logs', 'studio-4', '--sim'),
+      run('logs', 'studio-4', '--sim', '--json'),
+    ]);
+    expect([text.code, text.stdout]).toEqual([1, '']);
+    expect(text.stderr.replaceAll(/\s+/g, ' ')).toContain(`chat has no log on studio-4. ${where}`);
+    expect(text.stderr).toContain('hint: See what its ranks print: meshwright logs chat');
+    expect([asJson.code, codesOf(json(asJson)), schemaCheck('logs')(json(asJson))]).toEqual([1, ['logs/none'], []]);
+  });
+
+  it('show what the node keeps of an earlier start, and say that it is that', async () => {
+    writeLog(place, 'studio-4', 'once upon a time\n');
+    const [text, asJson] = await Promise.all([
+      run('logs', 'studio-4', '--sim'),
+      run('logs', 'studio-4', '--sim', '--json'),
+    ]);
+    expect([text.code, text.stdout]).toEqual([0, 'simulated studio-4 | once upon a time\n']);
+    expect(text.stderr.replaceAll(/\s+/g, ' ')).toContain(where);
+    expect([asJson.code, codesOf(json(asJson))]).toEqual([0, ['logs/elsewhere']]);
+    const following = listenTo(place, ['logs', 'studio-4', '--sim', '--follow']);
+    await following.until('once upon a time');
+    const ran = await following.interrupt();
+    expect([ran.code, ran.stderr.includes('logs/elsewhere')]).toEqual([130, true]);
+  });
+
+  it('are a usage error of a Mac on which nothing is placed', async () => {
+    place.write('cluster.yaml', fileText(fileWith({})));
+    expect((await run('logs', 'studio-4', '--sim')).code).toBe(64);
+  });
+});

@@ -1,0 +1,16 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Place } from './place.ts';
+
+/** The log of `chat` on the disk of a simulated Mac. */
+export function logOf(place: Place, node: string): string {
+  const fleets = join(place.state, 'sim');
+  const [fleet = ''] = readdirSync(fleets);
+  return join(fleets, fleet, 'roots', node, 'Library/Application Support/meshwright/log/chat.log');
+}
+
+/** Puts a log of `chat` there, as a rank would have left it. */
+export function writeLog(place: Place, node: string, text: string): void {
+  mkdirSync(dirname(logOf(place, node)), { recursive: true });
+  writeFileSync(logOf(place, node), text);
+}
