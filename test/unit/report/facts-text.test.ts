@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { digest } from '../../../src/model/digest.ts';
-import type { DoorSight } from '../../../src/model/doorman.ts';
 import type { FactName, PlacementMember } from '../../../src/model/fact-values.ts';
 import { factsText } from '../../../src/report/facts-text.ts';
 import {
@@ -11,6 +10,7 @@ import {
   observedFleet,
   type RackChanges,
 } from '../doctor/fleet-builder.ts';
+import { doorCounts, doorSight } from '../doorman/door-sight.ts';
 
 const every = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');
 
@@ -36,19 +36,11 @@ const member = (more: Partial<PlacementMember>): PlacementMember => ({
   ...more,
 });
 
-const door: DoorSight = {
-  placement: 'kimi',
+const door = doorSight({
   running: 2,
   waiting: 1,
-  counts: {
-    requests: 412,
-    failed: 3,
-    refused: 0,
-    tokens: 96_100,
-    firstToken: { count: 0, totalMs: 0, lastMs: 0 },
-    generating: { tokens: 0, totalMs: 0, lastPerSecond: 0 },
-  },
-};
+  counts: doorCounts({ requests: 412, failed: 3, tokens: 96_100 }),
+});
 
 const changes: RackChanges = {
   values: {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { DoorSight } from '../../../src/model/doorman.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { known } from '../../../src/model/known.ts';
 import type { Step } from '../../../src/model/step.ts';
@@ -10,17 +9,10 @@ import { makePlan } from '../../../src/plan/make-plan.ts';
 import { doorFindings } from '../../../src/resources/door-findings.ts';
 import { doormanSights } from '../../../src/resources/doorman-sights.ts';
 import { viewOf } from '../../../src/resources/view.ts';
-import { doormanSight, doorSight } from '../doorman/door-sight.ts';
+import { doorCounts, doormanSight, doorSight } from '../doorman/door-sight.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 
-const counts: DoorSight['counts'] = {
-  requests: 3,
-  failed: 0,
-  refused: 0,
-  tokens: 30,
-  firstToken: { count: 0, totalMs: 0, lastMs: 0 },
-  generating: { tokens: 0, totalMs: 0, lastPerSecond: 0 },
-};
+const counts = doorCounts({ requests: 3, tokens: 30 });
 
 /** All of kimi runs, and its leader also shows a doorman at this port with kimi behind it. */
 function observed(fleet: DesiredFleet, port: number, seen: Partial<FactValues> = {}): FleetObservation {
@@ -42,8 +34,8 @@ describe('the door of a placement that serves', () => {
   const fleet = meshFleet({ placement: { endpointPort: 8_080, publication: { servedName: 'kimi' } } });
   const closed = '/Library/Application Support/meshwright/doorman/8080/closed/kimi';
   const files: FactValues['files'] = [{ path: closed, digest: '00', state: 'intact' }];
-  const door = { placement: 'kimi', closed: 'it was drained by its operator.', running: 1, waiting: 1, counts };
-  const doormen: FactValues['doormen'] = [{ kind: 'answered', port: 8_080, strangers: 0, doors: [door] }];
+  const door = doorSight({ closed: 'it was drained by its operator.', running: 1, waiting: 1, counts });
+  const doormen = [doormanSight([door])];
   const findings = (of: DesiredFleet, seen: Partial<FactValues>) =>
     doorFindings(viewOf({ desired: of, observation: observed(of, 8_080, seen), targets: targetsOf(of) }));
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
-import type { DesiredFleet, DesiredPlacement, MlxRuntime } from '../../../src/model/desired.ts';
-import { digestOf } from '../../../src/model/digest.ts';
+import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { makePlan } from '../../../src/plan/make-plan.ts';
@@ -10,23 +9,14 @@ import { placementFindings } from '../../../src/resources/placement-findings.ts'
 import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { type MeshRack, meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { mlxRuntime } from '../runtimes/mlx/mlx-runtime.ts';
 
 const nodes = (count: number) => ['studio-1', 'studio-2', 'studio-3', 'studio-4'].slice(0, count).map(nodeName);
-
-const mlx: MlxRuntime = {
-  driver: 'mlx',
-  name: 'mlx',
-  archive: '/dist/uv.tar.gz',
-  sha256: digestOf('uv'),
-  digest: digestOf('tree'),
-  extras: [],
-  python: '3.12',
-};
 
 /** `kimi` over RDMA on the first two Macs, as a ring of JACCL. */
 function fleet(change: Partial<DesiredPlacement> = {}): DesiredFleet {
   const placement = { nodes: nodes(2), runtime: 'mlx', transport: 'rdma', backend: 'jaccl-ring', ...change } as const;
-  return { ...meshFleet({ placement }), runtimes: [mlx] };
+  return { ...meshFleet({ placement }), runtimes: [mlxRuntime] };
 }
 
 const healthy = observeMesh(fleet(), { members: {} });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DesiredModel, DesiredPlacement, MlxRuntime } from '../../../../src/model/desired.ts';
+import type { DesiredModel, DesiredPlacement } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import { nodeName } from '../../../../src/model/node.ts';
 import type { Text } from '../../../../src/model/step.ts';
@@ -7,18 +7,9 @@ import { type Configuration, configurePlacement } from '../../../../src/runtimes
 import type { SeenNames } from '../../../../src/runtimes/seen-names.ts';
 import { renderPath } from '../../../../src/script/node-paths.ts';
 import { meshFleet } from '../../mesh/rack-with-mesh.ts';
+import { mlxRuntime } from './mlx-runtime.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
-
-const runtime: MlxRuntime = {
-  driver: 'mlx',
-  name: 'mlx',
-  archive: '/dist/uv.tar.gz',
-  sha256: digestOf('uv'),
-  digest: digestOf('tree'),
-  extras: [],
-  python: '3.12',
-};
 
 /** What macOS calls things today. */
 const seen: SeenNames = {
@@ -41,7 +32,7 @@ function configured(
   const [placement] = fleet.placements;
   if (placement === undefined) throw new Error('the fleet has no placement');
   const models = fleet.models.map((one) => ({ ...one, ...model }));
-  return configurePlacement(placement, { ...fleet, runtimes: [runtime], models }, generation, names);
+  return configurePlacement(placement, { ...fleet, runtimes: [mlxRuntime], models }, generation, names);
 }
 
 const textOf = (text: Text): string =>
@@ -90,7 +81,7 @@ describe('a ring of JACCL with several cables on a hop', () => {
     const thunderbolt = { ...base.thunderbolt, links: [...base.thunderbolt.links, ...more] };
     const [placement] = base.placements;
     if (placement === undefined) throw new Error('the fleet has no placement');
-    const all = configurePlacement(placement, { ...base, thunderbolt, runtimes: [runtime] }, 3, seen);
+    const all = configurePlacement(placement, { ...base, thunderbolt, runtimes: [mlxRuntime] }, 3, seen);
     const file =
       all.kind === 'configured' ? all.ranks[0]?.files.find(({ name }) => name === 'devices.json') : undefined;
     const rows: readonly (readonly (readonly string[] | null)[])[] = JSON.parse(
@@ -125,7 +116,7 @@ describe('a ring of JACCL with several cables on a hop', () => {
         placement: { nodes: nodes.slice(0, size), transport: 'rdma', runtime: 'mlx', backend },
       });
       const [placement] = fleet.placements;
-      const all = placement && configurePlacement(placement, { ...fleet, runtimes: [runtime] }, 3, seen);
+      const all = placement && configurePlacement(placement, { ...fleet, runtimes: [mlxRuntime] }, 3, seen);
       return all?.kind === 'configured' ? all.ranks.map(({ takesOfDevice }) => takesOfDevice ?? 1) : [];
     };
     expect([takes(2), takes(2, 'jaccl'), takes(4)]).toEqual([
