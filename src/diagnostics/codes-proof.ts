@@ -30,6 +30,13 @@ export const proofCodes = {
       'It was asked to end, did not within its time of grace, and was ended by KILL, as a rank that waits for a lost peer has to be. Before that `sample` wrote down where its threads stood.',
     hint: 'If it happens again and again, read the sample on the node: it says what the rank was waiting for.',
   },
+  'mesh/lost-member': {
+    severity: 'warning',
+    summary: 'A member of a placement cannot be seen, and the others still run.',
+    cause:
+      'A mesh needs all its ranks. Where the Mac of one is away, the others wait for it, spin, and hold their memory. Nothing starts the placement again before every member is seen, and `apply` stops nothing of which it does not know whether it serves; `stop` stops what it sees.',
+    hint: 'Bring the Mac back, or stop the others: meshwright stop NAME',
+  },
   'mesh/first-failing-rank': {
     severity: 'error',
     summary: 'This rank of a placement failed first.',
@@ -52,15 +59,16 @@ export const proofCodes = {
   },
   'mesh/too-slow': {
     severity: 'error',
-    summary: 'A placement is slower than the file expects.',
+    summary: 'A placement is slower than the file expects, or than it was.',
     cause:
-      '`expect.tokensPerSecond` was measured with the golden question, once everything was loaded. A mesh that came back on the wrong network, over a slow cable or with a Mac that does something else beside it serves, and slowly.',
+      'Its speed was measured with the golden question, once everything was loaded, and is below `expect.tokensPerSecond`, or, without that, below a fifth of what an earlier start of the same file on the same macOS gave. A mesh that came back on the wrong network, over a slow cable or with a Mac that does something else beside it serves, and slowly.',
     hint: 'Mend what is named, then start it anew: meshwright apply. If the expectation is wrong, change expect.tokensPerSecond in the file.',
   },
   'mesh/speed-unknown': {
     severity: 'warning',
     summary: 'Nobody knows whether a placement is as fast as the file expects.',
-    cause: 'Its endpoint does not say in `usage.completion_tokens` how many tokens an answer has; words are no tokens.',
-    hint: 'Leave expect.tokensPerSecond out of the file, or use a runtime that counts its tokens.',
+    cause:
+      'Its endpoint does not say in `usage.completion_tokens` how many tokens an answer has (words are no tokens), or the answer was too short to tell.',
+    hint: 'Ask for its speed: meshwright bench. Where the runtime counts no tokens, leave expect.tokensPerSecond out of the file.',
   },
 } as const satisfies Record<string, CodeEntry>;

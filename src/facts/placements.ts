@@ -92,11 +92,20 @@ const saidIn = (start: Readonly<Record<string, string>> = {}): readonly string[]
 
 /** What was kept of a golden answer; nothing of one that cannot be read: then the next one is the first again. */
 function goldenIn(fields: Readonly<Record<string, string>> = {}): Pick<PlacementMember, 'golden'> {
-  const { key = '', sha256 = '', firstTokenMs = '', tokensPerSecond } = fields;
+  const { key = '', sha256 = '', firstTokenMs = '', tokensPerSecond, steadyPerSecond } = fields;
   const first = wholeNumber(firstTokenMs);
   const isDigest = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
   if (!isDigest(key) || !isDigest(sha256) || first === undefined) return {};
-  const isSpeed = tokensPerSecond !== undefined && /^\d{1,9}(?:\.\d{1,2})?$/.test(tokensPerSecond);
-  const golden = { key: digest(key), sha256: digest(sha256), firstTokenMs: first };
-  return { golden: isSpeed ? { ...golden, tokensPerSecond: Number(tokensPerSecond) } : golden };
+  const [last, most] = [speedIn(tokensPerSecond), speedIn(steadyPerSecond)];
+  return {
+    golden: {
+      key: digest(key),
+      sha256: digest(sha256),
+      firstTokenMs: first,
+      ...(last === undefined ? {} : { tokensPerSecond: last }),
+      ...(most === undefined ? {} : { steadyPerSecond: most }),
+    },
+  };
 }
+
+const speedIn = (text = ''): number | undefined => (/^\d{1,9}(?:\.\d{1,2})?$/.test(text) ? Number(text) : undefined);

@@ -36,6 +36,8 @@ export interface MeshProof {
   readonly key?: Digest;
   /** Of the answer of an earlier start under this key. */
   readonly kept?: Digest;
+  /** Tokens in a second of the fastest start under it. */
+  readonly keptPerSecond?: number;
   /** What the file expects at least. */
   readonly tokensPerSecond?: number;
 }

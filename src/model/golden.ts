@@ -16,4 +16,6 @@ export interface GoldenRecord {
   readonly firstTokenMs: number;
   /** …and how fast the others follow; absent where the endpoint does not count its tokens. */
   readonly tokensPerSecond?: number;
+  /** The most that any start under this key gave, of those whose answer was long enough to compare others with. */
+  readonly steadyPerSecond?: number;
 }

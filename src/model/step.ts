@@ -132,6 +132,8 @@ export type Act =
       readonly key?: Digest;
       /** Of the answer of the first start under this key, or of the last one of the same file where there is none. */
       readonly kept?: Digest;
+      /** Tokens in a second of the fastest start that it was kept of. */
+      readonly keptPerSecond?: number;
       /** What the file expects at least. */
       readonly tokensPerSecond?: number;
     }

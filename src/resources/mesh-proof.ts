@@ -20,9 +20,11 @@ export function proofOf({ placement, mesh }: PlacementCase, digest: Digest, { ob
   const record = leader?.kind === 'known' ? leader.value.record : undefined;
   const isComparable = key === undefined ? record?.digest === digest : record?.golden?.key === key;
   const { tokensPerSecond } = placement;
+  const golden = isComparable ? record?.golden : undefined;
   return {
     ...(key === undefined ? {} : { key }),
-    ...(isComparable && record?.golden !== undefined ? { kept: record.golden.sha256 } : {}),
+    ...(golden === undefined ? {} : { kept: golden.sha256 }),
+    ...(golden?.steadyPerSecond === undefined ? {} : { keptPerSecond: golden.steadyPerSecond }),
     ...(tokensPerSecond === undefined ? {} : { tokensPerSecond }),
   };
 }

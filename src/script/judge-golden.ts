@@ -35,15 +35,34 @@ function tokensOf(body: string): number | undefined {
   return typeof tokens === 'number' && Number.isInteger(tokens) && tokens > 0 ? tokens : undefined;
 }
 
-/** How long the endpoint took for one token, and for an answer of so many. */
+/** How long the endpoint took for one token, and for a whole answer. */
 export interface GoldenTimes {
   readonly firstMs: number;
   readonly wholeMs: number;
-  readonly tokens: number;
 }
 
-/** Tokens in a second once the first one is there; `undefined` where the times leave none for them. */
-export function tokensPerSecond({ firstMs, wholeMs, tokens }: GoldenTimes): number | undefined {
+/** How fast an endpoint answers, as far as two answers of it tell. */
+export type GoldenSpeed =
+  /** Tokens in a second once the first one is there. Those that are not steady may be much too many, never too few. */
+  | { readonly kind: 'measured'; readonly perSecond: number; readonly isSteady: boolean }
+  /** The whole answer took no longer than one token alone: counted over all of its time. */
+  | { readonly kind: 'at-least'; readonly perSecond: number }
+  | { readonly kind: 'unknown'; readonly why: 'not-counted' | 'one-token' };
+
+/**
+ * From here on two measurements are compared with each other: the time of one token is taken off that of the answer, and
+ * where little is left of it, that is what both of them vary by.
+ */
+const steady = { tokens: 8, restMs: 200 } as const;
+
+/** How fast an answer of so many tokens came; `tokens` is absent where the endpoint does not count them. */
+export function goldenSpeed({ firstMs, wholeMs }: GoldenTimes, tokens: number | undefined): GoldenSpeed {
+  if (tokens === undefined) return { kind: 'unknown', why: 'not-counted' };
+  if (tokens < 2) return { kind: 'unknown', why: 'one-token' };
   const restMs = wholeMs - firstMs;
-  return tokens < 2 || restMs <= 0 ? undefined : Math.round(((tokens - 1) / restMs) * 100_000) / 100;
+  if (restMs <= 0) return { kind: 'at-least', perSecond: hundredths(tokens, Math.max(1, wholeMs)) };
+  const isSteady = tokens >= steady.tokens && restMs >= steady.restMs;
+  return { kind: 'measured', perSecond: hundredths(tokens - 1, restMs), isSteady };
 }
+
+const hundredths = (tokens: number, ms: number): number => Math.round((tokens / ms) * 100_000) / 100;

@@ -6,24 +6,29 @@ import { driverOf } from '../../runtimes/registry.ts';
 import { observeSessions } from '../observe.ts';
 import type { StepContext, StepOf } from './context.ts';
 
-/** Says that a mesh is slower than the file expects, with what of its network can be seen to be the reason. */
+/** How a mesh was measured to be too slow: a sentence, and what to do where that is not what the code says. */
+export interface Slowness {
+  readonly measured: string;
+  readonly hint?: string;
+}
+
+/** Says that a mesh is too slow, with what of its network can be seen to be the reason. */
 export async function slownessOf(
-  { node, peers, act: { placement: name, tokensPerSecond: wanted = 0 } }: StepOf<'prove'>,
+  { node, peers, act: { placement: name } }: StepOf<'prove'>,
   context: StepContext,
-  speed: number,
+  { measured, hint }: Slowness,
 ): Promise<Diagnostic> {
   const { desired, lookMs, newToken } = context;
   const own = desired.placements.find((one) => one.name === name);
   const placement = own === undefined ? undefined : layoutOn(own, [node, ...peers]);
   const runtime = desired.runtimes.find((one) => one.name === placement?.runtime);
-  const subject = `placement ${name}`;
-  const measured = `${name} gives ${speed} tokens in a second, and the file expects ${wanted}.`;
+  const fields = { subject: `placement ${name}`, ...(hint === undefined ? {} : { hint }) };
   if (placement === undefined || runtime === undefined) {
-    return diagnose('mesh/too-slow', { subject, detail: measured });
+    return diagnose('mesh/too-slow', { ...fields, detail: measured });
   }
   const sessions = placement.nodes.map((node) => context.session(node));
   const { nodes } = await observeSessions(sessions, { deadlineMs: lookMs, newToken, isQuiet: true });
   const why = slowWords(placement, desired, nodes, driverOf(runtime));
   const known = why.length === 0 ? ['Nothing that can be seen of its network is the reason.'] : why;
-  return diagnose('mesh/too-slow', { subject, detail: [measured, ...known].join(' ') });
+  return diagnose('mesh/too-slow', { ...fields, detail: [measured, ...known].join(' ') });
 }

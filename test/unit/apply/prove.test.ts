@@ -100,7 +100,13 @@ describe('the proof of a started mesh', () => {
     expect(codes(await runProve(step(), context))).toEqual(['changed']);
     expect(asked).toEqual(['{"max_tokens":1}', '{"max_tokens":32}']);
     expect(scripts).toHaveLength(1);
-    for (const line of [`key=${key}`, `sha256=${sha256}`, 'firstTokenMs=100', 'tokensPerSecond=20']) {
+    for (const line of [
+      `key=${key}`,
+      `sha256=${sha256}`,
+      'firstTokenMs=100',
+      'tokensPerSecond=20',
+      'steadyPerSecond=20',
+    ]) {
       expect(scripts[0]).toContain(line);
     }
   });
@@ -141,7 +147,73 @@ describe('the proof of a started mesh', () => {
   it('says that nobody knows its speed where the endpoint counts no tokens, and keeps the rest', async () => {
     const { context, scripts } = nodeThat(first, { body: answerOf(text), seconds: 1.65 });
     expect(codes(await runProve(step({ tokensPerSecond: 20 }), context))).toEqual(['changed', 'mesh/speed-unknown']);
-    expect(scripts[0]).not.toContain('tokensPerSecond');
+    expect(scripts[0]).not.toContain('PerSecond');
+  });
+
+  it('takes the whole time where the answer took no longer than one token, as the least that it gives', async () => {
+    const quick = { body: answerOf(text, 8), seconds: 0.08 };
+    expect(codes(await runProve(step({ tokensPerSecond: 100 }), nodeThat(first, quick).context))).toEqual(['changed']);
+    const result = await runProve(step({ tokensPerSecond: 101 }), nodeThat(first, quick).context);
+    expect(codes(result)).toEqual(['changed', 'mesh/speed-unknown']);
+    expect(result.diagnostics[0]?.detail).toContain('it gives 100 tokens in a second, so nobody knows');
+  });
+
+  it('says that one token tells nothing of a speed', async () => {
+    const { context } = nodeThat(first, { body: answerOf(text, 1), seconds: 0.2 });
+    const result = await runProve(step({ tokensPerSecond: 1 }), context);
+    expect(codes(result)).toEqual(['changed', 'mesh/speed-unknown']);
+    expect(result.diagnostics[0]?.detail).toContain('gave one token');
+  });
+
+  describe('beside an earlier start', () => {
+    const kept = (more: object = {}) => step({ kept: sha256, keptPerSecond: 100, ...more });
+    /** An answer at so many tokens in a second. */
+    const at = (perSecond: number, tokens = 32): Said => ({
+      body: answerOf(text, tokens),
+      seconds: 0.1 + (tokens - 1) / perSecond,
+    });
+
+    it('fails where it is much slower every time, and keeps the better speed', async () => {
+      const { context, asked, scripts } = nodeThat(first, at(10), at(8), at(19));
+      const result = await runProve(kept(), context);
+      expect([codes(result), asked.length, scripts]).toEqual([['failed', 'mesh/too-slow'], 4, []]);
+      expect(result.diagnostics[0]).toMatchObject({
+        detail: expect.stringContaining('gives 19 tokens in a second, and gave 100 after an earlier start'),
+        hint: expect.stringContaining('expect.tokensPerSecond'),
+      });
+    });
+
+    it('asks again before it fails: a Mac may have been busy for a moment', async () => {
+      const { context, asked, scripts } = nodeThat(first, at(10), at(80));
+      expect(codes(await runProve(kept(), context))).toEqual(['changed']);
+      expect(asked).toHaveLength(3);
+      expect(scripts[0]).toContain('tokensPerSecond=80\nsteadyPerSecond=100');
+    });
+
+    it.each([
+      ['is a fifth of it and more', [at(20)], {}],
+      ['is too short to tell', [at(10, 7)], {}],
+      ['is counted by nobody', [{ body: answerOf(text), seconds: 9 }], {}],
+      ['is what the file expects', [at(10)], { tokensPerSecond: 9 }],
+      ['is the first one', [at(10)], { keptPerSecond: undefined }],
+    ])('lets a start be whose speed %s', async (_, answers, more) => {
+      const { context, asked } = nodeThat(first, ...answers);
+      expect(codes(await runProve(kept(more), context))).toEqual(['changed']);
+      expect(asked).toHaveLength(2);
+    });
+
+    it('keeps the faster one of the two, and what was kept where this one is too short', async () => {
+      for (const [answer, most] of [
+        [at(150), 150],
+        [at(50), 100],
+        [at(200), 100],
+        [{ body: answerOf(text, 8), seconds: 0.08 }, 100],
+      ] as const) {
+        const { context, scripts } = nodeThat(first, answer);
+        expect(codes(await runProve(kept(), context))).toEqual(['changed']);
+        expect(scripts[0]).toContain(`steadyPerSecond=${most}`);
+      }
+    });
   });
 
   it.each([

@@ -12,7 +12,7 @@ const answer = digest('b'.repeat(64));
 
 /** What the next start is compared with, where the leader keeps an answer of a start of `startedFrom`. */
 function proof(isBuildKnown: boolean, key: string, startedFrom: string = wanted) {
-  const golden = { key: digest(key), sha256: answer, firstTokenMs: 100 };
+  const golden = { key: digest(key), sha256: answer, firstTokenMs: 100, tokensPerSecond: 30, steadyPerSecond: 20 };
   const observation = observeMesh(desired, {
     members: threeMembers(['joined', 'joined', 'joined'], { digest: startedFrom, changes: { golden } }),
     ...(isBuildKnown ? {} : { unknown: { 'studio-2': { 'macos-version': 'timed-out' as const } } }),
@@ -27,11 +27,11 @@ describe('what a start is compared with', () => {
   it('is the answer of the same file on the same builds of macOS, under their key', () => {
     const { key = '' } = proof(true, 'a'.repeat(64));
     expect(proof(true, 'a'.repeat(64))).toEqual({ key });
-    expect(proof(true, key)).toEqual({ key, kept: answer });
+    expect(proof(true, key)).toEqual({ key, kept: answer, keptPerSecond: 20 });
   });
 
   it('is what was kept of the same file where a build was not seen, and nothing is kept then', () => {
-    expect(proof(false, 'a'.repeat(64))).toEqual({ kept: answer });
+    expect(proof(false, 'a'.repeat(64))).toEqual({ kept: answer, keptPerSecond: 20 });
     expect(proof(false, 'a'.repeat(64), 'c'.repeat(64))).toEqual({});
   });
 });

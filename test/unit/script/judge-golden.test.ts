@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { askCommand, parseTimedAnswer } from '../../../src/script/ask-endpoint.ts';
-import { judgeGolden, tokensPerSecond } from '../../../src/script/judge-golden.ts';
+import { goldenSpeed, judgeGolden } from '../../../src/script/judge-golden.ts';
 
 const pointer = '/choices/0/message/content';
 const answer = (content: unknown, usage?: unknown) => ({
@@ -53,12 +53,31 @@ describe('a golden answer', () => {
 
 describe('the speed of an answer', () => {
   it('is that of the tokens behind the first one', () => {
-    expect(tokensPerSecond({ firstMs: 100, wholeMs: 1_650, tokens: 32 })).toBe(20);
+    expect(goldenSpeed({ firstMs: 100, wholeMs: 1_650 }, 32)).toEqual({
+      kind: 'measured',
+      perSecond: 20,
+      isSteady: true,
+    });
   });
 
-  it('is unknown of one token, and where the whole took no longer than the first', () => {
-    expect(tokensPerSecond({ firstMs: 100, wholeMs: 200, tokens: 1 })).toBeUndefined();
-    expect(tokensPerSecond({ firstMs: 200, wholeMs: 200, tokens: 32 })).toBeUndefined();
+  it('is steady where enough tokens and time are left behind the first one', () => {
+    const isSteady = (wholeMs: number, tokens: number) => {
+      const speed = goldenSpeed({ firstMs: 100, wholeMs }, tokens);
+      return speed.kind === 'measured' && speed.isSteady;
+    };
+    expect([isSteady(300, 8), isSteady(300, 7), isSteady(299, 8)]).toEqual([true, false, false]);
+  });
+
+  it('is more than that of the whole time where the whole took no longer than the first', () => {
+    const bound = { kind: 'at-least', perSecond: 160 };
+    expect(goldenSpeed({ firstMs: 200, wholeMs: 200 }, 32)).toEqual(bound);
+    expect(goldenSpeed({ firstMs: 300, wholeMs: 200 }, 32)).toEqual(bound);
+    expect(goldenSpeed({ firstMs: 1, wholeMs: 0 }, 2)).toEqual({ kind: 'at-least', perSecond: 2_000 });
+  });
+
+  it('is unknown of one token, and of tokens that nobody has counted', () => {
+    expect(goldenSpeed({ firstMs: 100, wholeMs: 200 }, 1)).toEqual({ kind: 'unknown', why: 'one-token' });
+    expect(goldenSpeed({ firstMs: 100, wholeMs: 200 }, undefined)).toEqual({ kind: 'unknown', why: 'not-counted' });
   });
 
   it('is measured by curl on the node', () => {
