@@ -16,6 +16,9 @@ const isListed = (goal: Goal, { blocks, code, resource }: Blocker): boolean =>
   code === 'reboot/session-unknown' ||
   (goal.kind === 'converge' && resource !== 'sudo' && resource !== 'hold');
 
+/** A ring of bridged Macs floods the office network, so that it comes before all else. */
+const isRing = ({ code }: Pick<Blocker, 'code'>): boolean => code === 'bridge/loop';
+
 /** The address of a property that the next apply brings by itself; undefined for any other blocker. */
 const addressToBring = ({ address, action }: Blocker): string | undefined =>
   address !== undefined && action === convergeFirst([address]) ? address : undefined;
@@ -50,7 +53,13 @@ export function workList(goal: Goal, assessed: readonly Assessed[], held: readon
       return { ...blocker, blocks: own.map(({ property }) => propertyKey(property)).toSorted(compareText) };
     })
     .filter((blocker) => isListed(goal, blocker))
-    .toSorted((a, b) => byResource(a, b) || compareText(a.code, b.code) || compareText(a.action, b.action));
+    .toSorted(
+      (a, b) =>
+        Number(isRing(b)) - Number(isRing(a)) ||
+        byResource(a, b) ||
+        compareText(a.code, b.code) ||
+        compareText(a.action, b.action),
+    );
   return gatheredByNode(listed);
 }
 

@@ -62,11 +62,12 @@ export function planText(input: PlanTextInput): string {
   const head = { name: plan.cluster, about: counted(count, 'node'), isSimulated: input.isSimulated };
   const blocks: readonly (readonly string[])[] = [
     headLines(head, page),
+    ...findingBlocks(plan, page, isUrgent),
     ...blockerBlocks(plan.blockers, page),
     changeLines(plan.changes, page),
     waitingLines(plan, page),
     lockLines(lock, page),
-    ...mergeFindings(plan.diagnostics).map((finding) => findingLines(finding, page)),
+    ...findingBlocks(plan, page, (code) => !isUrgent(code)),
     isStarting(plan) ? budgetLines(input.budgets ?? [], page) : [],
     isStarting(plan) || isTooMuch(plan) ? memoryLines(plan.memory ?? [], page) : [],
     verdictLines(input, page),
@@ -75,6 +76,16 @@ export function planText(input: PlanTextInput): string {
   const shown = blocks.filter((lines) => lines.length > 0);
   return `${shown.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
+
+/** What does harm while somebody reads the rest. */
+const isUrgent = (code: DiagnosticCode): boolean => code === 'bridge/loop';
+
+const findingBlocks = (
+  { diagnostics }: Plan,
+  page: Page,
+  isMeant: (code: DiagnosticCode) => boolean,
+): readonly (readonly string[])[] =>
+  mergeFindings(diagnostics.filter(({ code }) => isMeant(code))).map((finding) => findingLines(finding, page));
 
 /** What is to be disturbed; or that there is nothing to do, which is said only of what was seen. */
 function verdictLines({ plan, nothing }: PlanTextInput, page: Page): readonly string[] {

@@ -37,6 +37,8 @@ function meaningOf(view: View, finding: Diagnostic): Meaning {
   switch (role.when) {
     case 'bridge-stays':
       return view.desired.thunderbolt.bridge === 'remove' ? 'converged' : role;
+    case 'bridge-stays-else-told':
+      return view.desired.thunderbolt.bridge === 'remove' ? 'told' : role;
     case 'rdma-needed':
       return isNeeded ? role : 'told';
     case 'rdma-needed-and-addressed':
@@ -87,6 +89,12 @@ export function findingBlockers(view: View, kind: ResourceKind): readonly Blocke
   return isCable ? joinSame(found) : found;
 }
 
-/** The findings that stop nothing and that apply does not mend either. */
-export const toldFindings = (view: View): readonly Diagnostic[] =>
-  view.findings.filter((finding) => meaningOf(view, finding) === 'told');
+/**
+ * The findings that stop nothing and that apply does not mend either, or not before they do harm: rings of bridged Macs
+ * first.
+ */
+export function toldFindings(view: View): readonly Diagnostic[] {
+  const told = view.findings.filter((finding) => meaningOf(view, finding) === 'told');
+  const isRing = ({ code }: Diagnostic): boolean => code === 'bridge/loop';
+  return [...told.filter(isRing), ...told.filter((one) => !isRing(one))];
+}

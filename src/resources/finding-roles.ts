@@ -12,7 +12,9 @@ export type RoleCondition =
   /** The same, and the addresses of its receptacles are as they should be; else apply may mend it by setting them. */
   | 'rdma-needed-and-addressed'
   /** The file does not let apply take the bridge away; else the trouble goes with it. */
-  | 'bridge-stays';
+  | 'bridge-stays'
+  /** The same; where apply takes the bridge away it is told all the same, since it does harm until then. */
+  | 'bridge-stays-else-told';
 
 /**
  * What a finding of the doctor means to a plan: `told` is only worth knowing, `converged` is what apply mends by
@@ -43,7 +45,7 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'bridge/comes-back': { blocks: 'thunderbolt-bridge', when: 'bridge-stays' },
   'bridge/perhaps-active': 'told',
   'bridge/receptacle-bridged': { blocks: 'thunderbolt-bridge' },
-  'bridge/loop': { blocks: 'thunderbolt-link', when: 'bridge-stays' },
+  'bridge/loop': { blocks: 'thunderbolt-link', when: 'bridge-stays-else-told' },
   'power/settings': 'converged',
   'power/no-autorestart': 'told',
   'memory/wired-limit': 'converged',
