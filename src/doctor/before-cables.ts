@@ -61,14 +61,23 @@ function nodeWords(examination: Examination, name: string): string {
 /** What is to be done about bridges of macOS itself, as the start of a clause. */
 export const removeBridge = 'remove the Thunderbolt Bridge';
 
+/** `remove the Thunderbolt Bridge on studio-1`; empty when none of them has one that macOS made. */
+function ownWords(examination: Examination, bridged: readonly string[]): string {
+  const own = bridged.filter((name) => !isMadeOnly(examination, name)).map((name) => nodeWords(examination, name));
+  return own.length === 0 ? '' : `${removeBridge} on ${listWords(own)}`;
+}
+
 /** `remove the Thunderbolt Bridge on studio-1 and take the receptacles of studio-2 out of their bridge`. */
 function removalWords(examination: Examination, bridged: readonly string[]): string {
   const made = bridged.filter((name) => isMadeOnly(examination, name));
-  const own = bridged.filter((name) => !made.includes(name)).map((name) => nodeWords(examination, name));
-  return [
-    ...(own.length === 0 ? [] : [`${removeBridge} on ${listWords(own)}`]),
-    ...(made.length === 0 ? [] : [`take the receptacles of ${listWords(made)} out of their bridge`]),
-  ].join(' and ');
+  const byHand = made.length === 0 ? '' : `take the receptacles of ${listWords(made)} out of their bridge`;
+  return [ownWords(examination, bridged), byHand].filter((words) => words !== '').join(' and ');
+}
+
+/** The nodes at the ends of these links that may have a bridge, by name. */
+function bridgedNodes(examination: Examination, links: readonly Link[]): readonly string[] {
+  const names = [...new Set(links.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
+  return names.filter((name) => stateOf(examination, name) !== 'none');
 }
 
 /**
@@ -80,8 +89,7 @@ function removalWords(examination: Examination, bridged: readonly string[]): str
 export function bridgesBefore(examination: Examination, links: readonly Link[]): string {
   const isKept = examination.desired.thunderbolt.bridge === 'keep';
   const risky = isKept ? links.filter((link) => closesRing(examination, link)) : links;
-  const names = [...new Set(risky.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
-  const bridged = names.filter((name) => stateOf(examination, name) !== 'none');
+  const bridged = bridgedNodes(examination, risky);
   if (bridged.length === 0) {
     return '';
   }
@@ -89,7 +97,11 @@ export function bridgesBefore(examination: Examination, links: readonly Link[]):
   return `${removalWords(examination, bridged)}${why}`;
 }
 
-/** The same as the start of a sentence: `First remove the Thunderbolt Bridge on studio-1; then `. */
+/** The part of {@link bridgesBefore} that apply does, where the file lets it; empty when there is none. */
+export const appliedBefore = (examination: Examination, links: readonly Link[]): string =>
+  examination.desired.thunderbolt.bridge === 'remove' ? ownWords(examination, bridgedNodes(examination, links)) : '';
+
+/** {@link bridgesBefore} as the start of a sentence: `First remove the Thunderbolt Bridge on studio-1; then `. */
 export function bridgesFirst(examination: Examination, links: readonly Link[]): string {
   const before = bridgesBefore(examination, links);
   return before === '' ? '' : `First ${before}; then `;

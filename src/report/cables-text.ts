@@ -115,10 +115,13 @@ interface ActLook {
 const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 /** What has to be done before an act, as one clause: `stop kimi (meshwright stop kimi)`. */
-export function beforeText({ stopFirst, bridgesFirst }: CableAct, isSimulated: boolean): string {
+export function beforeText(act: CableAct, isSimulated: boolean): string {
+  const { stopFirst, bridgesFirst, appliedFirst } = act;
+  const withVerb = (words: string, verb: string): string =>
+    words === '' ? '' : `${words} (meshwright ${verb}${isSimulated ? ' --sim' : ''})`;
   const stop = stopFirst.length === 0 ? '' : `stop ${stopFirst.join(' and ')}`;
-  const command = `meshwright stop ${stopFirst.join(' ')}${isSimulated ? ' --sim' : ''}`;
-  return [stop === '' ? '' : `${stop} (${command})`, bridgesFirst].filter((text) => text !== '').join(' and ');
+  const bridges = `${withVerb(appliedFirst, 'apply')}${bridgesFirst.slice(appliedFirst.length)}`;
+  return [withVerb(stop, `stop ${stopFirst.join(' ')}`), bridges].filter((text) => text !== '').join(' and ');
 }
 
 /** The acts with their numbers: those that can be done now, then those that something else comes before. */

@@ -4,7 +4,7 @@ import type { JudgedLink } from '../cabling/judge-link.ts';
 import { type Move, type MoveGroup, moveEnds, takenEnds } from '../cabling/moves.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { bridgesBefore } from '../doctor/before-cables.ts';
+import { appliedBefore, bridgesBefore } from '../doctor/before-cables.ts';
 import { type Examination, examine } from '../doctor/examination.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { type RunningPlacement, runningPlacements } from '../mesh/running-members.ts';
@@ -41,6 +41,8 @@ export interface CableAct {
   readonly stopFirst: readonly string[];
   /** What must be done about bridges first, in the imperative; empty when nothing. */
   readonly bridgesFirst: string;
+  /** The part of it that apply does, as it stands there; empty when apply does none of it. */
+  readonly appliedFirst: string;
   /** Whether nothing stands before it, so that hands may go on. */
   readonly isFree: boolean;
 }
@@ -104,6 +106,7 @@ function actOf({ examination, running }: Rack, { links, joins = [], text, ...wis
     text: `${text}${placesText(examination, wish.ends)}`,
     stopFirst,
     bridgesFirst,
+    appliedFirst: appliedBefore(examination, links),
     isFree: stopFirst.length === 0 && bridgesFirst === '',
   };
 }

@@ -63,6 +63,21 @@ describe('what the hands read while they are watched', () => {
     ]);
   });
 
+  it('names the verb that takes the bridges away, where apply does', () => {
+    const cables = meshOfFour.slice(1);
+    const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
+    const { interfaces } = healthyFacts('studio-2', receptacles('studio-2', 6, cables));
+    const values = { 'studio-2': { interfaces: [...interfaces, bridge] } };
+    const waiting = (policy: DesiredFleet['thunderbolt']['bridge']): string =>
+      shown({ cables, values }, { thunderbolt: { ...desiredFleet().thunderbolt, bridge: policy } })
+        .join(' ')
+        .replaceAll(/\s+/g, ' ');
+    expect(waiting('remove')).toContain(
+      'wait: first remove the Thunderbolt Bridge on studio-2 (meshwright apply --sim); then put a Thunderbolt 5 cable',
+    );
+    expect(waiting('verify')).toContain('wait: first remove the Thunderbolt Bridge on studio-2; then put');
+  });
+
   it('fits a phone', () => {
     const work = cableWork(desiredFleet(), observedFleet({ cables: [] }));
     const lines = watchParagraphs({ work, lost: [], isSimulated: true }, { ...page, columns: 40 }).flat();
