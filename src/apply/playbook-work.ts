@@ -103,6 +103,9 @@ function joined({ plan: earlier, run: before }: SettledWork, done: DoneWork): Do
   };
 }
 
+/** Of a plan that was saved nobody knows any more what was seen. */
+const unseen: FleetObservation = { nodes: {}, failures: {} };
+
 async function planAndRunOnce(
   { goal, targets }: Extract<Work, { kind: 'plan' }>,
   tools: WorkTools,
@@ -113,7 +116,7 @@ async function planAndRunOnce(
   if (options.signal?.aborted === true) return shown;
   const { plan } = shown;
   const { desired } = options.scope;
-  const fleet = { desired, observed: plan.observed };
+  const fleet = { fleet: desired, seen: shown.observation ?? unseen, observed: plan.observed };
   const blocked = goal.kind === 'converge' ? [] : withUndrained(keptBack(plan), goal, fleet);
   if (plan.steps.every(({ act }) => act.kind === 'hands')) return { ...shown, failed: blocked };
   const isApproved = first !== undefined || (await options.approve(plan, place));

@@ -1,7 +1,8 @@
 import { leaseHeld } from '../apply/lease-ask.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { isHandsWork } from '../diagnostics/hands-work.ts';
 import { type RunCounts, type RunEnd, summaryText } from '../report/apply-text.ts';
-import { blockerBlocks } from '../report/blocker-lines.ts';
+import { blockerBlocks, neededFor } from '../report/blocker-lines.ts';
 import { fitLines } from '../report/layout.ts';
 import { countRun } from '../report/run-counts.ts';
 import { showDiagnostics, showJson } from './diagnostics-output.ts';
@@ -19,7 +20,7 @@ import {
   refusalsOf,
 } from './run-outcome.ts';
 import { mendingText } from './same-options.ts';
-import { simulatedHints } from './simulated-hints.ts';
+import { simulatedHints, simulatedText } from './simulated-hints.ts';
 import type { Run } from './verb.ts';
 
 const endWords: Readonly<Partial<Record<ExitCode, RunEnd>>> = {
@@ -49,20 +50,31 @@ export function showOutcome(run: Run, outcome: RunOutcome, about: OutcomeSurroun
   const hasRun = report.works.length > 0;
   // Where nothing was run, the plan above has said it all.
   if (!hasRun && code !== exitCode.nothingChanged) return code;
-  const list = hasRun ? blockerBlocks((last?.plan ?? keptWork(report))?.blockers ?? [], page) : [];
-  const text = last === undefined ? unseenText(code) : summaryText(endWords[code] ?? 'failed', counts);
-  const closing = (about.closing ?? []).flatMap((line) => fitLines(line, columns));
+  const blockers = (last?.plan ?? keptWork(report))?.blockers ?? [];
+  const list = hasRun ? blockerBlocks(blockers, page) : [];
+  const end = endOf(code, outcome, blockers);
+  const text = last === undefined ? unseenText(end) : summaryText(end, counts);
+  const closing = (about.closing ?? []).flatMap((line) =>
+    fitLines(about.isSimulated ? simulatedText(line) : line, columns),
+  );
   const blocks = [...list, fitLines(text, columns), ...(closing.length === 0 ? [] : [closing])];
   for (const lines of blocks) run.console.out(`\n${lines.join('\n')}\n`);
-  if (about.isSimulated && list.length > 0) run.console.out(mendingText);
+  if (about.isSimulated && hasRun && blockers.some(({ isHands }) => isHands)) run.console.out(mendingText);
   return code;
 }
 
-/** Where nobody has looked again, there is nothing to count. */
-const unseenText = (code: ExitCode): string => {
+/** What is left may be for hands, or for a verb that has to come first. */
+function endOf(code: ExitCode, { last }: RunOutcome, blockers: Parameters<typeof blockerBlocks>[0]): RunEnd {
   const word = endWords[code] ?? 'failed';
-  return word === 'interrupted' ? 'interrupted: the same command goes on from here' : word;
-};
+  if (code !== exitCode.handsNeeded) return word;
+  // A Mac that waits at FileVault has no blocker: nobody could look at it.
+  const failures = last === undefined ? [] : Object.values(last.observation.failures).flat();
+  return failures.some((one) => isHandsWork(one.code)) ? word : (neededFor(blockers) ?? word);
+}
+
+/** Where nobody has looked again, there is nothing to count. */
+const unseenText = (end: RunEnd): string =>
+  end === 'interrupted' ? 'interrupted: the same command goes on from here' : end;
 
 /** A refused lease is a problem that the run itself only counts. */
 function toldProblems(outcome: RunOutcome): readonly Diagnostic[] {

@@ -6,8 +6,8 @@ import { atOnce, overPlacements, withConsent } from './verb-uses.ts';
 const group = 'Act:';
 
 /** How a run that changes nodes comes out. */
-const exits = `Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: hands are needed.
-5: nothing was changed. 75: another run holds a node.`;
+const exits = `Exit 0: seen as wanted. 1 or 4: not, or not everywhere. 3: the work list says
+what comes first. 5: nothing was changed. 75: another run holds a node.`;
 
 /** Verbs that act on what is there, in the order of the help. */
 export const actVerbs: readonly Verb[] = [
@@ -73,9 +73,10 @@ reason, whoever is inside has until --deadline to get a whole answer. The mesh
 goes on; ask and bench go past the door. start opens it again, and so does
 apply, which shows that step.
 Its whole behaviour is playbooks/drain.yaml.
+It looks on all Macs of the file, since an earlier one may have left a door.
 Exit 0: closed, and nobody is inside. 1 or 4: somebody still is, or nobody can
-say. 5: nothing was changed. 64: a placement is not published. 75: another run
-holds a node.
+say. 3: the file was changed, and an apply comes first. 5: nothing was changed.
+64: a placement is not published. 75: another run holds a node.
 
 Examples:
   meshwright drain kimi --deadline 10m

@@ -11,6 +11,13 @@ export const meshCodes = {
       'A drain has closed it, or a start that failed before it could open it again. Its mesh goes on, and clients of the office network get 503 with the reason; `ask` and `bench` go past the door.',
     hint: 'Open it: meshwright start, or meshwright apply',
   },
+  'endpoint/door-not-asked': {
+    severity: 'warning',
+    summary: 'Nobody could ask a Mac about a door that is to be closed.',
+    cause:
+      'A door stays as it was while its Mac is away, over a restart as well: one that was open lets clients in as soon as they reach that Mac. So a drain that could not ask it is not done, whatever it has closed elsewhere.',
+    hint: 'Bring the Mac back, then type the drain again.',
+  },
   'endpoint/nothing-to-close': {
     severity: 'error',
     summary: 'Nothing stands before this placement that could be closed.',

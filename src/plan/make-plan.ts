@@ -21,6 +21,7 @@ import type { Plan } from './plan.ts';
 import { byNode } from './resource-order.ts';
 import { scopeOf } from './scope.ts';
 import type { Sifted } from './sift.ts';
+import { targetsForGoal } from './targets-for-goal.ts';
 import { waitingAll, workList } from './work-list.ts';
 
 /** Everything that a plan follows from. */
@@ -54,8 +55,9 @@ function resourceSteps({ scope, view }: Context, { ready }: Sifted): ResourceSte
  * arguments: the same whatever the order of their keys, and of nothing else.
  * @throws Error when a resource makes steps that cannot be ordered, which is a bug.
  */
-export function makePlan({ goal, desired, observation, targets }: PlanRequest): Plan {
+export function makePlan({ goal, desired, observation, targets: named }: PlanRequest): Plan {
   const scope = scopeOf(goal, fleetForGoal(goal, desired, observation));
+  const targets = targetsForGoal(goal, named, { fleet: scope.desired, seen: observation });
   const restarting = goal.kind === 'reboot' || goal.kind === 'shutdown' ? goal.nodes : [];
   const endsDoormen = goal.kind === 'converge' && goal.only?.includes('doorman') !== false;
   const comingBack = 'back' in goal ? (goal.back ?? []) : [];
@@ -82,7 +84,7 @@ export function makePlan({ goal, desired, observation, targets }: PlanRequest): 
     effects: effectTotals(steps),
     ...(memory.length === 0 ? {} : { memory }),
     diagnostics: [...toldFindings(view), ...scope.resources.flatMap((one) => one.notices?.(view) ?? [])].filter(
-      (one) => scope.isTold?.(one) ?? true,
+      (one) => scope.isTold?.(one, view) ?? true,
     ),
   };
 }

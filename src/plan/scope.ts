@@ -1,10 +1,11 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { subjectNodes } from '../doctor/subject.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import { drainDoors } from '../resources/drain.ts';
 import { keepHold } from '../resources/hold.ts';
 import { identity } from '../resources/identity.ts';
 import { resources } from '../resources/registry.ts';
-import type { Property, Resource, ResourceKind } from '../resources/resource.ts';
+import type { Property, Resource, ResourceKind, View } from '../resources/resource.ts';
 import { sudo } from '../resources/sudo.ts';
 import type { Goal } from './goal.ts';
 import { nodesOf } from './nodes-of.ts';
@@ -22,7 +23,7 @@ export interface Scope {
   /** Whether this property of this kind may be changed. */
   readonly isMeant: (kind: ResourceKind, property: Property) => boolean;
   /** Whether this is worth telling beside the plan; everything where absent. */
-  readonly isTold?: (finding: Diagnostic) => boolean;
+  readonly isTold?: (finding: Diagnostic, view: View) => boolean;
 }
 
 const always: readonly ResourceKind[] = ['hold', 'identity', 'sudo', 'rollback'];
@@ -98,7 +99,9 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         resources: [...resources.filter(({ kind }) => always.includes(kind)), drainDoors(goal)],
         barring: [...always, 'doorman'],
         isMeant: (kind) => kind === 'rollback' || kind === 'doorman',
-        isTold: ({ code }) => code.startsWith('ssh/'),
+        isTold: ({ code, subject = '' }, { asked }) =>
+          code === 'endpoint/door-not-asked' ||
+          (code.startsWith('ssh/') && asked.some((node) => subjectNodes(subject).includes(node))),
       };
     case 'hold':
       return {

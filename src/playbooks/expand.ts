@@ -1,4 +1,4 @@
-import { everyNode, leadersOf } from '../desired/fallback.ts';
+import { everyNode } from '../desired/fallback.ts';
 import { selectNodes } from '../desired/select.ts';
 import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
@@ -193,15 +193,14 @@ function placementPlan(
   };
 }
 
-/** A door is closed on the leader of each layout. What was never published has none. */
+/** A door is closed wherever one is seen; an earlier file may have left one on any node. What was never published has none. */
 function drainPlan(task: Extract<Task, { kind: 'drain' }>, scope: PlayScope, nodes: readonly NodeName[]): Work {
   const meant = meantPlacements(task.placements, scope, nodes).filter(({ publication }) => publication !== undefined);
   const placements = meant.map(({ name }) => name);
-  const leaders = meant.flatMap(leadersOf);
   return {
     kind: 'plan',
     goal: { kind: 'drain', placements, waitMs: task.deadlineMs },
-    targets: inFleetOrder(leaders, scope),
+    targets: placements.length === 0 ? [] : scope.desired.nodes.map(({ name }) => name),
   };
 }
 

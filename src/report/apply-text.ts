@@ -94,7 +94,15 @@ export interface RunCounts {
 }
 
 /** How the run ended, in the words of the exit codes. */
-export type RunEnd = 'done' | 'hands needed' | 'partial' | 'failed' | 'interrupted' | 'nothing changed';
+export type RunEnd =
+  | 'done'
+  | 'hands needed'
+  | 'apply needed'
+  | 'blocked'
+  | 'partial'
+  | 'failed'
+  | 'interrupted'
+  | 'nothing changed';
 
 /** `done: 9 changed, 0 failed, 31 unchanged; the second plan is empty`. */
 export function summaryText(end: RunEnd, counts: RunCounts): string {

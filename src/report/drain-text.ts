@@ -1,53 +1,89 @@
-import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { durationText } from '../doctor/units.ts';
-import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
-import { type Known, known, unknown } from '../model/known.ts';
+import type { DesiredPlacement } from '../model/desired.ts';
+import { type Known, known } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
+import { type DoorLook, doorNodes, unaskedDoor, untoldDoors } from '../resources/door-nodes.ts';
 import { doorsOn, insideSeen, missingDoor } from '../resources/doorman-sights.ts';
+import { leftDoorsOn } from '../resources/left-doors.ts';
 import type { ObservedTarget } from '../resources/resource.ts';
 
 /** The last look of a run that drains, and how long it has waited. */
-export interface DrainLook {
-  readonly fleet: DesiredFleet;
-  readonly seen: FleetObservation;
+export interface DrainLook extends DoorLook {
   readonly waitMs: number;
-  /** The nodes on which doormen of it stand. */
-  readonly leaders: readonly NodeName[];
 }
 
-/** What stands before a placement on one of its leaders; undefined where that leader was not reached. */
-interface SeenDoor {
-  readonly leader: NodeName;
-  readonly found: Known<number | 'open'> | undefined;
+/** What stands before a placement on one node. */
+type SeenDoor = { readonly node: NodeName } & (
+  | { readonly kind: 'known'; readonly inside: number | 'open' }
+  | { readonly kind: 'unknown'; readonly why: string }
+  /** The file puts its door where no doorman has it yet. */
+  | { readonly kind: 'missing'; readonly why: string; readonly isLeft: boolean }
+  /** Nobody could ask that node. */
+  | { readonly kind: 'away' }
+);
+
+/** What all lines about one placement have in common. */
+interface Terms {
+  readonly placement: DesiredPlacement;
+  readonly waitMs: number;
+  /** Where a door is; empty where there is only one line. */
+  readonly where: string;
+  /** What opens a closed door. */
+  readonly opening: string;
 }
 
 /**
- * Whether a placement is drained: who is still inside, and what opens its door again. One line where all of its doors
- * are closed and nobody is inside, else one for each of its leaders.
+ * Whether a placement is drained: who is still inside, what is not known, and what opens its door again. One line where
+ * all of its doors are closed and nobody is inside, else one for each node that has one.
  */
 export function drainLines(placement: DesiredPlacement, look: DrainLook): readonly string[] {
-  const doors = look.leaders.map((leader) => seenDoor(placement, leader, look));
-  const isDrained = doors.every(({ found }) => found?.kind === 'known' && found.value === 0);
+  const { name } = placement;
+  const doors = doorNodes(look, [name]).map((node) => seenDoor(name, node, look));
+  const isDrained = doors.every((door) => door.kind === 'known' && door.inside === 0);
+  const isAsApplied = look.fleet.nodes.every((node) => !hasOther(name, node.name, look));
+  const opening = isAsApplied
+    ? `What opens it: meshwright start ${name}, or the next apply.`
+    : 'What lets clients in again: meshwright apply.';
   const [only, second] = doors;
   if (only === undefined) return [];
-  if (second === undefined || isDrained) return [lineOf(placement, only, { ...look, where: '' })];
-  return doors.map((door) => lineOf(placement, door, { ...look, where: ` on ${door.leader}` }));
+  const terms = { placement, waitMs: look.waitMs, where: '', opening };
+  if (second === undefined || isDrained) return [lineOf(only, terms)];
+  return doors.map((door) => lineOf(door, { ...terms, where: ` on ${door.node}` }));
 }
 
-function seenDoor({ name }: DesiredPlacement, leader: NodeName, { fleet, seen }: DrainLook): SeenDoor {
-  const desired = fleet.nodes.find((node) => node.name === leader);
-  const facts = seen.nodes[leader]?.facts;
-  if (desired === undefined || facts === undefined) return { leader, found: undefined };
-  const target = { desired, facts };
-  const ports = doorsOn(fleet, target).flatMap(({ placement, port }) => (placement === name ? [port] : []));
-  const found = insideAll(ports.map((port) => seenAt(target, port, name)));
-  return { leader, found: found.kind === 'unknown' && found.reason === 'unreachable' ? undefined : found };
+function targetOf(node: NodeName, { fleet, seen }: DoorLook): ObservedTarget | undefined {
+  const desired = fleet.nodes.find(({ name }) => name === node);
+  const facts = Object.hasOwn(seen.nodes, node) ? seen.nodes[node]?.facts : undefined;
+  return desired === undefined || facts === undefined ? undefined : { desired, facts };
 }
 
-/** Closed or open, a door at which its doorman does not stand says nothing of who is inside. */
-function seenAt(target: ObservedTarget, port: number, placement: string): Known<number | 'open'> {
-  const missing = missingDoor(target, port, placement);
-  return missing === undefined ? insideSeen(target, port, placement) : unknown('failed', `${missing}.`);
+/** Whether a node has a door that the file does not have, or the file one that the node does not have yet. */
+function hasOther(name: string, node: NodeName, look: DoorLook): boolean {
+  const target = targetOf(node, look);
+  if (target === undefined) return false;
+  const isLeft = leftDoorsOn(look.fleet, target).some(({ placement }) => placement === name);
+  return isLeft || portsOn(name, target, look).some((port) => missingDoor(target, port, name) !== undefined);
+}
+
+const portsOn = (name: string, target: ObservedTarget, { fleet }: DoorLook): readonly number[] =>
+  doorsOn(fleet, target).flatMap(({ placement, port }) => (placement === name ? [port] : []));
+
+function seenDoor(name: string, node: NodeName, look: DoorLook): SeenDoor {
+  const target = targetOf(node, look);
+  if (target === undefined) return { node, kind: 'away' };
+  const ports = portsOn(name, target, look);
+  // Closed or open, a door at which its doorman does not stand says nothing of who is inside.
+  const standing = ports.filter((port) => missingDoor(target, port, name) === undefined);
+  const [missing] = ports.flatMap((port) => missingDoor(target, port, name) ?? []);
+  const found = insideAll([
+    ...standing.map((port) => insideSeen(target, port, name)),
+    ...untoldDoors(name, target, look).map(({ why }) => why),
+  ]);
+  if (found.kind === 'unknown') {
+    return found.reason === 'unreachable' ? { node, kind: 'away' } : { node, kind: 'unknown', why: found.detail };
+  }
+  if (missing === undefined || found.value !== 0) return { node, kind: 'known', inside: found.value };
+  return { node, kind: 'missing', why: `${missing}.`, isLeft: standing.length > 0 };
 }
 
 /** Of all doors on a node: the first one that is open or of which it is not known, else all who are inside. */
@@ -60,16 +96,30 @@ function insideAll(doors: readonly Known<number | 'open'>[]): Known<number | 'op
   return known(inside);
 }
 
-function lineOf(
-  { name }: DesiredPlacement,
-  { leader, found }: SeenDoor,
-  { waitMs, where }: { readonly waitMs: number; readonly where: string },
+function lineOf(door: SeenDoor, { placement, waitMs, where, opening }: Terms): string {
+  const { name } = placement;
+  switch (door.kind) {
+    case 'away': {
+      const { detail, hint } = unaskedDoor(placement, door.node);
+      return `${name}: ${detail.charAt(0).toLowerCase()}${detail.slice(1)} ${hint}`;
+    }
+    case 'unknown':
+      return `${name}: nobody can say who is inside${where}. ${door.why} ${opening}`;
+    case 'missing': {
+      const left = door.isLeft ? ' The door that an earlier file has left there is closed, and nobody is inside.' : '';
+      return `${name} is not drained${where}. ${door.why}${left} First meshwright apply, then meshwright drain ${name}.`;
+    }
+    case 'known':
+      return insideLine(door, { name, waitMs, where, opening });
+  }
+}
+
+function insideLine(
+  { node, inside }: Extract<SeenDoor, { kind: 'known' }>,
+  { name, waitMs, where, opening }: Omit<Terms, 'placement'> & { readonly name: string },
 ): string {
-  const opening = `What opens it: meshwright start ${name}, or the next apply.`;
-  if (found === undefined) return `${name}: its leader ${leader} could not be observed.`;
-  if (found.kind === 'unknown') return `${name}: nobody can say who is inside${where}. ${found.detail} ${opening}`;
-  if (found.value === 'open') return `${name} is not drained: its door on ${leader} is open.`;
-  if (found.value === 0) return `${name} is drained${where}: its door is closed, and nobody is inside. ${opening}`;
-  const told = `${name} is not drained${where}: ${found.value} inside after ${durationText(waitMs)}.`;
+  if (inside === 'open') return `${name} is not drained: its door on ${node} is open.`;
+  if (inside === 0) return `${name} is drained${where}: its door is closed, and nobody is inside. ${opening}`;
+  const told = `${name} is not drained${where}: ${inside} inside after ${durationText(waitMs)}.`;
   return `${told} Its door stays closed; drain it again to wait longer. ${opening}`;
 }

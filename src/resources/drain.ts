@@ -1,9 +1,11 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { doorAddress, drainedReason, insideAddress } from '../mesh/doors.ts';
 import type { Step } from '../model/step.ts';
 import { closedText } from '../script/doorman-files.ts';
 import { closedFile } from '../script/doorman-paths.ts';
 import { buildStep, gateStep } from './build-step.ts';
 import { changedProperties, patchesOf } from './change.ts';
+import { type DoorLook, doorNodes, unaskedDoor, untoldDoors } from './door-nodes.ts';
 import { doorsOn, insideSeen, missingDoor } from './doorman-sights.ts';
 import type { Blocker, ObservedTarget, Property, Resource, View } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
@@ -22,6 +24,37 @@ interface Drained {
   readonly port: number;
   readonly placement: string;
 }
+
+/** Something that may be such a door, put there by an earlier file: who is inside is not known, nor can it be closed. */
+const untoldOf = (view: View, { placements }: DrainWish): readonly Property[] =>
+  view.targets.flatMap((target) =>
+    placements.flatMap((placement) =>
+      untoldDoors(placement, target, lookOf(view)).map(
+        ({ address, why }): Property => ({
+          node: target.desired.name,
+          address,
+          desired: 0,
+          observed: why,
+          from: 'unknown',
+          to: 'closed, nobody inside',
+          reason: 'drain',
+          why: why.detail,
+        }),
+      ),
+    ),
+  );
+
+const lookOf = ({ desired, observation }: View): DoorLook => ({ fleet: desired, seen: observation });
+
+/** Macs that nobody could ask, for each placement that may have a door there. */
+const unaskedOf = (view: View, { placements }: DrainWish): readonly Diagnostic[] =>
+  view.desired.placements
+    .filter(({ name }) => placements.includes(name))
+    .flatMap((placement) =>
+      doorNodes(lookOf(view), [placement.name])
+        .filter((node) => view.asked.includes(node) && !view.targets.some(({ desired }) => desired.name === node))
+        .map((node) => unaskedDoor(placement, node)),
+    );
 
 const drainedOf = ({ desired, targets }: View, { placements }: DrainWish): readonly Drained[] =>
   targets.flatMap((target) =>
@@ -56,7 +89,7 @@ function blockersOf({ target, port, placement }: Drained): readonly Blocker[] {
       node: target.desired.name,
       resource: 'doorman',
       address: insideAddress(port, placement),
-      action: `${missing}: meshwright apply`,
+      action: `${missing}: meshwright apply, then meshwright drain ${placement}`,
       isHands: false,
       peers: [],
       blocks: [],
@@ -95,7 +128,7 @@ function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly 
 export const drainDoors = (wish: DrainWish): Resource => ({
   kind: 'doorman',
   after: ['identity', 'sudo'],
-  properties: (view) => drainedOf(view, wish).map(propertyOf),
+  properties: (view) => [...drainedOf(view, wish).map(propertyOf), ...untoldOf(view, wish)],
   steps: (changes, view) => ({
     steps: drainedOf(view, wish).flatMap((one) =>
       changedProperties(changes, [propertyOf(one)]).flatMap((made) => stepsOf(one, made, wish)),
@@ -103,4 +136,5 @@ export const drainDoors = (wish: DrainWish): Resource => ({
     rescues: [],
   }),
   blockers: (view) => drainedOf(view, wish).flatMap(blockersOf),
+  notices: (view) => unaskedOf(view, wish),
 });

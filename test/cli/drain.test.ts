@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { pairFile } from '../scenarios/converge-file.ts';
+import { fileText, first, pairFile } from '../scenarios/converge-file.ts';
 import { publish, writePublishedSources } from '../scenarios/published-sources.ts';
 import { endPlace } from './fleet.ts';
 import { meshwright } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
 
+const file = (port: number) => pairFile((value) => publish(value, { access: 'anybody', port }));
+const flat = (text: string): string => text.replace(/\s+/g, ' ');
+
 let place: Place;
 const run = (...words: string[]) => meshwright(place, [...words, '--sim']);
 beforeAll(async () => {
-  place = await placeWithPair(pairFile((file) => publish(file, { access: 'anybody' })));
+  place = await placeWithPair(file(8_080));
   await writePublishedSources(place.folder);
   const ran = await run('apply', '--yes');
   expect([ran.code, ran.stderr]).toEqual([0, '']);
@@ -21,8 +24,8 @@ it('drain closes the door, says so twice, shows in doctor, keeps ask and bench, 
 }, async () => {
   const drained = await run('drain', 'chat', '--yes');
   expect([drained.code, drained.stderr]).toEqual([0, '']);
-  expect(drained.stdout.replace(/\s+/g, ' ')).toContain(
-    'chat is drained: its door is closed, and nobody is inside. What opens it: meshwright start chat, or the next apply.',
+  expect(flat(drained.stdout)).toContain(
+    'chat is drained: its door is closed, and nobody is inside. What opens it: meshwright start chat --sim, or the next apply.',
   );
   const again = await run('drain', '--all');
   expect([again.code, again.stderr]).toEqual([0, '']);
@@ -40,4 +43,25 @@ it('drain closes the door, says so twice, shows in doctor, keeps ask and bench, 
   expect([started.code, started.stderr]).toEqual([0, '']);
   expect(started.stdout).toContain('doorman/8080/chat/door');
   expect((await run('doctor')).stdout).not.toContain('503');
+});
+
+it('drain says what an apply has to bring first, and which Mac nobody could ask', { timeout: 120_000 }, async () => {
+  place.write('cluster.yaml', fileText(file(8_090)));
+  const moved = await run('drain', 'chat', '--yes');
+  expect([moved.code, moved.stderr]).toEqual([3, '']);
+  const said = flat(moved.stdout);
+  expect(said).toContain('An apply comes first (1)');
+  expect(said).toContain('apply needed: 1 changed');
+  expect(said).toContain('First meshwright apply --sim, then meshwright drain chat --sim.');
+  expect(said).not.toMatch(/hands|Not for apply/);
+  place.write('cluster.yaml', fileText(file(8_080)));
+  expect((await meshwright(place, ['sim', 'fault', 'power-cut', first])).code).toBe(0);
+  const away = await run('drain', 'chat', '--yes');
+  expect(away.code).toBe(1);
+  expect(flat(away.stdout)).toContain(`chat: nobody could ask ${first} whether the door of chat there is closed`);
+  expect(flat(away.stdout)).toContain(`Bring ${first} back, then: meshwright drain chat --sim.`);
+  const document: { readonly diagnostics: readonly { readonly code: string }[] } = JSON.parse(
+    (await run('drain', 'chat', '--yes', '--json')).stdout,
+  );
+  expect(document.diagnostics.map(({ code }) => code)).toContain('endpoint/door-not-asked');
 });

@@ -5,6 +5,7 @@ import type { FleetObservation } from '../../doctor/fleet-observation.ts';
 import type { DesiredPlacement } from '../../model/desired.ts';
 import type { Playbook } from '../../playbooks/playbook.ts';
 import { drainLines } from '../../report/drain-text.ts';
+import { doorNodes } from '../../resources/door-nodes.ts';
 import { actOn } from '../act-on.ts';
 import { namedPlacements } from '../placements.ts';
 import { settleFromLock } from '../settle-cluster.ts';
@@ -20,9 +21,10 @@ export const drain: VerbBody = (run) => {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
   const wanted = publishedOf(run, namedPlacements(run, fleet));
-  const leaders = wanted.flatMap(leadersOf);
-  const targets = fleet.nodes.map(({ name }) => name).filter((name) => leaders.includes(name));
   const placements = wanted.map(({ name }) => name);
+  // An earlier file may have left a door on any of them.
+  const targets = fleet.nodes.map(({ name }) => name);
+  const leaders = wanted.flatMap(leadersOf);
   const { deadline } = run.options;
   const looking: Run = { ...run, options: { ...run.options, deadline: Math.min(deadline, longestLookMs) } };
   const ways = openWays(looking, cluster.opened);
@@ -31,12 +33,11 @@ export const drain: VerbBody = (run) => {
     playbook: within(shippedPlaybook('drain'), deadline),
     scope: { desired: fleet, targets, placements },
     named: ['interrupt' as const],
-    judged: targets,
+    judged: targets.filter((name) => leaders.includes(name)),
+    judgedAt: (seen: FleetObservation) => doorNodes({ fleet, seen }, placements),
     goal: { kind: 'drain' as const, placements, waitMs: deadline },
     lastWords: (seen: FleetObservation) =>
-      wanted.flatMap((placement) =>
-        drainLines(placement, { fleet, seen, waitMs: deadline, leaders: leadersOf(placement) }),
-      ),
+      wanted.flatMap((placement) => drainLines(placement, { fleet, seen, waitMs: deadline })),
   };
   return actOn(looking, action, { cluster, ways });
 };

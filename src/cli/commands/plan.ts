@@ -31,7 +31,8 @@ export const plan: VerbBody = async (run) => {
   if (run.options.json) showJsonText(run.console, document);
   const lock = { shown: lockPlace.shown, additions };
   showPlan(run, looked.plan, { isSimulated, lock, budgets: looked.budgets, next: nextLines(run, saved) });
-  if (!run.options.json && isSimulated && looked.plan.blockers.length > 0) run.console.out(mendingText);
+  const isForHands = looked.plan.blockers.some(({ isHands }) => isHands);
+  if (!run.options.json && isSimulated && isForHands) run.console.out(mendingText);
   const judged = { goal: 'converge' as const, ...looked, fleet, targets };
   return run.own['detailedExitcode'] === true ? codeForPending(judged, additions) : codeForLook(judged);
 };

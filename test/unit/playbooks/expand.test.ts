@@ -100,12 +100,12 @@ describe('a task', () => {
     expect(backOf(start, { kind: 'stop' })).toEqual([]);
   });
 
-  it('that drains takes what is published, on its leader alone', () => {
+  it('that drains takes what is published, and looks for its doors on every node', () => {
     const drain = { kind: 'drain', deadlineMs: 60_000 } as const;
     expect(expand(drain)).toEqual({
       kind: 'plan',
       goal: { kind: 'drain', placements: ['qwen'], waitMs: 60_000 },
-      targets: names('studio-3'),
+      targets: names('studio-1', 'studio-2', 'studio-3', 'studio-4'),
     });
     expect(expandTask(drain, onTargets('studio-4'), names('studio-4'))).toMatchObject({
       goal: { placements: [] },

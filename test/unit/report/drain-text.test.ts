@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../src/model/fact-values.ts';
+import { nodeName } from '../../../src/model/node.ts';
 import { drainLines } from '../../../src/report/drain-text.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
 import { doormanSight, doorSight } from '../doorman/door-sight.ts';
@@ -11,19 +12,20 @@ const closed = '/Library/Application Support/meshwright/doorman/8080/closed/qwen
 
 /** What is said when this is seen of the leader. */
 function said(seen: Partial<FactValues>): string {
-  const values = { 'studio-3': { ...settledValues()['studio-3'], ...seen } as FactValues };
-  const [line, ...more] = drainLines(qwen, {
-    fleet: rack,
-    seen: observedFleet({ values }),
-    waitMs: 90_000,
-    leaders: qwen.nodes.slice(0, 1),
-  });
+  const values = { ...settledValues(), 'studio-3': { ...settledValues()['studio-3'], ...seen } as FactValues };
+  const [line, ...more] = drainLines(qwen, { fleet: rack, seen: observedFleet({ values }), waitMs: 90_000 });
   expect(more).toEqual([]);
   return line ?? '';
 }
 
 const files: FactValues['files'] = [{ path: closed, digest: '00', state: 'intact' }];
 const services: FactValues['services'] = [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7 }];
+/** What is said of the leader that nobody could ask. */
+const awayLine = [
+  'qwen: nobody could ask studio-3 whether the door of qwen there is closed, and who is inside: it may still let',
+  'clients in, now or as soon as that Mac is back. Bring studio-3 back, then: meshwright drain qwen. Where it is gone',
+  'for good, take it out of the nodes of qwen in the file.',
+].join(' ');
 const inside = (running: number): FactValues['doormen'] => [doormanSight([doorSight({ placement: 'qwen', running })])];
 
 describe('the verdict of a drain', () => {
@@ -43,14 +45,8 @@ describe('the verdict of a drain', () => {
     expect(said({ services, doormen: inside(0) })).toBe('qwen is not drained: its door on studio-3 is open.');
     const silent: FactValues['doormen'] = [{ kind: 'silent', port: 8_080, reason: 'no answer in time' }];
     expect(said({ files, services, doormen: silent })).toMatch(/^qwen: nobody can say who is inside\. The doorman at/);
-    expect(
-      drainLines(qwen, {
-        fleet: rack,
-        seen: { ...observedFleet({ values: {} }), nodes: {} },
-        waitMs: 1,
-        leaders: qwen.nodes.slice(0, 1),
-      }),
-    ).toEqual(['qwen: its leader studio-3 could not be observed.']);
+    const seen = observedFleet({ values: settledValues(), unreachable: ['studio-3'] });
+    expect(drainLines(qwen, { fleet: rack, seen, waitMs: 1 })).toEqual([awayLine]);
   });
 
   it('counts who is inside at the door that an endpoint has left, and knows nothing where no doorman has it', () => {
@@ -62,28 +58,69 @@ describe('the verdict of a drain', () => {
     expect(said({ ...beside, files: [...files, ...left] })).toMatch(/^qwen is not drained: 3 inside after 90 s\./);
     expect(said({ ...beside, files })).toBe('qwen is not drained: its door on studio-3 is open.');
     const others = { ...beside, services: [service(8_070, 'qwen'), service(8_080, 'chat')] };
-    const unknown =
-      'qwen: nobody can say who is inside. The doorman at port 8080 does not have qwen behind it yet. What';
+    expect(said({ ...others, files: left })).toMatch(/^qwen is not drained: 3 inside after 90 s\./);
+    const missing = 'qwen is not drained. The doorman at port 8080 does not have qwen behind it yet.';
+    const first = 'First meshwright apply, then meshwright drain qwen.';
+    const gone = 'The door that an earlier file has left there is closed, and nobody is inside.';
+    const empty = doormanSight([doorSight({ placement: 'qwen', running: 0 })], 8_070);
     for (const kept of [left, [...files, ...left]]) {
-      expect(said({ ...others, files: kept })).toContain(unknown);
+      expect(said({ ...others, doormen: [empty], files: kept })).toBe(`${missing} ${gone} ${first}`);
     }
+    const alone = { services: [service(8_080, 'chat')], doormen: inside(0) };
+    expect(said({ ...alone, files })).toBe(`${missing} ${first}`);
   });
 
   it('is told leader by leader where one of them is away or not drained, and once where both are', () => {
     const [first, second] = [settledValues()['studio-3'], settledValues()['studio-2']];
     const drained = { files, services, doormen: inside(0) };
+    const placement = { ...qwen, fallback: { nodes: ['studio-2', 'studio-3'].map(nodeName), contextTokens: 2_048 } };
+    const fleet = { ...rack, placements: [placement] };
     const both = (one: Partial<FactValues>, unreachable: readonly string[] = []): readonly string[] => {
-      const values = { 'studio-3': { ...first, ...one }, 'studio-2': { ...second, ...drained } };
+      const values = { ...settledValues(), 'studio-3': { ...first, ...one }, 'studio-2': { ...second, ...drained } };
       const seen = observedFleet({ values: values as Record<string, FactValues>, unreachable });
-      return drainLines(qwen, { fleet: rack, seen, waitMs: 90_000, leaders: qwen.nodes });
+      return drainLines(placement, { fleet, seen, waitMs: 90_000 });
     };
     const opening = 'What opens it: meshwright start qwen, or the next apply.';
     const other = `qwen is drained on studio-2: its door is closed, and nobody is inside. ${opening}`;
     expect(both(drained)).toEqual([`qwen is drained: its door is closed, and nobody is inside. ${opening}`]);
-    expect(both({}, ['studio-3'])).toEqual(['qwen: its leader studio-3 could not be observed.', other]);
+    expect(both({}, ['studio-3'])).toEqual([other, awayLine]);
     expect(both({ files, services, doormen: inside(2) })).toEqual([
-      expect.stringMatching(/^qwen is not drained on studio-3: 2 inside after 90 s\. /),
       other,
+      expect.stringMatching(/^qwen is not drained on studio-3: 2 inside after 90 s\. /),
+    ]);
+  });
+
+  it('counts a door that an earlier file has left on another Mac, and knows nothing of one that nobody could ask', () => {
+    const drained = { files, services, doormen: inside(0) };
+    const behind = [{ label: 'dev.meshwright.doorman.8080', state: 'running', pid: 7, behind: ['qwen'] }] as const;
+    const lines = (former: Partial<FactValues>, unreachable: readonly string[] = []): readonly string[] => {
+      const all = settledValues();
+      const shown = {
+        ...all,
+        'studio-3': { ...all['studio-3'], ...drained },
+        'studio-1': { ...all['studio-1'], ...former },
+      };
+      const seen = observedFleet({ values: shown as Record<string, FactValues>, unreachable });
+      return drainLines(qwen, { fleet: rack, seen, waitMs: 90_000 });
+    };
+    const nobody = 'its door is closed, and nobody is inside.';
+    const [byStart, byApply] = [
+      'What opens it: meshwright start qwen, or the next apply.',
+      'What lets clients in again: meshwright apply.',
+    ];
+    expect(lines({})).toEqual([`qwen is drained: ${nobody} ${byStart}`]);
+    expect(lines({ services: behind })).toEqual([
+      'qwen is not drained: its door on studio-1 is open.',
+      `qwen is drained on studio-3: ${nobody} ${byApply}`,
+    ]);
+    expect(lines({ ...drained, services: behind })).toEqual([`qwen is drained: ${nobody} ${byApply}`]);
+    const silent = { label: 'dev.meshwright.doorman.8070', state: 'running', pid: 7 } as const;
+    expect(lines({ services: [silent] })).toEqual([`qwen is drained: ${nobody} ${byStart}`]);
+    expect(lines({}, ['studio-1'])).toEqual([
+      expect.stringMatching(
+        /^qwen: nobody could ask studio-1 whether an earlier file has left a door of qwen there: one may still let .* take it out of the file\.$/,
+      ),
+      `qwen is drained on studio-3: ${nobody} ${byStart}`,
     ]);
   });
 });

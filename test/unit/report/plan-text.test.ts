@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
+import { neededFor } from '../../../src/report/blocker-lines.ts';
 import { denialText, effectTexts } from '../../../src/report/effect-lines.ts';
 import { type PlanTextInput, planText } from '../../../src/report/plan-text.ts';
 import { anyDigest, blocker, change, planOf, step } from './plan-builder.ts';
@@ -85,6 +86,27 @@ describe('a plan as text', () => {
     const text = show(full, { lock: { shown: 'cluster.lock', additions: ['model kimi-k2: 12 files, 735 GB'] } });
     expect(widest(text)).toBeLessThanOrEqual(80);
     await expect(text).toMatchFileSnapshot('golden/plan-full.txt');
+  });
+
+  it('has what an apply brings by itself between the work of hands and the rest', () => {
+    const isHands = false;
+    const missing = blocker('studio-2', { code: 'plan/not-converged', isHands, action: 'Type: meshwright apply' });
+    const [hands, held] = [blocker('studio-3'), blocker('studio-1', { code: 'macos/outside-accept', isHands })];
+    const titles = show(planOf({ blockers: [held, missing, hands] }))
+      .split('\n')
+      .filter((line) => /^\S.*\(\d\)/.test(line));
+    expect(titles.map((line) => line.replace(/ {3}.*/, ''))).toEqual([
+      'Hands needed at the rack (1)',
+      'An apply comes first (1)',
+      'Not for apply (1)',
+    ]);
+    expect([[], [held, missing, hands], [held, missing], [missing], [held]].map(neededFor)).toEqual([
+      undefined,
+      'hands needed',
+      'blocked',
+      'apply needed',
+      'blocked',
+    ]);
   });
 
   it('fits a phone', async () => {
