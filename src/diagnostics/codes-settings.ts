@@ -53,7 +53,7 @@ export const settingCodes = {
     severity: 'error',
     summary: 'Something in the background uses the disk, and the file wants it stopped.',
     cause:
-      'Spotlight reads every file of a model that was copied, and Time Machine copies it once more, while ranks load it.',
+      'Spotlight reads every file of a model that was copied, and Time Machine copies it once more, while ranks load it; what looks through photos takes disk, memory and GPU in a session at the screen.',
     hint: 'Stop it with meshwright apply.',
   },
   'firewall/on': {

@@ -31,7 +31,7 @@ const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
   filevault: ['filevault'],
   firewall: ['firewall'],
   hold: ['hold'],
-  background: ['spotlight', 'time-machine'],
+  background: ['spotlight', 'time-machine', 'photos-analysis'],
   identity: ['identity'],
   login: ['automatic-login'],
   macos: ['macos-version'],
@@ -93,6 +93,7 @@ const ownSources: Partial<Readonly<Record<FactName, string>>> = {
   'remote-login': 'launchctl print system/com.openssh.sshd',
   firewall: 'socketfilterfw --getglobalstate',
   spotlight: 'mdutil -a -s',
+  'photos-analysis': 'launchctl print-disabled user/$(id -u)',
   'time-machine': 'defaults read /Library/Preferences/com.apple.TimeMachine AutoBackup',
   'wired-limit': 'sysctl iogpu.wired_limit_mb',
 };

@@ -20,6 +20,7 @@ const settings = [
   'firewall',
   'spotlight',
   'backups',
+  'photos',
   'search-path',
 ];
 

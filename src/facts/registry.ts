@@ -27,6 +27,7 @@ import { names } from './names.ts';
 import { networkServices } from './network-services.ts';
 import { otherRdmaDevices } from './other-rdma-devices.ts';
 import { panicReports } from './panic-reports.ts';
+import { photosAnalysis } from './photos-analysis.ts';
 import { placements } from './placements.ts';
 import { power } from './power.ts';
 import { placementMembers, unaskedMembers } from './probes/ours.ts';
@@ -87,6 +88,7 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   firewall,
   spotlight,
   'time-machine': timeMachine,
+  'photos-analysis': photosAnalysis,
   'panic-reports': panicReports,
   jobs,
   leases,

@@ -118,7 +118,7 @@ export interface ClusterSpec {
      */
     firewall?: 'keep' | 'disabled';
     /**
-     * stop: Spotlight indexes no volume and Time Machine makes no backups by itself, which read and write the disk while models are loaded. keep: as each Mac has it. Photos analysis only runs in a session of a user at the screen, and is left alone.
+     * stop: Spotlight indexes no volume, Time Machine makes no backups by itself, and launchd starts none of the agents that look through photos in sessions of the ssh user at the screen, as automatic login begins one; all of these read and write the disk while models are loaded. An agent that runs at that moment goes on until that user logs out or the Mac restarts, and the Photos app may start it again. keep: as each Mac has it.
      */
     backgroundServices?: 'keep' | 'stop';
     /**

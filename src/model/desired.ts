@@ -224,7 +224,7 @@ export interface DesiredFleet {
     readonly automaticLogin?: 'required' | 'disabled';
     readonly screenSharing?: 'enabled' | 'disabled';
     readonly firewall?: 'disabled';
-    /** Spotlight's indexing and backups of Time Machine. */
+    /** Spotlight's indexing, backups of Time Machine, and analysis of photos. */
     readonly backgroundServices?: 'stop';
     /** There where the file has something for it to keep; absent where the file wants none. */
     readonly keeper?: 'auto';

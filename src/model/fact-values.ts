@@ -7,6 +7,7 @@ import type {
   AutomaticLogin,
   ClockOffset,
   MacNames,
+  PhotosAgent,
   PowerSettings,
   ScreenSharing,
   SpotlightVolume,
@@ -272,10 +273,9 @@ export interface FactValues {
   readonly 'screen-sharing': ScreenSharing;
   /** Whether launchd starts sshd for a new connection. */
   readonly 'remote-login': 'on' | 'off';
-  /** What Spotlight does with each volume. */
   readonly spotlight: readonly SpotlightVolume[];
-  /** Whether Time Machine makes backups by itself. */
   readonly 'time-machine': 'on' | 'off';
+  readonly 'photos-analysis': readonly PhotosAgent[];
   /** The last ones, oldest first. */
   readonly 'panic-reports': readonly PanicReport[];
   /** The application firewall; `blocks-all` lets in nothing that it need not. */

@@ -36,6 +36,12 @@ export interface SpotlightVolume {
   readonly state: 'on' | 'off' | 'other';
 }
 
+/** One agent that looks through photos, and whether launchd starts it in a session of the ssh user at the screen. */
+export interface PhotosAgent {
+  readonly agent: string;
+  readonly state: 'on' | 'off';
+}
+
 /** The node's wall clock minus the controller's, with the half-width of what one observation can resolve. */
 export interface ClockOffset {
   readonly offsetMs: number;

@@ -78,6 +78,7 @@ export const baselineKeys = [
   'disabled-services',
   'spotlight',
   'time-machine',
+  'photos-analysis',
   'opt-folder',
   'updates',
   'names',

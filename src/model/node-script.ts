@@ -80,6 +80,7 @@ export interface ScriptArgs {
   readonly 'stop-firewall': Readonly<Record<string, never>>;
   readonly 'stop-spotlight': Readonly<Record<string, never>>;
   readonly 'stop-backups': Readonly<Record<string, never>>;
+  readonly 'stop-photos-analysis': Readonly<Record<string, never>>;
   readonly 'set-wired-limit': { readonly megabytes: number };
   /** All three layers; a layer that is gone already is no error. `members` are taken out before it is destroyed. */
   readonly 'remove-bridge': {

@@ -87,6 +87,7 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   'other-rdma-devices': (names) => orNone([names]),
   spotlight: (volumes) => [volumes.map(({ volume, state }) => `${volume} ${state}`)],
   'time-machine': (state) => [state],
+  'photos-analysis': (agents) => [agents.map(({ agent, state }) => `${agent} ${state}`)],
   'panic-reports': (reports) =>
     orNone([reports.map(({ name, reason }) => (reason === undefined ? name : `${name}: ${reason}`))]),
   'foreign-daemons': (daemons) =>

@@ -1,5 +1,6 @@
 import { spotlightState } from '../doctor/spotlight-state.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import { mapKnown } from './seen-fact.ts';
 import { settingResource } from './setting.ts';
 
 const wanted = ({ system }: DesiredFleet): 'off' | undefined =>
@@ -25,4 +26,15 @@ export const timeMachine = settingResource<'on' | 'off'>({
   words: (value) => (value === 'on' ? 'makes backups by itself' : 'makes no backups by itself'),
   key,
   call: () => ({ name: 'stop-backups', args: {} }),
+});
+
+/** The agents that look through photos, in a session of the ssh user. @see launchctl(1): disable */
+export const photosAnalysis = settingResource<'on' | 'off'>({
+  kind: 'photos-analysis',
+  wanted,
+  observed: (facts) =>
+    mapKnown(facts['photos-analysis'], (agents) => (agents.some(({ state }) => state === 'on') ? 'on' : 'off')),
+  words: (value) => (value === 'on' ? 'may look through photos' : 'looks through no photos'),
+  key,
+  call: () => ({ name: 'stop-photos-analysis', args: {} }),
 });

@@ -35,6 +35,8 @@ export const baselineNow: Readonly<Record<BaselineKey, (facts: Facts, before: st
   'disabled-services': compared,
   spotlight: volumesNow,
   'time-machine': (facts) => facts['time-machine'],
+  'photos-analysis': (facts) =>
+    mapKnown(facts['photos-analysis'], (agents) => agents.map(({ agent, state }) => `${agent} ${state}`).join('\n')),
   'opt-folder': compared,
   updates: (facts) => facts['automatic-updates'],
   names: (facts) =>

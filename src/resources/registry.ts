@@ -1,4 +1,4 @@
-import { spotlight, timeMachine } from './background-services.ts';
+import { photosAnalysis, spotlight, timeMachine } from './background-services.ts';
 import { clock } from './clock.ts';
 import { doorman } from './doorman.ts';
 import { filevault } from './filevault.ts';
@@ -44,6 +44,7 @@ export const resources: readonly Resource[] = [
   firewall,
   spotlight,
   timeMachine,
+  photosAnalysis,
   foreignDaemon,
   thunderboltBridge,
   rdma,

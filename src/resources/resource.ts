@@ -29,6 +29,7 @@ export type ResourceKind =
   | 'firewall'
   | 'spotlight'
   | 'time-machine'
+  | 'photos-analysis'
   | 'foreign-daemon'
   | 'thunderbolt-bridge'
   | 'rdma'

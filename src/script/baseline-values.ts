@@ -6,6 +6,7 @@
 import type { BaselineKey } from '../model/node-records.ts';
 import { settingValues } from './baseline-settings.ts';
 import { pathWord, place, tool } from './node-paths.ts';
+import { readPhotosAgents, restorePhotosAgents } from './photos-agents.ts';
 
 /** One value of a Mac that apply changes. */
 export interface BaselineValue {
@@ -83,6 +84,7 @@ case $(${pathWord(tool.defaults)} read ${pathWord(place.timeMachine)} AutoBackup
 (1) printf 'on\\n' ;; (0 | '') printf 'off\\n' ;; (*) exit 1 ;; esac`,
     restore: `case $v in (on) ${pathWord(tool.tmutil)} enable ;; (off) ${pathWord(tool.tmutil)} disable ;; (*) return 1 ;; esac`,
   },
+  { key: 'photos-analysis', read: readPhotosAgents, restore: restorePhotosAgents },
   {
     key: 'opt-folder',
     read: `if [ -e ${pathWord(place.optParent)} ]; then printf 'there\\n'; else printf 'missing\\n'; fi`,

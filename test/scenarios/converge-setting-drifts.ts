@@ -67,6 +67,12 @@ export const settingDrifts: readonly Drift[] = [
     make: ({ asRoot }) => asRoot('"$R/usr/bin/tmutil" enable'),
   },
   {
+    of: 'photos-analysis',
+    what: 'somebody let photos be looked through again',
+    batch: 'settings',
+    make: ({ asRoot }) => asRoot('"$R/bin/launchctl" enable user/501/com.apple.photoanalysisd'),
+  },
+  {
     of: 'firewall',
     what: 'somebody switched the firewall on',
     batch: 'settings',

@@ -75,7 +75,7 @@ export const pmsetCap: Probe = {
   maxBytes: 16_384,
 };
 
-/** Updates, automatic login, names, Screen Sharing, firewall, Spotlight and backups: one record each; and panics. */
+/** Updates, automatic login, names, Screen Sharing, firewall, Spotlight, photos and backups: one record each; and panics. */
 export const nodeSettings: Probe = {
   name: 'node-settings',
   ask: [tool.sh, '-c', nodeSettingsScript],

@@ -17,7 +17,7 @@ const remoteLoginLabel = 'com.openssh.sshd';
  * What macOS guards by privacy looks readable until it is opened, and `defaults` then calls its keys unset.
  *
  * @see defaults(1): what cfprefsd holds counts at once, the file on the disk follows
- * @see launchctl(1): print, print-disabled
+ * @see launchctl(1): print, print-disabled; the user may ask for the domain of his own uid
  */
 export const nodeSettingsScript = `trap "kill -9 \\$! 2>/dev/null; wait; exit 142" ALRM HUP TERM
 said() {
@@ -49,6 +49,13 @@ ${pathWord(tool.socketfilterfw)} --getglobalstate >settings 2>&1 &
 said firewall ""
 ${pathWord(tool.mdutil)} -a -s >settings 2>&1 &
 said spotlight ""
+${pathWord(tool.id)} -u >settings 2>&1 &
+if wait "$!" && read -r u <settings; then
+  ${pathWord(tool.launchctl)} print-disabled "user/$u" >settings 2>&1 &
+  said photos "analysisd\\""
+else
+  printf "photos 1\\n"
+fi
 preference backups ${pathWord(place.timeMachine)} AutoBackup
 printf "search-path 0\\n"
 IFS=:

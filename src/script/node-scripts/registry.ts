@@ -31,7 +31,7 @@ import { setScreenSharing } from './set-screen-sharing.ts';
 import { setUpdates } from './set-updates.ts';
 import { setWiredLimit } from './set-wired-limit.ts';
 import { settleRollback } from './settle-rollback.ts';
-import { stopBackups, stopSpotlight } from './stop-background-services.ts';
+import { stopBackups, stopPhotosAnalysis, stopSpotlight } from './stop-background-services.ts';
 import { stopDaemon } from './stop-daemon.ts';
 import { stopFirewall } from './stop-firewall.ts';
 import { stopRank } from './stop-rank.ts';
@@ -50,6 +50,7 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'stop-firewall': stopFirewall,
   'stop-spotlight': stopSpotlight,
   'stop-backups': stopBackups,
+  'stop-photos-analysis': stopPhotosAnalysis,
   'set-wired-limit': setWiredLimit,
   'remove-bridge': removeBridge,
   'set-link-address': setLinkAddress,

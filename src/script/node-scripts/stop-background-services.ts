@@ -1,4 +1,5 @@
 import { pathWord, place, tool } from '../node-paths.ts';
+import { stopPhotosAgents } from '../photos-agents.ts';
 
 /** Switches Spotlight's index of every volume off. What it had stays on the disk. @see mdutil(1) */
 export const stopSpotlight = (): string => `isoff() {
@@ -34,3 +35,6 @@ isoff && unchanged
 must tmutil ${pathWord(tool.tmutil)} disable
 isoff || failed tmutil 'tmutil took the setting and shows another one'
 changed`;
+
+/** Keeps launchd from starting what looks through photos, in the next session of the ssh user at the screen. */
+export const stopPhotosAnalysis = (): string => stopPhotosAgents;

@@ -1,4 +1,4 @@
-import { overridesPath } from '../launchd/overrides.ts';
+import { agentOverridesPath, agentUser, overridesPath } from '../launchd/overrides.ts';
 import type { MacState } from '../mac.ts';
 import { seededInteger } from '../seed.ts';
 import { apple, capture, published, unconfirmed } from './source.ts';
@@ -38,9 +38,17 @@ const writes: Writes = {
       match: "'2:disable system/'*",
       source: unconfirmed('launchctl bootstrap of a disabled service: "119: Service is disabled", exit 119'),
     },
+    { form: 'enable user/UID/LABEL', match: `'2:enable user/${agentUser}/'*`, source: manual },
+    { form: 'disable user/UID/LABEL', match: `'2:disable user/${agentUser}/'*`, source: manual },
   ],
   write: () => undefined,
 };
+
+/** Prints the overrides in a file. */
+const printDisabled = (path: string): string =>
+  `printf 'disabled services = {\\n'; f="$r${path}"; [ ! -f "$f" ] || /usr/bin/awk -F '[<>]' ` +
+  `'/<key>/ { k = $3 } /<true[/]>/ { print "\\t\\"" k "\\" => disabled" } /<false[/]>/ { print "\\t\\"" k "\\" => enabled" }' "$f"; ` +
+  `printf '}\\n'; exit 0`;
 
 /** What launchd prints of sshd while Remote Login is on; without it, it knows of no such service. */
 const remoteLogin = (mac: MacState): Row => ({
@@ -92,11 +100,13 @@ export const launchctl: TableTool = {
     },
     {
       match: "'2:print-disabled system'",
-      body:
-        `printf 'disabled services = {\\n'; f="$r${overridesPath}"; [ ! -f "$f" ] || /usr/bin/awk -F '[<>]' ` +
-        `'/<key>/ { k = $3 } /<true[/]>/ { print "\\t\\"" k "\\" => disabled" } /<false[/]>/ { print "\\t\\"" k "\\" => enabled" }' "$f"; ` +
-        `printf '}\\n'; exit 0`,
+      body: printDisabled(overridesPath),
       source: unconfirmed('launchctl print-disabled system: a line "LABEL" => disabled or enabled per override'),
+    },
+    {
+      match: `'2:print-disabled user/${agentUser}'`,
+      body: printDisabled(agentOverridesPath),
+      source: published('print-disabled user/501 in a public issue; of gui/501 on macOS 26.5.1: "LABEL" => disabled or enabled'),
     },
     {
       match: "'2:print system/'*",

@@ -82,6 +82,12 @@ async function override(core: LaunchdCore, label: string, isDisabledNow: boolean
   return succeeded();
 }
 
+/** No agent is simulated: what is said of one is kept in its file, and nothing else follows from it. */
+async function overrideAgent(core: LaunchdCore, label: string, isDisabledNow: boolean): Promise<LaunchctlAnswer> {
+  await core.files.overrideAgent(label, isDisabledNow);
+  return succeeded();
+}
+
 function answer(core: LaunchdCore, command: LaunchctlCommand): Promise<LaunchctlAnswer> | LaunchctlAnswer {
   switch (command.kind) {
     case 'bootstrap':
@@ -94,7 +100,9 @@ function answer(core: LaunchdCore, command: LaunchctlCommand): Promise<Launchctl
       return kill(core, command);
     case 'enable':
     case 'disable':
-      return override(core, command.label, command.kind === 'disable');
+      return command.isAgent
+        ? overrideAgent(core, command.label, command.kind === 'disable')
+        : override(core, command.label, command.kind === 'disable');
   }
 }
 
@@ -108,7 +116,9 @@ const launchctlUsage: LaunchctlAnswer = {
 /** Does what a command line of launchctl asks for and answers when it is done, files included. */
 export async function answerLaunchctl(core: LaunchdCore, request: LaunchctlRequest): Promise<LaunchctlAnswer> {
   const command = parseLaunchctl(request.args);
-  if (command === undefined) {
+  // What a user may say of the agents of his own domain is not simulated.
+  const isAgent = (command?.kind === 'enable' || command?.kind === 'disable') && command.isAgent === true;
+  if (command === undefined || (isAgent && !request.isRoot)) {
     core.objectTo(`/bin/launchctl ${request.args.length}:${request.args.join(' ').replaceAll('\n', '?')}`);
     return launchctlUsage;
   }

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type JobReading, readJob } from '../launchd/job-definition.ts';
-import { overridesPath, overridesText, readOverrides } from '../launchd/overrides.ts';
+import { agentOverridesPath, overridesPath, overridesText, readOverrides } from '../launchd/overrides.ts';
 
 /** Where `launchctl print` finds its answers, one file per label. */
 const printFolder = '/.sim/launchd';
@@ -18,6 +18,8 @@ export interface LaunchdFiles {
   readonly clearPrints: () => Promise<void>;
   readonly readOverrides: () => Promise<ReadonlyMap<string, boolean>>;
   readonly writeOverrides: (overrides: ReadonlyMap<string, boolean>) => Promise<void>;
+  /** Keeps what was said of an agent of the user beside what was said before. */
+  readonly overrideAgent: (label: string, isDisabled: boolean) => Promise<void>;
   /** Property lists of the folders for daemons, as a Mac knows them, sorted within each. */
   readonly daemons: () => Promise<readonly string[]>;
   /** Reads a property list; launchd takes only what group and others cannot write. */
@@ -63,6 +65,15 @@ export function launchdFiles(root: string): LaunchdFiles {
     },
     readOverrides: async () => readOverrides(await readFile(root + overridesPath, 'utf8').catch(() => '')),
     writeOverrides: (overrides) => replace(root + overridesPath, overridesText(overrides)),
+    overrideAgent: (label, isDisabled) => {
+      turn = turn
+        .catch(() => undefined)
+        .then(async () => {
+          const before = readOverrides(await readFile(root + agentOverridesPath, 'utf8').catch(() => ''));
+          await replace(root + agentOverridesPath, overridesText(new Map([...before, [label, isDisabled]])));
+        });
+      return turn;
+    },
     daemons: async () => {
       const lists = daemonFolders.map(async (folder) => {
         const names = await readdir(root + folder).catch((): string[] => []);

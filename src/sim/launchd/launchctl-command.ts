@@ -1,4 +1,5 @@
 import type { JobSignal } from './launchd-state.ts';
+import { agentUser } from './overrides.ts';
 
 /** One command line of launchctl that changes something. */
 export type LaunchctlCommand =
@@ -12,7 +13,12 @@ export type LaunchctlCommand =
       readonly isPrinting: boolean;
     }
   | { readonly kind: 'kill'; readonly label: string; readonly signal: JobSignal }
-  | { readonly kind: 'enable' | 'disable'; readonly label: string };
+  | {
+      readonly kind: 'enable' | 'disable';
+      readonly label: string;
+      /** Of the agents of a user; of the system when absent. */
+      readonly isAgent?: true;
+    };
 
 /** What launchctl prints, and how it ends. */
 export interface LaunchctlAnswer {
@@ -43,6 +49,12 @@ function signalOf(word: string): JobSignal | undefined {
 const labelOf = (target: string | undefined): string | undefined =>
   /^system\/([A-Za-z0-9._-]{1,255})$/.exec(target ?? '')?.[1];
 
+/** An agent of the user: `user/501/LABEL`. */
+const agentOf = (target: string | undefined): string | undefined => {
+  const head = `user/${agentUser}/`;
+  return target?.startsWith(head) ? labelOf(`system/${target.slice(head.length)}`) : undefined;
+};
+
 /** `[-k] [-p] system/LABEL`, flags in one word or two. */
 function kickstart(words: readonly string[]): LaunchctlCommand | undefined {
   const flags = words.filter((word) => word.startsWith('-'));
@@ -71,6 +83,10 @@ export function parseLaunchctl(args: readonly string[]): LaunchctlCommand | unde
     const signal = signalOf(first);
     const label = labelOf(second);
     return signal === undefined || label === undefined ? undefined : { kind: 'kill', label, signal };
+  }
+  const agent = agentOf(first);
+  if (agent !== undefined && second === undefined && (verb === 'enable' || verb === 'disable')) {
+    return { kind: verb, label: agent, isAgent: true };
   }
   const label = labelOf(first);
   return label === undefined || second !== undefined ? undefined : withLabel(verb, label);

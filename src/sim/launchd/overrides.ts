@@ -3,6 +3,12 @@ import { readPlist } from './plist-reader.ts';
 /** Where macOS keeps what `launchctl enable` and `disable` said. */
 export const overridesPath = '/private/var/db/com.apple.xpc.launchd/disabled.plist';
 
+/** The user of every node. */
+export const agentUser = 501;
+
+/** The same of the agents of that user, for sessions over ssh and at the screen alike. */
+export const agentOverridesPath = `/private/var/db/com.apple.xpc.launchd/disabled.${agentUser}.plist`;
+
 /** The overrides as macOS keeps them: label and whether it is disabled. */
 export const overridesText = (overrides: ReadonlyMap<string, boolean>): string =>
   [

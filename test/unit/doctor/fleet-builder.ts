@@ -200,6 +200,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     firewall: 'off',
     spotlight: [{ volume: '/', state: 'off' }],
     'time-machine': 'off',
+    'photos-analysis': [{ agent: 'com.apple.photoanalysisd', state: 'off' }],
     'panic-reports': [],
     'other-rdma-devices': [],
     jobs: [],

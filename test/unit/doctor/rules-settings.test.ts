@@ -20,6 +20,7 @@ describe('settings that the file leaves alone', () => {
       firewall: 'on',
       spotlight: [{ volume: '/', state: 'on' }],
       'time-machine': 'on',
+      'photos-analysis': [{ agent: 'com.apple.photoanalysisd', state: 'on' }],
     });
     expect(told(seen)).toEqual([]);
   });
@@ -114,6 +115,11 @@ describe('services in the background', () => {
     expect(findingsOf(both, stop)[0]?.detail).toBe(
       'Spotlight indexes the disk, and Time Machine makes backups by itself.',
     );
+    const photos = only({ 'photos-analysis': [{ agent: 'com.apple.photoanalysisd', state: 'on' }] });
+    expect(told(photos)).toEqual([]);
+    expect(findingsOf(photos, stop).map(({ code, detail }) => [code, detail])).toEqual([
+      ['background/on', 'launchd may look through photos while the ssh user is logged in at the screen.'],
+    ]);
     const unknown: RackChanges = { unknown: { 'studio-3': { 'time-machine': 'no-privilege' } } };
     expect(told(unknown, stop).filter((one) => one.includes('background'))).toEqual([]);
   });

@@ -61,7 +61,7 @@ function macRoot(shell: Shell): NodeRoot {
     root.tool(tool, `case "$*" in ${cases.join('\n')} esac\nexit 64`);
   }
   root.tool('usr/bin/sudo', 'printf "sudo: a password is required\\n" >&2; exit 1');
-  root.tool('usr/bin/id', '[ "$*" = -un ] && printf "ana\\n"');
+  root.tool('usr/bin/id', 'case "$*" in (-un) printf "ana\\n" ;; (-u) printf "501\\n" ;; (*) exit 1 ;; esac');
   root.tool(
     'usr/bin/defaults',
     'printf "now defaults[7:8] \\nThe domain/default pair of (%s, %s) does not exist\\n" "$2" "$3" >&2; exit 1',
@@ -70,7 +70,7 @@ function macRoot(shell: Shell): NodeRoot {
   root.tool(
     'bin/launchctl',
     'case $2 in (system/dev.meshwright.keeper) printf "%s = {\\n\\tstate = running\\n\\tpid = 7\\n}\\n" "$2" ;;\n' +
-      '(system) printf "disabled services = {\\n}\\n" ;;\n' +
+      '(system | user/501) printf "disabled services = {\\n}\\n" ;;\n' +
       '(*) printf "Bad request.\\nCould not find service \\"%s\\" in domain for system\\n" "$2" >&2; exit 113 ;; esac',
   );
   root.file('Library/LaunchDaemons/com.example.other.plist', '');

@@ -31,6 +31,13 @@ function withBackups(root: MacRoot, isOn: boolean): void {
   root.recorded('usr/bin/tmutil', 'case $1 in (enable) v=1 ;; (*) v=0 ;; esac; printf "%s\\n" "$v" >"$R/../auto"');
 }
 
+/** launchctl of a Mac that keeps what it is told; the last line of a label counts. */
+const overrides = `case $1 in
+(print-disabled) printf 'disabled services = {\\n'; /bin/cat "$R/../overrides"; printf '}\\n' ;;
+(*) { /bin/grep -v "\${2##*/}" "$R/../overrides"; printf '\\t"%s" => %sd\\n' "\${2##*/}" "$1"; } >"$R/../new"
+  /bin/mv "$R/../new" "$R/../overrides" ;;
+esac`;
+
 describe.each(scriptShells)('services in the background under $name', (shell) => {
   const spotlight: ScriptCall = { name: 'stop-spotlight', args: {} };
   const backups: ScriptCall = { name: 'stop-backups', args: {} };
@@ -46,6 +53,41 @@ describe.each(scriptShells)('services in the background under $name', (shell) =>
     }
     const writes = root.calls().filter((call) => !/ -s$|^defaults/.test(call));
     expect(writes).toEqual(['mdutil -a -i off', 'tmutil disable']);
+  });
+
+  it('that look through photos are not started any more, once, and as they were when that is wanted', async () => {
+    const root = newRoot(shell);
+    root.file('../overrides', '\t"com.apple.mediaanalysisd" => disabled\n');
+    root.recorded('bin/launchctl', overrides);
+    const call: ScriptCall = { name: 'stop-photos-analysis', args: {} };
+    expect(await run(root, call)).toEqual(changed);
+    expect(await run(root, call)).toEqual(unchanged);
+    root.file(`${ours}/baseline/photos-analysis`, 'com.apple.mediaanalysisd off\ncom.apple.photoanalysisd on\n');
+    const back = { name: 'restore-value', args: { key: 'photos-analysis' } } as const;
+    expect(await run(root, back)).toEqual(changed);
+    expect(await run(root, back)).toEqual(unchanged);
+    const domain = `user/${process.env['SUDO_UID'] ?? 0}`;
+    expect(root.calls().filter((one) => !one.includes('print-disabled'))).toEqual([
+      `launchctl disable ${domain}/com.apple.mediaanalysisd`,
+      `launchctl disable ${domain}/com.apple.photoanalysisd`,
+      `launchctl enable ${domain}/com.apple.photoanalysisd`,
+    ]);
+  });
+
+  it('that look through photos are not believed to be stopped, or back, when launchd did nothing', async () => {
+    const root = newRoot(shell);
+    root.recorded('bin/launchctl', 'case $1 in (print-disabled) printf "disabled services = {\\n}\\n" ;; esac');
+    const call: ScriptCall = { name: 'stop-photos-analysis', args: {} };
+    expect(await run(root, call)).toMatchObject({ kind: 'failed', slug: 'launchctl' });
+    for (const words of [
+      'com.apple.photoanalysisd off\n',
+      'com.apple.photoanalysisd perhaps\n',
+      'com.apple.dock on\n',
+    ]) {
+      root.file(`${ours}/baseline/photos-analysis`, words);
+      const back = { name: 'restore-value', args: { key: 'photos-analysis' } } as const;
+      expect(await run(root, back)).toMatchObject({ kind: 'failed', slug: 'restore' });
+    }
   });
 
   it('that were never set up need no stop', async () => {

@@ -62,6 +62,7 @@ const scripts: ScriptArgs = {
   'stop-firewall': {},
   'stop-spotlight': {},
   'stop-backups': {},
+  'stop-photos-analysis': {},
   'set-wired-limit': { megabytes: 491_520 },
   'remove-bridge': { bridge: 'bridge0', members: ['en2', 'en3'], services: ['Thunderbolt Bridge'], keeper: true },
   'set-link-address': {

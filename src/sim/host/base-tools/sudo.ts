@@ -84,7 +84,7 @@ case $w:$free:$n:$S in
 esac
 starts "$@"
 exec /usr/bin/env -i ${keptBySudo.map((name) => `\${${name}+${name}="$${name}"}`).join(' ')} PATH="$PATH" HOME="$HOME" \\
-  SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER=${user} ${markVariable}="$${markVariable}" ${rootMarkVariable}=1 "$@"`;
+  SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER=${user} SUDO_UID=501 ${markVariable}="$${markVariable}" ${rootMarkVariable}=1 "$@"`;
 
 /** One rule per line, of the one form that {@link sudoBody} follows; anything else is a syntax error. */
 const visudoBody = `case $#:\${1-} in (2:-cf) ;; (*) refused 'a check of one file is needed here' ;; esac
