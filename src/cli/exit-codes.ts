@@ -59,7 +59,13 @@ const unusableFiles: ReadonlySet<string> = new Set([
   'playbook/not-published',
 ]);
 /** What ends a run before anything was changed, because somebody has to agree first. */
-const unagreed: ReadonlySet<string> = new Set(['cli/needs-yes', 'launch/held', 'plan/stale', 'plan/not-allowed']);
+const unagreed: ReadonlySet<string> = new Set([
+  'cli/needs-yes',
+  'launch/held',
+  'launch/hold-unseen',
+  'plan/stale',
+  'plan/not-allowed',
+]);
 
 /** The exit code that a diagnostic stands for when it ends the run. */
 export function codeFor({ code }: Pick<Diagnostic, 'code'>): ExitCode {

@@ -76,4 +76,11 @@ export const cliCodes = {
     cause: 'It is there and this user may not read it, or a tool that reads it failed or printed something else.',
     hint: 'Look on the Mac: ls -l "/Library/Application Support/meshwright/log"',
   },
+  'launch/hold-unseen': {
+    severity: 'error',
+    summary: 'Nobody could see whether a node is held on which a program is to run.',
+    cause:
+      'A hold is written down on the node itself, and counts for ranks of your own programs too. A node that was not seen, or that does not say whether it is held, is taken for held.',
+    hint: 'Bring the node back, or leave it out: --nodes a,b. What is wrong with it: meshwright doctor',
+  },
 } as const satisfies Record<string, CodeEntry>;

@@ -25,11 +25,14 @@ export function holdsOf(desired: DesiredNode, facts: Facts | undefined): readonl
   ];
 }
 
+/** Why one node may not be used now: a hold and what ends it, or `unseen` where nobody could see whether there is one. */
+export type HoldAgainst = { readonly node: NodeName; readonly why: string } & (
+  | { readonly kind: 'held'; readonly hint: string }
+  | { readonly kind: 'unseen' }
+);
+
 /** Why these nodes may not be used now: each hold that is not over, and each node that does not say whether it is held. */
-export function holdsAgainst(
-  nodes: readonly DesiredNode[],
-  observation: FleetObservation,
-): readonly { readonly node: NodeName; readonly why: string; readonly hint?: string }[] {
+export function holdsAgainst(nodes: readonly DesiredNode[], observation: FleetObservation): readonly HoldAgainst[] {
   return nodes.flatMap((desired) => {
     const { name: node } = desired;
     const facts = observation.nodes[node]?.facts;
@@ -37,11 +40,12 @@ export function holdsAgainst(
     const isUnknown = facts === undefined || facts.hold.kind === 'unknown';
     return [
       ...held.map((one) => ({
+        kind: 'held' as const,
         node,
         why: `it is held (${escapeText(one.reason)})`,
         hint: `When it may be used again: ${releaseText(node, one)}`,
       })),
-      ...(isUnknown ? [{ node, why: 'nobody could see whether it is held' }] : []),
+      ...(isUnknown ? [{ kind: 'unseen' as const, node, why: 'nobody could see whether it is held' }] : []),
     ];
   });
 }

@@ -102,6 +102,10 @@ describe('launch', () => {
     const unseen = await launch('echo up');
     expect([unseen.code, unseen.stdout]).toEqual([5, '']);
     expect(unseen.stderr.replaceAll(/\s+/g, ' ')).toContain('studio-4: nobody could see whether it is held');
+    expect([unseen.stderr.includes('launch/hold-unseen'), unseen.stderr.includes('meshwright release')]).toEqual([
+      true,
+      false,
+    ]);
     expect((await run('sim', 'fault', '--clear', 'not-enrolled')).code).toBe(0);
   }, 120_000);
 

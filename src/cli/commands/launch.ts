@@ -135,17 +135,22 @@ const servedOn = (fleet: DesiredFleet, nodes: readonly DesiredNode[]): readonly 
     .filter((one) => one.state === 'serving' && everyNode(one).some((name) => nodes.some((node) => node.name === name)))
     .map(({ name }) => name);
 
-/** @throws FleetError `launch/held` when one of them is held, or nobody could see whether it is */
+/** @throws FleetError `launch/held` when one of them is held, `launch/hold-unseen` where nobody could see whether it is */
 async function refuseHeld(run: Run, { nodes, ways }: Pick<Launch, 'nodes' | 'ways'>): Promise<void> {
   const observation = await observeNodes(run, nodes, ways);
-  const problems = holdsAgainst(nodes, observation).flatMap(({ node, why, hint }) => [
-    diagnose('launch/held', {
+  const problems = holdsAgainst(nodes, observation).flatMap((one) => {
+    const { node, why } = one;
+    const about = {
       subject: `node ${node}`,
       detail: `No rank is started, and nothing was stopped: ${node}: ${why}.`,
-      ...(hint === undefined ? {} : { hint }),
-    }),
-    ...(observation.failures[node] ?? []),
-  ]);
+    };
+    return [
+      one.kind === 'held'
+        ? diagnose('launch/held', { ...about, hint: one.hint })
+        : diagnose('launch/hold-unseen', about),
+      ...(observation.failures[node] ?? []),
+    ];
+  });
   const [first, ...others] = ways.isSimulated ? simulatedHints(problems) : problems;
   if (first !== undefined) throw new FleetError([first, ...others]);
 }
