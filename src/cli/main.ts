@@ -8,10 +8,19 @@ if (argv.length === 3 && argv[2] === '--version') {
 } else {
   const { runCommandLine } = await import('./run.ts');
   const { outputWritten } = await import('./console.ts');
-  const code = await runCommandLine(argv.slice(2), env, process.cwd());
+  const code = await runCommandLine(argv.slice(2), env, workingFolder());
   process.exitCode = code;
   // A pipe takes 64 KiB at once and its reader may be slow: what is not written yet would be lost by an exit.
   await outputWritten();
   // Sockets are closed by now; what could still keep the process is a stray handle of a library.
   setTimeout(() => exit(code), 2_000).unref();
+}
+
+/** Where this was typed; undefined when that folder is gone, as after a branch was changed. */
+function workingFolder(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
 }

@@ -11,8 +11,15 @@ import { listenForSignals } from './signals.ts';
 import { verbs } from './verbs.ts';
 import { readVersion } from './version.ts';
 
-/** Runs one command line to its end and returns its exit code; writes to this process's streams. */
-export async function runCommandLine(argv: readonly string[], env: NodeJS.ProcessEnv, folder: string): Promise<number> {
+/**
+ * Runs one command line to its end and returns its exit code; writes to this process's streams.
+ * @param folder where it was typed; undefined when that is gone, which leaves help and version
+ */
+export async function runCommandLine(
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  folder: string | undefined,
+): Promise<number> {
   const dashes = argv.indexOf('--');
   const head = dashes < 0 ? argv : argv.slice(0, dashes);
   const tail = dashes < 0 ? undefined : argv.slice(dashes + 1);
@@ -23,6 +30,8 @@ export async function runCommandLine(argv: readonly string[], env: NodeJS.Proces
     if (head.includes('--version')) return showVersion(console, wantsJson);
     const line = parseCommandLine(verbs, console, head);
     if (line.kind !== 'verb') return withoutVerb(console, line, wantsJson);
+    if (folder === undefined)
+      throw usageError('The folder in which this was typed is gone.', 'Type it in another one: cd');
     const code = await runVerb(line.invocation, { console, env, folder, tail, signal: signals.signal });
     return signals.received() ?? code;
   } catch (error) {

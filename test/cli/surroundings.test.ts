@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeKey } from '../sshd/start-sshd.ts';
 import { endPlace, placeWithFleet } from './fleet.ts';
-import { ended, environment, json, mainFile, meshwright, start, widest } from './meshwright.ts';
+import { codesOf, ended, environment, json, mainFile, meshwright, start, widest } from './meshwright.ts';
 import type { Place } from './place.ts';
 import { onTerminal } from './terminal.ts';
 
@@ -23,6 +23,31 @@ afterAll(async () => {
 
 const run = (...words: string[]) => meshwright(place, words);
 const colourSequence = '\u001b[';
+
+describe('a folder that is gone', () => {
+  const fromThere = async (...words: string[]) => {
+    const gone = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"';
+    const child = spawn('/bin/sh', ['-c', gone, 'sh', process.execPath, mainFile, ...words], {
+      cwd: place.folder,
+      env: environment(place),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return ended(child, words);
+  };
+
+  it('is said to be gone, as a mistake of whoever typed there', async () => {
+    const text = await fromThere('status', '--sim');
+    expect([text.code, text.stdout]).toEqual([64, '']);
+    expect(text.stderr).toContain('The folder in which this was typed is gone.');
+    const document = await fromThere('status', '--sim', '--json');
+    expect([document.code, codesOf(json(document))]).toEqual([64, ['cli/usage']]);
+  });
+
+  it('keeps nobody from the help', async () => {
+    const helped = await fromThere('--help');
+    expect([helped.code, helped.stderr]).toEqual([0, '']);
+  });
+});
 
 describe('colour', () => {
   it('is there on a terminal only, and not when it is unwanted or cannot be shown', async () => {
