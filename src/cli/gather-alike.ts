@@ -1,22 +1,28 @@
 import { codes } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { mergeFindings } from '../report/merge-findings.ts';
+import { type MergedFinding, mergeFindings } from '../report/merge-findings.ts';
 
-/** Several problems of one node are about one node. */
-function subjectOf(subjects: readonly string[]): string {
+/** The words before a subject that a merged finding leaves out. */
+const kinds = ['node', 'link', 'receptacle'] as const;
+
+/** Several problems of one node are about one node; what says itself what it is, such as `placement chat`, stays as it is. */
+function subjectOf({ subjects, of }: MergedFinding): string {
   const names = [...new Set(subjects)];
-  return `${names.length === 1 ? 'node' : 'nodes'} ${names.join(', ')}`;
+  const kind = kinds.find((one) => of.every(({ subject = '' }) => new RegExp(`^${one}s? `).test(subject)));
+  if (kind === undefined) return names.join(', ');
+  const isOne = names.length === 1 && !of.some(({ subject = '' }) => subject.startsWith(`${kind}s `));
+  return `${kind}${isOne ? '' : 's'} ${names.join(', ')}`;
 }
 
-/** Diagnostics about nodes, with those that have one cause and one cure told once: sixteen nodes, one missing key. */
+/** Diagnostics with those that have one cause and one cure told once: sixteen nodes, one missing key. */
 export function gatherAlike(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  return mergeFindings(diagnostics).map(({ code, severity, subjects, details, hint }) => ({
-    code,
-    severity,
-    summary: codes[code].summary,
-    detail: details.join('\n'),
-    hint,
-    ...(subjects.length === 0 ? {} : { subject: subjectOf(subjects) }),
+  return mergeFindings(diagnostics).map((finding) => ({
+    code: finding.code,
+    severity: finding.severity,
+    summary: codes[finding.code].summary,
+    detail: finding.details.join('\n'),
+    hint: finding.hint,
+    ...(finding.subjects.length === 0 ? {} : { subject: subjectOf(finding) }),
     related: [],
   }));
 }
