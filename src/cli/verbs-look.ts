@@ -72,7 +72,8 @@ Examples:
       { flags: '--lines <count>', text: 'of each rank, up to 9999; 40 unless given' },
       { flags: '--follow', text: 'go on with what they print from now on, until Ctrl-C' },
     ],
-    more: `A node stands for all that runs there. One that belongs to a fallback alone, or
+    more: `Without words: the ranks of all placements.
+A node stands for all that runs there. One that belongs to a fallback alone, or
 whose placement is on its fallback, shows what it keeps of an earlier start.
 With --follow a log that is not there yet is waited for, one that begins anew is
 read from its beginning, and a node that is lost is named and tried again.

@@ -20,15 +20,15 @@ export interface WantedRanks {
 
 /**
  * The ranks that words name, by placement in the order of the file: a placement with all its members, or a node with all
- * that runs there; with nothing there, all that may run there in its other layout.
- * @throws FleetError `cli/usage` when nothing is named or nothing is placed there, `select/unknown-placement`
+ * that runs there; with nothing there, all that may run there in its other layout. Without words every placement.
+ * @throws FleetError `cli/usage` when nothing is placed at all, or there, `select/unknown-placement`
  */
 export function wantedRanks(words: readonly string[], fleet: DesiredFleet): readonly WantedRanks[] {
-  if (words.length === 0) {
-    const names = [...fleet.placements, ...fleet.nodes].map(({ name }) => name);
-    throw usageError('Nothing is named.', `Name placements or nodes: ${names.join(', ')}`);
+  const all = fleet.placements.map(({ name }) => name);
+  if (words.length === 0 && all.length === 0) {
+    throw usageError('The file has no placements.', 'Write one down, and apply it: docs/cluster-yaml.md');
   }
-  const pairs = words.flatMap((word) => ranksOf(word, fleet));
+  const pairs = (words.length === 0 ? all : words).flatMap((word) => ranksOf(word, fleet));
   return fleet.placements.flatMap(({ name, nodes: layout }): readonly WantedRanks[] => {
     const members = pairs.filter(({ placement }) => placement === name);
     const nodes = fleet.nodes.filter((node) => members.some((one) => one.node === node.name));

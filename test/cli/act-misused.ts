@@ -9,7 +9,7 @@ export const misused: readonly (readonly string[])[] = [
   ['shutdown', 'studio-9', '--sim'],
   ['ask', '--sim'],
   ['ask', 'chat', '--sim'],
-  ['logs', '--sim'],
+  ['logs', 'chta', '--sim'],
   ['lease', 'release', '--sim'],
   ['apply', '--sim', '--allow', 'reboot'],
 ];

@@ -20,6 +20,16 @@ describe('the ranks that words name', () => {
     expect(() => namesOf(['studio-4'], meshFleet())).toThrow(FleetError);
   });
 
+  it('are those of every placement without words, which every hint to `meshwright logs` means', () => {
+    const one = meshFleet();
+    const two = { ...one, placements: [...one.placements, { ...kimi(one), name: 'other', nodes: nodes(4) }] };
+    expect(namesOf([], two)).toEqual([
+      ['kimi', ['studio-1', 'studio-2', 'studio-3']],
+      ['other', ['studio-4']],
+    ]);
+    expect(() => namesOf([], { ...one, placements: [] })).toThrow(FleetError);
+  });
+
   it('are elsewhere on a node that only the other layout has, and of that alone where nothing else is there', () => {
     const elsewhereOf = (words: readonly string[], of: DesiredFleet) =>
       wantedRanks(words, of).map(({ placement, elsewhere }) => [placement, elsewhere]);
