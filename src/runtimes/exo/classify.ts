@@ -1,4 +1,5 @@
 import type { FailureSignature } from '../driver.ts';
+import { gpuSignatures, jacclSignatures } from '../jaccl-signatures.ts';
 
 /** Of RDMA, as the libraries below exo say it. Captured by users in the threads named. */
 const ofRdma: readonly FailureSignature[] = [
@@ -55,25 +56,6 @@ const ofRdma: readonly FailureSignature[] = [
     id: 'jaccl-segv',
     pattern: /Terminated \(signal=11 \(Segmentation fault: 11\)\)/,
     meaning: 'Over RDMA: the device is not there, as on a Mac with Thunderbolt 4 or with RDMA switched off.',
-    action: 'change-file',
-    cure: 'See that RDMA is on at every member (`meshwright doctor`), or declare transport: tcp.',
-  },
-];
-
-/** Of RDMA as well, from the sources of mlx, which exo is built with; nobody has shown them of exo. */
-const ofMlx: readonly FailureSignature[] = [
-  {
-    // mlx pull request 4530.
-    id: 'jaccl-no-domain',
-    pattern: /Couldn't allocate protection domain/,
-    meaning: 'The port of an RDMA device is down, or too many starts have used its protection domains up.',
-    action: 'reboot',
-    cure: 'Look at the cable (`meshwright doctor`); if its port is active, restart that Mac (`meshwright reboot`).',
-  },
-  {
-    id: 'jaccl-no-device',
-    pattern: /Could not find device \S+ \(\d+ available\)/,
-    meaning: 'exo asks for an RDMA device that is not on this Mac: RDMA is off there, or the port cannot have it.',
     action: 'change-file',
     cure: 'See that RDMA is on at every member (`meshwright doctor`), or declare transport: tcp.',
   },
@@ -156,8 +138,16 @@ const ofExo: readonly FailureSignature[] = [
   },
 ];
 
+/** Of the table of mlx, what stands above in words of exo. */
+const toldOtherwise = new Set(['no-ipv4-gid', 'rtr-errno-22', 'recv-errno-2', 'gpu-timeout']);
+
+const ofUsers = [...ofRdma, ...ofExo];
+
+/** What exo's users have not shown yet: mlx says it, which exo is built with. */
+const ofMlx = [...jacclSignatures, ...gpuSignatures].filter(({ id }) => !toldOtherwise.has(id));
+
 /** Every failure of exo that is known by its words. */
-export const signatures: readonly FailureSignature[] = [...ofRdma, ...ofExo, ...ofMlx];
+export const signatures: readonly FailureSignature[] = [...ofUsers, ...ofMlx];
 
 /** The first signature that a message has in one of its lines. */
 export function signatureIn(message: string): FailureSignature | undefined {
@@ -171,4 +161,4 @@ export function signatureIn(message: string): FailureSignature | undefined {
  * @see signatures, each of which is met by it
  */
 export const logPattern =
-  '[[]jaccl[]]|queue pair|IPv4-mapped GID|Terminated [(]signal=|[[]METAL[]]|[[]ring[]]|prepare count underflow|Requesting Event Log|exceeded 5 retries|Manually removing node|EXO_LIBP2P_NAMESPACE|Bootstrap peers|No route to host';
+  '[[]jaccl[]]|queue pair|completion queue|rotection domain|create_qp|(Recv|Send) failed with err|Couldn.t (connect|bind) |Could not (find|open) device|Register memory region|IPv4-mapped GID|Terminated [(]signal=|[[]METAL[]]|OutOfMemory|metal::malloc|[[]ring[]]|prepare count underflow|Requesting Event Log|exceeded 5 retries|Manually removing node|EXO_LIBP2P_NAMESPACE|Bootstrap peers|No route to host|Address already in use';

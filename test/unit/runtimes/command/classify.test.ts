@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { signatures } from '../../../../src/runtimes/command/classify.ts';
+
+const found = (line: string): string | undefined => signatures.find(({ pattern }) => pattern.test(line))?.id;
+
+/** Every signature with lines as dyld and servers of several languages write them. */
+const lines: readonly (readonly [id: string, line: string])[] = [
+  ['library-not-loaded', 'dyld[812]: Library not loaded: @rpath/libomp.dylib'],
+  ['address-in-use', 'OSError: [Errno 48] Address already in use'],
+  ['address-in-use', 'Error: listen EADDRINUSE: address already in use 127.0.0.1:8080'],
+  ['address-in-use', 'bind: address already in use'],
+];
+
+describe('the log of any command', () => {
+  it.each(lines)('tells of %s: %s', (id, line) => {
+    expect(found(line)).toBe(id);
+    expect(signatures.find((one) => one.id === id)?.action).toBe('change-file');
+  });
+
+  it('has a line here for every signature, and tells of nothing while all is well', () => {
+    expect(signatures.map(({ id }) => id).filter((id) => !lines.some(([known]) => known === id))).toEqual([]);
+    expect(found('listening at address 127.0.0.1:8080')).toBeUndefined();
+  });
+});
