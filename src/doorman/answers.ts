@@ -65,6 +65,13 @@ export const refusals = {
     message: `The request names no model. There is: ${someNames(names)}.`,
     param: 'model',
   }),
+  refusedField: (field: string, servedName: string): Refusal => ({
+    status: 400,
+    type: 'invalid_request_error',
+    code: 'unsupported_parameter',
+    message: `${field} is not taken here: ${servedName} is served as it is.`,
+    param: field,
+  }),
   badUrl: (): Refusal => ({
     status: 400,
     type: 'invalid_request_error',

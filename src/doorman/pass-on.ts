@@ -29,6 +29,9 @@ export async function passOn(
   if (body.kind !== 'object') return bodyRefusal(body, passing.limits.mostBodyBytes);
   const door = doorOf(body.value['model'], open);
   if ('status' in door) return door;
+  const { servedName, refusedFields = [] } = door.upstream;
+  const field = refusedFields.find((name) => Object.hasOwn(body.value, name) && body.value[name] !== null);
+  if (field !== undefined) return refusals.refusedField(field, servedName);
   const gone = clientGone(passing.response);
   const turn = await takeTurn(door, gone, passing.leaving);
   if (turn === 'gone') return undefined;

@@ -35,7 +35,15 @@ const upstreamOf = (one: Fields): DoormanUpstream => ({
   model: textOf(one, 'model'),
   canCancel: one['canCancel'] === true,
   maxRequests: countOf(one, 'maxRequests'),
+  ...(one['refusedFields'] === undefined ? {} : { refusedFields: namesOf(one, 'refusedFields') }),
 });
+
+function namesOf(fields: Fields, name: string): readonly string[] {
+  const value = fields[name];
+  const isText = (one: unknown): one is string => typeof one === 'string';
+  if (!Array.isArray(value) || !value.every(isText)) throw new Error(`${name} is no list of texts`);
+  return value;
+}
 
 function fieldsOf(value: unknown, name: string): Fields {
   if (typeof value !== 'object' || value === null) throw new Error(`${name} is no object`);

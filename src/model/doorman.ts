@@ -13,6 +13,8 @@ export interface DoormanUpstream {
   readonly canCancel: boolean;
   /** Requests that the runtime answers at once; others wait for their turn. */
   readonly maxRequests: number;
+  /** Fields of a request by which a client would have the runtime load something else; refused at the door. */
+  readonly refusedFields?: readonly string[];
 }
 
 /** What a doorman is told: where it listens and what it is by words of its command line, all else by its file. All paths are absolute and of its own node. */

@@ -88,6 +88,7 @@ function upstreamOf(fleet: DesiredFleet, placement: PublishedPlacement): Doorman
   const { name, publication, parallel } = placement;
   const runtime = fleet.runtimes.find((one) => one.name === placement.runtime);
   const model = fleet.models.find((one) => one.name === placement.model);
+  const refusedFields = runtime === undefined ? undefined : driverOf(runtime).refusedFields;
   return {
     placement: name,
     servedName: publication.servedName,
@@ -96,6 +97,7 @@ function upstreamOf(fleet: DesiredFleet, placement: PublishedPlacement): Doorman
     // Of several ranks of mlx_lm.server none can be told to give an answer up: it ends with NotImplementedError.
     canCancel: runtime?.driver !== 'mlx' || layoutsOf(placement).every(({ nodes }) => nodes.length === 1),
     maxRequests: parallel,
+    ...(refusedFields === undefined ? {} : { refusedFields }),
   };
 }
 

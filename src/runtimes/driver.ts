@@ -157,6 +157,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   readonly interruptMs?: number;
   /** How long a rank needs to end in order after TERM, where that is longer than usual. */
   readonly graceMs?: number;
+  /** Fields of a request of a client by which the runtime would load something else than the model of the placement. */
+  readonly refusedFields?: readonly string[];
   /** Which lines of the log an observation brings along: an extended regular expression (POSIX) for awk; empty for none. */
   readonly logPattern: string;
   readonly signatures: readonly FailureSignature[];

@@ -48,6 +48,33 @@ describe('what a doorman refuses of a request', () => {
     expect(upstream.asked).toEqual([]);
   });
 
+  it('lets no client have the runtime load something else', async () => {
+    const upstream = await startUpstream();
+    const door = await startDoor([
+      upstreamAt(upstream.port, { refusedFields: ['draft_model', 'adapters', 'num_draft_tokens'] }),
+    ]);
+    open.push(door, { end: upstream.close });
+    for (const [field, value] of [
+      ['draft_model', 'x'],
+      ['adapters', '/tmp/x'],
+      ['num_draft_tokens', 0],
+    ] as const) {
+      const refused = await post(door, JSON.stringify({ ...chat(), [field]: value }));
+      const body = await refused.json();
+      expect([refused.status, body]).toMatchObject([
+        400,
+        { error: { type: 'invalid_request_error', code: 'unsupported_parameter', param: field } },
+      ]);
+    }
+    expect(upstream.asked).toEqual([]);
+    expect((await post(door, JSON.stringify({ ...chat(), draft_model: null, seed: 1 }))).status).toBe(200);
+    expect(upstream.asked).toHaveLength(1);
+    const other = await startDoor([upstreamAt(upstream.port)]);
+    open.push(other);
+    expect((await post(other, JSON.stringify({ ...chat(), adapters: 'x' }))).status).toBe(200);
+    expect(upstream.asked[1]?.body).toMatchObject({ adapters: 'x', model: 'default_model' });
+  });
+
   it('passes on only what asks for text, and by POST', async () => {
     const { door } = await opened();
     const headers = { authorization: `Bearer ${rightKey}` };

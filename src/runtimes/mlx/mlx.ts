@@ -18,6 +18,8 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   },
   // Any other name would make all ranks unload their model and look for that one.
   tokenRequest: () => chatRequest('default_model'),
+  // The server takes them with the name of the model: another set unloads it, on every rank. @see ModelProvider of mlx_lm/server.py
+  refusedFields: ['draft_model', 'adapters', 'num_draft_tokens'],
   phases,
   // Whether sums over several Macs are equal to the last bit in every start, nobody has confirmed.
   goldenCheck: () => 'printable',

@@ -53,6 +53,9 @@ describe('the files of a doorman', () => {
     const whole = { upstreams: [upstream], ...files };
     const read = (file: unknown, listen = '0.0.0.0:8080') => parseDoormanConfig(file, listen);
     expect(read(whole)).toEqual({ ...whole, listen: { address: '0.0.0.0', port: 8080 } });
+    const refusing = { ...whole, upstreams: [{ ...upstream, refusedFields: ['adapters'] }] };
+    expect(read(refusing).upstreams).toEqual(refusing.upstreams);
+    expect(() => read({ ...whole, upstreams: [{ ...upstream, refusedFields: 'adapters' }] })).toThrow('refusedFields');
     expect(() => read({ ...whole, upstreams: [] })).toThrow('upstreams');
     expect(() => read({ ...whole, upstreams: [{ ...upstream, port: '1' }] })).toThrow('port');
     expect(() => read({ ...whole, upstreams: [{ ...upstream, model: '' }] })).toThrow('model');
