@@ -66,3 +66,10 @@ export async function lookAtMac(run: Run, { node, way, nodes, identities, logIn 
   const known = Object.hasOwn(identities, node.name) ? identities[node.name] : undefined;
   return { kind: known === undefined ? 'new' : known === identity ? 'same' : 'other', identity };
 }
+
+/** A Mac that answered and did not say which one it is. */
+export const unseenMac = (name: string): Diagnostic =>
+  diagnose('enroll/mac-unseen', {
+    subject: `node ${name}`,
+    detail: `${name} did not say which Mac it is, so nothing was written down.`,
+  });

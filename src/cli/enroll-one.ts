@@ -1,17 +1,19 @@
 import { lookAtHostKey, type ShownKey } from '../apply/enroll-node.ts';
-import { interruption } from '../apply/with-remote.ts';
+import { interruption, type LogIn } from '../apply/with-remote.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import { withCommands } from '../doctor/hint-lines.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
 import type { DesiredNode } from '../model/desired.ts';
+import type { Digest } from '../model/digest.ts';
 import { lookupName } from '../remote/address.ts';
 import { fingerprint } from '../remote/host-key.ts';
 import { diagnoseHostKey } from '../remote/host-key-diagnostics.ts';
 import type { Target } from '../remote/remote.ts';
 import { askYes } from './ask.ts';
 import { type Access, settleAccess, type TrustedWay, trustedWay } from './enroll-access.ts';
-import { lookAtMac } from './enroll-mac.ts';
+import { lookAtMac, type SeenMac, unseenMac } from './enroll-mac.ts';
 import type { LockKeeper } from './lock-keeper.ts';
 import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
@@ -57,11 +59,22 @@ export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
     const seen = { ...base, address, user: target.user, type: shown.key.type, fingerprint: shown.fingerprint };
     const decision = await decide(run, one, shown, target).catch(unlessNobodyThere(shown, target));
     if (decision.kind === 'no') return { ...seen, pin: decision.pin, diagnostics: decision.diagnostics };
-    const notPinned = await pin(run, one, { address, key: shown.key, pin: decision.pin });
+    const wanted = { address, key: shown.key, pin: decision.pin };
+    // Another key may be that of another Mac, which is judged first; only then does it take the place of the known one.
+    const isReplacing = decision.pin === 'replaced';
+    const notPinned = isReplacing ? undefined : await pin(run, one, wanted);
     if (notPinned !== undefined) return { ...seen, pin: 'refused', diagnostics: [notPinned] };
     const way = trustedWay(target, shown.key, one.keeper.shown);
-    const access = await settleAccess(run, { node: one.subject, way });
-    return { ...seen, pin: decision.pin, ...access, ...(await recordMac(run, one, { way, access })) };
+    const { access, mac } = await settleMac(run, one, way);
+    if (isReplacing && (mac?.word === 'wrong' || run.signal.aborted)) {
+      return { ...seen, pin: 'refused', ...access, ...withMac(access, mac) };
+    }
+    const notReplaced = isReplacing ? await pin(run, one, wanted) : undefined;
+    if (notReplaced !== undefined) {
+      return { ...seen, ...access, pin: 'refused', diagnostics: [...access.diagnostics, notReplaced] };
+    }
+    if (mac?.identity !== undefined) await one.keeper.recordMac(one.subject.name, mac.identity);
+    return { ...seen, pin: decision.pin, ...access, ...withMac(access, mac) };
   } catch (error) {
     if (!(error instanceof FleetError) || !/^(?:ssh|run)\//u.test(error.diagnostics[0].code)) throw error;
     const isLocked = error.diagnostics.some((problem) => problem.code === 'ssh/locked-at-filevault');
@@ -69,27 +82,59 @@ export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
   }
 }
 
-/** Writes down which Mac a node of the file is, unless the lock knows that; says so when it is another one. */
-async function recordMac(
+/** Which Mac a node of the file is: the word for it, what speaks against it, and what is to be written down. */
+interface JudgedMac {
+  readonly word: NonNullable<Enrolled['mac']>;
+  readonly problems: readonly Diagnostic[];
+  readonly identity?: Digest;
+}
+
+const withMac = (access: Access, mac: JudgedMac | undefined): Pick<Enrolled, 'mac' | 'diagnostics'> => ({
+  ...(mac === undefined ? {} : { mac: mac.word }),
+  diagnostics: [...new Set([...access.diagnostics, ...(mac?.problems ?? [])])],
+});
+
+/**
+ * Sees that key and sudo work, and which Mac a node of the file is. What is missing is put on no Mac that is another
+ * one than the file or the lock says: it is asked first, with the login that would put it there.
+ */
+async function settleMac(
   run: Run,
   { subject: node, keeper, nodes }: EnrollOne,
-  { way, access }: { readonly way: TrustedWay; readonly access: Access },
-): Promise<Pick<Enrolled, 'mac' | 'diagnostics'>> {
-  const { diagnostics } = access;
-  if (access.login !== 'accepted' || !nodes.includes(node) || run.signal.aborted) return { diagnostics };
-  const seen = await lookAtMac(run, { node, way, nodes, identities: keeper.identities() });
+  way: TrustedWay,
+): Promise<{ readonly access: Access; readonly mac?: JudgedMac }> {
+  if (!nodes.includes(node)) return { access: await settleAccess(run, { node, way }) };
+  const identities = keeper.identities();
+  const look = async (logIn: LogIn | undefined): Promise<{ seen: SeenMac; mac: JudgedMac }> => {
+    const seen = await lookAtMac(run, { node, way, nodes, identities, ...(logIn === undefined ? {} : { logIn }) });
+    return { seen, mac: judgedMac(node.name, keeper.shown, seen) };
+  };
+  let before: JudgedMac | undefined;
+  const judge = async (logIn: LogIn | undefined): Promise<readonly Diagnostic[]> => {
+    const { seen, mac } = await look(logIn);
+    before = mac;
+    // Who was not let in by the password has said why; nothing could be put there either.
+    const failures = seen.kind === 'unseen' ? seen.failures.filter(({ code }) => code.startsWith('ssh/')) : [];
+    const isSilent = seen.kind === 'unseen' && failures.length === 0 && Object.hasOwn(identities, node.name);
+    return isSilent ? [unseenMac(node.name)] : [...failures, ...mac.problems];
+  };
+  const access = await settleAccess(run, { node, way, judge });
+  if (run.signal.aborted || (access.login !== 'accepted' && before?.word !== 'wrong')) return { access };
+  return { access, mac: before ?? (await look(undefined)).mac };
+}
+
+function judgedMac(name: string, lock: string, seen: SeenMac): JudgedMac {
   switch (seen.kind) {
     case 'unseen':
-      return { mac: 'unseen', diagnostics };
+      return { word: 'unseen', problems: [] };
     case 'impossible':
-      return { mac: 'wrong', diagnostics: [...diagnostics, seen.diagnostic] };
+      return { word: 'wrong', problems: [seen.diagnostic] };
     case 'other':
-      return { mac: 'wrong', diagnostics: [...diagnostics, otherMac(node.name, keeper.shown)] };
+      return { word: 'wrong', problems: [otherMac(name, lock)] };
     case 'same':
-      return { mac: 'kept', diagnostics };
+      return { word: 'kept', problems: [] };
     case 'new':
-      await keeper.recordMac(node.name, seen.identity);
-      return { mac: 'added', diagnostics };
+      return { word: 'added', problems: [], identity: seen.identity };
   }
 }
 
@@ -97,7 +142,7 @@ const otherMac = (name: string, lock: string): Diagnostic =>
   diagnose('identity/wrong-mac', {
     subject: `node ${name}`,
     detail: `${lock} knows another Mac as ${name} than the one that answers.`,
-    hint: `If this Mac takes its place: meshwright replace ${name}`,
+    hint: withCommands('If this Mac takes its place:', [`meshwright replace ${name}`]),
   });
 
 interface WantedPin {
@@ -139,12 +184,24 @@ async function decide(run: Run, one: EnrollOne, shown: ShownKey, target: Target)
   const address = lookupName(target.host, target.port);
   if (one.keeper.pins(address).some((pin) => pin.base64 === shown.key.base64)) return { kind: 'yes', pin: 'kept' };
   if (verdict.kind === 'accepted' && one.ways.isSimulated) return { kind: 'yes', pin: 'kept' };
+  if (isReplacing && run.options.yes === true && typeof expected !== 'string')
+    return refusal(needsExpect(shown, target));
   const isSure = typeof expected === 'string' || (await askYes(run, question(shown, target)));
   if (!isSure) return { kind: 'no', pin: 'declined', diagnostics: [] };
   return { kind: 'yes', pin: isReplacing ? 'replaced' : 'added' };
 }
 
 const refusal = (problem: Diagnostic): Decision => ({ kind: 'no', pin: 'refused', diagnostics: [problem] });
+
+/** A yes that nobody gave at a terminal has to name the key: the password may go to whoever shows it. */
+const needsExpect = ({ fingerprint: seen }: ShownKey, { label }: Target): Diagnostic =>
+  diagnose('cli/needs-yes', {
+    subject: `node ${label}`,
+    detail: `The host key of ${label} has changed, and trusting another one needs a yes, and its fingerprint.`,
+    hint: withCommands('Compare the fingerprint on the Mac itself, then say which one is right:', [
+      `meshwright enroll ${label} --replace --yes --expect ${seen}`,
+    ]),
+  });
 
 /** Without a terminal nobody says yes; the way out is to say which key is the right one. */
 const unlessNobodyThere =
@@ -160,7 +217,7 @@ const unlessNobodyThere =
         hint: [
           'Compare the fingerprint on the Mac itself, then say which one is right:',
           `  meshwright enroll ${target.label} --expect ${seen}${replace}`,
-          'or say --yes to trust what answers now.',
+          ...(replace === '' ? ['or say --yes to trust what answers now.'] : []),
         ].join('\n'),
       }),
     );

@@ -12,7 +12,7 @@ import type { Target } from '../remote/remote.ts';
 import { sudoRule } from '../script/sudo-answer.ts';
 import { askYes } from './ask.ts';
 import { settleAccess, trustedWay } from './enroll-access.ts';
-import { lookAtMac, type SeenMac } from './enroll-mac.ts';
+import { lookAtMac, type SeenMac, unseenMac } from './enroll-mac.ts';
 import { compareCommand, type Enrolled, type EnrollOne } from './enroll-one.ts';
 import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
@@ -167,9 +167,3 @@ function problemsOf(name: string, mac: SeenMac): readonly Diagnostic[] {
   const isUnreached = mac.failures.some(({ code }) => code.startsWith('ssh/'));
   return isUnreached ? mac.failures : [...mac.failures, unseenMac(name)];
 }
-
-const unseenMac = (name: string): Diagnostic =>
-  diagnose('enroll/mac-unseen', {
-    subject: `node ${name}`,
-    detail: `${name} did not say which Mac it is, so nothing was written down.`,
-  });

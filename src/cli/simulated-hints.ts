@@ -3,7 +3,7 @@ import type { Plan } from '../plan/plan.ts';
 
 /** A command of ours that reaches nodes, up to the end of its line or sentence. */
 const reachingCommand =
-  /\bmeshwright (?:enroll|facts|status|doctor|exec|plan|apply|drift|history|logs|ask|start|stop|drain|restart|reboot|shutdown|run|uninstall|forget|lease|unlock|secrets)\b[^\n.;,]*/g;
+  /\bmeshwright (?:enroll|replace|facts|status|doctor|exec|plan|apply|drift|history|logs|ask|start|stop|drain|restart|reboot|shutdown|run|uninstall|forget|lease|unlock|secrets)\b[^\n.;,]*/g;
 
 /** The same text with `--sim` behind every command that it says to type: a rehearsal must never reach a real node. */
 export const simulatedText = (text: string): string =>

@@ -85,7 +85,10 @@ describe.runIf(hasSshd())('enroll before there is a cluster file', () => {
     const refused = await enroll('--yes');
     expect([refused.code, lockText()]).toEqual([5, pinned(other)]);
     await expectGolden('enroll-changed', place, [refused]);
-    const replaced = await enroll('--yes', '--replace');
+    const unnamed = await enroll('--yes', '--replace');
+    expect([unnamed.code, lockText()]).toEqual([5, pinned(other)]);
+    expect(unnamed.stderr).toContain(`--replace --yes --expect ${await fingerprint()}`);
+    const replaced = await enroll('--yes', '--replace', '--expect', await fingerprint());
     expect(replaced.stdout).toContain('pinned now, in place of another in cluster.lock');
     expect(lockText()).toContain(sshd.hostKey.base64);
     expect(lockText()).not.toContain(other.base64);

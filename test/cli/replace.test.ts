@@ -51,6 +51,20 @@ describe('replace', () => {
     expect(await doctor()).toContain('identity/wrong-mac');
   });
 
+  it('is the only way in for another Mac: enroll needs its fingerprint, puts nothing on it and keeps the known key', async () => {
+    await run('sim', 'fault', 'mac-replaced', 'studio-2');
+    const replacing = ['enroll', 'studio-2', '--replace', '--yes', '--json'];
+    const unnamed = await withPassword('simulated', ...replacing);
+    expect([unnamed.code, codesOf(nodeOf(unnamed))]).toEqual([5, ['cli/needs-yes']]);
+    expect(nodeOf(unnamed)).not.toHaveProperty('login');
+    const named = await withPassword('simulated', ...replacing, '--expect', String(nodeOf(unnamed)['fingerprint']));
+    expect([named.code, codesOf(nodeOf(named))]).toEqual([5, ['identity/wrong-mac']]);
+    expect(nodeOf(named)).toMatchObject({ pin: 'refused', login: 'refused', mac: 'wrong' });
+    expect(nodeOf(named)).not.toHaveProperty('installed');
+    expect(named.stdout).toContain('meshwright replace studio-2 --sim');
+    expect(await doctor()).toContain('ssh/host-key-changed');
+  });
+
   it('refuses the Mac of another node, and writes nothing', async () => {
     await run('sim', 'fault', 'wrong-mac', 'studio-2,studio-1');
     const ran = await withPassword('simulated', 'replace', 'studio-2', '--yes');
