@@ -3,8 +3,12 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { isHandsWork } from '../diagnostics/hands-work.ts';
 import { type RunCounts, type RunEnd, summaryText } from '../report/apply-text.ts';
 import { blockerBlocks, neededFor } from '../report/blocker-lines.ts';
+import { findingLines } from '../report/finding-lines.ts';
 import { fitLines } from '../report/layout.ts';
+import { mergeFindings } from '../report/merge-findings.ts';
+import type { Page } from '../report/page.ts';
 import { countRun } from '../report/run-counts.ts';
+import { waitingLines } from '../report/waiting-lines.ts';
 import { showDiagnostics, showJson } from './diagnostics-output.ts';
 import { type ExitCode, exitCode } from './exit-codes.ts';
 import { gatherAlike } from './gather-alike.ts';
@@ -57,10 +61,34 @@ export function showOutcome(run: Run, outcome: RunOutcome, about: OutcomeSurroun
   const closing = (about.closing ?? []).flatMap((line) =>
     fitLines(about.isSimulated ? simulatedText(line) : line, columns),
   );
-  const blocks = [...list, fitLines(text, columns), ...(closing.length === 0 ? [] : [closing])];
+  const blocks = [
+    ...unshownBlocks(outcome, about, page),
+    ...list,
+    fitLines(text, columns),
+    ...(closing.length === 0 ? [] : [closing]),
+  ];
   for (const lines of blocks) run.console.out(`\n${lines.join('\n')}\n`);
   if (about.isSimulated && hasRun && blockers.some(({ isHands }) => isHands)) run.console.out(mendingText);
   return code;
+}
+
+/**
+ * What waits, and what was found, where no plan was shown because there was nothing to run: then nothing else says why a
+ * verb did not do its work.
+ */
+function unshownBlocks(
+  { report, last }: RunOutcome,
+  { isSimulated }: Pick<OutcomeSurroundings, 'isSimulated'>,
+  page: Page,
+): readonly (readonly string[])[] {
+  const isShown = report.isDeclined || report.works.some(({ run }) => run !== undefined);
+  const plans = report.works.flatMap(({ plan }) => plan ?? []);
+  const kept = last?.plan ?? keptWork(report);
+  if (isShown || report.works.length === 0 || kept === undefined || kept.waiting.length === 0) return [];
+  const found = last?.plan.diagnostics ?? [...new Set(plans.flatMap(({ diagnostics }) => diagnostics))];
+  const diagnostics = isSimulated ? simulatedHints(found) : found;
+  const blocks = [waitingLines(kept, page), ...mergeFindings(diagnostics).map((one) => findingLines(one, page))];
+  return blocks.filter((lines) => lines.length > 0);
 }
 
 /** What is left may be for hands, or for a verb that has to come first. */

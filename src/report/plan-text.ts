@@ -1,10 +1,9 @@
 import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { isEmptyPlan } from '../plan/is-empty-plan.ts';
-import type { Plan, Waiting } from '../plan/plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { NodeBudget } from '../resources/launch-budgets.ts';
-import { propertyKey } from '../resources/property-key.ts';
-import { blockerBlocks, numberedBlockers } from './blocker-lines.ts';
+import { blockerBlocks } from './blocker-lines.ts';
 import { budgetLines } from './budget-lines.ts';
 import { changeLines } from './change-lines.ts';
 import { counted } from './counted.ts';
@@ -14,8 +13,8 @@ import { headLines } from './head-lines.ts';
 import { fitLines, hang } from './layout.ts';
 import { memoryLines } from './memory-lines.ts';
 import { mergeFindings } from './merge-findings.ts';
-import { nodesText } from './nodes-text.ts';
 import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
+import { waitingLines } from './waiting-lines.ts';
 
 /** What `plan` shows, and on what. */
 export interface PlanTextInput {
@@ -110,45 +109,3 @@ const lockLines = ({ shown, additions }: PlanTextInput['lock'], page: Page): rea
         page.paint('strong', `New in ${shown} (${additions.length})`),
         ...additions.flatMap((line) => hang('  ', escapeText(line), page.columns)),
       ];
-
-/** One resource that waits on some nodes for the same. */
-interface WaitingGroup {
-  readonly resource: string;
-  readonly nodes: readonly string[];
-  readonly for: string;
-}
-
-/** `rdma/disabled on studio-3` as `1`, when the work list has it; else as it is. */
-function waitedFor({ blockers }: Plan, waiting: Waiting): string {
-  const numbered = numberedBlockers(blockers);
-  const key = propertyKey({ node: waiting.node, address: waiting.resource });
-  const words = waiting.for.flatMap((text): readonly (string | number)[] => {
-    const found = numbered.filter(([, { code, node }]) => text === `${code} on ${node}`);
-    const own = found.filter(([, { blocks }]) => blocks.includes(key));
-    const numbers = (own.length > 0 ? own : found.slice(0, 1)).map(([number]) => number);
-    return numbers.length === 0 ? [text] : numbers;
-  });
-  const numbers = [...new Set(words.filter((word) => typeof word === 'number'))];
-  const others = words.filter((word) => typeof word === 'string');
-  return [...(numbers.length === 0 ? [] : [`needs ${numbers.join(', ')}`]), ...new Set(others)].join('; ');
-}
-
-function waitingLines(plan: Plan, page: Page): readonly string[] {
-  const groups = new Map<string, WaitingGroup>();
-  for (const one of plan.waiting) {
-    const why = waitedFor(plan, one);
-    const key = `${one.resource}\n${why}`;
-    const nodes = [...(groups.get(key)?.nodes ?? []), one.node];
-    groups.set(key, { resource: one.resource, nodes, for: why });
-  }
-  if (groups.size === 0) return [];
-  const width = Math.max(...[...groups.values()].map(({ resource }) => resource.length));
-  const lines = [...groups.values()].flatMap((group) =>
-    hang(
-      `  ${group.resource.padEnd(width)}   `,
-      escapeText(`on ${nodesText(group.nodes)}: ${group.for}`),
-      page.columns,
-    ),
-  );
-  return [page.paint('strong', `Waiting (${groups.size})`), ...lines];
-}
