@@ -3,6 +3,8 @@ import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Goal } from '../plan/goal.ts';
 import type { Plan, Waiting } from '../plan/plan.ts';
+import { awayNodes } from '../resources/layouts.ts';
+import { survivorAddress } from '../resources/survivors.ts';
 import { verdictOf } from './commands/facts.ts';
 import { codeForNodes, type ExitCode, exitCode, type NodeVerdict } from './exit-codes.ts';
 
@@ -28,7 +30,7 @@ function verdictFor(name: NodeName, { goal, plan, observation, fleet, targets }:
   const isAbout = ({ node, resource }: { readonly node: NodeName; readonly resource: string }): boolean =>
     node === name || membersOf(resource, fleet).includes(name);
   const waiting = plan.waiting.filter(isAbout);
-  const isOneUnseen = goal === 'converge' && targets.some((target) => !Object.hasOwn(plan.observed, target));
+  const isOneUnseen = isOtherUnseen(name, { goal, plan, observation, targets });
   const isOwn = ({ isUnknown, resource }: Waiting): boolean => isUnknown && !(isOneUnseen && isShared(resource));
   if (waiting.some(isOwn)) return 'unjudged';
   if (plan.changes.some(isAbout)) return 'wrong';
@@ -38,15 +40,28 @@ function verdictFor(name: NodeName, { goal, plan, observation, fleet, targets }:
 
 /**
  * A cable has two ends and a placement several members. What nobody knows of them while a target is not seen counts
- * for that target, which is unjudged itself: the others are as far as the file can be brought on them. Whoever starts a
- * placement wants all of it.
+ * for that target, which is unjudged itself: the others are as far as the file can be brought on them, and of a placement
+ * that is to be stopped each is stopped by itself. Whoever starts a placement wants all of it.
  */
 const isShared = (address: string): boolean => /^(?:thunderbolt-link|link-address|placement)(?:\/|$)/.test(address);
 
-/** A placement that does not serve is wrong on every member, wherever its property is kept. */
+/** Whether nobody could judge another target; of what is to be stopped, one that did not say what runs there counts too. */
+function isOtherUnseen(
+  name: NodeName,
+  { goal, plan, observation, targets }: Pick<JudgedPlan, 'goal' | 'plan' | 'observation' | 'targets'>,
+): boolean {
+  if (goal !== 'converge' && goal !== 'stop') return false;
+  const unseen = targets.filter((target) => !Object.hasOwn(plan.observed, target));
+  const mute = goal === 'stop' ? awayNodes(targets, observation) : [];
+  return !mute.includes(name) && [...unseen, ...mute].length > 0;
+}
+
+/** A placement that does not serve is wrong on every member, wherever its property is kept; a rank by itself is only there. */
 function membersOf(address: string, { placements }: DesiredFleet): readonly NodeName[] {
-  const [kind, name] = address.split('/');
-  return kind === 'placement' ? (placements.find((one) => one.name === name)?.nodes ?? []) : [];
+  const [kind, name = ''] = address.split('/');
+  return kind === 'placement' && address !== survivorAddress(name)
+    ? (placements.find((one) => one.name === name)?.nodes ?? [])
+    : [];
 }
 
 /** The code of a run that ended with this plan: 0 only when every target was seen as it should be. */

@@ -7,6 +7,7 @@ import { identity } from '../resources/identity.ts';
 import { resources } from '../resources/registry.ts';
 import type { Property, Resource, ResourceKind, View } from '../resources/resource.ts';
 import { sudo } from '../resources/sudo.ts';
+import { survivorAddress } from '../resources/survivors.ts';
 import type { Goal } from './goal.ts';
 import { nodesOf } from './nodes-of.ts';
 import { restarts } from './restarts.ts';
@@ -127,10 +128,14 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
         barring: [...always, ...toComeBack(goal), 'placement', 'boot-session'],
         isMeant: (kind, property) => {
           const isNear = nodesOf(property).some((node) => goal.nodes.includes(node));
+          const isShared = desired.placements.some(
+            ({ name, nodes }) =>
+              property.address === survivorAddress(name) && nodes.some((node) => goal.nodes.includes(node)),
+          );
           return (
             kind === 'boot-session' ||
             kind === 'rollback' ||
-            (kind === 'placement' && nameOf(property) !== '' && isNear)
+            (kind === 'placement' && nameOf(property) !== '' && (isNear || isShared))
           );
         },
       };

@@ -1,3 +1,4 @@
+import { reasonWords } from '../doctor/reason-words.ts';
 import { leftoversOn } from '../mesh/leftovers.ts';
 import { placementAddress } from '../mesh/mesh-step.ts';
 import { meshWords } from '../mesh/mesh-words.ts';
@@ -14,6 +15,7 @@ import { leftDoors } from './left-doors.ts';
 import { isIdle, type PlacementCase, placementCases, takesOfDevice } from './placement-cases.ts';
 import type { ObservedTarget, Property, ResourceKind, View } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
+import { survivorProperties } from './survivors.ts';
 
 const always: readonly ResourceKind[] = ['identity', 'sudo'];
 const toStart: readonly ResourceKind[] = [...always, 'macos', 'firewall', 'wired-limit', 'runtime', 'model'];
@@ -47,9 +49,17 @@ export function placementProperty(one: PlacementCase): Property {
     from: observed.kind === 'known' ? fromWords(one) : `unknown: ${observed.detail}`,
     to: toWords(one),
     reason: `placements.${placement.name}.state: ${placement.state}`,
+    ...whyUnknown(one),
     peers: nodes.filter((node) => node !== leader),
     after: before(one),
   };
+}
+
+/** The reason of a fact tells no name, and the first member that could not be judged may be another node than the leader. */
+function whyUnknown({ mesh, leader }: PlacementCase): Pick<Property, 'why'> {
+  const unseen = mesh.members.find(({ seen }) => seen.kind === 'unknown');
+  if (mesh.state !== 'unknown' || unseen?.seen.kind !== 'unknown' || unseen.node === leader) return {};
+  return { why: `${unseen.node}: ${reasonWords[unseen.seen.reason]}` };
 }
 
 /** Ranks of the other layout are neither a part of this one nor of another file. */
@@ -155,6 +165,9 @@ export function placementProperties(view: View): readonly Property[] {
   return [
     ...view.targets.map((target) => leftoverProperty(view, target)),
     ...cases.map(placementProperty),
+    ...cases.flatMap((one) =>
+      survivorProperties(one, view, [...always, ...(one.leftDoors.length > 0 ? leavingDoors : [])]),
+    ),
     ...cases.flatMap((one) => serviceFileProperties(one, view.targets)),
   ];
 }

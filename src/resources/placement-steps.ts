@@ -25,6 +25,7 @@ import { leftoverAddress, serviceFileAddress } from './placement-properties.ts';
 import { propertyKey } from './property-key.ts';
 import type { ResourceSteps, View } from './resource.ts';
 import { seenNames } from './seen-names.ts';
+import { survivorSteps } from './survivors.ts';
 
 /** What becomes of one placement: steps that end something, and those that start it, once more is known to have ended. */
 interface Ways {
@@ -42,7 +43,11 @@ export function placementSteps(changes: readonly Change[], view: View): Resource
   const ids = new Set(changes.map(({ id }) => id));
   const changed = placementCases(view).filter((one) => ids.has(changeId(one)));
   const ways = changed.map((one) => waysOf(one, view));
-  const ending = [...orphanSteps(ids, view), ...ways.flatMap((one) => one.ending)];
+  const ending = [
+    ...orphanSteps(ids, view),
+    ...survivorSteps(ids, view, { workOf, doorsOf: doorsToClose, isAnswering }),
+    ...ways.flatMap((one) => one.ending),
+  ];
   const stops = ending.filter(({ act }) => act.kind === 'script' && act.name === 'stop-rank');
   return {
     steps: [...ending, ...ways.flatMap((one) => one.starting?.(stops) ?? []), ...serviceFileSteps(ids, view)],
@@ -135,11 +140,16 @@ function closingSteps(
   { needs, view }: { readonly needs: readonly Step[]; readonly view: View },
 ): readonly Step[] {
   const terms = { reason, isAnswering: isAnswering(one, view), needs };
+  return doorsToClose(one, view).flatMap((door) => closeDoor(workOf(one), door, terms));
+}
+
+/** Those of now, and those of an earlier file. */
+function doorsToClose(one: PlacementCase, view: View): readonly Door[] {
   const current = doorsOf(one);
   const left = leftOf(one, view).filter(
     (door) => !current.some(({ leader, port }) => leader === door.leader && port === door.port),
   );
-  return [...current, ...left].flatMap((door) => closeDoor(workOf(one), door, terms));
+  return [...current, ...left];
 }
 
 /** Doors of an earlier file that a stop has to close: where doormen are taken away, that closes them, before any stop. */

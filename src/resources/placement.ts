@@ -1,6 +1,7 @@
 import { rankSight, seeMember } from '../mesh/member.ts';
 import { rankAddress } from '../mesh/mesh-step.ts';
 import { fallbackFindings } from './fallback-findings.ts';
+import { lostMembers } from './lost-members.ts';
 import { placementBlockers } from './placement-blockers.ts';
 import { checkNotices } from './placement-checks.ts';
 import { librarySights } from './placement-libraries.ts';
@@ -46,5 +47,5 @@ export const placement: Resource = {
   sights,
   steps: placementSteps,
   blockers: placementBlockers,
-  notices: (view) => [...checkNotices(view), ...fallbackFindings(view, surveyPlacements(view))],
+  notices: (view) => [...checkNotices(view), ...lostMembers(view), ...fallbackFindings(view, surveyPlacements(view))],
 };

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pairFile } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { codesOf, json, meshwright } from './meshwright.ts';
+import { placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+
+let place: Place;
+const run = (...words: string[]) => meshwright(place, words);
+
+beforeAll(async () => {
+  place = await placeWithPair(pairFile());
+  expect((await run('apply', '--sim', '--yes')).code).toBe(0);
+  expect((await run('sim', 'fault', 'power-cut', 'studio-4')).code).toBe(0);
+});
+afterAll(() => endPlace(place));
+
+/** How launchd shows the rank of the member that is left. */
+async function leftRank(): Promise<string | undefined> {
+  const { nodes } = json(await run('facts', 'studio-1', '--fact', 'services', '--sim', '--json')) as {
+    readonly nodes: Readonly<Record<string, { readonly services: { readonly value: readonly Service[] } }>>;
+  };
+  return nodes['studio-1']?.services.value.find(({ label }) => label === 'dev.meshwright.rank.chat')?.state;
+}
+
+interface Service {
+  readonly label: string;
+  readonly state: string;
+}
+
+describe('a mesh of which a Mac is gone', () => {
+  it('is not started, and start says what waits, why, and how the rest is stopped', async () => {
+    const { code, stdout } = await run('start', 'chat', '--sim', '--yes');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^\s*Waiting \(1\)\n {2}placement\/chat +on studio-1: .*studio-4:/m);
+    expect(stdout).toContain('  error    studio-4: Nothing listens at');
+    expect(stdout).toContain('meshwright stop chat --sim\n');
+    expect(stdout).toMatch(/failed: 0 changed, .*studio-4\s+not seen/s);
+  });
+
+  it('is mentioned by an apply to the other Mac, which has nothing to do there', async () => {
+    const { code, stdout } = await run('apply', '--nodes', 'studio-1', '--sim', '--yes');
+    expect([code, stdout.includes('warning  placement chat: Nobody can see studio-4.')]).toEqual([0, true]);
+    const document = json(await run('plan', '--nodes', 'studio-1', '--sim', '--json'));
+    expect(codesOf(document)).toContain('mesh/lost-member');
+  });
+
+  it('is stopped as far as its Macs answer, which a second stop finds done', async () => {
+    expect(await leftRank()).toBe('running');
+    const stopped = await run('stop', 'chat', '--sim', '--yes');
+    expect([stopped.code, await leftRank()]).toEqual([4, 'not-loaded']);
+    expect(stopped.stdout).toMatch(/partial: 1 changed, 0 failed/);
+    const again = await run('stop', 'chat', '--sim', '--yes');
+    expect([again.code, /^Waiting \(1\)/m.test(again.stdout)]).toEqual([4, true]);
+  });
+
+  it('serves again once the Mac is back', async () => {
+    await run('sim', 'fault', '--clear', 'power-cut');
+    await run('sim', 'power-on', 'studio-4');
+    while ((await run('facts', 'studio-4', '--fact', 'services', '--sim')).code !== 0);
+    expect((await run('start', 'chat', '--sim', '--yes')).code).toBe(0);
+  });
+});
