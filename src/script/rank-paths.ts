@@ -11,6 +11,9 @@ export const serviceFile = (placement: string): NodePath =>
 /** Where launchd appends what a rank prints. */
 export const rankLog = (placement: string): NodePath => below(place.log, `${placement}.log`);
 
+/** What the log was until a start found it too long; the one before that is gone. */
+export const olderRankLog = (placement: string): NodePath => below(place.log, `${placement}.log.1`);
+
 /** The folder with the record of a member. */
 export const placementFolder = (placement: string): NodePath => below(place.ours, `placements/${placement}`);
 

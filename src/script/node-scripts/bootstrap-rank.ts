@@ -1,7 +1,8 @@
 import type { RankRecord, ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, place, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
-import { rankFile, rankFilesFolder, rankLog, serviceFile } from '../rank-paths.ts';
+import { mostLogBytes } from '../rank-log-size.ts';
+import { olderRankLog, rankFile, rankFilesFolder, rankLog, serviceFile } from '../rank-paths.ts';
 import { launchdFunctions } from './launchd-service.ts';
 import { ownerWord } from './owner-word.ts';
 import { rebootMarkFunctions, refuseMarked, wiredFunctions } from './wired-memory.ts';
@@ -11,6 +12,24 @@ const recordLines = (record: RankRecord): string =>
   Object.entries(record)
     .map(([key, value]) => `${key}=${value}`)
     .join('\n');
+
+/**
+ * The log of a rank, which launchd appends to: its user's, and nobody else's unless the rank runs as another user than
+ * the one who reads it over SSH. Nothing is running now, so this is when one that is too long makes room.
+ */
+const keptLog = (placement: string, user: string): string => `own() {
+  : >>"$f" || failed write 'the log of the rank could not be made'
+  must chown ${pathWord(tool.chown)} ${ownerWord(user)} "$f"
+  must chmod ${pathWord(tool.chmod)} "$e" "$f"
+}
+f=${pathWord(rankLog(placement))} e=644
+[ ${ownerWord(user)} != ${ownerWord('')} ] || e=600
+own
+if [ "$(${pathWord(tool.stat)} -f %z "$f")" -gt ${mostLogBytes} ]; then
+  must mv ${pathWord(tool.mv)} -f "$f" ${pathWord(olderRankLog(placement))}
+  own
+fi
+`;
 
 type KeptFiles = Pick<ScriptArgs['bootstrap-rank'], 'user' | 'files' | 'links' | 'folders'>;
 
@@ -27,7 +46,8 @@ function keptFiles(placement: string, { user, files, links, folders }: KeptFiles
   const made = folders.map(({ name, keeps }) => {
     const word = pathWord(rankFile(placement, name));
     return `must mkdir ${pathWord(tool.mkdir)}${keeps ? ' -p' : ''} ${word}
-must chown ${pathWord(tool.chown)} ${ownerWord(user)} ${word}\n`;
+must chown ${pathWord(tool.chown)} ${ownerWord(user)} ${word}
+must chmod ${pathWord(tool.chmod)} 700 ${word}\n`;
   });
   return `must mkdir ${pathWord(tool.mkdir)} -p ${folder}
 for f in ${folder}/*; do
@@ -67,10 +87,7 @@ if look; then
 fi
 ${refuseMarked}
 must mkdir ${pathWord(tool.mkdir)} -p "$d" ${pathWord(place.log)}
-f=${pathWord(rankLog(record.placement))}
-: >>"$f" || failed write 'the log of the rank could not be made'
-must chown ${pathWord(tool.chown)} ${ownerWord(user)} "$f"
-${keptFiles(record.placement, { user, ...kept })}write "$d/request" ${quote(request)}
+${keptLog(record.placement, user)}${keptFiles(record.placement, { user, ...kept })}write "$d/request" ${quote(request)}
 write "$d/record" "$r$N"
 must launchctl ${pathWord(tool.launchctl)} enable "$L"
 n=0

@@ -1,13 +1,13 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, tool } from '../node-paths.ts';
 import { fileSeal } from '../put-file.ts';
-import { rankLog, serviceFile } from '../rank-paths.ts';
+import { olderRankLog, rankLog, serviceFile } from '../rank-paths.ts';
 import { launchdFunctions } from './launchd-service.ts';
 
-/** Takes away everything of a member: service, service file with its seal, record, log. It must not be running. */
+/** Takes away everything of a member: service, service file with its seal, record, logs. It must not be running. */
 export function removeRank({ placement }: ScriptArgs['remove-rank']): string {
   const plist = serviceFile(placement);
-  const rest = [plist, fileSeal(plist), rankLog(placement)].map(pathWord).join(' ');
+  const rest = [plist, fileSeal(plist), rankLog(placement), olderRankLog(placement)].map(pathWord).join(' ');
   return `${launchdFunctions(placement)}
 y=
 if look; then

@@ -1,12 +1,21 @@
-import { readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { readdirSync, readlinkSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ScriptArgs, ScriptCall } from '../../../src/model/node-script.ts';
 import { nodePath } from '../../../src/script/node-paths.ts';
 import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { fileSeal, putBody } from '../../../src/script/put-file.ts';
-import { placementFolder, rankFilesFolder, rankLog, requestFile, serviceFile } from '../../../src/script/rank-paths.ts';
-import { bootSession, changed, run, unchanged } from './mac-root.ts';
+import { mostLogBytes } from '../../../src/script/rank-log-size.ts';
+import {
+  olderRankLog,
+  placementFolder,
+  rankFilesFolder,
+  rankLog,
+  requestFile,
+  serviceFile,
+  startFile,
+} from '../../../src/script/rank-paths.ts';
+import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
 import { until } from './node-root.ts';
 import {
   isAlive,
@@ -91,6 +100,45 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     await run(root, record({}, ''));
     expect(root.read(rankLog('kimi').path)).toBe('said as root\n');
     expect(writes(root)[0]).toBe(`chown ${process.env['SUDO_USER'] ?? 'root'} ${root.folder}${rankLog('kimi').path}`);
+  });
+
+  it('lets nobody but its user read its log and its folders, unless who asked sudo is another one', async () => {
+    const modeOf = (root: MacRoot, path: string): number => statSync(join(root.folder, path)).mode & 0o777;
+    const own = newRoot(shell);
+    const folders = [{ name: 'home', keeps: false }];
+    await run(own, { name: 'bootstrap-rank', args: { ...bootstrapArgs(), user: '', folders } });
+    expect(modeOf(own, rankLog('kimi').path)).toBe(0o600);
+    expect(modeOf(own, `${rankFilesFolder('kimi').path}/home`)).toBe(0o700);
+    const other = newRoot(shell);
+    await run(other, record());
+    expect(modeOf(other, rankLog('kimi').path)).toBe(0o644);
+  });
+
+  it('begins a new log where the one of before is too long, and keeps the last of those', async () => {
+    const root = newRoot(shell);
+    const [log, older] = [rankLog('kimi').path, olderRankLog('kimi').path];
+    const sizeOf = (path: string): number => statSync(join(root.folder, path)).size;
+    const fill = (word: string, bytes: number): void => {
+      root.file(log, word);
+      truncateSync(join(root.folder, log), bytes);
+    };
+    fill('first', mostLogBytes);
+    await run(root, record({}, ''));
+    expect([sizeOf(log), root.has(older)]).toEqual([mostLogBytes, false]);
+    for (const [at, word] of ['second', 'third'].entries()) {
+      fill(word, mostLogBytes + 1);
+      expect(await run(root, record({ generation: 4 + at }, ''))).toEqual(changed);
+      expect([sizeOf(log), root.read(older).slice(0, word.length)]).toEqual([0, word]);
+      expect(statSync(join(root.folder, log)).mode & 0o777).toBe(0o600);
+    }
+    await run(root, kick(5));
+    expect(root.read(startFile('kimi').path)).toMatch(/^log=0$/m);
+    fill('of a rank that runs', mostLogBytes + 1);
+    expect(await run(root, record({ generation: 5 }, ''))).toEqual(unchanged);
+    expect(sizeOf(log)).toBe(mostLogBytes + 1);
+    await run(root, stop());
+    await run(root, remove);
+    expect([root.has(log), root.has(older)]).toEqual([false, false]);
   });
 
   it('is made ready again when launchd knows an older one that is idle, and never while that one runs', async () => {
