@@ -9,6 +9,7 @@ import type { NodeName } from '../model/node.ts';
 import { diagnoseExit } from '../remote/exit-reasons.ts';
 import { limiter } from '../remote/limit-parallel.ts';
 import { type LogMark, type LogPart, mostPartBytes, parseLogParts, rankLogPartsCommand } from '../script/rank-log.ts';
+import { withoutRequests } from '../script/request-lines.ts';
 import { waitingBytes } from './console.ts';
 import { showDiagnostics } from './diagnostics-output.ts';
 import { type ExitCode, exitCode } from './exit-codes.ts';
@@ -50,7 +51,8 @@ export async function followLogs(run: Run, nodes: readonly FollowedNode[], view:
   const signal = AbortSignal.any([run.signal, run.console.outClosed]);
   setMaxListeners(0, signal);
   const limit = limiter(run.options.parallel);
-  await Promise.all(nodes.map((one) => followNode(one, { run, view, signal, limit })));
+  const show: FollowView['show'] = (placement, node, lines) => view.show(placement, node, withoutRequests(lines));
+  await Promise.all(nodes.map((one) => followNode(one, { run, view: { ...view, show }, signal, limit })));
   return exitOfSignal(run.signal) ?? exitCode.done;
 }
 

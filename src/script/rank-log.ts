@@ -1,6 +1,7 @@
 import { pathWord, rootLine, shellCommand, tool } from './node-paths.ts';
 import { quote } from './quote.ts';
 import { rankLog } from './rank-paths.ts';
+import { requestPattern } from './request-lines.ts';
 
 /** Which part of a rank's log is wanted. */
 export interface LogRequest {
@@ -9,12 +10,14 @@ export interface LogRequest {
   readonly rootPrefix: string;
 }
 
-/** The command that prints the end of what a rank has printed, as the ssh user; exit 66 where there is no log. */
+/** The command that prints the end of what a rank has printed, as the ssh user, without lines of requests; exit 66 where there is no log. */
 export const rankLogCommand = ({ placement, lines, rootPrefix }: LogRequest): string =>
   shellCommand(`${rootLine(rootPrefix)}
 f=${pathWord(rankLog(placement))}
 [ -e "$f" ] || exit 66
-exec ${pathWord(tool.tail)} -n ${lines} "$f"`);
+export R LC_ALL=C
+{ [ -f "$f" ] && [ -r "$f" ]; } || exec ${pathWord(tool.tail)} -n ${lines} "$f"
+${pathWord(tool.tail)} -n ${lines} "$f" | P=${quote(requestPattern)} ${pathWord(tool.awk)} '$0 !~ ENVIRON["P"]'`);
 
 /** How far a log was read: which file it was, as its node numbers files, and how many of its bytes. */
 export interface LogMark {

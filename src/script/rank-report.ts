@@ -1,5 +1,6 @@
 import { pathWord, rootLine, shellCommand, tool } from './node-paths.ts';
 import { rankLog, rankServiceLabel, startFile } from './rank-paths.ts';
+import { withoutRequests } from './request-lines.ts';
 
 /** What is wanted of one rank. */
 export interface RankReportRequest {
@@ -57,7 +58,7 @@ export function parseRankReport(stdout: string): RankReport {
     }),
   );
   const exit = exitOf(fields);
-  return { ...(exit === undefined ? {} : { exit }), lines: at < 0 ? [] : all.slice(at + 1) };
+  return { ...(exit === undefined ? {} : { exit }), lines: at < 0 ? [] : withoutRequests(all.slice(at + 1)) };
 }
 
 /** A process that a signal ended leaves no exit code. */

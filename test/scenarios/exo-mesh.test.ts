@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { Act } from '../../src/model/step.ts';
+import { mostLogBytes } from '../../src/script/rank-log-size.ts';
 import { writeExoBuild, writeExoImage, writeIndexedModel } from '../../src/sim/exo/exo-image.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
@@ -46,6 +47,15 @@ const fault = async (...lines: readonly string[]): Promise<void> => {
 const logPath = '/Library/Application Support/meshwright/log/chat.log';
 
 const logOf = async (node: string): Promise<string> => (await rack.asRoot(node, `"$R/bin/cat" "$R${logPath}"`)).stdout;
+
+const secret = 'purple elephants of tomorrow';
+
+/** Every file of the first node that holds a text. */
+const holding = (text: string): readonly string[] =>
+  readdirSync(rack.fleet().nodes[first]?.root ?? '', { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile())
+    .map((one) => join(one.parentPath, one.name))
+    .filter((path) => existsSync(path) && readFileSync(path).includes(text));
 
 const stop = { kind: 'stop', placements: ['chat'] } as const;
 
@@ -91,12 +101,31 @@ describe.each(['1.0.71', 'main'] as const)('a placement on exo, dialect %s', { t
       for (const one of fleet.processes()) if (one.node === second) process.kill(one.pid, 'SIGKILL');
       // The others answer until they miss it.
       const log = join(fleet.nodes[first]?.root ?? '', logPath);
-      expect(await eventually(() => readFileSync(log, 'utf8').includes('due to node disconnection'))).toBe(true);
+      expect(await eventually(() => readFileSync(log, 'utf8').includes('due to inactivity'))).toBe(true);
     });
+    const log = join(rack.fleet().nodes[second]?.root ?? '', logPath);
+    truncateSync(log, mostLogBytes + 1);
     const { plan, report } = await rack.converge();
     expect(plan.changes.map(({ id }) => id)).toContain(`${first} placement/chat`);
     expect(talkOf(report)).toEqual([{ outcome: 'changed', codes: [] }]);
-    expect((await logOf(second)).match(/Starting node/g)).toHaveLength(2);
+    expect((await logOf(first)).match(/Starting node/g)).toHaveLength(2);
+    // The log of the other one was too long.
+    expect((await logOf(second)).match(/Starting node/g)).toHaveLength(1);
+    expect([statSync(`${log}.1`).size, statSync(log).mode & 0o777]).toEqual([mostLogBytes + 1, 0o600]);
+  });
+
+  it("keeps no word of a prompt but in exo's own event log, and that one only while it runs", async () => {
+    const body = JSON.stringify({
+      model: 'acme/indexed',
+      messages: [{ role: 'user', content: `tell me of ${secret}` }],
+    });
+    const table = readFileSync(join(rack.fleet().nodes[first]?.root ?? '', '.sim/link-table'), 'utf8');
+    const [, place] = /^127\.0\.0\.1:8080 (\S+)$/m.exec(table) ?? [];
+    const answer = await fetch(`http://${place}/v1/chat/completions`, { method: 'POST', body });
+    expect(await answer.text()).toContain('chat.completion');
+    expect(await eventually(async () => (await logOf(first)).includes('Starting prefill'))).toBe(true);
+    const [eventLog, ...others] = holding(secret);
+    expect([eventLog, others]).toEqual([expect.stringMatching(/files\/home\/\.exo\/event_log\/api\/events\.bin$/), []]);
   });
 
   it('ends its runners itself before its processes are told to end', async () => {
@@ -104,10 +133,12 @@ describe.each(['1.0.71', 'main'] as const)('a placement on exo, dialect %s', { t
     expect(talkOf(report, 'exo-farewell')).toEqual([{ outcome: 'changed', codes: [] }]);
     expect(rack.fleet().processes()).toEqual([]);
     for (const node of nodes) {
-      const [, last = ''] = /.*Starting node(.*)$/s.exec(await logOf(node)) ?? [];
-      expect(last).toMatch(/Runner \S+ has ended\n(?:.*\n)*exo: stopped/);
-      expect(last).not.toContain('is cut off');
+      const lastOf = async (): Promise<string> => /.*Starting node(.*)$/s.exec(await logOf(node))?.[1] ?? '';
+      expect(await eventually(async () => (await lastOf()).includes('EXO Shutdown complete'))).toBe(true);
+      expect(await lastOf()).toMatch(/Runner exited with exit code 0\n(?:.*\n)*.*EXO Shutdown complete/);
+      expect(await lastOf()).not.toContain("didn't respond to SIGTERM");
     }
+    expect(await eventually(() => holding(secret).length === 0)).toBe(true);
   });
 });
 
@@ -177,7 +208,8 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
     const { report, exit } = await rack.apply({ goal: stop, timing: hurried });
     expect(talkOf(report, 'exo-farewell')).toEqual([{ outcome: 'unchanged', codes: ['exo/no-farewell'] }]);
     expect([rack.fleet().processes(), exit]).toEqual([[], 0]);
-    expect(await logOf(second)).toContain('is cut off while ShuttingDown');
+    const isTold = async (): Promise<boolean> => (await logOf(second)).includes("didn't respond to SIGTERM, killing");
+    expect(await eventually(isTold)).toBe(true);
     await fault();
   });
 

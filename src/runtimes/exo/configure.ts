@@ -1,8 +1,9 @@
 import type { DesiredModel, ExoRuntime } from '../../model/desired.ts';
 import { digestOf, shortDigest } from '../../model/digest.ts';
 import type { Text } from '../../model/step.ts';
-import { below, programFolders } from '../../script/node-paths.ts';
+import { below, programFolders, tool } from '../../script/node-paths.ts';
 import type { EnvValue, RankCommand, RankPlace } from '../driver.ts';
+import { quietProgram, quietProgramName } from './quiet-program.ts';
 
 type Place = RankPlace<ExoRuntime>;
 
@@ -25,11 +26,14 @@ const modelFolderName = ({ repository = '' }: DesiredModel): string => repositor
  * @see exo: main.py, shared/constants.py at fd707de3 (1.0.71) and b5375f8c (main)
  */
 export function configure(place: Place): RankCommand {
-  const { placement, runtime, model, rank, endpointPort, port } = place;
+  const { placement, runtime, model, rank, endpointPort, port, filesFolder } = place;
   const first: readonly Text[] = rank === 0 ? [['--force-master']] : [];
   const dialect = runtime.dialect === 'main' ? mainDialect(place) : releaseDialect(place);
   return {
     argv: [
+      [tool.perl],
+      [below(filesFolder, quietProgramName)],
+      [below(filesFolder, homeName)],
       [below(place.runtimeFolder, runtime.program)],
       ...first,
       ['--api-port'],
@@ -37,8 +41,10 @@ export function configure(place: Place): RankCommand {
       ...dialect.words.map((word): Text => [word]),
       ...placement.args.map((word): Text => [word]),
     ],
-    env: { [fastSynch]: 'false', ...placement.env, ...environment(place), ...dialect.env },
+    // Without it loguru writes the values of variables below what went wrong: prompts are among them.
+    env: { [fastSynch]: 'false', LOGURU_DIAGNOSE: 'false', ...placement.env, ...environment(place), ...dialect.env },
     files: [
+      { kind: 'file', name: quietProgramName, content: [quietProgram] },
       { kind: 'folder', name: homeName, keeps: false },
       { kind: 'link', name: modelFolderName(model), to: place.modelFolder },
     ],

@@ -265,6 +265,20 @@ sub state_part {
     say_json($client, 200, $at);
 }
 
+# What exo says of a request, and where it writes it: the master its command, runners their task, the release the prompt.
+sub log_request {
+    my ($sent, $instance) = @_;
+    my @messages = @{ $sent->{messages} // [] };
+    my $content = join ', ', map { "InputMessage(role='$_->{role}', content='" . (substr($_->{content} // '', 0, 100) =~ s/\n/\\n/gr) . "')" } @messages;
+    my $task = "TextGeneration(instance_id='$instance->{instanceId}', task_params=TextGenerationTaskParams(input=[$content]))";
+    log_record('INFO', "Executing command: $task");
+    log_record('INFO', "Starting task $task");
+    log_record('INFO', "received chat request: $task");
+    log_record('INFO', join "\n", map { "<|im_start|>$_->{role}\n" . ($_->{content} // '') . '<|im_end|>' } @messages) unless $is_main;
+    log_record('INFO', 'Starting prefill');
+    print { our $events } $json->encode($sent);
+}
+
 # Answers only when every runner is ready and was heard of lately; when one went silent, the client waits for ever.
 sub chat {
     my ($client, $sent) = @_;
@@ -278,6 +292,7 @@ sub chat {
         shift @held if @held > 50;
         return;
     }
+    log_request($sent, $instance);
     my $tokens = $sent->{max_tokens} // 8;
     $tokens = 8 if $tokens !~ /^[0-9]+$/ || $tokens > 8;
     my $index = read_text((model_folder($model) // '') . '/model.safetensors.index.json') // '';

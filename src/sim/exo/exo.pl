@@ -44,7 +44,11 @@ require "$folder/api.pl";
 
 $| = 1;
 $SIG{PIPE} = 'IGNORE';
-$SIG{TERM} = $SIG{INT} = sub { print cut_runners(), "exo: stopped\n"; exit 0 };
+$SIG{TERM} = $SIG{INT} = sub {
+    log_record('CRITICAL', $_) for cut_runners();
+    log_record('INFO', 'EXO Shutdown complete');
+    exit 0;
+};
 
 read_options();
 read_environment();
@@ -52,8 +56,7 @@ my $lock = make_home();
 my ($table_folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
 my $api = listen_at("127.0.0.1:$option{'--api-port'}", "0.0.0.0:$option{'--api-port'}")
     // stop(1, "[Errno 48] error while attempting to bind on address ('0.0.0.0', $option{'--api-port'})");
-print "exo: Starting node ", node_id(), "\n";
-print "exo: API listens on port $option{'--api-port'}\n";
+log_record('INFO', $_) for 'Starting node ' . node_id(), 'Starting API', 'Starting Worker';
 
 my ($ticked, $select) = (0);
 while (1) {
@@ -79,6 +82,27 @@ sub stop {
     my ($code, $text) = @_;
     print STDERR "$text\n";
     exit $code;
+}
+
+# loguru on stderr in colors, and in a file of its own, which it packs once, at its first record, and never opens again.
+sub log_record {
+    my ($level, $text) = @_;
+    my @now = localtime;
+    my $hour = $now[2] % 12 || 12;
+    my $time = sprintf '%02d:%02d:%02d.%04d%s', $hour, @now[1, 0], rand 10_000, $now[2] < 12 ? 'AM' : 'PM';
+    printf STDERR "[ %s | \e[1m%-8s\e[0m] \e[1m%s\e[0m\n", $time, $level, $text;
+    our ($log, $exo_home, $is_rotated);
+    return unless defined $log;
+    my $path = "$exo_home/exo_log/exo";
+    if (!$is_rotated++) {
+        close $log;
+        rename "$path.log", "$path.2026.log";
+        open my $packed, '>', "$path.2026.log.zst" or die "$path: $!\n";
+        unlink "$path.2026.log";
+        open $log, '>>', "$path.log" or die "$path: $!\n";
+        $log->autoflush(1);
+    }
+    printf {$log} "[ %s | %-8s | exo:main:1 ] %s\n", $time, $level, $text;
 }
 
 sub read_text {
@@ -131,6 +155,10 @@ sub make_home {
     }
     open my $pid, '>>', "$home/exo.pid" or stop(1, "PermissionError: [Errno 13] $!: '$home/exo.pid'");
     flock($pid, LOCK_EX | LOCK_NB) or stop(1, "exo is already running in $home");
+    open our $log, '>>', "$home/exo_log/exo.log" or stop(1, "PermissionError: [Errno 13] $!: '$home/exo_log/exo.log'");
+    for my $folder ("$home/event_log", "$home/event_log/api") { -d $folder or mkdir $folder }
+    open our $events, '>', "$home/event_log/api/events.bin" or stop(1, "PermissionError: [Errno 13] $!: '$home/event_log'");
+    $events->autoflush(1);
     return $pid;
 }
 

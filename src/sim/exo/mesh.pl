@@ -143,7 +143,7 @@ sub elect {
     my $is_over = is_master() && defined $fault{session} && defined $number && $fault{session} ne $number;
     $number = $fault{session} if defined $fault{session};
     return if $master eq $session{master} && !$is_over;
-    print "exo: New session with master $master\n";
+    log_record('INFO', $master eq $id ? 'Node elected Master' : "Node $master elected master");
     %session = (master => $master, index => 0, instances => {}, custom => {});
     @commands = ();
 }
@@ -207,7 +207,8 @@ sub drop_broken {
     for my $name (keys %{ $session{instances} }) {
         my ($instance) = values %{ $session{instances}{$name} };
         next unless grep { !$is_there{$_} } keys %{ $instance->{shardAssignments}{nodeToRunner} };
-        print "exo: Deleting instance $name due to node disconnection\n";
+        my ($gone) = grep { !$is_there{$_} } keys %{ $instance->{shardAssignments}{nodeToRunner} };
+        log_record('INFO', "Manually removing node $gone due to inactivity");
         delete $session{instances}{$name};
         happened();
     }

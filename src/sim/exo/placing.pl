@@ -170,13 +170,13 @@ sub carry_out_one {
     my $all = $session{instances};
     if ($one->{kind} eq 'delete') { delete $all->{ $one->{name} } }
     elsif ($one->{kind} eq 'card') { $session{custom}{ $one->{card}{modelId} } = $one->{card} }
-    elsif (exists $fault{'refuse-placement'}) { print "exo: WARNING Placement refused: no reason that anybody hears of\n" }
+    elsif (exists $fault{'refuse-placement'}) { log_record('WARNING', 'Error in command processor') }
     elsif ($one->{kind} eq 'create') { $all->{ (values %{ $one->{instance} })[0]{instanceId} } = $one->{instance} }
     else {
         my $card = cards()->{ $one->{model} };
         my $made = place($card, @$one{qw(sharding meta least)});
         if (ref $made) { $all->{ (values %$made)[0]{instanceId} } = $made }
-        else { print "exo: WARNING Placement refused: $made\n" }
+        else { log_record('WARNING', "Error in command processor\nTraceback (most recent call last):\nValueError: $made") }
     }
 }
 
@@ -207,13 +207,13 @@ sub tick_placing {
         my $runner = $mine{$name};
         enter($runner, 'ShuttingDown') if $runner->{state} ne 'ShuttingDown';
         next if exists $fault{'stuck-shutdown'} || Time::HiRes::time() - $runner->{since} < 0.4 * $clock;
-        print "exo: Runner $name has ended\n";
+        log_record('INFO', 'Runner exited with exit code 0');
         delete $mine{$name};
     }
 }
 
 # What is said of this node's runners when its process is told to end before they have.
-sub cut_runners { return map { "exo: Runner $_ is cut off while $mine{$_}{state}\n" } sort keys %mine }
+sub cut_runners { return map { ($is_main ? 'Child' : 'Runner') . " process didn't respond to SIGTERM, killing" } sort keys %mine }
 
 sub enter {
     my ($runner, $state, %more) = @_;
@@ -236,8 +236,9 @@ sub all_reached {
 
 sub fail_runner {
     my ($runner, $message) = @_;
+    my $name = $runner->{instance}{shardAssignments}{nodeToRunner}{ node_id() };
     my $text = "Terminated (exitcode=1\nRunner error: $message\n)";
-    print "exo: Runner error: $message\n";
+    log_record('WARNING', "Runner $name crashed with critical exception $message");
     enter($runner, 'Failed', errorMessage => $text, $is_main ? (diagnostics => []) : ());
 }
 
@@ -293,7 +294,7 @@ sub try_again {
     $runner->{tries} += 1;
     return enter($runner, 'Idle') if $runner->{tries} < 5;
     return if $runner->{tries} > 5;
-    print "exo: Runner exceeded 5 retries, requesting deletion of instance\n";
+    log_record('WARNING', "Instance $runner->{instance}{instanceId} exceeded 5 retries, requesting deletion");
     command('delete', name => $runner->{instance}{instanceId});
 }
 

@@ -40,6 +40,19 @@ describe.each(scriptShells)('the report of a rank under $name', (shell) => {
     expect(await report(root)).toEqual({ ...end, lines: [] });
   });
 
+  it('has no line in which a request stands, as logs of an older meshwright have them', async () => {
+    const root = newRoot(shell);
+    root.tool('bin/launchctl', 'exit 113');
+    const lines = [
+      'Executing command: a',
+      'x received chat request: b',
+      '[ Starting task c',
+      'parsed tool_call_text_parts=d',
+    ];
+    root.file(rankLog('kimi').path, `one\n${lines.join('\n')}\ntwo\n`);
+    expect(await report(root)).toEqual({ lines: ['one', 'two'] });
+  });
+
   it('is of the whole log where that began anew, and empty where launchd and log know nothing', async () => {
     const root = newRoot(shell);
     root.tool('bin/launchctl', 'exit 113');

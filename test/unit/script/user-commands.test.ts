@@ -188,5 +188,7 @@ describe.each(scriptShells)('what a node has kept for people under $name', (shel
     expect(await exec(rankLogCommand(request))).toEqual({ code: 66, stdout: '' });
     root.file(rankLog('kimi').path, 'one\ntwo\nthree\n');
     expect(await exec(rankLogCommand(request))).toEqual({ code: 0, stdout: 'two\nthree\n' });
+    root.file(rankLog('kimi').path, "one\n[ 1 | INFO ] Executing command: TextGeneration(content='my words')\n");
+    expect(await exec(rankLogCommand(request))).toEqual({ code: 0, stdout: 'one\n' });
   });
 });

@@ -7,6 +7,7 @@ import type { Text } from '../../../../src/model/step.ts';
 import { configurePlacement, type RankConfiguration } from '../../../../src/runtimes/configure-placement.ts';
 import { dialogue } from '../../../../src/runtimes/exo/dialogue.ts';
 import { exo } from '../../../../src/runtimes/exo/exo.ts';
+import { quietProgram } from '../../../../src/runtimes/exo/quiet-program.ts';
 import { reserved } from '../../../../src/runtimes/exo/reserved.ts';
 import { driverOf } from '../../../../src/runtimes/registry.ts';
 import { lastingNames } from '../../../../src/runtimes/seen-names.ts';
@@ -52,10 +53,11 @@ describe('a rank of exo', () => {
     const [leader, follower] = ranksOf({});
     const { words } = startOf(leader);
     const { port } = ranksOf({})[1]?.record ?? { port: 0 };
-    expect(words[0]).toMatch(
+    expect(words.slice(0, 3)).toEqual(['/R/usr/bin/perl', `${files}/quiet.pl`, `${files}/home`]);
+    expect(words[3]).toMatch(
       /^\/R\/opt\/meshwright\/runtimes\/exo\/[0-9a-f]{16}\/EXO\.app\/Contents\/Resources\/exo\/exo$/,
     );
-    expect(words.slice(1, 4)).toEqual(['--force-master', '--api-port', '8080']);
+    expect(words.slice(4, 7)).toEqual(['--force-master', '--api-port', '8080']);
     expect([behind(words, '--zenoh-port'), behind(words, '--discovery-port')]).toEqual([`${port}`, `${port}`]);
     expect(startOf(follower).words).not.toContain('--force-master');
     expect(behind(startOf(ranksOf({}, 6)[0]).words, '--zenoh-port')).toBe(`${port + 1}`);
@@ -92,12 +94,14 @@ describe('a rank of exo', () => {
       EXO_MODELS_READ_ONLY_DIRS: files,
       EXO_OFFLINE: 'true',
       HOME: `${files}/home`,
+      LOGURU_DIAGNOSE: 'false',
       PATH: '/R/usr/bin:/R/bin:/R/usr/sbin:/R/sbin',
     });
     expect(words.at(-1)).toBe('-v');
     expect(leader?.files).toEqual([
       { kind: 'link', name: 'acme--Tiny-4bit', to: expect.objectContaining({ kind: 'node-path' }) },
       { kind: 'folder', name: 'home', keeps: false },
+      { kind: 'file', name: 'quiet.pl', content: [quietProgram] },
     ]);
   });
 

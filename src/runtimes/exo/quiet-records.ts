@@ -1,0 +1,51 @@
+/**
+ * What exo says of itself at its usual verbosity and what holds nothing of a request: regular expressions of whole
+ * messages, as perl and JavaScript read them alike. Everything else may hold a prompt or an answer: exo prints its
+ * commands, its tasks and, in the release, every rendered prompt as it is.
+ *
+ * @see exo: every `logger` call of src/exo at fd707de3 (1.0.71) and b5375f8c (main)
+ */
+export const plainRecords: readonly string[] = [
+  '=+',
+  'Starting EXO \\| pid=[0-9]+',
+  'pid = [0-9]+',
+  'EXO_(?:LIBP2P|ZENOH)_NAMESPACE: [A-Za-z0-9._-]+',
+  'Running in OFFLINE mode \\W+ no internet checks, local models only',
+  'Starting (?:node [A-Za-z0-9-]{16,128}|Master|Worker|Election|API|initialization for rank [0-9]+|distributed init)',
+  'Starting (?:prefill|decode)',
+  'Stopping (?:Master|Worker)',
+  'Node elected Master(?: - promoting self)?',
+  'Node [A-Za-z0-9-]{16,128} elected master(?: - demoting self)?',
+  'Cancelling other campaign',
+  'Waiting for other campaign to finish',
+  'Election shutdown',
+  'Resetting API State',
+  'Unpausing API',
+  '(?:Uns|S)ubscribed to [a-z_]+',
+  'Nack attempt [0-9]+: Requesting Event Log from [0-9]+',
+  'Manually removing node [A-Za-z0-9-]{16,128} due to inactivity',
+  'Error in command processor',
+  'Worker plan: [A-Za-z]+',
+  'Instance [0-9a-f-]{36} exceeded [0-9]+ retries, requesting deletion',
+  'Fast synch flag: [01]',
+  '(?:hello|bye) from the runner',
+  'runner (?:created|connecting|connected|loading|loaded|warming up|ready|running|shutting down)',
+  'runner initialized in [0-9.]+ seconds',
+  "Checking runner's status",
+  'Runner was found to be alive, (?:attempting to join|stopping) process',
+  'Runner (?:terminated|exited) with (?:exit code |exitcode=|signal=)(?:None|-?[0-9]+)(?: \\([A-Z][a-z]+(?: [a-z]+)*: [0-9]+\\))?',
+  'Runner communication closed unexpectedly',
+  'Runner supervisor shutting down',
+  "(?:Runner|Child) process didn't (?:shutdown succesfully|shut down successfully), terminating",
+  "(?:Runner|Child) process didn't respond to SIGTERM, killing",
+  'Runner process succesfully terminated',
+  'Group size: [0-9]+, group rank: [0-9]+',
+  'Rank [0-9]+ mlx distributed initialization complete',
+  'rank [0-9]+ MLX_JACCL_COORDINATOR: [0-9a-fA-F.:]+',
+  'Time taken to (?:shard and )?load model: [0-9.]+s',
+  'Generating warmup tokens',
+  'warmed up by generating [0-9]+ tokens',
+  'KV cache (?:added|updated \\(index [0-9]+\\)): [0-9]+ tokens',
+  'EXO terminated due to unhandled exception',
+  'EXO Shutdown complete',
+];
