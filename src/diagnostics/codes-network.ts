@@ -37,6 +37,13 @@ export const networkCodes = {
       'macOS tries its network services in their order: the first one with a router is the way to the rest of the world. As soon as a cable has one, by Internet Sharing or by mistake, everything goes over it.',
     hint: 'Put the services of the receptacles last with meshwright apply.',
   },
+  'network/unconfirmed-change': {
+    severity: 'warning',
+    summary: 'A change of the network waits on this node for its confirmation.',
+    cause:
+      'A run changed the network of this node and has not confirmed yet that the node is still reached: it goes on, or it was cut off. Without a confirmation the node puts its network back to what it was before.',
+    hint: 'When that run is over, settle it with meshwright apply.',
+  },
   'network/suspected-tcp-panic': {
     severity: 'warning',
     summary: 'Perhaps much TCP over a Thunderbolt cable makes this Mac panic.',

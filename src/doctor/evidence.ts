@@ -56,6 +56,7 @@ const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'network/default-route-over-cable': ['routes'],
   'network/lease-over-cable': ['service-addresses', 'interfaces'],
   'network/service-order': ['network-services'],
+  'network/unconfirmed-change': ['rollbacks'],
   'network/no-full-disk-access': ['keeper'],
   'rdma/no-thunderbolt-5': ['hardware', 'rdma-state', 'rdma-devices'],
   'rdma/macos-too-old': ['macos-version'],

@@ -31,6 +31,7 @@ import { screenSharing } from './rules/screen-sharing.ts';
 import { serviceOrder } from './rules/service-order.ts';
 import { sudo } from './rules/sudo.ts';
 import { surplus } from './rules/surplus.ts';
+import { unconfirmedChange } from './rules/unconfirmed-change.ts';
 import { unknownFactsRule } from './rules/unknown-facts.ts';
 import { updates } from './rules/updates.ts';
 import { wiredLimit } from './rules/wired-limit.ts';
@@ -55,6 +56,7 @@ export const rules: readonly Rule[] = [
   poolOverlap,
   cableAddresses,
   serviceOrder,
+  unconfirmedChange,
   fullDiskAccess,
   power,
   wiredLimit,

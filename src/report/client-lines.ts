@@ -2,10 +2,10 @@ import { escapeText } from '../diagnostics/escape.ts';
 import { reasonWords } from '../doctor/reason-words.ts';
 import { durationText } from '../doctor/units.ts';
 import type { DoorSight } from '../model/doorman.ts';
+import { utcText } from '../model/utc-text.ts';
 import type { ClientCounts } from '../resources/client-counts.ts';
 import { hang } from './layout.ts';
 import type { Page } from './page.ts';
-import { utcText } from './utc-text.ts';
 
 /** What a doorman has counted as programs read it; what is absent is unknown. */
 export type ClientCountsJson =

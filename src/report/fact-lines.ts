@@ -6,6 +6,7 @@ import type { Known } from '../model/known.ts';
 import type { LaunchdService } from '../model/launchd-service.ts';
 import type { PowerSettings } from '../model/mac-settings.ts';
 import type { Facts } from '../model/observation.ts';
+import { utcText } from '../model/utc-text.ts';
 import { doormanLine, fileLine, memberLine, rdmaStartLines, rebootMarkLine, treeLine } from './kept-lines.ts';
 import {
   bridgePreferenceLines,
@@ -15,7 +16,6 @@ import {
   serviceOrderItems,
 } from './network-lines.ts';
 import { rdmaPortLines, receptacleLines } from './thunderbolt-lines.ts';
-import { utcText } from './utc-text.ts';
 
 /** A line of text, or a list whose items stay whole when it needs several lines. */
 export type FactLine = string | readonly string[];

@@ -1,11 +1,11 @@
 import { columnsOf } from '../diagnostics/cells.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { utcText } from '../model/utc-text.ts';
 import { counted } from './counted.ts';
 import { headLines } from './head-lines.ts';
 import { hang } from './layout.ts';
 import { nodesText } from './nodes-text.ts';
 import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
-import { utcText } from './utc-text.ts';
 
 /** One thing that a run did to a node, as somebody has kept it. */
 export interface HistoryStep {

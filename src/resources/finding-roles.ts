@@ -72,6 +72,7 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'network/default-route-over-cable': 'converged-by-address',
   'network/lease-over-cable': 'converged-by-address',
   'network/service-order': 'converged',
+  'network/unconfirmed-change': 'converged',
   'network/no-full-disk-access': 'told',
   'network/suspected-tcp-panic': 'told',
   'network/foreign-daemon': { blocks: 'foreign-daemon' },

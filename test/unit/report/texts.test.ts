@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diskText, durationText, memoryText, speedText } from '../../../src/doctor/units.ts';
+import { utcText } from '../../../src/model/utc-text.ts';
 import { fitLines, sideBySide } from '../../../src/report/layout.ts';
 import { mergeFindings } from '../../../src/report/merge-findings.ts';
-import { utcText } from '../../../src/report/utc-text.ts';
 
 describe('units', () => {
   it('label memory as Apple does', () => {
