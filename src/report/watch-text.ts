@@ -17,9 +17,17 @@ const speedWords = (bitsPerSecond: number | undefined): string =>
 
 const farWords = ({ far, sees }: Plug): string => (far === undefined ? sees : endWords(far));
 
+/** Both receptacles of a cable of which nobody can say which end hands were at; else the one at which they were. */
+const placeWords = ({ at, far }: { readonly at: LinkEnd; readonly far?: LinkEnd | undefined }): string =>
+  far === undefined ? endWords(at) : `${endWords(at)} or ${endWords(far)}`;
+
 /** One line for what was plugged in or pulled out, whatever the file says: for who wants to know which is which. */
 export function identifyLines(plug: Plug, isPlugged: boolean, page: Page): readonly string[] {
-  const seen = `sees ${escapeText(farWords(plug))}${speedWords(plug.bitsPerSecond)}`;
+  const speed = speedWords(plug.bitsPerSecond);
+  if (plug.isEitherEnd) {
+    return hang(`${placeWords(plug)}: `, isPlugged ? `just plugged${speed}` : 'unplugged', page.columns);
+  }
+  const seen = `sees ${escapeText(farWords(plug))}${speed}`;
   const gone = `unplugged, saw ${escapeText(farWords(plug))}`;
   return hang(`${endWords(plug.at)}: `, isPlugged ? `just plugged, ${seen}` : gone, page.columns);
 }
@@ -33,13 +41,16 @@ export function eventLines(event: CableEvent, page: Page): readonly string[] {
       return hang('', text, page.columns).map((line) => page.paint('good', line));
     }
     case 'plugged':
-      return hang('just plugged: ', `${endWords(event.at)}: ${escapeText(event.advice)}`, page.columns).map((line) =>
+      return hang('just plugged: ', `${placeWords(event)}: ${escapeText(event.advice)}`, page.columns).map((line) =>
         page.paint('bad', line),
       );
     case 'unplugged':
-      return hang('unplugged: ', `${endWords(event.plug.at)}, saw ${escapeText(farWords(event.plug))}`, page.columns);
+      return hang('unplugged: ', unpluggedText(event.plug), page.columns);
   }
 }
+
+const unpluggedText = (plug: Plug): string =>
+  plug.isEitherEnd ? placeWords(plug) : `${endWords(plug.at)}, saw ${escapeText(farWords(plug))}`;
 
 /** What the last lines of the watch are made from. */
 export interface WatchBlock {

@@ -11,6 +11,8 @@ export interface Plug {
   readonly at: LinkEnd;
   /** The receptacle at the far end, when both ends see each other. */
   readonly far?: LinkEnd;
+  /** Whether hands may have been at the far end as well as at this one: then the pair is named, and neither end alone. */
+  readonly isEitherEnd: boolean;
   /** What is seen, in words (unescaped). */
   readonly sees: string;
   readonly bitsPerSecond?: number;
@@ -26,12 +28,14 @@ const isTaken = ({ kind }: ReceptacleView): boolean => kind === 'silent' || kind
 
 const sightOf = (view: ReceptacleView): string => `${view.kind} ${viewText(view)} ${view.linkBitsPerSecond ?? ''}`;
 
-function plugOf(view: ReceptacleView): Plug {
+/** `isTold`: whether the far end shows that the plug which hands handled is the one at this end. */
+function plugOf(view: ReceptacleView, isTold: (far: LinkEnd) => boolean): Plug {
   const [peer, ...others] = view.peers;
   const isCable = peer?.kind === 'node' && peer.isMutual && others.length === 0;
   return {
     at: view.at,
     ...(isCable ? { far: peer.end } : {}),
+    isEitherEnd: isCable && !isTold(peer.end),
     sees: viewText(view),
     ...(view.linkBitsPerSecond === undefined ? {} : { bitsPerSecond: view.linkBitsPerSecond }),
   };
@@ -41,7 +45,10 @@ function plugOf(view: ReceptacleView): Plug {
 const onceEach = (plugs: readonly Plug[]): readonly Plug[] =>
   plugs.filter(({ at }, index) => !plugs.slice(0, index).some(({ far }) => far !== undefined && isSameEnd(far, at)));
 
-/** Compares two looks; of a node that one of them has not seen nothing is said. */
+/**
+ * Compares two looks; of a node that one of them has not seen nothing is said. A cable without its plug at one end shows
+ * at neither, so that an end is named alone only where the other one has been taken all the time.
+ */
 export function plugChanges(before: SeenRack, after: SeenRack): PlugChanges {
   const isFresh = ({ at }: ReceptacleView): boolean => viewAt(before, at).kind === 'empty';
   const changed = after.views.filter((view) => {
@@ -51,7 +58,12 @@ export function plugChanges(before: SeenRack, after: SeenRack): PlugChanges {
   // The end that somebody has just plugged in, not the one at which the cable ended all the time.
   const plugged = [...changed.filter(isFresh), ...changed.filter((view) => !isFresh(view))];
   const unplugged = before.views.filter((view) => isTaken(view) && viewAt(after, view.at).kind === 'empty');
-  return { plugged: onceEach(plugged.map(plugOf)), unplugged: onceEach(unplugged.map(plugOf)) };
+  const wasTaken = (far: LinkEnd): boolean => isTaken(viewAt(before, far));
+  const isTakenStill = (far: LinkEnd): boolean => isTaken(viewAt(after, far));
+  return {
+    plugged: onceEach(plugged.map((view) => plugOf(view, (far) => isFresh(view) && wasTaken(far)))),
+    unplugged: onceEach(unplugged.map((view) => plugOf(view, isTakenStill))),
+  };
 }
 
 /** Whether one end sees a node that does not see it: a moment ago somebody plugged, and one of both was asked before. */
@@ -62,8 +74,11 @@ export const isHalfSeen = ({ views }: SeenRack): boolean =>
 export type CableEvent =
   /** A declared link is met now. */
   | { readonly kind: 'met'; readonly ends: Link['ends']; readonly bitsPerSecond?: number }
-  /** Something was plugged in that meets no link; `advice` says what to do with the plug at this place. */
-  | { readonly kind: 'plugged'; readonly at: LinkEnd; readonly advice: string }
+  /**
+   * Something was plugged in that meets no link; `advice` says what to do with the plug at this place, or with the cable
+   * to `far` where nobody can say which of its ends was plugged in.
+   */
+  | { readonly kind: 'plugged'; readonly at: LinkEnd; readonly far?: LinkEnd; readonly advice: string }
   | { readonly kind: 'unplugged'; readonly plug: Plug };
 
 /** What happened between two looks at a rack that is being cabled. */
@@ -105,15 +120,19 @@ export function metLinks({ examination }: CableWork): readonly MetLink[] {
 
 interface Advice {
   readonly at: LinkEnd;
+  readonly far?: LinkEnd;
   readonly advice: string;
 }
 
 /** What to do about something that was plugged in and meets no link. */
-function adviceFor(work: CableWork, { at, far, sees }: Plug): Advice {
+function adviceFor(work: CableWork, { at, far, isEitherEnd, sees }: Plug): Advice {
   const ends = far === undefined ? [at] : [at, far];
   const act = work.acts.find(({ takes }) => takes.some((end) => ends.some((one) => isSameEnd(one, end))));
-  if (act !== undefined) return aside(work, act) ?? { at, advice: act.text };
-  return { at, advice: far === undefined ? `sees ${sees}` : `the cable to ${linkEndText(far)} is not in the file` };
+  const place = isEitherEnd && far !== undefined ? { at, far } : { at };
+  if (act !== undefined) return aside(work, act) ?? { ...place, advice: act.text };
+  if (far === undefined) return { at, advice: `sees ${sees}` };
+  const cable = isEitherEnd ? 'this cable' : `the cable to ${linkEndText(far)}`;
+  return { ...place, advice: `${cable} is not in the file` };
 }
 
 const counts = ['', 'one', 'two', 'three', 'four', 'five'];

@@ -165,12 +165,16 @@ describe('cables --identify', () => {
     await watching.until('unplugged');
     await hands('plug', 'studio-2:6', 'studio-4:3');
     await watching.until('just plugged');
+    await hands('move', 'studio-2:6', 'studio-2:5');
+    await watching.until('just plugged, sees');
     const ran = await watching.interrupt();
     expect(ran.code).toBe(130);
     expect(ran.stdout).toBe(
       [
-        'studio-2 receptacle 4: unplugged, saw studio-4 receptacle 3',
-        'studio-2 receptacle 6: just plugged, sees studio-4 receptacle 3 at 80 Gb/s',
+        'studio-2 receptacle 4 or studio-4 receptacle 3: unplugged',
+        'studio-2 receptacle 6 or studio-4 receptacle 3: just plugged at 80 Gb/s',
+        'studio-2 receptacle 6: unplugged, saw studio-4 receptacle 3',
+        'studio-2 receptacle 5: just plugged, sees studio-4 receptacle 3 at 80 Gb/s',
         '',
       ].join('\n'),
     );

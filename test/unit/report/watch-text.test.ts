@@ -87,16 +87,26 @@ describe('what the hands read while they are watched', () => {
   it('escapes what a Mac calls itself', () => {
     const advice = 'sees a Mac that is not in the file (\u001b[2J)';
     expect(eventLines({ kind: 'plugged', at: end('studio-1:5'), advice }, page).join('')).not.toContain('\u001b');
-    const plug = { at: end('studio-1:5'), sees: 'a dock \u001b[2J' };
+    const plug = { at: end('studio-1:5'), isEitherEnd: false, sees: 'a dock \u001b[2J' };
     expect(identifyLines(plug, true, page)).toEqual(['studio-1 receptacle 5: just plugged, sees a dock \\u{1b}[2J']);
   });
 
   it('names both receptacles of a cable that was plugged in or pulled', () => {
-    const plug = { at: end('studio-2:4'), far: end('studio-1:3'), sees: 'studio-1:3', bitsPerSecond: 80e9 };
+    const ends = { at: end('studio-2:4'), far: end('studio-1:3') };
+    const plug = { ...ends, isEitherEnd: false, sees: 'studio-1:3', bitsPerSecond: 80e9 };
     expect(identifyLines(plug, true, page)).toEqual([
       'studio-2 receptacle 4: just plugged, sees studio-1 receptacle 3 at 80 Gb/s',
     ]);
     expect(identifyLines(plug, false, page)).toEqual(['studio-2 receptacle 4: unplugged, saw studio-1 receptacle 3']);
+    const either = { ...plug, isEitherEnd: true };
+    const pair = 'studio-2 receptacle 4 or studio-1 receptacle 3';
+    const linesOf = (isPlugged: boolean): string =>
+      identifyLines(either, isPlugged, page).join(' ').replaceAll(/\s+/g, ' ');
+    expect(linesOf(true)).toBe(`${pair}: just plugged at 80 Gb/s`);
+    expect(linesOf(false)).toBe(`${pair}: unplugged`);
+    expect(eventLines({ kind: 'unplugged', plug: either }, page)).toEqual([`unplugged: ${pair}`]);
+    const event = { kind: 'plugged', ...ends, advice: 'this cable is not in the file' } as const;
+    expect(eventLines(event, page).join(' ')).toContain(`just plugged: ${pair}: this cable`);
   });
 
   it('ends with one line', () => {

@@ -29,8 +29,8 @@ const rackOf = (changes: RackChanges) => work(changes).examination.cabling.rack;
 
 const identify = (before: readonly string[], after: readonly string[]) => {
   const { plugged, unplugged } = plugChanges(rackOf({ cables: before }), rackOf({ cables: after }));
-  const text = ({ at, far, sees }: (typeof plugged)[number]): string =>
-    `${at.node}:${at.receptacle} ${far === undefined ? sees : `${far.node}:${far.receptacle}`}`;
+  const text = ({ at, far, isEitherEnd, sees }: (typeof plugged)[number]): string =>
+    `${at.node}:${at.receptacle} ${isEitherEnd ? 'or ' : ''}${far === undefined ? sees : `${far.node}:${far.receptacle}`}`;
   return { plugged: plugged.map(text), unplugged: unplugged.map(text) };
 };
 
@@ -39,9 +39,16 @@ describe('changes at the receptacles', () => {
     expect(identify(meshOfFour, meshOfFour)).toEqual({ plugged: [], unplugged: [] });
   });
 
-  it('are told once for a cable that both its ends see', () => {
-    expect(identify(without(first), meshOfFour)).toEqual({ plugged: ['studio-1:2 studio-2:2'], unplugged: [] });
-    expect(identify(meshOfFour, without(first))).toEqual({ plugged: [], unplugged: ['studio-1:2 studio-2:2'] });
+  it('are told once for a cable that both its ends see, which may have been plugged at either', () => {
+    expect(identify(without(first), meshOfFour)).toEqual({ plugged: ['studio-1:2 or studio-2:2'], unplugged: [] });
+    expect(identify(meshOfFour, without(first))).toEqual({ plugged: [], unplugged: ['studio-1:2 or studio-2:2'] });
+  });
+
+  it('name no end of a cable that begins to answer at both of its ends', () => {
+    const silent = (name: string) =>
+      receptacles(name, 6, meshOfFour).map((one) => (one.receptacle === 2 ? { ...one, peers: [] } : one));
+    const values = { 'studio-1': { thunderbolt: silent('studio-1') }, 'studio-2': { thunderbolt: silent('studio-2') } };
+    expect(plugChanges(rackOf({ values }), rackOf({})).plugged).toMatchObject([{ isEitherEnd: true }]);
   });
 
   it.each([
@@ -88,8 +95,12 @@ describe('what happened at a rack that is being cabled', () => {
 
   it('is a cable that the file does not have', () => {
     const [event] = events(meshOfFour, [...meshOfFour, 'studio-1:5 <-> studio-2:5']);
-    expect(event).toMatchObject({ kind: 'plugged', at: end('studio-1:5') });
-    expect(event).toHaveProperty('advice', expect.stringContaining('studio-2:5'));
+    expect(event).toEqual({
+      kind: 'plugged',
+      at: end('studio-1:5'),
+      far: end('studio-2:5'),
+      advice: 'this cable is not in the file',
+    });
   });
 
   it('is a plug that was pulled', () => {
