@@ -110,6 +110,13 @@ export const placementCodes = {
     cause: 'Two or more ranks meet at the addresses of their links, and those come from a pool.',
     hint: 'Add `addressing: { pool: 10.77.0.0/24 }` under `thunderbolt`, a network that nobody else uses.',
   },
+  'placement/bridged-link': {
+    severity: 'error',
+    summary: 'A bridge that the file keeps holds a cable over which ranks would meet.',
+    cause:
+      'With `thunderbolt.bridge: keep` a receptacle that is in a bridge gets no address of its own, and ranks meet at the addresses of their cables, over TCP as over RDMA.',
+    hint: 'Write `bridge: remove` under `thunderbolt`, or take the link or the node out of the file.',
+  },
   'placement/no-rdma': {
     severity: 'error',
     summary: 'A Mac of this placement can never do RDMA.',

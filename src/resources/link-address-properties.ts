@@ -60,7 +60,7 @@ const liveName = (receptacle: number): string => `link-address/${receptacle}/liv
 const keptName = (receptacle: number): string => `link-address/${receptacle}/kept`;
 
 /** A receptacle inside of a bridge that stays can hold no address of its own. */
-function isInStayingBridge(fleet: DesiredFleet, facts: Facts, device: string): boolean {
+export function isInStayingBridge(fleet: DesiredFleet, facts: Facts, device: string): boolean {
   const layers = bridgeLayers(fleet, facts);
   const staying = fleet.thunderbolt.bridge === 'keep' ? [...layers.active, ...layers.preferred] : madeBridges(layers);
   return staying.some(({ members }) => members.includes(device));

@@ -15,6 +15,7 @@ import type { Facts } from '../model/observation.ts';
 import { mixedMacosFindings } from '../runtimes/mixed-macos.ts';
 import type { PlacementFinding } from '../runtimes/placement-check.ts';
 import { driverOf } from '../runtimes/registry.ts';
+import { bridgedLinks } from './bridged-links.ts';
 import { judgeProperty } from './change.ts';
 import { memoryFindings } from './memory-findings.ts';
 import { placementCases } from './placement-cases.ts';
@@ -85,7 +86,15 @@ export function checkPlacement(
   const split = tensorFindings(placement, runtime.driver, model.shape);
   const mixed = mixedMacosFindings({ placement, nodes });
   const pairs = queuePairFindings(placement, fleet, nodes);
-  return [...own, ...mixed, ...split, ...pairs, ...memoryFindings(placement, fleet, seenMemories(fleet, factsOf))];
+  const bridged = bridgedLinks(placement, fleet, nodes);
+  return [
+    ...own,
+    ...mixed,
+    ...split,
+    ...pairs,
+    ...bridged,
+    ...memoryFindings(placement, fleet, seenMemories(fleet, factsOf)),
+  ];
 }
 
 /** The same of the fallback of a placement, in its stead beside all others; nothing where it has none. */

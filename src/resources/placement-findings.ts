@@ -7,9 +7,11 @@ import { withCommands } from '../doctor/hint-lines.ts';
 import { nodesSubject } from '../doctor/subject.ts';
 import type { Leftover } from '../mesh/leftovers.ts';
 import type { NodeName } from '../model/node.ts';
+import { bridgedLinks } from './bridged-links.ts';
 import { doorFindings } from './door-findings.ts';
 import { fallbackFindings } from './fallback-findings.ts';
 import { orphans, type PlacementCase, placementCases } from './placement-cases.ts';
+import { checkDiagnostic } from './placement-checks.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
 import { rdmaSuspicions } from './rdma-suspicions.ts';
 import { rebootFindings } from './reboot-marks.ts';
@@ -40,9 +42,23 @@ function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
   if (wanted === 'stopped') {
     return [diagnose('mesh/not-stopped', { subject, detail: 'The file wants it stopped, and ranks of it run.' })];
   }
+  const bridged = bridgedFinding(one, view);
+  if (bridged !== undefined) return [bridged];
   const hint = hintOf(one);
   const detail = `${sentence(wordsOf(one))}${failureWords(one)}`;
   return [diagnose('mesh/not-serving', { subject, detail, ...(hint ? { hint } : {}) })];
+}
+
+/** The one cause that no start and no apply ends, since the file wants it so. */
+function bridgedFinding({ name }: PlacementSurvey, { desired, observation }: View): Diagnostic | undefined {
+  const placement = desired.placements.find((one) => one.name === name);
+  if (placement === undefined) return undefined;
+  const nodes = placement.nodes.map((node) => {
+    const facts = observation.nodes[node]?.facts;
+    return facts === undefined ? { node } : { node, facts };
+  });
+  const [found] = bridgedLinks(placement, desired, nodes);
+  return found === undefined ? undefined : checkDiagnostic(placement, found);
 }
 
 function isUnseen(node: NodeName, { observation }: View): boolean {
