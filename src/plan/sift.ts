@@ -94,6 +94,12 @@ function eachOnce(reasons: readonly Reason[]): readonly Reason[] {
   return reasons.filter(isFirst);
 }
 
+/**
+ * One Mac that is not the one of the file puts every other address of the file in doubt: nothing of the run is done.
+ * A run that is limited to other nodes does not meet it.
+ */
+const stopsTheRun = ({ kind, reason: { blocker } }: Bar): boolean => kind === 'identity' && blocker !== undefined;
+
 /** Whether a bar stands in the way of a property of this resource, by what they are; where they are is judged apart. */
 function isInTheWay(bar: Bar, { kind }: Resource, property: Property, before: readonly ResourceKind[]): boolean {
   if (bar.kind === kind) {
@@ -117,7 +123,9 @@ function reasonsFor(
   const nodes = nodesOf(property);
   const isNear = (bar: Bar): boolean => bar.nodes.some((node) => nodes.includes(node));
   const isUsed = (bar: Bar): boolean => bar.kind === resource.kind || isUsedBy(property, bar, view.desired);
-  const found = bars.filter((bar) => isNear(bar) && isUsed(bar) && isInTheWay(bar, resource, property, before));
+  const found = bars.filter(
+    (bar) => stopsTheRun(bar) || (isNear(bar) && isUsed(bar) && isInTheWay(bar, resource, property, before)),
+  );
   const reasons = found.map(({ reason }) => reason);
   const all = [...reasons, ...absentReasons(property, view)];
   // What is unknown by itself gains nothing from all the other unknowns that it would wait for.
