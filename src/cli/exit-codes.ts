@@ -63,6 +63,7 @@ const unagreed: ReadonlySet<string> = new Set([
   'cli/needs-yes',
   'launch/held',
   'launch/hold-unseen',
+  'launch/needs-reboot',
   'plan/stale',
   'plan/not-allowed',
 ]);

@@ -39,6 +39,13 @@ export const meshCodes = {
       'Ranks of a program of your own keep a Mac as busy as those of a placement. A node that does not say whether it is held counts as held.',
     hint: 'Release it, or leave it out: meshwright release NODE',
   },
+  'launch/needs-reboot': {
+    severity: 'error',
+    summary: 'A program is to run on a node that needs a restart first.',
+    cause:
+      'A rank that was stopped there left memory or a process that only a restart ends, or the node has seen as many starts over RDMA in this boot session as its devices have room for. No placement is started there either.',
+    hint: 'Restart it, or leave it out: meshwright reboot NODE',
+  },
   'launch/not-seen': {
     severity: 'error',
     summary: 'What the ranks would find each other by was not seen.',

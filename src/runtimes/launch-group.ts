@@ -49,7 +49,7 @@ export interface UnseenGroup {
  */
 export function launchGroup(wish: LaunchWish, seen: SeenNames): LaunchGroup | UnseenGroup {
   const { thunderbolt, nodes, hosts, port } = wish;
-  const backend = backendOf(wish);
+  const backend = launchBackend(wish);
   const round = rankAddresses(thunderbolt, nodes);
   const [first, second] = nodes;
   const onCable = nodes.length === 2 && first && second ? addressTowards(thunderbolt, first, second) : undefined;
@@ -103,7 +103,11 @@ export function launchGroup(wish: LaunchWish, seen: SeenNames): LaunchGroup | Un
 const pairsOf = (nodes: readonly NodeName[]): readonly (readonly [NodeName, NodeName])[] =>
   nodes.flatMap((node) => nodes.filter((other) => other !== node).map((other) => [node, other] as const));
 
-function backendOf({ thunderbolt, nodes }: LaunchWish): LaunchGroup['backend'] {
+/** Which group these Macs make; it follows from the cables of the file alone. */
+export function launchBackend({
+  thunderbolt,
+  nodes,
+}: Pick<LaunchWish, 'thunderbolt' | 'nodes'>): LaunchGroup['backend'] {
   if (nodes.length === 1) return 'alone';
   const isMesh = pairsOf(nodes).every(([node, other]) => endTowards(thunderbolt, node, other) !== undefined);
   return isMesh ? 'jaccl' : 'ring';

@@ -11,12 +11,13 @@ import type { NodeName } from '../../model/node.ts';
 import type { Playbook } from '../../playbooks/playbook.ts';
 import { nodesText } from '../../report/nodes-text.ts';
 import { seenNames } from '../../resources/seen-names.ts';
-import { launchFiles, launchGroup } from '../../runtimes/launch-group.ts';
+import { launchBackend, launchFiles, launchGroup } from '../../runtimes/launch-group.ts';
 import { below, place } from '../../script/node-paths.ts';
 import { actOn } from '../act-on.ts';
 import { showDiagnostics } from '../diagnostics-output.ts';
 import { type ExitCode, exitCode } from '../exit-codes.ts';
 import { launchRanks } from '../launch-ranks.ts';
+import { launchRefusals } from '../launch-refusals.ts';
 import { observeNodes } from '../observe-fleet.ts';
 import { usageError } from '../options.ts';
 import { placementNamed } from '../placements.ts';
@@ -36,7 +37,7 @@ export const launch: VerbBody = async (run) => {
   const cluster = settleFromLock(run);
   const nodes = wantedNodes(run, cluster.fleet);
   const ways = openWays(run, cluster.opened);
-  await refuseHeld(run, { nodes, ways });
+  await refuseUnfit(run, { nodes, ways, cluster });
   const started: { end?: RanksEnd } = {};
   // Ctrl-C ends the ranks; what was stopped for them is started again all the same.
   const engine = new AbortController();
@@ -135,10 +136,16 @@ const servedOn = (fleet: DesiredFleet, nodes: readonly DesiredNode[]): readonly 
     .filter((one) => one.state === 'serving' && everyNode(one).some((name) => nodes.some((node) => node.name === name)))
     .map(({ name }) => name);
 
-/** @throws FleetError `launch/held` when one of them is held, `launch/hold-unseen` where nobody could see whether it is */
-async function refuseHeld(run: Run, { nodes, ways }: Pick<Launch, 'nodes' | 'ways'>): Promise<void> {
+/**
+ * @throws FleetError `launch/held` when one of them is held, `launch/hold-unseen` where nobody could see whether it is,
+ * `launch/needs-reboot` where no rank is started before a restart
+ */
+async function refuseUnfit(run: Run, { nodes, ways, cluster }: Omit<Launch, 'words'>): Promise<void> {
   const observation = await observeNodes(run, nodes, ways);
-  const problems = holdsAgainst(nodes, observation).flatMap((one) => {
+  const { thunderbolt } = cluster.fleet;
+  const names = nodes.map(({ name }) => name);
+  const isOverRdma = launchBackend({ thunderbolt, nodes: names }) === 'jaccl';
+  const held = holdsAgainst(nodes, observation).flatMap((one) => {
     const { node, why } = one;
     const about = {
       subject: `node ${node}`,
@@ -151,6 +158,7 @@ async function refuseHeld(run: Run, { nodes, ways }: Pick<Launch, 'nodes' | 'way
       ...(observation.failures[node] ?? []),
     ];
   });
+  const problems = [...held, ...launchRefusals({ nodes: names, isOverRdma }, observation)];
   const [first, ...others] = ways.isSimulated ? simulatedHints(problems) : problems;
   if (first !== undefined) throw new FleetError([first, ...others]);
 }

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { launchRefusals } from '../../../src/cli/launch-refusals.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
+
+const nodes = ['studio-4', 'studio-3'].map(nodeName);
+const mark = { placement: 'kimi', why: 'kernel' } as const;
+const session = '6F1C9F0A-8B0E-4B55-9D0A-0C1D2E3F4A5B';
+const spent = {
+  'boot-session': { uuid: session, bootedAtEpochSeconds: 1 },
+  'rdma-starts': { startedIn: session, starts: 99, last: [] },
+} satisfies NonNullable<RackChanges['values']>[string];
+
+const told = (changes: RackChanges, isOverRdma = true) =>
+  launchRefusals({ nodes, isOverRdma }, observedFleet(changes)).map(({ code, subject, detail }) => [
+    code,
+    subject,
+    detail.replace('No rank is started, and nothing was stopped: ', ''),
+  ]);
+
+describe('what launch refuses before it stops anything', () => {
+  it('is nothing of Macs that could start a placement', () => {
+    expect(told({})).toEqual([]);
+    expect(told({ values: { 'studio-1': { 'reboot-mark': [mark], ...spent } } })).toEqual([]);
+  });
+
+  it('is a Mac that a stop has marked for a restart', () => {
+    expect(told({ values: { 'studio-4': { 'reboot-mark': [mark] } } }, false)).toEqual([
+      [
+        'launch/needs-reboot',
+        'node studio-4',
+        'studio-4: a rank of kimi that was stopped there left something that only a restart ends.',
+      ],
+    ]);
+  });
+
+  it('is a Mac whose launch budget is spent, for ranks over RDMA alone', () => {
+    const changes = { values: { 'studio-3': spent } };
+    expect(told(changes)).toEqual([
+      [
+        'launch/needs-reboot',
+        'node studio-3',
+        expect.stringMatching(/^studio-3: it has seen 99 of \d+ starts over RDMA/),
+      ],
+    ]);
+    expect(told(changes, false)).toEqual([]);
+  });
+
+  it('is a Mac of which nobody knows either, and none that was not seen at all, which is told otherwise', () => {
+    const unseen = told({ unknown: { 'studio-3': { 'reboot-mark': 'garbled', 'rdma-starts': 'garbled' } } });
+    expect(unseen.map(([, , detail]) => detail)).toEqual([
+      'studio-3: nobody could see whether it needs a restart first.',
+      'studio-3: nobody knows whether its launch budget has room (a test).',
+    ]);
+    expect(told({ unreachable: ['studio-3', 'studio-4'] })).toEqual([]);
+  });
+});
