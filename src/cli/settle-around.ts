@@ -2,6 +2,8 @@ import { linkText } from '../desired/link-network.ts';
 import { settleLinks, withGivenNetworks } from '../desired/settle-links.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { areNetworksSeen, officeNetworks } from '../doctor/office-networks.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import type { Link } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
 import { type LookedPlan, lookAndPlan, type PlanWish, planFrom } from './look-and-plan.ts';
 import type { SettledCluster } from './settle-cluster.ts';
@@ -9,8 +11,8 @@ import type { Run } from './verb.ts';
 
 /**
  * The same cluster, whose links that have no network in the lock yet get none that a node sees in use; one with an end
- * at which that could not be seen gets none yet. The very same where there is nothing to go around and all was seen, or
- * where the pool has too little left: then the plan says what is in the way.
+ * at which that could not be seen gets none yet, and none of them does where the pool has too little left beside what is
+ * in use: then the plan says what is in the way. The very same where there is nothing to go around and all was seen.
  */
 export function settleAround(cluster: SettledCluster, observation: FleetObservation): SettledCluster {
   return withoutUnseen(settleBeside(cluster, observation), observation);
@@ -25,7 +27,8 @@ function settleBeside(cluster: SettledCluster, observation: FleetObservation): S
   const straight = settleLinks(fleet.thunderbolt, before);
   const around = settleLinks(fleet.thunderbolt, before, taken);
   const isSame = JSON.stringify(around.links) === JSON.stringify(straight.links);
-  if (isSame || around.diagnostics.length > straight.diagnostics.length) return cluster;
+  if (isSame) return cluster;
+  if (around.diagnostics.length > straight.diagnostics.length) return withoutNew(cluster, newLinks(cluster));
   return {
     ...cluster,
     fleet: { ...fleet, thunderbolt: around.thunderbolt },
@@ -34,29 +37,35 @@ function settleBeside(cluster: SettledCluster, observation: FleetObservation): S
   };
 }
 
+/** The links that have a network which the lock does not have yet. */
+function newLinks({ fleet, before }: SettledCluster): DesiredFleet['thunderbolt']['links'] {
+  const given = withGivenNetworks(fleet.thunderbolt, before).networks;
+  return fleet.thunderbolt.links.filter(
+    ({ index }) => fleet.thunderbolt.networks[index] !== undefined && given[index] === undefined,
+  );
+}
+
 /** Takes back what links were given anew at whose ends it may be in use: what is given out never moves. */
 function withoutUnseen(cluster: SettledCluster, observation: FleetObservation): SettledCluster {
-  const { fleet, before, lock, additions } = cluster;
-  const { links } = fleet.thunderbolt;
-  const given = withGivenNetworks(fleet.thunderbolt, before).networks;
   const isUnseen = (node: NodeName): boolean => {
     const facts = observation.nodes[node]?.facts;
     return facts === undefined || !areNetworksSeen(facts);
   };
-  const waiting = links.flatMap(({ index, ends }) => {
-    const unseen = [...new Set(ends.map(({ node }) => node))].filter(isUnseen);
-    const isNew = fleet.thunderbolt.networks[index] !== undefined && given[index] === undefined;
-    return isNew && unseen.length > 0 ? [{ index, name: linkText(ends), unseen }] : [];
-  });
-  if (waiting.length === 0) return cluster;
-  const names = waiting.map(({ name }) => name);
-  const indexes = waiting.map(({ index }) => String(index));
+  const unseenOf = ({ ends }: Link): readonly NodeName[] => [...new Set(ends.map(({ node }) => node))].filter(isUnseen);
+  const links = newLinks(cluster).filter((link) => unseenOf(link).length > 0);
+  if (links.length === 0) return cluster;
+  const { fleet, ...rest } = withoutNew(cluster, links);
+  const waiting = Object.fromEntries(links.map((link) => [link.index, unseenOf(link)]));
+  return { ...rest, fleet: { ...fleet, thunderbolt: { ...fleet.thunderbolt, waiting } } };
+}
+
+/** The same cluster, in which these links, which are new, have no network, and the lock has what it had of them before. */
+function withoutNew(cluster: SettledCluster, links: DesiredFleet['thunderbolt']['links']): SettledCluster {
+  const { fleet, before, lock, additions } = cluster;
+  const names = links.map(({ ends }) => linkText(ends));
+  const indexes = links.map(({ index }) => String(index));
   const networks = Object.entries(fleet.thunderbolt.networks).filter(([index]) => !indexes.includes(index));
-  const thunderbolt = {
-    ...fleet.thunderbolt,
-    networks: Object.fromEntries(networks),
-    waiting: Object.fromEntries(waiting.map(({ index, unseen }) => [index, unseen])),
-  };
+  const thunderbolt = { ...fleet.thunderbolt, networks: Object.fromEntries(networks) };
   const former = Object.entries(before.formerNetworks).filter(([, name]) => names.includes(name));
   return {
     ...cluster,

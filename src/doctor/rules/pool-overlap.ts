@@ -15,8 +15,8 @@ function hitBy({ links, networks }: DesiredFleet['thunderbolt'], { network }: Of
   return hit === undefined || own === undefined ? undefined : `${networkText(own)} of ${linkText(hit.ends)}`;
 }
 
-const moveOffice =
-  'Give that network other addresses, or choose another pool in the file: thunderbolt.addressing.pool.';
+const moveOffice = ({ network }: OfficeNetwork, pool: Ipv4Network): string =>
+  `Give ${networkText(network)} other addresses, or choose another pool than ${networkText(pool)} in the file: thunderbolt.addressing.pool.`;
 
 /** What is to be said of a network of the office inside the pool, where anything is. */
 function told(
@@ -27,13 +27,16 @@ function told(
 ) {
   const hit = hitBy(thunderbolt, one);
   if (hit !== undefined)
-    return { detail: `${hit} overlaps ${one.where}.`, hint: `What is given out never moves by itself. ${moveOffice}` };
+    return {
+      detail: `${hit} overlaps ${one.where}.`,
+      hint: `What is given out never moves by itself. ${moveOffice(one, pool)}`,
+    };
   const isSettled = thunderbolt.links.every(({ index }) => thunderbolt.networks[index] !== undefined);
   return isSettled || isPoolLeft(thunderbolt, seen)
     ? undefined
     : {
         detail: `The pool ${networkText(pool)} overlaps ${one.where}, and has no network left for every link.`,
-        hint: moveOffice,
+        hint: moveOffice(one, pool),
       };
 }
 

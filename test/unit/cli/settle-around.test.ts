@@ -5,6 +5,7 @@ import { emptyLock } from '../../../src/config/lock.ts';
 import { settleFleet } from '../../../src/desired/settle.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
 import type { NetworkInterface } from '../../../src/model/fact-values.ts';
+import { makePlan } from '../../../src/plan/make-plan.ts';
 import { desiredFleet, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
 
 const office = (address: string, prefixLength: number): RackChanges => {
@@ -46,8 +47,32 @@ describe('networks of links that are new', () => {
     expect(Object.values(around.fleet.thunderbolt.networks).map(({ address }) => address)).toEqual(networksOf(around));
   });
 
-  it('stay as they are where the pool has too little left: then the plan says what is in the way', () => {
-    expect(settleAround(plain, observedFleet(office('10.77.0.6', 24)))).toBe(plain);
+  it('are none where the pool has too little left: nothing is written down, and the plan says what is in the way', () => {
+    const around = settleAround(plain, observedFleet(office('10.77.0.6', 24)));
+    expect([networksOf(around), around.fleet.thunderbolt.networks]).toEqual([[], {}]);
+    expect(around.additions).toEqual(plain.additions.filter((line) => !line.startsWith('link ')));
+    const desired = around.fleet;
+    const observation = observedFleet(office('10.77.0.6', 24));
+    const plan = makePlan({
+      goal: { kind: 'converge' },
+      desired,
+      observation,
+      targets: desired.nodes.map(({ name }) => name),
+    });
+    const [blocker] = plan.blockers.filter(({ code }) => code === 'address/pool-overlap');
+    expect(blocker?.action).toBe(
+      'Give 10.77.0.0/24 other addresses, or choose another pool than 10.77.0.0/24 in the file: thunderbolt.addressing.pool.',
+    );
+    expect(plan.changes.filter(({ id }) => id.includes('link-address/'))).toEqual([]);
+  });
+
+  it('leave alone what was given out before where the pool has too little left for the others', () => {
+    const [kept = ''] = Object.keys(plain.lock.links);
+    const network = plain.lock.links[kept];
+    const given = cluster({ ...emptyLock('cluster.lock'), links: network === undefined ? {} : { [kept]: network } });
+    const around = settleAround(given, observedFleet(office('10.77.0.6', 24)));
+    expect(Object.keys(around.lock.links)).toEqual([kept]);
+    expect(Object.keys(around.fleet.thunderbolt.networks)).toHaveLength(1);
   });
 
   it('wait where nobody could see what is in use at an end, and are not written down', () => {
