@@ -62,7 +62,7 @@ export const rdmaCodes = {
     summary: 'A receptacle that should do RDMA has no IPv4 address.',
     cause:
       'Only an interface with an IPv4 address of its own gets the IPv4-mapped GID that MLX needs. A self-assigned one can take minutes after boot and may change later.',
-    hint: 'Give the service a fixed address: sudo networksetup -setmanual "Thunderbolt N" ADDRESS 255.255.255.252',
+    hint: 'Have it set: meshwright apply NODE. Without a pool in the file: sudo networksetup -setmanual "Thunderbolt N" ADDRESS 255.255.255.252',
   },
   'rdma/other-device': {
     severity: 'notice',

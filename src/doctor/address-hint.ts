@@ -1,5 +1,8 @@
-import type { LinkEnd } from '../model/link.ts';
+import { endAddresses } from '../desired/link-addresses.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import { type LinkEnd, linkEndText } from '../model/link.ts';
 import type { Facts } from '../model/observation.ts';
+import { adoptedDaemon } from './adopted-daemon.ts';
 import { withCommands } from './hint-lines.ts';
 import { serviceOfDevice } from './service-names.ts';
 
@@ -16,9 +19,9 @@ interface Act {
 }
 
 const command = (...words: readonly string[]): string => `sudo networksetup ${words.join(' ')}`;
-const setManual = (name: string): string => command('-setmanual', `"${name}"`, 'ADDRESS 255.255.255.252');
 
-function actFor(facts: Facts, { end, interfaceName }: BareReceptacle): Act {
+function actFor(facts: Facts, { end, interfaceName }: BareReceptacle, address: string): Act {
+  const setManual = (name: string): string => command('-setmanual', `"${name}"`, `${address} 255.255.255.252`);
   const port = `Thunderbolt ${end.receptacle}`;
   const service = serviceOfDevice(facts, interfaceName);
   switch (service.kind) {
@@ -40,18 +43,44 @@ function actFor(facts: Facts, { end, interfaceName }: BareReceptacle): Act {
   }
 }
 
+/** The address that the file gives to one end of a link; undefined as long as its network is not settled. */
+function settledAddress({ links, networks }: DesiredFleet['thunderbolt'], end: LinkEnd): string | undefined {
+  const wanted = linkEndText(end);
+  return links
+    .flatMap(({ index, ends }) => (networks[index] === undefined ? [] : endAddresses(ends, networks[index])))
+    .find((one) => linkEndText(one.end) === wanted)?.address;
+}
+
+/** A node whose receptacles lack addresses. */
+export interface BareNode {
+  readonly name: string;
+  readonly facts: Facts;
+  readonly bare: readonly BareReceptacle[];
+}
+
 /**
- * How the receptacles of a node get fixed addresses, by the names that their network services really have. A service
- * is made first where there is none. @see networksetup(8)
+ * How the receptacles of a node get fixed addresses: by apply, where the file has a pool for them; by hand with the
+ * names that their network services really have, and with the addresses that they will have as far as they are
+ * settled. A service is made first where there is none. @see networksetup(8)
  */
-export function addressHint(node: string, facts: Facts, bare: readonly BareReceptacle[]): string {
-  const acts = bare.map((one) => actFor(facts, one));
+export function addressHint(desired: DesiredFleet, { name, facts, bare }: BareNode): string {
+  const { thunderbolt } = desired;
+  const isOurs = thunderbolt.pool !== undefined && adoptedDaemon(desired, facts) === undefined;
+  const acts = bare.flatMap((one) => {
+    const address = isOurs ? settledAddress(thunderbolt, one.end) : 'ADDRESS';
+    return address === undefined ? [] : [actFor(facts, one, address)];
+  });
   const commands = acts.flatMap((one) => one.commands);
-  const typed = withCommands(`On ${node}, with the address of each link for ADDRESS:`, commands);
-  return [
-    ...(commands.length === 0 ? [`${node} needs a fixed IPv4 address on each.`] : [typed]),
-    ...acts.flatMap((one) => one.words),
-  ].join('\n');
+  const words = acts.flatMap((one) => one.words);
+  if (isOurs) {
+    const byHand = withCommands(`Or by hand, on ${name}:`, commands);
+    return [
+      withCommands('Have it set:', [`meshwright apply ${name}`]),
+      ...(commands.length === 0 ? [] : [byHand, ...words]),
+    ].join('\n');
+  }
+  const typed = withCommands(`On ${name}, with the address of each link for ADDRESS:`, commands);
+  return [...(commands.length === 0 ? [`${name} needs a fixed IPv4 address on each.`] : [typed]), ...words].join('\n');
 }
 
 /** How an interface that is down is brought up: by its service, if that is switched off, else by a restart. */

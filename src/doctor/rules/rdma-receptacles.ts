@@ -100,7 +100,7 @@ function tell(examination: Examination, node: ExaminedNode, troubles: readonly T
         diagnose('rdma/no-address', {
           ...about,
           detail: `${place}: no IPv4 address, so the RDMA device has no GID that MLX can use.`,
-          hint: addressHint(node.name, node.facts, bare),
+          hint: addressHint(examination.desired, { ...node, bare }),
         }),
       ];
     case 'no-gid':

@@ -111,8 +111,19 @@ describe('RDMA ladder', () => {
       { name: 'Kabel links', port: 'Thunderbolt 2', device: 'en3', isEnabled: true },
       { name: 'x"; reboot; "', port: 'Thunderbolt 3', device: 'en4', isEnabled: true },
     ];
-    const [hint = ''] = hintsOf('rdma/no-address', only({ interfaces, 'network-services': services }));
-    expect(hint.split('\n')).toEqual([
+    const changes = only({ interfaces, 'network-services': services });
+    const { pool: _pool, ...withoutPool } = desiredFleet().thunderbolt;
+    const linesOf = (wishes: Partial<DesiredFleet>) =>
+      hintsOf('rdma/no-address', changes, wishes).flatMap((hint) => hint.split('\n'));
+    const networks = { 1: { address: '10.77.0.4', prefixLength: 30 } };
+    expect(linesOf(thunderbolt({ networks }))).toEqual([
+      'Have it set:',
+      '  meshwright apply studio-3',
+      'Or by hand, on studio-3:',
+      '  sudo networksetup -setmanual "Kabel links" 10.77.0.6 255.255.255.252',
+    ]);
+    expect(linesOf({})).toEqual(['Have it set:', '  meshwright apply studio-3']);
+    expect(linesOf({ thunderbolt: withoutPool })).toEqual([
       'On studio-3, with the address of each link for ADDRESS:',
       '  sudo networksetup -setmanual "Kabel links" ADDRESS 255.255.255.252',
       '  sudo networksetup -createnetworkservice "Thunderbolt 4" "Thunderbolt 4"',
