@@ -49,7 +49,7 @@ export const sshCodes = {
     severity: 'error',
     summary: 'The host key of this node is not the one that is known.',
     cause: 'Either the Mac was reinstalled or something stands between you and it.',
-    hint: 'Compare on the Mac itself; if the keys agree: meshwright enroll NODE --replace',
+    hint: 'Compare on the Mac itself; if the keys agree: meshwright enroll NODE --replace. If another Mac stands there now: meshwright replace NODE',
   },
   'ssh/host-key-unproven': {
     severity: 'error',
@@ -73,13 +73,14 @@ export const sshCodes = {
     severity: 'error',
     summary: 'The node accepts none of the keys that were offered.',
     cause: 'No offered public key is in the authorized_keys of this user, or the user may not log in.',
-    hint: 'Add one of the offered keys to ~/.ssh/authorized_keys of that user on the Mac.',
+    hint: 'Put your key there, with the password of the account: meshwright enroll NODE. Or add one of the offered keys to ~/.ssh/authorized_keys of that user on the Mac.',
   },
   'ssh/no-key': {
     severity: 'error',
     summary: 'There is no key to log in with.',
-    cause: 'No key file exists and no agent holds a key; meshwright never uses passwords.',
-    hint: 'Make a key with ssh-keygen -t ed25519, or name one as ssh.identityFile in cluster.yaml.',
+    cause:
+      'No key file exists and no agent holds a key. Nodes are logged in to by key; a password is used only where a Mac is enrolled, replaced or unlocked.',
+    hint: 'Make a key with ssh-keygen -t ed25519, or name one as ssh.identityFile in cluster.yaml; enroll puts it on the Mac.',
   },
   'ssh/key-unusable': {
     severity: 'error',

@@ -137,7 +137,12 @@ function authentication(target: Target, failure: ConnectFailure): Diagnostic {
     : `${target.user}@${target.host} refused every key that was offered:${offered}${ended}${more}`;
   const noKeys = methods.length > 0 && !methods.includes('publickey') && !failure.isPartial;
   const only = noKeys ? `\nIt offers only ${quoteNodeText(methods.join(', '))}, no keys at all.` : '';
-  return diagnose('ssh/authentication-failed', { detail: `${why}${only}`, related: failure.keyProblems });
+  const hint = [
+    'Put your key there, with the password of the account:',
+    `  meshwright enroll ${target.label}`,
+    'Or add one of the offered keys to ~/.ssh/authorized_keys of that user on the Mac.',
+  ].join('\n');
+  return diagnose('ssh/authentication-failed', { detail: `${why}${only}`, hint, related: failure.keyProblems });
 }
 
 function handshake(target: Target, failure: ConnectFailure): Diagnostic {

@@ -58,7 +58,13 @@ function changed(target: Target, seen: HostKey, known: KnownKey): Diagnostic {
       `  seen   ${told(seen)}`,
       'Either the Mac was reinstalled, or it waits at FileVault for its password, or something stands between.',
     ].join('\n'),
-    hint: compareThen(target, seen, ' --replace'),
+    hint: [
+      compareThen(target, seen, ' --replace'),
+      // Only a node of the file has a place that another Mac can take.
+      ...(target.label === target.host
+        ? []
+        : ['If another Mac stands there now:', `  meshwright replace ${target.label}`]),
+    ].join('\n'),
   });
 }
 

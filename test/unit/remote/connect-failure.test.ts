@@ -127,6 +127,7 @@ describe('a connection that failed', () => {
     });
     expect(problem.code).toBe('ssh/authentication-failed');
     expect(problem.detail).toContain('~/.ssh/id_ed25519');
+    expect(problem.hint.split('\n')[1]).toBe('  meshwright enroll studio-3');
   });
 
   it('says that a node takes no keys at all without calling it locked', () => {
@@ -189,6 +190,7 @@ describe('a connection that failed', () => {
     expect(problem.detail.match(/SHA256:/gu)).toHaveLength(2);
     expect(problem.hint).toContain('ssh-keygen -lf /etc/ssh/ssh_host_ecdsa_key.pub');
     expect(problem.hint).toContain('meshwright enroll studio-3 --replace');
+    expect(problem.hint.split('\n').at(-1)).toBe('  meshwright replace studio-3');
   });
 
   it('names the algorithms of both sides', () => {
