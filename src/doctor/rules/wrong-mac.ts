@@ -2,6 +2,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { identityDigest } from '../../model/mac-identity.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
+import { withCommands } from '../hint-lines.ts';
 import { hardwareDifferences, isOtherMac, nodesOfOneMac } from '../identity.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
@@ -17,7 +18,8 @@ function hint({ desired }: Examination, { name, desired: own, facts }: ExaminedN
   if (known !== undefined)
     return `This is the Mac of ${known.name}: correct the addresses of ${name} and ${known.name} in the file.`;
   if (isOtherMac({ desired: own, facts })) {
-    return `If another Mac stands there now: meshwright replace ${name}\nElse correct the address (${own.host}) in the file.`;
+    const replace = withCommands('If another Mac stands there now:', [`meshwright replace ${name}`]);
+    return `${replace}\nElse correct the address (${own.host}) in the file.`;
   }
   return serial !== undefined && meant !== undefined
     ? `This is the Mac of ${meant.name}: correct the addresses of ${name} and ${meant.name} in the file.`

@@ -56,7 +56,9 @@ describe('identity', () => {
     expect(told({}, recorded(own))).toEqual([]);
     const other = recorded(identityDigest({ serial: 'SERSTUDIO3', hardwareUuid: 'UUID-of-the-old-one' }));
     expect(told({}, other)).toEqual(['error identity/wrong-mac node studio-3']);
-    expect(hintsOf('identity/wrong-mac', {}, other)[0]).toContain('meshwright replace studio-3');
+    expect(hintsOf('identity/wrong-mac', {}, other)).toEqual([
+      'If another Mac stands there now:\n  meshwright replace studio-3\nElse correct the address (studio-3.lan) in the file.',
+    ]);
     const unseen = { unknown: { 'studio-3': { identity: 'garbled' as const } } };
     expect(told(unseen, other)).not.toContain('error identity/wrong-mac node studio-3');
   });
