@@ -41,13 +41,6 @@ export const placementCodes = {
     cause: 'macOS ignores upper and lower case in names, and a name is either a file or a folder.',
     hint: 'Rename one of the two where the model comes from.',
   },
-  'placement/too-few-queue-pairs': {
-    severity: 'error',
-    summary: 'One start takes more queue pairs of an RDMA device than it has.',
-    cause:
-      'Of the queue pairs and protection domains that `ibv_devinfo -v` reports of a device (`max_qp`, `max_pd`) all but one can be made. Each rank of a `jaccl-ring` of two takes two of every device that it uses, because its neighbours before and behind are the same Mac; it makes both connections over every cable, so that one cable more leaves it as it is. No restart of a Mac gives a device more than it has.',
-    hint: 'Leave `backend` out: two ranks that are cabled then talk over jaccl, which takes one of each device. So does a ring of three or more nodes; `backend: ring` with `transport: tcp` takes none.',
-  },
   'placement/unknown-model': {
     severity: 'error',
     summary: 'This model is not in the file.',
@@ -109,13 +102,6 @@ export const placementCodes = {
     summary: 'The ranks have no addresses on their cables.',
     cause: 'Two or more ranks meet at the addresses of their links, and those come from a pool.',
     hint: 'Add `addressing: { pool: 10.77.0.0/24 }` under `thunderbolt`, a network that nobody else uses.',
-  },
-  'placement/bridged-link': {
-    severity: 'error',
-    summary: 'A bridge that the file keeps holds a cable over which ranks would meet.',
-    cause:
-      'With `thunderbolt.bridge: keep` a receptacle that is in a bridge gets no address of its own, and ranks meet at the addresses of their cables, over TCP as over RDMA.',
-    hint: 'Write `bridge: remove` under `thunderbolt`, or take the link or the node out of the file.',
   },
   'placement/no-rdma': {
     severity: 'error',

@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { subjectNodes } from '../doctor/subject.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
+import type { NodeName } from '../model/node.ts';
 import { drainDoors } from '../resources/drain.ts';
 import { keepHold } from '../resources/hold.ts';
 import { identity } from '../resources/identity.ts';
@@ -79,6 +80,22 @@ function placementScope(goal: Extract<Goal, { kind: 'stop' | 'start' }>, desired
   };
 }
 
+/** Of Macs that go down: their placements, what is shared of them with other Macs, and the restart itself. */
+function restartScope(goal: Extract<Goal, { kind: 'reboot' | 'shutdown' }>, desired: DesiredFleet): Scope {
+  const isOurs = (nodes: readonly NodeName[]): boolean => nodes.some((node) => goal.nodes.includes(node));
+  const isShared = ({ address }: Property): boolean =>
+    desired.placements.some(({ name, nodes }) => address === survivorAddress(name) && isOurs(nodes));
+  return {
+    desired: withState(desired, 'stopped', ({ nodes }) => isOurs(nodes)),
+    resources: [...resources, restarts(goal)],
+    barring: [...always, ...toComeBack(goal), 'placement', 'boot-session'],
+    isMeant: (kind, property) =>
+      kind === 'boot-session' ||
+      kind === 'rollback' ||
+      (kind === 'placement' && nameOf(property) !== '' && (isOurs(nodesOf(property)) || isShared(property))),
+  };
+}
+
 /** Which part of the fleet a goal is about. */
 export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
   switch (goal.kind) {
@@ -122,22 +139,6 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
       };
     case 'reboot':
     case 'shutdown':
-      return {
-        desired: withState(desired, 'stopped', ({ nodes }) => nodes.some((node) => goal.nodes.includes(node))),
-        resources: [...resources, restarts(goal)],
-        barring: [...always, ...toComeBack(goal), 'placement', 'boot-session'],
-        isMeant: (kind, property) => {
-          const isNear = nodesOf(property).some((node) => goal.nodes.includes(node));
-          const isShared = desired.placements.some(
-            ({ name, nodes }) =>
-              property.address === survivorAddress(name) && nodes.some((node) => goal.nodes.includes(node)),
-          );
-          return (
-            kind === 'boot-session' ||
-            kind === 'rollback' ||
-            (kind === 'placement' && nameOf(property) !== '' && (isNear || isShared))
-          );
-        },
-      };
+      return restartScope(goal, desired);
   }
 }

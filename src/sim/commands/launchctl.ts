@@ -106,7 +106,9 @@ export const launchctl: TableTool = {
     {
       match: `'2:print-disabled user/${agentUser}'`,
       body: printDisabled(agentOverridesPath),
-      source: published('print-disabled user/501 in a public issue; of gui/501 on macOS 26.5.1: "LABEL" => disabled or enabled'),
+      source: published(
+        'print-disabled user/501 in a public issue; of gui/501 on macOS 26.5.1: "LABEL" => disabled or enabled',
+      ),
     },
     {
       match: "'2:print system/'*",
