@@ -86,10 +86,9 @@ export default defineConfig({
     // These end what hangs, and measure nothing: a loaded machine needs several times as long as an idle one.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Many tests wait for processes of their own: all cores, where vitest would leave one free. Meshes that are started
-    // and stopped, and Macs in namespaces, wait for deadlines of real programs besides: half of the time no core is busy
-    // with them.
-    maxWorkers: availableParallelism() + (asked === 'namespace' || asked === 'rest' ? 1 : 0),
+    // Many tests wait for processes of their own: all cores, where vitest would leave one free. Macs in namespaces wait
+    // for deadlines of real programs besides.
+    maxWorkers: availableParallelism() + (asked === 'namespace' ? 1 : 0),
     // No test changes what another one imports, and most of two hundred files import the same.
     isolate: false,
     reporters: results === undefined ? ['default'] : ['default', 'json'],

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { quickLooksPath } from '../../src/sim/host/base-tools/plain.ts';
 import { prebootBanner } from '../../src/sim/host/preboot.ts';
 import { connect, eventually, openSsh } from '../scenarios/sim-fixture.ts';
 import { jobPlist } from '../unit/sim/launchd-job.ts';
@@ -71,12 +70,6 @@ export const behaviours: readonly Behaviour[] = [
       }
       expect(await find()).toEqual([]);
       expect(Object.values(await fleet.unknown()).flat()).toEqual([]);
-    },
-  },
-  {
-    title: 'has a clock so quick that its scripts pause less between two looks',
-    check: async ({ names, user }) => {
-      for (const name of names) expect((await user(name, `test -e "$R${quickLooksPath}"`)).code).toBe(0);
     },
   },
   {

@@ -7,10 +7,7 @@ export interface StartFleetOptions {
   readonly model: FleetModel;
   /** Ports of an earlier run by node, tried first. */
   readonly ports?: Readonly<Record<string, number>>;
-  /**
-   * How long a second of a Mac takes here, in seconds: reboots, grace times of launchd, and the pauses of a script
-   * between its looks as far as this machine keeps up. 1/20 when absent.
-   */
+  /** How long a second of a Mac takes here, in seconds: reboots and grace times. 1/20 when absent. */
   readonly clockFactor?: number;
   /**
    * The same for what launchd starts again and again (`StartInterval`). 1 when absent: as often as on a real Mac, since

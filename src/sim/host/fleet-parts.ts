@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import { preferencesPath } from '../network-preferences.ts';
 import { type AskedFleet, answerAsk } from './answer-ask.ts';
 import { type AskServer, serveAsks } from './ask-server.ts';
-import { quickLooksFactor, quickLooksPath } from './base-tools/plain.ts';
 import { chooseSocketPath } from './control.ts';
 import { createEffectLog, type EffectLog } from './effects.ts';
 import { createExecWatch, type ExecWatch } from './exec-watch.ts';
@@ -152,8 +151,6 @@ async function buildNode(
     ...(ports?.[name] !== undefined && { preferredPort: ports[name] }),
   });
   shared.nodes.push(node);
-  const quickLooks = join(node.disk, quickLooksPath);
-  await (clockFactor <= quickLooksFactor ? writeFile(quickLooks, '') : rm(quickLooks, { force: true }));
 }
 
 /** Makes every part of a fleet on this host and starts its Macs. @throws FleetError `sim/run-folder` */

@@ -5,16 +5,6 @@ const manual = (name: string) => apple(`${name}(1) of macOS`);
 
 const usageOf = (text: string, code: number) => ({ text, code });
 
-/**
- * Is there where the clock of a fleet is quick: then the pause between two looks of a loop, a fifth or a quarter of a
- * second, is a tenth. Longer ones guard programs of this machine, which are no quicker for it; and no pause is so short
- * that a loop of looks would be what this machine does.
- */
-export const quickLooksPath = '/.sim/quick-looks';
-
-/** The greatest clock factor of which a quarter of a second is a tenth. */
-export const quickLooksFactor = 2 / 5;
-
 /** Tools that a shell mostly has built in, and those that only start another one. */
 export const plainTools: readonly BaseTool[] = [
   {
@@ -23,9 +13,7 @@ export const plainTools: readonly BaseTool[] = [
     forms: 'seconds, with a fraction or without; no unit',
     usage: usageOf('usage: sleep seconds', 64),
     body: ({ host }) =>
-      `case $#:$1 in (1:*[!0-9.]* | 1:) refused '' ;; (1:*) ;; (*) refused '' ;; esac
-case $1 in (0.2 | 0.25) [ ! -e "$R${quickLooksPath}" ] || set -- 0.1 ;; esac
-exec ${shellQuote(host)} "$1"`,
+      `case $#:$1 in (1:*[!0-9.]* | 1:) refused '' ;; (1:*) exec ${shellQuote(host)} "$1" ;; esac\nrefused ''`,
   },
   {
     path: '/bin/echo',
