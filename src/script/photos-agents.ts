@@ -14,10 +14,15 @@ const agents = photosAgents.join(' ');
 /** The domain of the ssh user, for scripts of root. @see sudo(8), ENVIRONMENT: SUDO_UID */
 const domain = '"user/${SUDO_UID:-0}"';
 
-/** `AGENT on` or `AGENT off` of each; fails where launchd does not say. */
+/** `AGENT on` or `AGENT off` of each, on where launchd has no override; fails where it says what nobody knows. */
 export const readPhotosAgents = `o=$(${pathWord(tool.launchctl)} print-disabled ${domain}) || exit
 for l in ${agents}; do
-  case $o in (*"\\"$l\\" => disabled"* | *"\\"$l\\" => true"*) printf '%s off\\n' "$l" ;; (*) printf '%s on\\n' "$l" ;; esac
+  case $o in
+    (*"\\"$l\\" => disabled"* | *"\\"$l\\" => true"*) printf '%s off\\n' "$l" ;;
+    (*"\\"$l\\" => enabled"* | *"\\"$l\\" => false"*) printf '%s on\\n' "$l" ;;
+    (*"\\"$l\\" "*) exit 1 ;;
+    (*) printf '%s on\\n' "$l" ;;
+  esac
 done`;
 
 /** Sets each back that differs from `$v`, knowing `$o`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BaselineValue } from '../../../src/script/baseline-values.ts';
+import { type BaselineValue, baselineValues } from '../../../src/script/baseline-values.ts';
 import { takeLeaseScript } from '../../../src/script/lease.ts';
 import { recordBaselineLines } from '../../../src/script/record-baseline.ts';
 import { rootScript } from '../../../src/script/root-script.ts';
@@ -41,6 +41,21 @@ describe.each(scriptShells)('the baseline under $name', (shell) => {
     expect(root.read(`${ours}/baseline/wired-limit`)).toBe('4096\n');
     expect(root.read(`${ours}/baseline/power`)).toBe('sleep 1\nautorestart 0\n');
     expect(root.read(`${ours}/baseline/service-order`)).toBe('');
+  });
+
+  it('keeps nothing of agents of which launchd says what nobody knows', async () => {
+    const root = newMac(shell);
+    const photos = baselineValues.filter(({ key }) => key === 'photos-analysis');
+    root.tool('bin/launchctl', `printf '\\t"com.apple.photoanalysisd" => %s\\n' "$(/bin/cat "$R/../word")"`);
+    root.file('../word', 'disabled');
+    await record(root, photos);
+    expect(root.read(`${ours}/baseline/photos-analysis`)).toBe(
+      'com.apple.mediaanalysisd on\ncom.apple.photoanalysisd off\n',
+    );
+    const other = newMac(shell);
+    other.tool('bin/launchctl', `printf '\\t"com.apple.photoanalysisd" => maybe\\n'`);
+    await record(other, photos);
+    expect(other.read(`${ours}/baseline/photos-analysis`)).toBe('');
   });
 
   it('is never written over, by a second run or by one that reads late', async () => {
