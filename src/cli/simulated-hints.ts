@@ -3,11 +3,14 @@ import type { Plan } from '../plan/plan.ts';
 
 /** A command of ours that reaches nodes, up to the end of its line or sentence. */
 const reachingCommand =
-  /\bmeshwright (?:enroll|replace|facts|status|doctor|exec|plan|apply|drift|history|logs|ask|start|stop|drain|restart|reboot|shutdown|run|uninstall|forget|lease|unlock|secrets)\b[^\n.;,]*/g;
+  /\bmeshwright (?:enroll|replace|facts|status|doctor|exec|plan|apply|drift|history|logs|ask|start|stop|drain|restart|reboot|shutdown|run|uninstall|forget|lease|unlock|secrets|hold|release|launch|bench|rollback)\b[^\n.;,]*/g;
 
-/** The same text with `--sim` behind every command that it says to type: a rehearsal must never reach a real node. */
+/**
+ * The same text with `--sim` behind every command that it says to type, before the ` --` of one that takes another
+ * command: a rehearsal must never reach a real node.
+ */
 export const simulatedText = (text: string): string =>
-  text.replace(reachingCommand, (found) => (/ --sim\b/.test(found) ? found : `${found} --sim`));
+  text.replace(reachingCommand, (found) => (/ --sim\b/.test(found) ? found : found.replace(/( -- .*)?$/, ' --sim$1')));
 
 /** The same diagnostics with `--sim` behind every command that they say to type. */
 export function simulatedHints(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {

@@ -123,6 +123,8 @@ describe('hints of a rehearsal', () => {
     expect(hinted('See why: meshwright facts studio-1; or look again.')).toBe(
       'See why: meshwright facts studio-1 --sim; or look again.',
     );
+    expect(hinted('Let it go: meshwright release NODE')).toBe('Let it go: meshwright release NODE --sim');
+    expect(hinted('meshwright launch --nodes a -- COMMAND x')).toBe('meshwright launch --nodes a --sim -- COMMAND x');
   });
 
   it('leave alone what reaches no node', () => {
