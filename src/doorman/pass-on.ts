@@ -45,7 +45,7 @@ export async function passOn(
       upstream: door.upstream,
       path,
       accept: request.headers.accept ?? '*/*',
-      body: Buffer.from(JSON.stringify({ ...body.value, model: door.upstream.model })),
+      body: bodyFor(door, body.value),
       response: passing.response,
       gone,
       silentMs: passing.limits.silentMs,
@@ -57,6 +57,15 @@ export async function passOn(
     passage.end();
     turn.giveBack();
   }
+}
+
+/**
+ * Clients send null for what they leave open. A runtime may take that for another value than its default, and load its
+ * model anew for it: such a field is left out.
+ */
+function bodyFor({ upstream: { model, refusedFields = [] } }: Door, value: Readonly<Record<string, unknown>>): Buffer {
+  const kept = Object.entries(value).filter(([name]) => !refusedFields.includes(name));
+  return Buffer.from(JSON.stringify({ ...Object.fromEntries(kept), model }));
 }
 
 function bodyRefusal({ kind }: Exclude<RequestBody, { kind: 'object' }>, mostBytes: number): Refusal {

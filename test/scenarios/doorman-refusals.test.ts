@@ -67,8 +67,11 @@ describe('what a doorman refuses of a request', () => {
       ]);
     }
     expect(upstream.asked).toEqual([]);
-    expect((await post(door, JSON.stringify({ ...chat(), draft_model: null, seed: 1 }))).status).toBe(200);
-    expect(upstream.asked).toHaveLength(1);
+    const leftOpen = { draft_model: null, adapters: null, num_draft_tokens: null };
+    expect((await post(door, JSON.stringify({ ...chat(), ...leftOpen, stop: null, seed: 1 }))).status).toBe(200);
+    expect(upstream.asked.map(({ body }) => body)).toEqual([
+      { ...chat(), model: 'default_model', stop: null, seed: 1 },
+    ]);
     const other = await startDoor([upstreamAt(upstream.port)]);
     open.push(other);
     expect((await post(other, JSON.stringify({ ...chat(), adapters: 'x' }))).status).toBe(200);
