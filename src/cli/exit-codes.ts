@@ -64,6 +64,7 @@ const unagreed: ReadonlySet<string> = new Set([
   'launch/held',
   'launch/hold-unseen',
   'launch/needs-reboot',
+  'launch/reboot-unseen',
   'plan/stale',
   'plan/not-allowed',
 ]);

@@ -24,29 +24,45 @@ export function launchRefusals(
   return nodes.flatMap((node) => {
     const facts = observation.nodes[node]?.facts;
     if (facts === undefined || facts.hold.kind === 'unknown') return [];
-    const why = [...markWords(facts), ...(isOverRdma ? budgetWords(facts) : [])];
-    return why.map((words) =>
-      diagnose('launch/needs-reboot', {
+    const why = [...markReasons(facts), ...(isOverRdma ? budgetReasons(facts) : [])];
+    return why.map(({ isSeen, words }) => {
+      const about = {
         subject: `node ${node}`,
         detail: `No rank is started, and nothing was stopped: ${node}: ${words}.`,
+      };
+      if (!isSeen) return diagnose('launch/reboot-unseen', about);
+      return diagnose('launch/needs-reboot', {
+        ...about,
         hint: `Restart it, or leave it out: meshwright reboot ${node}`,
-      }),
-    );
+      });
+    });
   });
 }
 
-function markWords({ 'reboot-mark': marks }: Facts): readonly string[] {
-  if (marks.kind === 'unknown') return ['nobody could see whether it needs a restart first'];
-  return marks.value.map(
-    ({ placement }) =>
-      `a rank of ${escapeText(placement)} that was stopped there left something that only a restart ends`,
-  );
+interface Reason {
+  /** Whether it was seen that a restart is needed; otherwise nobody knows, and a restart is not what is to be done. */
+  readonly isSeen: boolean;
+  readonly words: string;
 }
 
-function budgetWords(facts: Facts): readonly string[] {
+function markReasons({ 'reboot-mark': marks }: Facts): readonly Reason[] {
+  if (marks.kind === 'unknown') {
+    const words = `nobody could see whether it needs a restart first (${escapeText(marks.detail)})`;
+    return [{ isSeen: false, words }];
+  }
+  return marks.value.map(({ placement }) => ({
+    isSeen: true,
+    words: `a rank of ${escapeText(placement)} that was stopped there left something that only a restart ends`,
+  }));
+}
+
+function budgetReasons(facts: Facts): readonly Reason[] {
   const budget = launchBudget(facts);
-  if (budget.kind === 'unknown')
-    return [`nobody knows whether its launch budget has room (${escapeText(budget.detail)})`];
+  if (budget.kind === 'unknown') {
+    const words = `nobody knows whether its launch budget has room (${escapeText(budget.detail)})`;
+    return [{ isSeen: false, words }];
+  }
   const { starts, limit } = budget.value;
-  return isSpent(budget.value) ? [`it has seen ${starts} of ${limit} starts over RDMA since it booted`] : [];
+  if (!isSpent(budget.value)) return [];
+  return [{ isSeen: true, words: `it has seen ${starts} of ${limit} starts over RDMA since it booted` }];
 }

@@ -60,6 +60,13 @@ export const meshCodes = {
       'A rank that was stopped there left memory or a process that only a restart ends, or the node has seen as many starts over RDMA in this boot session as its devices have room for. No placement is started there either.',
     hint: 'Restart it, or leave it out: meshwright reboot NODE',
   },
+  'launch/reboot-unseen': {
+    severity: 'error',
+    summary: 'Nobody could see whether a node needs a restart before a program is to run on it.',
+    cause:
+      'What a stopped rank left there, and how many starts over RDMA the node has seen since it booted, is written down on the node itself. What nobody could read counts for no good sign, and is no reason to restart a Mac either.',
+    hint: 'See why it was not seen: meshwright doctor. Then launch again, or leave the node out: --nodes a,b',
+  },
   'launch/not-seen': {
     severity: 'error',
     summary: 'What the ranks would find each other by was not seen.',

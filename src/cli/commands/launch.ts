@@ -138,7 +138,7 @@ const servedOn = (fleet: DesiredFleet, nodes: readonly DesiredNode[]): readonly 
 
 /**
  * @throws FleetError `launch/held` when one of them is held, `launch/hold-unseen` where nobody could see whether it is,
- * `launch/needs-reboot` where no rank is started before a restart
+ * `launch/needs-reboot` where no rank is started before a restart, `launch/reboot-unseen` where nobody could see that
  */
 async function refuseUnfit(run: Run, { nodes, ways, cluster }: Omit<Launch, 'words'>): Promise<void> {
   const observation = await observeNodes(run, nodes, ways);

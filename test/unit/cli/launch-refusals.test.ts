@@ -47,10 +47,21 @@ describe('what launch refuses before it stops anything', () => {
   });
 
   it('is a Mac of which nobody knows either, and none that was not seen at all, which is told otherwise', () => {
-    const unseen = told({ unknown: { 'studio-3': { 'reboot-mark': 'garbled', 'rdma-starts': 'garbled' } } });
-    expect(unseen.map(([, , detail]) => detail)).toEqual([
-      'studio-3: nobody could see whether it needs a restart first.',
-      'studio-3: nobody knows whether its launch budget has room (a test).',
+    const changes: RackChanges = { unknown: { 'studio-3': { 'reboot-mark': 'garbled', 'rdma-starts': 'garbled' } } };
+    expect(told(changes)).toEqual([
+      [
+        'launch/reboot-unseen',
+        'node studio-3',
+        'studio-3: nobody could see whether it needs a restart first (a test).',
+      ],
+      ['launch/reboot-unseen', 'node studio-3', 'studio-3: nobody knows whether its launch budget has room (a test).'],
+    ]);
+    const hints = launchRefusals({ nodes, isOverRdma: true }, observedFleet(changes)).map(({ hint }) => hint ?? '');
+    expect(
+      hints.map((hint) => ['meshwright doctor', '--nodes', 'meshwright reboot'].map((said) => hint.includes(said))),
+    ).toEqual([
+      [true, true, false],
+      [true, true, false],
     ]);
     expect(told({ unreachable: ['studio-3', 'studio-4'] })).toEqual([]);
   });
