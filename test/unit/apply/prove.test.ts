@@ -174,9 +174,9 @@ describe('the proof of a started mesh', () => {
     });
 
     it('fails where it is much slower every time, and keeps the better speed', async () => {
-      const { context, asked, scripts } = nodeThat(first, at(10), at(8), at(19));
+      const { context, asked, scripts } = nodeThat(first, at(10), first, at(8), first, at(19));
       const result = await runProve(kept(), context);
-      expect([codes(result), asked.length, scripts]).toEqual([['failed', 'mesh/too-slow'], 4, []]);
+      expect([codes(result), asked.length, scripts]).toEqual([['failed', 'mesh/too-slow'], 6, []]);
       expect(result.diagnostics[0]).toMatchObject({
         detail: expect.stringContaining('gives 19 tokens in a second, and gave 100 after an earlier start'),
         hint: expect.stringContaining('expect.tokensPerSecond'),
@@ -184,10 +184,32 @@ describe('the proof of a started mesh', () => {
     });
 
     it('asks again before it fails: a Mac may have been busy for a moment', async () => {
-      const { context, asked, scripts } = nodeThat(first, at(10), at(80));
+      const { context, asked, scripts } = nodeThat(first, at(10), first, at(80));
       expect(codes(await runProve(kept(), context))).toEqual(['changed']);
-      expect(asked).toHaveLength(3);
+      expect(asked).toHaveLength(4);
       expect(scripts[0]).toContain('tokensPerSecond=80\nsteadyPerSecond=100');
+    });
+
+    const another = { ...first, seconds: 3 };
+    it.each([
+      ['at least so many tokens', [another, { body: answerOf(text, 32), seconds: 2.9 }]],
+      ['too few tokens', [first, at(80, 7)]],
+      ['too little time', [another, { body: answerOf(text, 32), seconds: 3.1 }]],
+      ['tokens that nobody counts', [first, { body: answerOf(text), seconds: 0.2 }]],
+      ['no first token', [{ body: {}, seconds: 0.1 }, at(80)]],
+    ])('fails where it is asked again and gives %s', async (_, again) => {
+      const { context, asked, scripts } = nodeThat(first, at(10), ...again, ...again);
+      const result = await runProve(kept(), context);
+      expect([codes(result), asked.length, scripts]).toEqual([['failed', 'mesh/too-slow'], 6, []]);
+      expect(result.diagnostics[0]?.detail).toContain('gives 10 tokens in a second, and gave 100');
+      const sure = nodeThat(first, at(10), ...again, first, at(80));
+      expect(codes(await runProve(kept(), sure.context))).toEqual(['changed']);
+    });
+
+    it('measures by one token that is asked for anew', async () => {
+      const busy = nodeThat({ ...first, seconds: 3 }, { body: answerOf(text, 32), seconds: 6.1 }, first, at(80));
+      expect(codes(await runProve(kept(), busy.context))).toEqual(['changed']);
+      expect(busy.scripts[0]).toContain('tokensPerSecond=80');
     });
 
     it.each([
