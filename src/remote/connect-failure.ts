@@ -120,6 +120,26 @@ function unsigned(target: Target, failure: ConnectFailure): Diagnostic {
   });
 }
 
+/** What helps depends on whether another key could: not where none is taken, nor where one was and more is asked. */
+function authenticationHint(target: Target, refusal: 'refused' | 'no-keys' | 'more'): string {
+  switch (refusal) {
+    case 'no-keys':
+      return "Set PubkeyAuthentication yes in the Mac's sshd settings (/etc/ssh/sshd_config, /etc/ssh/sshd_config.d).";
+    case 'more':
+      return [
+        'The node asks for one login step more after the key, and meshwright logs in by key alone.',
+        `Let publickey suffice for ${target.user} in AuthenticationMethods of the Mac's sshd settings`,
+        '(/etc/ssh/sshd_config, /etc/ssh/sshd_config.d).',
+      ].join('\n');
+    case 'refused':
+      return [
+        'Put your key there, with the password of the account:',
+        `  meshwright enroll ${target.label}`,
+        'Or add one of the offered keys to ~/.ssh/authorized_keys of that user on the Mac.',
+      ].join('\n');
+  }
+}
+
 function authentication(target: Target, failure: ConnectFailure): Diagnostic {
   if (isFileVaultBanner(failure.banner)) {
     return lockedAtFileVault(target, '');
@@ -137,11 +157,7 @@ function authentication(target: Target, failure: ConnectFailure): Diagnostic {
     : `${target.user}@${target.host} refused every key that was offered:${offered}${ended}${more}`;
   const noKeys = methods.length > 0 && !methods.includes('publickey') && !failure.isPartial;
   const only = noKeys ? `\nIt offers only ${quoteNodeText(methods.join(', '))}, no keys at all.` : '';
-  const hint = [
-    'Put your key there, with the password of the account:',
-    `  meshwright enroll ${target.label}`,
-    'Or add one of the offered keys to ~/.ssh/authorized_keys of that user on the Mac.',
-  ].join('\n');
+  const hint = authenticationHint(target, failure.isPartial ? 'more' : noKeys ? 'no-keys' : 'refused');
   return diagnose('ssh/authentication-failed', { detail: `${why}${only}`, hint, related: failure.keyProblems });
 }
 

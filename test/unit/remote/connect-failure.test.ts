@@ -139,6 +139,18 @@ describe('a connection that failed', () => {
     });
     expect(problem.code).toBe('ssh/authentication-failed');
     expect(problem.detail).toContain('It offers only password');
+    expect(problem.hint).toContain('PubkeyAuthentication yes');
+    expect(problem.hint).not.toContain('meshwright enroll');
+  });
+
+  it('names the second step of a login instead of another key', () => {
+    const left = { methodsLeft: ['password'], isPartial: true };
+    const problem = judge({ phase: 'authentication', errors: refused, plaintext: identified, ...left });
+    expect(problem).toMatchObject({ code: 'ssh/authentication-failed' });
+    expect(problem.detail).toContain('wants something else besides: password');
+    expect(problem.hint).toContain('one login step more');
+    expect(problem.hint).toContain('AuthenticationMethods');
+    expect(problem.hint).not.toContain('meshwright enroll');
   });
 
   it.each([
