@@ -31,8 +31,9 @@ export async function findFailingRank(
   const runtime = desired.runtimes.find((one) => one.name === placement?.runtime);
   if (placement === undefined || runtime === undefined) return undefined;
   const nodes = placement.nodes.flatMap((node) => desired.nodes.filter((one) => one.name === node));
+  const { signatures, requestPattern } = driverOf(runtime);
   const outcomes = await askNodes(run, { nodes, ways }, (_node, rootPrefix) => ({
-    command: rankReportCommand({ placement: name, lines: readLines, rootPrefix }),
+    command: rankReportCommand({ placement: name, lines: readLines, requestPattern, rootPrefix }),
   }));
   const answered = outcomes.filter(isAnswered);
   if (answered.length < placement.nodes.length) return undefined;
@@ -43,7 +44,7 @@ export async function findFailingRank(
       ...parseRankReport(answerText(outcome)),
     }),
   );
-  const failing = firstFailingRank(driverOf(runtime).signatures, ranks);
+  const failing = firstFailingRank(signatures, ranks);
   return failing === undefined
     ? undefined
     : { placement: name, failing, finding: failingRankFinding(placement, failing, ranks) };

@@ -9,7 +9,7 @@ import type { NodeName } from '../model/node.ts';
 import { diagnoseExit } from '../remote/exit-reasons.ts';
 import { limiter } from '../remote/limit-parallel.ts';
 import { type LogMark, type LogPart, mostPartBytes, parseLogParts, rankLogPartsCommand } from '../script/rank-log.ts';
-import { withoutRequests } from '../script/request-lines.ts';
+import { type RequestPattern, withoutRequests } from '../script/request-lines.ts';
 import { waitingBytes } from './console.ts';
 import { showDiagnostics } from './diagnostics-output.ts';
 import { type ExitCode, exitCode } from './exit-codes.ts';
@@ -39,6 +39,8 @@ export interface FollowView {
   readonly isSimulated: boolean;
   /** How many lines of each log come first. */
   readonly lines: number;
+  /** Which lines of a placement are not shown. */
+  readonly requestPattern: (placement: string) => RequestPattern;
   /** Writes lines of a rank behind its name. */
   readonly show: (placement: string, node: NodeName, lines: readonly string[]) => void;
 }
@@ -51,8 +53,7 @@ export async function followLogs(run: Run, nodes: readonly FollowedNode[], view:
   const signal = AbortSignal.any([run.signal, run.console.outClosed]);
   setMaxListeners(0, signal);
   const limit = limiter(run.options.parallel);
-  const show: FollowView['show'] = (placement, node, lines) => view.show(placement, node, withoutRequests(lines));
-  await Promise.all(nodes.map((one) => followNode(one, { run, view: { ...view, show }, signal, limit })));
+  await Promise.all(nodes.map((one) => followNode(one, { run, view, signal, limit })));
   return exitOfSignal(run.signal) ?? exitCode.done;
 }
 
@@ -100,7 +101,7 @@ async function followNode({ way, placements }: FollowedNode, watch: Watch): Prom
   }
   signal.removeEventListener('abort', close);
   session.close();
-  for (const { placement, reader } of logs) watch.view.show(placement, way.node, reader.end());
+  for (const { placement, reader } of logs) show(watch.view, placement, way.node, reader.end());
 }
 
 const isFull = (part: LogPart): boolean => part.kind === 'part' && part.bytes.length === mostPartBytes;
@@ -147,13 +148,26 @@ function take(part: LogPart, logs: readonly Followed[], node: NodeName, watch: W
   log.told = '';
   const isFirst = log.mark === undefined;
   if (log.mark !== undefined && part.from < log.mark.bytes) {
-    view.show(log.placement, node, log.reader.end());
+    show(view, log.placement, node, log.reader.end());
     run.console.err(`${node}: the log of ${log.placement} began anew\n`);
   }
   const lines = log.reader.add(part.bytes);
   log.mark = part.mark;
   // The last piece of a long log begins in the middle of a line.
-  view.show(log.placement, node, isFirst ? lines.slice(part.from > 0 ? 1 : 0).slice(-view.lines) : lines);
+  const whole = isFirst && part.from > 0 ? lines.slice(1) : lines;
+  show(view, log.placement, node, whole, isFirst ? view.lines : whole.length);
+}
+
+/** Shows lines without requests; at most so many of them, the last ones. */
+function show(
+  view: FollowView,
+  placement: string,
+  node: NodeName,
+  lines: readonly string[],
+  most = lines.length,
+): void {
+  const shown = withoutRequests(lines, view.requestPattern(placement));
+  view.show(placement, node, shown.slice(Math.max(0, shown.length - most)));
 }
 
 function tellMissing({ kind, placement }: LogPart, node: NodeName, { console }: Run): void {

@@ -161,6 +161,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   readonly refusedFields?: readonly string[];
   /** Which lines of the log an observation brings along: an extended regular expression (POSIX) for awk; empty for none. */
   readonly logPattern: string;
+  /** Which lines of a log hold a request of a client and are shown to nobody: an expression as the one above; absent: none. */
+  readonly requestPattern?: string;
   readonly signatures: readonly FailureSignature[];
   /** What those lines show, oldest first. */
   observe(said: readonly string[]): RuntimeSight;

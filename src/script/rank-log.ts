@@ -1,23 +1,32 @@
 import { pathWord, rootLine, shellCommand, tool } from './node-paths.ts';
 import { quote } from './quote.ts';
 import { rankLog } from './rank-paths.ts';
-import { requestPattern } from './request-lines.ts';
+import { type RequestPattern, requestFilter } from './request-lines.ts';
 
 /** Which part of a rank's log is wanted. */
 export interface LogRequest {
   readonly placement: string;
   readonly lines: number;
+  /** Such lines are left out, and others shown instead. */
+  readonly requestPattern: RequestPattern;
   readonly rootPrefix: string;
 }
 
 /** The command that prints the end of what a rank has printed, as the ssh user, without lines of requests; exit 66 where there is no log. */
-export const rankLogCommand = ({ placement, lines, rootPrefix }: LogRequest): string =>
+export const rankLogCommand = ({ placement, lines, requestPattern, rootPrefix }: LogRequest): string =>
   shellCommand(`${rootLine(rootPrefix)}
 f=${pathWord(rankLog(placement))}
 [ -e "$f" ] || exit 66
-export R LC_ALL=C
-{ [ -f "$f" ] && [ -r "$f" ]; } || exec ${pathWord(tool.tail)} -n ${lines} "$f"
-${pathWord(tool.tail)} -n ${lines} "$f" | P=${quote(requestPattern)} ${pathWord(tool.awk)} '$0 !~ ENVIRON["P"]'`);
+${requestPattern === undefined ? '' : filteredEnd(requestPattern, lines)}exec ${pathWord(tool.tail)} -n ${lines} "$f"`);
+
+/** What cannot be read is left to the command behind it, whose exit says so. */
+const filteredEnd = (pattern: string, lines: number): string =>
+  `if [ -f "$f" ] && [ -r "$f" ]; then
+  export R LC_ALL=C
+  ${requestFilter(pattern)} <"$f" | ${pathWord(tool.tail)} -n ${lines}
+  exit
+fi
+`;
 
 /** How far a log was read: which file it was, as its node numbers files, and how many of its bytes. */
 export interface LogMark {

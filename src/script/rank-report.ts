@@ -1,12 +1,14 @@
 import { pathWord, rootLine, shellCommand, tool } from './node-paths.ts';
 import { rankLog, rankServiceLabel, startFile } from './rank-paths.ts';
-import { withoutRequests } from './request-lines.ts';
+import { type RequestPattern, requestFilter } from './request-lines.ts';
 
 /** What is wanted of one rank. */
 export interface RankReportRequest {
   readonly placement: string;
   /** At most so many lines of its log. */
   readonly lines: number;
+  /** Such lines are left out, and others read instead. */
+  readonly requestPattern: RequestPattern;
   readonly rootPrefix: string;
 }
 
@@ -29,7 +31,7 @@ const launchdFields =
  * The command that prints how a rank is to launchd, and the end of what it has said since its last start, as the ssh
  * user. It changes nothing, and says nothing where there is nothing.
  */
-export const rankReportCommand = ({ placement, lines, rootPrefix }: RankReportRequest): string =>
+export const rankReportCommand = ({ placement, lines, requestPattern, rootPrefix }: RankReportRequest): string =>
   shellCommand(`${rootLine(rootPrefix)}
 export R LC_ALL=C
 ${pathWord(tool.launchctl)} print system/${rankServiceLabel(placement)} 2>/dev/null | ${pathWord(tool.awk)} '${launchdFields}'
@@ -44,7 +46,7 @@ z=$(${pathWord(tool.stat)} -f %z "$f") || exit 0
 [ "$o" -le "$z" ] || o=0
 [ $((z - o)) -le ${mostBytes} ] || o=$((z - ${mostBytes}))
 [ "$o" -lt "$z" ] || exit 0
-${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${pathWord(tool.tail)} -n ${lines}
+${pathWord(tool.tail)} -c "+$((o + 1))" "$f" | ${requestPattern === undefined ? '' : `${requestFilter(requestPattern)} | `}${pathWord(tool.tail)} -n ${lines}
 exit 0`);
 
 /** Reads what {@link rankReportCommand} printed; of anything else what can be read. */
@@ -58,7 +60,7 @@ export function parseRankReport(stdout: string): RankReport {
     }),
   );
   const exit = exitOf(fields);
-  return { ...(exit === undefined ? {} : { exit }), lines: at < 0 ? [] : withoutRequests(all.slice(at + 1)) };
+  return { ...(exit === undefined ? {} : { exit }), lines: at < 0 ? [] : all.slice(at + 1) };
 }
 
 /** A process that a signal ended leaves no exit code. */

@@ -1,14 +1,16 @@
-/**
- * Lines in which exo prints a request, as an extended regular expression for awk and for JavaScript. What it is started
- * through lets none of them into a log; logs of an older meshwright have them.
- *
- * @see exo: master/main.py, worker/runner/runner.py, worker/runner/supervisor.py, llm_inference/model_output_parsers.py
- */
-export const requestPattern =
-  'Executing command: |received chat request: |Starting task |Skipping invalid task |Task .* dropped, runner closed|tool_call_text_parts=|tool call parsing failed|yielding tool call: ';
+import { pathWord, tool } from './node-paths.ts';
+import { quote } from './quote.ts';
 
-const request = new RegExp(requestPattern);
+/** Which lines of a log hold a request: an extended regular expression for awk and for JavaScript; absent: none. */
+export type RequestPattern = string | undefined;
 
 /** Lines of a log without those in which a request stands. */
-export const withoutRequests = (lines: readonly string[]): readonly string[] =>
-  lines.filter((line) => !request.test(line));
+export function withoutRequests(lines: readonly string[], pattern: RequestPattern): readonly string[] {
+  if (pattern === undefined) return lines;
+  const request = new RegExp(pattern);
+  return lines.filter((line) => !request.test(line));
+}
+
+/** The command that hands on those lines of its input in which no request stands. */
+export const requestFilter = (pattern: string): string =>
+  `P=${quote(pattern)} ${pathWord(tool.awk)} '$0 !~ ENVIRON["P"]'`;

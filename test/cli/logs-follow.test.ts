@@ -50,6 +50,18 @@ describe('logs that are followed', () => {
     expect(asked.every(({ command }) => command.includes('base64'))).toBe(true);
   });
 
+  it('have the lines of a program of the operator, whatever exo would mean by them', async () => {
+    const text = 'Executing command: warm-up\nStarting task 5\n';
+    writeLog(place, 'studio-1', text);
+    const ran = await run('logs', 'chat', '--sim', '--lines', '2');
+    for (const line of text.trim().split('\n')) expect(ran.stdout).toContain(`simulated studio-1 | ${line}\n`);
+    const following = follow();
+    await following.until('simulated studio-1 | Starting task 5\n');
+    appendFileSync(logOf(place, 'studio-1'), 'Starting task 6\n');
+    await following.until('simulated studio-1 | Starting task 6\n');
+    expect((await following.interrupt()).stdout).toContain('simulated studio-1 | Executing command: warm-up\n');
+  });
+
   it('are waited for where they are not there yet, and are read anew when they begin anew', async () => {
     writeLog(place, 'studio-1', 'a first start that says much\n');
     const following = follow();

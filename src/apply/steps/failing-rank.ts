@@ -5,7 +5,7 @@ import type { NodeName } from '../../model/node.ts';
 import type { Step } from '../../model/step.ts';
 import { firstFailingRank, type RankSaid } from '../../runtimes/classify-log.ts';
 import { driverOf } from '../../runtimes/registry.ts';
-import { parseRankReport, rankReportCommand } from '../../script/rank-report.ts';
+import { parseRankReport, type RankReportRequest, rankReportCommand } from '../../script/rank-report.ts';
 import type { StepResult } from '../execute.ts';
 import type { StepContext } from './context.ts';
 
@@ -26,8 +26,10 @@ export async function withFailingRank(step: Step, context: StepContext, result: 
   if (isAnswered) return result;
   const runtime = context.desired.runtimes.find(({ name }) => name === placement.runtime);
   if (runtime === undefined) return result;
-  const ranks = await Promise.all(placement.nodes.map((node, rank) => askRank(context, placement.name, node, rank)));
-  const failing = firstFailingRank(driverOf(runtime).signatures, ranks);
+  const { signatures, requestPattern } = driverOf(runtime);
+  const asked = { placement: placement.name, lines: readLines, requestPattern };
+  const ranks = await Promise.all(placement.nodes.map((node, rank) => askRank(context, asked, node, rank)));
+  const failing = firstFailingRank(signatures, ranks);
   return { ...result, diagnostics: [...result.diagnostics, failingRankFinding(placement, failing, ranks)] };
 }
 
@@ -47,9 +49,14 @@ function startedBy(
   return placement === undefined ? undefined : layoutOn(placement, [node, ...peers]);
 }
 
-async function askRank(context: StepContext, placement: string, node: NodeName, rank: number): Promise<RankSaid> {
+async function askRank(
+  context: StepContext,
+  asked: Omit<RankReportRequest, 'rootPrefix'>,
+  node: NodeName,
+  rank: number,
+): Promise<RankSaid> {
   const answer = await context.session(node).ask((rootPrefix) => ({
-    command: rankReportCommand({ placement, lines: readLines, rootPrefix }),
+    command: rankReportCommand({ ...asked, rootPrefix }),
     deadlineMs: reportDeadlineMs,
     maxBytes: reportMaxBytes,
   }));

@@ -2,6 +2,8 @@ import type { CommandOutcome } from '../../apply/run-command.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
+import { requestPatternOf } from '../../runtimes/request-pattern.ts';
 import { rankLogCommand } from '../../script/rank-log.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../ask-nodes.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
@@ -41,12 +43,12 @@ export const logs: VerbBody = async (run) => {
   const fleet = await fleetAsItRuns(run, cluster, ways);
   const wanted = wantedRanks(run.words, fleet);
   const elsewhere = await findElsewhere(run, { fleet, ways }, wanted);
-  if (run.own['follow'] === true) return follow(run, wanted, { ways, lines, elsewhere });
+  if (run.own['follow'] === true) return follow(run, wanted, { ways, lines, elsewhere, fleet });
   const tails: RankTail[] = [];
   const found: FoundRank[] = [];
   for (const { placement, nodes, elsewhere: others } of wanted) {
     const outcomes = await askNodes(run, { nodes, ways }, (_node, rootPrefix) => ({
-      command: rankLogCommand({ placement, lines, rootPrefix }),
+      command: rankLogCommand({ placement, lines, requestPattern: requestPatternOf(fleet, placement), rootPrefix }),
     }));
     tails.push(...outcomes.map((outcome) => ({ placement, outcome })));
     if (others.length === nodes.length) continue;
@@ -61,13 +63,14 @@ interface Following {
   readonly ways: Ways;
   readonly lines: number;
   readonly elsewhere: readonly ElsewhereRank[];
+  readonly fleet: DesiredFleet;
 }
 
 /** Every node is asked for all its logs at once. */
 async function follow(
   run: Run,
   wanted: readonly WantedRanks[],
-  { ways, lines, elsewhere }: Following,
+  { ways, lines, elsewhere, fleet }: Following,
 ): Promise<ExitCode> {
   if (run.options.json) {
     throw usageError('--follow has no end, and --json is one document.', 'Leave one of the two out.');
@@ -88,6 +91,7 @@ async function follow(
   return followLogs(run, followed, {
     isSimulated,
     lines,
+    requestPattern: (placement) => requestPatternOf(fleet, placement),
     show: (placement, node, texts) => {
       for (const text of texts) run.console.out(`${prefix(placement, node)} | ${escapeLines(text)}\n`);
     },

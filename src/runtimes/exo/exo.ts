@@ -6,6 +6,7 @@ import { logPattern, signatures } from './classify.ts';
 import { configure } from './configure.ts';
 import { dialogue } from './dialogue.ts';
 import { phases } from './phases.ts';
+import { requestPattern } from './request-pattern.ts';
 
 /** exo: one on every node, a mesh of its own for each placement, which is talked over with it after every start. */
 export const exo: RuntimeDriver<ExoRuntime> = {
@@ -26,6 +27,7 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   // It ends its runners first, up to twelve seconds; a second signal, or KILL, leaves a GPU busy (issues 1137 and 1372).
   graceMs: 15_000,
   logPattern,
+  requestPattern,
   signatures,
   // Which transport there is stands in the instance that was talked over, not in the log.
   observe: () => ({}),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { requestPattern } from '../../../src/runtimes/exo/request-pattern.ts';
 import { placementFolder, rankLog, startFile } from '../../../src/script/rank-paths.ts';
 import { parseRankProgress, rankProgressCommand } from '../../../src/script/rank-progress.ts';
 import { parseRankReport, rankReportCommand } from '../../../src/script/rank-report.ts';
@@ -17,8 +18,10 @@ const service = (...fields: readonly string[]): string =>
     "printf '}\\n'",
   ].join('\n');
 
-const report = async (root: MacRoot, lines = 20) =>
-  parseRankReport(await run(rankReportCommand({ placement: 'kimi', lines, rootPrefix: root.folder })));
+const report = async (root: MacRoot, lines = 20, pattern?: string) =>
+  parseRankReport(
+    await run(rankReportCommand({ placement: 'kimi', lines, requestPattern: pattern, rootPrefix: root.folder })),
+  );
 
 describe.each(scriptShells)('the report of a rank under $name', (shell) => {
   it('has what it said since its last start, and how it ended', async () => {
@@ -40,7 +43,7 @@ describe.each(scriptShells)('the report of a rank under $name', (shell) => {
     expect(await report(root)).toEqual({ ...end, lines: [] });
   });
 
-  it('has no line in which a request stands, as logs of an older meshwright have them', async () => {
+  it('has no line in which a request stands, as exo printed them, and as many others', async () => {
     const root = newRoot(shell);
     root.tool('bin/launchctl', 'exit 113');
     const lines = [
@@ -49,8 +52,9 @@ describe.each(scriptShells)('the report of a rank under $name', (shell) => {
       '[ Starting task c',
       'parsed tool_call_text_parts=d',
     ];
-    root.file(rankLog('kimi').path, `one\n${lines.join('\n')}\ntwo\n`);
-    expect(await report(root)).toEqual({ lines: ['one', 'two'] });
+    root.file(rankLog('kimi').path, `one\ntwo\n${lines.join('\n')}\n`);
+    expect(await report(root, 2, requestPattern)).toEqual({ lines: ['one', 'two'] });
+    expect(await report(root)).toEqual({ lines: ['one', 'two', ...lines] });
   });
 
   it('is of the whole log where that began anew, and empty where launchd and log know nothing', async () => {

@@ -1,6 +1,7 @@
 /** One call of every node script and every job, and every other text that is sent to a node. */
 import { digest } from '../../../src/model/digest.ts';
 import type { JobArgs, JobCall, RankRecord, ScriptArgs, ScriptCall, TreeId } from '../../../src/model/node-script.ts';
+import { requestPattern } from '../../../src/runtimes/exo/request-pattern.ts';
 import { askCommand } from '../../../src/script/ask-endpoint.ts';
 import { historyCommand } from '../../../src/script/history.ts';
 import { installAccessCommand, ruleText } from '../../../src/script/install-access.ts';
@@ -244,7 +245,8 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
     'release a lease': releaseLeaseScript(rootPrefix, exampleFence),
     poll: pollJobCommand(exampleDigest, rootPrefix),
     history: historyCommand(rootPrefix, 100),
-    'log of a rank': rankLogCommand({ placement: 'kimi', lines: 100, rootPrefix }),
+    'log of a rank': rankLogCommand({ placement: 'kimi', lines: 100, requestPattern: undefined, rootPrefix }),
+    'log of a rank without requests': rankLogCommand({ placement: 'kimi', lines: 100, requestPattern, rootPrefix }),
     'parts of logs': rankLogPartsCommand(
       [{ placement: 'kimi', mark: { file: '12', bytes: 34 } }, { placement: 'qwen' }],
       rootPrefix,
@@ -253,7 +255,7 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
       { path: nodePath("/Volumes/ana's disk/a.gguf"), from: 7, to: 131_072 },
       rootPrefix,
     ),
-    'report of a rank': rankReportCommand({ placement: 'kimi', lines: 100, rootPrefix }),
+    'report of a rank': rankReportCommand({ placement: 'kimi', lines: 100, requestPattern, rootPrefix }),
     'progress of a rank': rankProgressCommand('kimi', rootPrefix),
     ask: askCommand(request),
     'ask with a file': askCommand({ ...request, body: requestFile('kimi') }),

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { requestPattern } from '../../../src/runtimes/exo/request-pattern.ts';
 import { askCommand, parseAskAnswer } from '../../../src/script/ask-endpoint.ts';
 import { historyCommand, parseHistory } from '../../../src/script/history.ts';
 import { rankLogCommand } from '../../../src/script/rank-log.ts';
@@ -184,11 +185,19 @@ describe.each(scriptShells)('what a node has kept for people under $name', (shel
 
   it('is the end of the log of a rank, or that there is none', async () => {
     const root = newRoot(shell);
-    const request = { placement: 'kimi', lines: 2, rootPrefix: root.folder };
+    const request = { placement: 'kimi', lines: 2, requestPattern: undefined, rootPrefix: root.folder };
     expect(await exec(rankLogCommand(request))).toEqual({ code: 66, stdout: '' });
     root.file(rankLog('kimi').path, 'one\ntwo\nthree\n');
     expect(await exec(rankLogCommand(request))).toEqual({ code: 0, stdout: 'two\nthree\n' });
-    root.file(rankLog('kimi').path, "one\n[ 1 | INFO ] Executing command: TextGeneration(content='my words')\n");
-    expect(await exec(rankLogCommand(request))).toEqual({ code: 0, stdout: 'one\n' });
+  });
+
+  it('leaves out lines of requests where the runtime prints them, and shows as many others', async () => {
+    const root = newRoot(shell);
+    const request = { placement: 'kimi', lines: 2, requestPattern, rootPrefix: root.folder };
+    expect(await exec(rankLogCommand(request))).toEqual({ code: 66, stdout: '' });
+    const asked = "[ 1 | INFO ] Executing command: TextGeneration(content='my words')\nStarting task 5\n";
+    root.file(rankLog('kimi').path, `one\ntwo\nthree\n${asked}`);
+    expect(await exec(rankLogCommand(request))).toEqual({ code: 0, stdout: 'two\nthree\n' });
+    expect(await exec(rankLogCommand({ ...request, requestPattern: undefined }))).toEqual({ code: 0, stdout: asked });
   });
 });
