@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hostTool } from '../../src/sim/host/base-tools/all-base-tools.ts';
@@ -8,25 +8,60 @@ import { programNames } from '../../src/sim/namespace/node-tools.ts';
 /** Kept from run to run, as the packages are. */
 const cache = fileURLToPath(new URL('../../node_modules/.cache/meshwright/lower-root', import.meta.url));
 
-const isThere = async (folder: string, name: string): Promise<boolean> => (await readdir(folder)).includes(name);
+const hourMs = 3_600_000;
+/** Longer than any fleet lives: one that was used since may lie below the files of Macs that run. */
+const dayMs = 24 * hourMs;
 
-/**
- * Builds one under its name, at once for whoever looks: several processes may do so together, and the first one wins.
- * Those of other programs than this machine has now are taken away.
- */
+/** What is there no more, because another process was faster, is no failure. */
+async function isDone(change: Promise<unknown>): Promise<boolean> {
+  try {
+    await change;
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Notes that it is used now; false where there is none. */
+async function touch(path: string): Promise<boolean> {
+  const now = new Date();
+  return await isDone(utimes(path, now, now));
+}
+
+/** Builds one under its name, at once for whoever looks: several processes may do so together, and the first one wins. */
 async function build(folder: string, name: string): Promise<void> {
-  const earlier = (await readdir(folder)).filter((one) => /^[0-9a-f]{16}$/.test(one));
   const made = await mkdtemp(join(folder, 'new-'));
   try {
     await buildLowerRoot(made, hostTool, programNames);
     await rename(made, join(folder, name)).catch(async (error: unknown) => {
-      if (!(await isThere(folder, name))) throw error;
+      if (!(await touch(join(folder, name)))) throw error;
     });
-    for (const one of earlier.filter((other) => other !== name)) {
-      await rm(join(folder, one), { recursive: true, force: true });
-    }
   } finally {
     await rm(made, { recursive: true, force: true });
+  }
+}
+
+async function isOlder(path: string, ageMs: number): Promise<boolean> {
+  const found = stat(path);
+  return (await isDone(found)) && Date.now() - (await found).mtimeMs > ageMs;
+}
+
+/**
+ * Takes away what nobody uses: those of other programs, and what killed processes have left. One loses its name before it
+ * loses files, so that none with a name is ever half there.
+ */
+async function sweep(folder: string, used: string): Promise<void> {
+  for (const one of await readdir(folder)) {
+    const path = join(folder, one);
+    if (/^(?:new|old)-/.test(one)) {
+      if (await isOlder(path, hourMs)) await rm(path, { recursive: true, force: true });
+    } else if (/^[0-9a-f]{16}$/.test(one) && one !== used && (await isOlder(path, dayMs))) {
+      const old = join(folder, `old-${one}-${process.pid}`);
+      if (!(await isDone(rename(path, old)))) continue;
+      await touch(old);
+      await rm(old, { recursive: true, force: true });
+    }
   }
 }
 
@@ -34,6 +69,7 @@ async function build(folder: string, name: string): Promise<void> {
 export async function sharedLowerRoot(folder = cache): Promise<string> {
   const name = await lowerRootDigest(hostTool, programNames);
   await mkdir(folder, { recursive: true });
-  if (!(await isThere(folder, name))) await build(folder, name);
+  if (!(await touch(join(folder, name)))) await build(folder, name);
+  await sweep(folder, name);
   return join(folder, name);
 }

@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { sharedLowerRoot } from '../contract/lower-root.ts';
@@ -9,15 +9,45 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) await removeFolder(folder);
 });
 
-it('is built once for all fleets, by whoever comes first, and that of other programs goes', async () => {
+async function newFolder(): Promise<string> {
   const folder = await freshFolder();
   folders.push(folder);
-  await mkdir(join(folder, '0123456789abcdef', 'bin'), { recursive: true });
+  return folder;
+}
+
+/** A tree, or a part of one, that was last used so many hours ago. */
+async function leave(folder: string, name: string, hours: number): Promise<void> {
+  await mkdir(join(folder, name, 'bin'), { recursive: true });
+  const then = new Date(Date.now() - hours * 3_600_000);
+  await utimes(join(folder, name), then, then);
+}
+
+it('is built once for all fleets, by whoever comes first, and noted as used by each', async () => {
+  const folder = await newFolder();
   const [one, other] = await Promise.all([sharedLowerRoot(folder), sharedLowerRoot(folder)]);
   expect(other).toBe(one);
   expect((await readdir(folder)).map((name) => join(folder, name))).toEqual([one]);
   expect(await readdir(join(one, 'bin'))).toContain('sh');
   const { ino } = await stat(one);
+  const longAgo = new Date(0);
+  await utimes(one, longAgo, longAgo);
   expect(await sharedLowerRoot(folder)).toBe(one);
-  expect((await stat(one)).ino).toBe(ino);
+  const { ino: later, mtimeMs } = await stat(one);
+  expect(later).toBe(ino);
+  expect(mtimeMs).toBeGreaterThan(0);
+});
+
+it('leaves those of other programs that were used within a day, and what may be under way', async () => {
+  const folder = await newFolder();
+  const kept = ['0123456789abcdef', 'new-young', 'old-young'];
+  await leave(folder, '0123456789abcdef', 23);
+  await leave(folder, 'fedcba9876543210', 25);
+  for (const kind of ['new', 'old']) {
+    await leave(folder, `${kind}-young`, 0);
+    await leave(folder, `${kind}-killed`, 2);
+  }
+  const one = await sharedLowerRoot(folder);
+  expect((await readdir(folder)).map((name) => join(folder, name)).toSorted()).toEqual(
+    [one, ...kept.map((name) => join(folder, name))].toSorted(),
+  );
 });
