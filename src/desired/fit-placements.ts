@@ -55,8 +55,14 @@ export function placementNeeds(
 export const shapeOf = ({ model }: Pick<FitPlacement, 'model'>, { models }: FitFleet): ModelShape | undefined =>
   models.find(({ name }) => name === model)?.shape;
 
-const isHeldOn = (node: NodeName, { nodes, lingersOn = nodes }: FitPlacement): boolean =>
-  nodes.includes(node) && lingersOn.includes(node);
+const isHeldOn = (node: NodeName, { nodes, lingersOn = nodes }: FitPlacement): boolean => lingersOn.includes(node);
+
+/** Its rank on a node; where the file has it no more, the one that needs most stands for what may run there. */
+function rankOn(node: NodeName, { nodes }: FitPlacement, needs: readonly RankNeed[]): number {
+  const rank = nodes.indexOf(node);
+  if (rank >= 0) return rank;
+  return needs.reduce((most, { total }, index) => (total > (needs[most]?.total ?? 0) ? index : most), 0);
+}
 
 /**
  * The memory of every node that carries a placement, with all placements that are to serve on it: sorted as the file has
@@ -69,7 +75,7 @@ export function fitPlacements(fleet: FitFleet, seen: SeenMemories = {}): readonl
   return names.map((node) => {
     const here = needs.filter(({ placement }) => isHeldOn(node, placement));
     const shares = here.flatMap(({ placement, needs: all }): readonly PlacementShare[] => {
-      const rank = placement.nodes.indexOf(node);
+      const rank = rankOn(node, placement, all ?? []);
       const need = all?.[rank];
       return need === undefined ? [] : [{ placement: placement.name, rank, need }];
     });

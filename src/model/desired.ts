@@ -194,7 +194,7 @@ export interface DesiredPlacement {
   readonly fallback?: { readonly nodes: readonly NodeName[]; readonly contextTokens: number };
   /** Of a placement that is taken on its fallback: the same as the file has it. Such a one has no `fallback` itself. */
   readonly home?: DesiredPlacement;
-  /** Of a placement that is to be stopped and is taken as it runs until then: the nodes on which it may have a process. */
+  /** Of a placement that is to be stopped and is taken as it runs until then: where it may have a process, of `nodes` or not. */
   readonly lingersOn?: readonly NodeName[];
 }
 

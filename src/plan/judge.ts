@@ -1,5 +1,5 @@
 import type { View } from '../resources/resource.ts';
-import { stayingPlacements } from '../resources/staying.ts';
+import { stayingPlacements, stoppingRanks } from '../resources/staying.ts';
 import { type Assessed, assessAll } from './assess.ts';
 import type { Context } from './context.ts';
 import type { Scope } from './scope.ts';
@@ -15,13 +15,15 @@ interface Judged {
 /**
  * What can be changed now, and what waits. Whether a placement that is to be stopped or moved back from its fallback makes
  * room for others is known only when all that this waits for is: then everything is judged again beside those that stay.
- * Each round can only add to them.
+ * Each round can only add to them, and only take from their ranks that are stopped each by itself.
  */
 export function judge(scope: Scope, view: View): Judged {
   const context = { scope, view };
   const assessed = assessAll(context);
   const sifted = sift(assessed, context);
-  const changing = sifted.ready.map(({ property }) => property.address);
+  const changing = sifted.ready.map(({ property }) => property);
   const staying = stayingPlacements(view, changing);
-  return staying.length === view.staying.length ? { context, assessed, sifted } : judge(scope, { ...view, staying });
+  const stopping = staying.length === 0 ? [] : stoppingRanks(view, changing);
+  const isSettled = staying.length === view.staying.length && stopping.length === view.stopping.length;
+  return isSettled ? { context, assessed, sifted } : judge(scope, { ...view, staying, stopping });
 }

@@ -69,6 +69,8 @@ export interface View {
    * on their nodes is started beside them.
    */
   readonly staying: readonly string[];
+  /** Keys of ranks of those that this plan stops all the same, each by itself. */
+  readonly stopping: readonly string[];
   /** Targeted nodes that answered, by name. Nodes that did not are nobody's to change. */
   readonly targets: readonly ObservedTarget[];
   /** File and observation side by side, cables judged; computed once. */

@@ -20,11 +20,13 @@ export interface ViewParts {
   readonly comingBack?: readonly string[];
   /** Placements that go on on their fallback, or though they are to be stopped; none where absent. */
   readonly staying?: readonly string[];
+  /** Keys of ranks of those that are stopped each by itself; none where absent. */
+  readonly stopping?: readonly string[];
 }
 
 /** Looks at the fleet once, for all resources. Names that the file does not have are left out. */
 export function viewOf({ desired, observation, targets, ...goal }: ViewParts): View {
-  const { restarting = [], endsDoormen = false, comingBack = [], staying = [] } = goal;
+  const { restarting = [], endsDoormen = false, comingBack = [], staying = [], stopping = [] } = goal;
   const examination = examine(desired, observation);
   return {
     desired,
@@ -34,6 +36,7 @@ export function viewOf({ desired, observation, targets, ...goal }: ViewParts): V
     endsDoormen,
     comingBack,
     staying,
+    stopping,
     targets: examination.nodes.filter(({ name }) => targets.includes(name)),
     examination,
     findings: fleetFindings(desired, observation),

@@ -58,7 +58,9 @@ describe('the memory beside a fallback that runs', () => {
     expect(ofPlacement(plan)).toEqual([]);
     expect(outcomeOf(plan)).toEqual({ refused: ['other'], started: [] });
     const [refused] = plan.blockers.filter(({ code }) => code === 'placement/does-not-fit');
-    expect(refused?.action).toContain('It fits once kimi is back on its own nodes (meshwright apply), which this plan');
+    const release = 'held' in one ? 'studio-3 is no longer held (meshwright release studio-3) and ' : '';
+    const room = `${release}kimi is back on its own nodes (meshwright apply)`;
+    expect(refused?.action).toContain(`It fits once ${room}, which this plan`);
   });
 
   it('is not free for a move back of another placement either', () => {

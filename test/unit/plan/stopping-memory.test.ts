@@ -23,6 +23,12 @@ function beside(other: Partial<DesiredPlacement>, large: Partial<DesiredPlacemen
 }
 
 const of = beside({ nodes: nodes(1) });
+/** The same, with a hold of studio-3 in the file. */
+const heldByFile: DesiredFleet = {
+  ...of,
+  nodes: of.nodes.map((node) => (node.name === 'studio-3' ? { ...node, hold: { reason: 'power supply' } } : node)),
+};
+const releaseOfFile = 'studio-3 is no longer held (take nodes.studio-3.hold out of the cluster file)';
 const start: Goal = { kind: 'start', placements: ['other'] };
 
 interface Refused {
@@ -55,17 +61,47 @@ describe('the memory beside a placement that is to be stopped', () => {
     expect(bootstrap?.needs).toContain('studio-1/placement/kimi/stop');
   });
 
-  it.each<[string, Partial<Case>]>([
-    ['a node of its own is held', { held: 'studio-3' }],
-    ['a node of its own is away', { away: ['studio-3'] }],
-    ['a node of its own is not among the targets', { targets: nodes(1, 2, 4) }],
-    ['only the other one is to be started', { goal: start }],
-  ])('is not free while %s, and what makes room is named', (_, more) => {
+  const release = 'studio-3 is no longer held (meshwright release studio-3)';
+  const stop = 'kimi is stopped (meshwright stop kimi)';
+
+  it.each<[string, Partial<Case>, string]>([
+    ['a node of its own is held', { held: 'studio-3' }, `${release} and ${stop}`],
+    ['a node of its own is held by the file', { of: heldByFile }, `${releaseOfFile} and ${stop}`],
+    ['a node of its own is not among the targets', { targets: nodes(1, 2, 4) }, stop],
+    ['only the other one is to be started', { goal: start }, stop],
+    ['only the other one is to be started, and a node is away', { goal: start, away: ['studio-3'] }, stop],
+  ])('is not free while %s, and what makes room is named', (_, more, room) => {
     const { refused, started } = outcomeOf({ members, ...more });
     expect(started).toEqual([]);
     expect(refused).toEqual([
-      'placement other: studio-1 needs 721.3 GB (kimi 410.6 GB, other 310.6 GB) of the 515.4 GB that its GPU may use. It fits once kimi is stopped (meshwright stop kimi), which this plan does not do.',
+      `placement other: studio-1 needs 721.3 GB (kimi 410.6 GB, other 310.6 GB) of the 515.4 GB that its GPU may use. It fits once ${room}, which this plan does not do.`,
     ]);
+  });
+
+  it('is free where the same plan stops its rank by itself, as another member is away', () => {
+    const plan = planOf({ of, members, away: ['studio-3'] });
+    expect(outcomeOf({ members, away: ['studio-3'] })).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
+    const bootstrap = plan.steps.find(({ id }) => id === 'studio-1/placement/other/bootstrap');
+    expect(bootstrap?.needs).toContain('studio-1/placement/kimi/stop');
+    expect(plan.memory?.map(({ node, shares }) => [node, shares.map((one) => one.placement)])).toEqual([
+      ['studio-1', ['other']],
+      ['studio-3', ['kimi']],
+    ]);
+  });
+
+  it('is not free on a node where the file no longer has it, as long as its rank is there', () => {
+    const moved = beside(
+      { nodes: nodes(1) },
+      { nodes: nodes(2, 3, 4), fallback: { nodes: nodes(4, 2), contextTokens: 2_048 } },
+    );
+    const left = { of: moved, members: { 'studio-1': own['studio-1'] ?? [] } };
+    const { refused, started } = outcomeOf({ ...left, goal: start });
+    expect(started).toEqual([]);
+    expect(refused).toEqual([
+      expect.stringMatching(/studio-1 needs 721\.3 GB \(kimi 410\.6 GB, other 310\.6 GB\).*once kimi is stopped/),
+    ]);
+    expect(outcomeOf(left)).toEqual({ refused: [], started: ['other'], stopped: ['kimi'] });
+    expect(outcomeOf({ ...left, away: ['studio-3'] }).started).toEqual(['other']);
   });
 
   it('is in the numbers of the plan', () => {
