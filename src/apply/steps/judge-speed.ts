@@ -33,6 +33,10 @@ export function judgeSpeed({ node, act }: Prove, speed: GoldenSpeed): SpeedVerdi
   };
 }
 
+/** Whether so many tokens in the whole time of an answer show that a mesh is not much slower than it was. */
+export const isAsFast = ({ act: { keptPerSecond: kept } }: Prove, tokens: number, wholeMs: number): boolean =>
+  kept !== undefined && (tokens / Math.max(1, wholeMs)) * 1_000 >= kept * muchSlower;
+
 function judgeWanted(
   who: string,
   { placement, wanted }: { readonly placement: string; readonly wanted: number },

@@ -10,7 +10,7 @@ import { judgeToken } from '../../script/judge-token.ts';
 import { scriptBody } from '../../script/node-scripts/registry.ts';
 import type { StepResult } from '../execute.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
-import { judgeSpeed, type SpeedVerdict } from './judge-speed.ts';
+import { isAsFast, judgeSpeed, type SpeedVerdict } from './judge-speed.ts';
 import { sendRootScript } from './root-script.ts';
 import { slownessOf } from './slowness.ts';
 
@@ -91,8 +91,14 @@ async function secondLook(
     if (context.signal.aborted || typeof whole === 'string') break;
     if (judgeToken(first, act.pointer).kind === 'none') continue;
     const judged = judgeGolden(whole, act.pointer, act.check);
-    const again = goldenSpeed(timesOf(first, whole), judged.kind === 'golden' ? judged.tokens : undefined);
-    if (again.kind !== 'measured' || !again.isSteady) continue;
+    const tokens = judged.kind === 'golden' ? judged.tokens : undefined;
+    const times = timesOf(first, whole);
+    const again = goldenSpeed(times, tokens);
+    if (again.kind !== 'measured' || !again.isSteady) {
+      // A fast mesh is soon through with a short answer. Behind its first token it gives no less than in the whole time.
+      if (isAsFast(step, tokens ?? 0, times.wholeMs)) return { verdict: { kind: 'enough' }, speed };
+      continue;
+    }
     if (speed.kind === 'measured' && again.perSecond <= speed.perSecond) continue;
     speed = again;
     verdict = judgeSpeed(step, speed);

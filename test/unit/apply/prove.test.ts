@@ -193,7 +193,7 @@ describe('the proof of a started mesh', () => {
     const another = { ...first, seconds: 3 };
     it.each([
       ['at least so many tokens', [another, { body: answerOf(text, 32), seconds: 2.9 }]],
-      ['too few tokens', [first, at(80, 7)]],
+      ['too few tokens', [first, at(15, 7)]],
       ['too little time', [another, { body: answerOf(text, 32), seconds: 3.1 }]],
       ['tokens that nobody counts', [first, { body: answerOf(text), seconds: 0.2 }]],
       ['no first token', [{ body: {}, seconds: 0.1 }, at(80)]],
@@ -204,6 +204,12 @@ describe('the proof of a started mesh', () => {
       expect(result.diagnostics[0]?.detail).toContain('gives 10 tokens in a second, and gave 100');
       const sure = nodeThat(first, at(10), ...again, first, at(80));
       expect(codes(await runProve(kept(), sure.context))).toEqual(['changed']);
+    });
+
+    it('lets a mesh be that is through before it can be measured, at a speed that is enough as a whole', async () => {
+      const { context, asked } = nodeThat(first, at(10), first, at(400));
+      expect(codes(await runProve(kept(), context))).toEqual(['changed']);
+      expect(asked).toHaveLength(4);
     });
 
     it('measures by one token that is asked for anew', async () => {
