@@ -66,8 +66,10 @@ export async function enrollOne(run: Run, one: EnrollOne): Promise<Enrolled> {
     if (notPinned !== undefined) return { ...seen, pin: 'refused', diagnostics: [notPinned] };
     const way = trustedWay(target, shown.key, one.keeper.shown);
     const { access, mac } = await settleMac(run, one, way);
-    if (isReplacing && (mac?.word === 'wrong' || run.signal.aborted)) {
-      return { ...seen, pin: 'refused', ...access, ...withMac(access, mac) };
+    // A known Mac that now says nothing may be another one: its known key stays.
+    const isUnseen = mac?.word === 'unseen' && Object.hasOwn(one.keeper.identities(), one.subject.name);
+    if (isReplacing && (mac?.word === 'wrong' || isUnseen || run.signal.aborted)) {
+      return { ...seen, pin: 'refused', ...access, ...withMac(access, isUnseen ? stillUnseen(one, access, mac) : mac) };
     }
     const notReplaced = isReplacing ? await pin(run, one, wanted) : undefined;
     if (notReplaced !== undefined) {
@@ -94,6 +96,10 @@ const withMac = (access: Access, mac: JudgedMac | undefined): Pick<Enrolled, 'ma
   diagnostics: [...new Set([...access.diagnostics, ...(mac?.problems ?? [])])],
 });
 
+/** Why a key was not pinned has to be said, unless the look by password has said it or never came about. */
+const stillUnseen = ({ subject }: EnrollOne, { login }: Access, mac: JudgedMac): JudgedMac =>
+  login === 'accepted' ? { ...mac, problems: [...mac.problems, unseenMac(subject.name)] } : mac;
+
 /**
  * Sees that key and sudo work, and which Mac a node of the file is. What is missing is put on no Mac that is another
  * one than the file or the lock says: it is asked first, with the login that would put it there.
@@ -119,7 +125,8 @@ async function settleMac(
     return isSilent ? [unseenMac(node.name)] : [...failures, ...mac.problems];
   };
   const access = await settleAccess(run, { node, way, judge });
-  if (run.signal.aborted || (access.login !== 'accepted' && before?.word !== 'wrong')) return { access };
+  const isDoubtful = before?.word === 'wrong' || before?.word === 'unseen';
+  if (run.signal.aborted || (access.login !== 'accepted' && !isDoubtful)) return { access };
   return { access, mac: before ?? (await look(undefined)).mac };
 }
 

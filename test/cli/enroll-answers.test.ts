@@ -94,3 +94,47 @@ describe('replace', () => {
     expect(existsSync(join(place.folder, 'replaced', 'cluster.lock'))).toBe(false);
   });
 });
+
+describe('enroll --replace of a known Mac that does not say which one it is', () => {
+  const known = makeKey(place.home, 'known');
+  const passwordOnly: Faults = {
+    onAuth: (context) => (context.method === 'password' ? context.accept() : context.reject(['publickey', 'password'])),
+  };
+
+  it.each([
+    ['by password', passwordOnly, 'password'],
+    ['by key', {}, 'publickey:signed'],
+  ] as const)('keeps the known key when it is let in %s', async (how, faults, login) => {
+    server = await startFaultServer({ privateKey: readFileSync(hostKey.file, 'utf8'), pair: hostKey }, faults);
+    const folder = join(place.folder, how.replace(' ', '-'));
+    const ssh = `{ user: mesh, port: ${server.port}, identityFile: ${key.file} }`;
+    mkdirSync(folder);
+    const file = join(folder, 'cluster.yaml');
+    const lock = join(folder, 'cluster.lock');
+    writeFileSync(file, `schema: 1\nname: rack\nssh: ${ssh}\nnodes:\n  studio-1: { host: 127.0.0.1 }\n`);
+    const pins = `hostKeys:\n  "[127.0.0.1]:${server.port}":\n    - "ssh-ed25519 ${known.base64}"\n`;
+    const before = `lock: 1\n${pins}identities:\n  studio-1: "${'a'.repeat(64)}"\n`;
+    writeFileSync(lock, before);
+    const words = [
+      'enroll',
+      'studio-1',
+      '--file',
+      file,
+      '--replace',
+      '--yes',
+      '--json',
+      '--password-env',
+      'OWN_PASSWORD',
+    ];
+    const env = { env: { OWN_PASSWORD: 'own' } };
+    const nodeOf = (ran: Ran) => (json(ran) as { nodes: Record<string, Record<string, unknown>> }).nodes['studio-1'];
+    const shown = nodeOf(await meshwright(place, words, env));
+    const ran = await meshwright(place, [...words, '--expect', String(shown?.['fingerprint'])], env);
+    expect(nodeOf(ran)).toMatchObject({ pin: 'refused', mac: 'unseen' });
+    expect(codesOf(nodeOf(ran))).toContain('enroll/mac-unseen');
+    expect(ran.code).toBe(5);
+    expect(readFileSync(lock, 'utf8')).toBe(before);
+    expect(server.logins).toContain(login);
+    expect(schemaCheck('enroll')(json(ran))).toEqual([]);
+  });
+});
