@@ -101,7 +101,7 @@ async function followNode({ way, placements }: FollowedNode, watch: Watch): Prom
   }
   signal.removeEventListener('abort', close);
   session.close();
-  for (const { placement, reader } of logs) show(watch.view, placement, way.node, reader.end());
+  for (const { placement, reader } of logs) show(watch.view, { placement, node: way.node }, reader.end());
 }
 
 const isFull = (part: LogPart): boolean => part.kind === 'part' && part.bytes.length === mostPartBytes;
@@ -135,6 +135,12 @@ function tellLost(problem: Diagnostic, node: NodeName, { run, view }: Watch): vo
   run.console.err(`${node}: is tried again every ${retryMs / 1_000} s\n`);
 }
 
+/** Where lines come from. */
+interface From {
+  readonly placement: string;
+  readonly node: NodeName;
+}
+
 /** Shows what came of one log, and notes how far it was read. */
 function take(part: LogPart, logs: readonly Followed[], node: NodeName, watch: Watch): void {
   const log = logs.find(({ placement }) => placement === part.placement);
@@ -148,24 +154,18 @@ function take(part: LogPart, logs: readonly Followed[], node: NodeName, watch: W
   log.told = '';
   const isFirst = log.mark === undefined;
   if (log.mark !== undefined && part.from < log.mark.bytes) {
-    show(view, log.placement, node, log.reader.end());
+    show(view, { placement: log.placement, node }, log.reader.end());
     run.console.err(`${node}: the log of ${log.placement} began anew\n`);
   }
   const lines = log.reader.add(part.bytes);
   log.mark = part.mark;
   // The last piece of a long log begins in the middle of a line.
   const whole = isFirst && part.from > 0 ? lines.slice(1) : lines;
-  show(view, log.placement, node, whole, isFirst ? view.lines : whole.length);
+  show(view, { placement: log.placement, node }, whole, isFirst ? view.lines : whole.length);
 }
 
 /** Shows lines without requests; at most so many of them, the last ones. */
-function show(
-  view: FollowView,
-  placement: string,
-  node: NodeName,
-  lines: readonly string[],
-  most = lines.length,
-): void {
+function show(view: FollowView, { placement, node }: From, lines: readonly string[], most = lines.length): void {
   const shown = withoutRequests(lines, view.requestPattern(placement));
   view.show(placement, node, shown.slice(Math.max(0, shown.length - most)));
 }

@@ -77,6 +77,7 @@ describe.each(scriptShells)('services in the background under $name', (shell) =>
   it('that look through photos are not believed to be stopped, or back, when launchd did nothing', async () => {
     const root = newRoot(shell);
     root.recorded('bin/launchctl', 'case $1 in (print-disabled) printf "disabled services = {\\n}\\n" ;; esac');
+    root.tool('bin/sleep', 'exit 0');
     const call: ScriptCall = { name: 'stop-photos-analysis', args: {} };
     expect(await run(root, call)).toMatchObject({ kind: 'failed', slug: 'launchctl' });
     for (const words of [
