@@ -49,8 +49,7 @@ export const meshCodes = {
   'launch/held': {
     severity: 'error',
     summary: 'A program is to run on a node that is held.',
-    cause:
-      'Ranks of a program of your own keep a Mac as busy as those of a placement. A node that does not say whether it is held counts as held.',
+    cause: 'Ranks of a program of your own keep a Mac as busy as those of a placement.',
     hint: 'Release it, or leave it out: meshwright release NODE',
   },
   'launch/needs-reboot': {
