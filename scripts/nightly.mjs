@@ -82,6 +82,7 @@ async function properties(endMs) {
 async function enumerations() {
   const env = {
     MESHWRIGHT_FULL: '1',
+    MESHWRIGHT_KILLS: 'each',
     MESHWRIGHT_TESTS: 'all',
     MESHWRIGHT_SEED: options.seed,
     MESHWRIGHT_RESULTS: join(results, 'enumerations.json'),
