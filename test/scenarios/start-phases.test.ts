@@ -136,7 +136,11 @@ function toldRank(report: RunReport, one: Failure & { readonly node: string }): 
   const [only, ...others] = toldOfRanks(report);
   if (only === undefined || others.length > 0) return `${others.length} others told`;
   if (only.code === 'mesh/no-failing-rank') return 'none';
-  const saidBy = new RegExp(`^Rank \\d on ${one.node} exited .*It said:\\nrank \\d of 2 listens on `, 's');
+  // On a busy machine a rank is killed before it has said a word.
+  const saidBy = new RegExp(
+    `^Rank \\d on ${one.node} exited .*It said(?::\\nrank \\d of 2 listens on | nothing\\.$)`,
+    's',
+  );
   return saidBy.test(only.detail) ? one.node : only.detail;
 }
 
