@@ -232,7 +232,10 @@ describe.concurrent('sim of two Macs', () => {
     await run('sim', 'up');
     await run('sim', 'fault', 'wrong-host-key', 'studio-4');
     const refused = await run('enroll', '--sim', 'studio-4', '--yes');
-    const replaced = await run('enroll', '--sim', 'studio-4', '--yes', '--replace');
+    const unnamed = await run('enroll', '--sim', 'studio-4', '--yes', '--replace', '--json');
+    expect(unnamed.code).toBe(5);
+    const fingerprint: string = JSON.parse(unnamed.stdout).nodes['studio-4'].fingerprint;
+    const replaced = await run('enroll', '--sim', 'studio-4', '--yes', '--replace', '--expect', fingerprint);
     const seen = await run('facts', '--sim', 'studio-4', '--fact', 'macos-version');
     expect([refused.code, replaced.code, seen.code]).toEqual([5, 0, 0]);
     expect(refused.stderr).toContain('meshwright enroll studio-4 --replace --sim');

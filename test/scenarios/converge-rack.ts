@@ -21,6 +21,7 @@ import type { Goal } from '../../src/plan/goal.ts';
 import { isEmptyPlan } from '../../src/plan/is-empty-plan.ts';
 import { makePlan } from '../../src/plan/make-plan.ts';
 import type { Plan } from '../../src/plan/plan.ts';
+import { targetsForGoal } from '../../src/plan/targets-for-goal.ts';
 import type { Effect } from '../../src/sim/host/effects.ts';
 import type { StartFleetOptions } from '../../src/sim/host/fleet-options.ts';
 import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
@@ -138,7 +139,7 @@ async function apply(parts: Parts, { goal, seen: shown, ...wish }: ApplyWish = {
       plan: last,
       observation,
       fleet: desired,
-      targets: allTargets(desired),
+      targets: targetsForGoal(goal ?? { kind: 'converge' }, allTargets(desired), { fleet: desired, seen: observation }),
     });
   if (plan.steps.length === 0) {
     return { looks: { first: seen, last: seen }, plan, after: plan, exit: exitOf(plan, seen) };

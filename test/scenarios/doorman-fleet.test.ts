@@ -208,7 +208,7 @@ describe('a published endpoint', { timeout: patience }, () => {
       outcome: 'failed',
       diagnostics: [{ code: 'endpoint/still-inside', detail: `1 inside chat on ${first}.` }],
     });
-    expect(exit).toBe(4);
+    expect(exit).toBe(1);
     await signalRank('SIGCONT');
     expect((await answered).status).toBe(200);
   });
