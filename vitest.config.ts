@@ -89,6 +89,8 @@ export default defineConfig({
     // Many tests wait for processes of their own: all cores, where vitest would leave one free. Macs in namespaces wait
     // for deadlines of real programs besides.
     maxWorkers: availableParallelism() + (asked === 'namespace' ? 1 : 0),
+    // A golden file is written with `-u` only: a missing one is a failure, with or without CI=1.
+    update: 'none',
     // No test changes what another one imports, and most of two hundred files import the same.
     isolate: false,
     reporters: results === undefined ? ['default'] : ['default', 'json'],

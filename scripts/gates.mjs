@@ -11,60 +11,32 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { countTests, failureLines, filesToRunAgain } from './count-tests.mjs';
+import { gateRuns, secondRunMinutes } from './gate-list.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const results = mkdtempSync(join(tmpdir(), 'meshwright-gates-'));
 
-/** The set-up command of the README, word for word, so that what is tested is what people type. */
-function readmeCommand(pattern) {
-  const [command] = readFileSync(join(root, 'README.md'), 'utf8').match(pattern) ?? [];
-  return command ?? 'echo "README.md shows no such command" >&2; exit 1';
-}
+const runName = process.argv[2] ?? 'check';
+const isOfCi = runName === 'ci';
 
-/** Tests fail, instead of being left out, when what they need is missing. */
-const everything = { MESHWRIGHT_SSHD: 'required', MESHWRIGHT_SHELLCHECK: 'required' };
-const resultsIn = (name) => ({ MESHWRIGHT_RESULTS: join(results, `${name}.json`) });
-
-const systemTools = { name: 'system tools', command: 'bash scripts/system-tools.sh', minutes: 5 };
-const firstTests = {
-  name: 'npm ci && npm test',
-  command: readmeCommand(/npm ci[^`\n]*&& npm test/),
-  minutes: 14,
-  env: { ...everything, ...resultsIn('everyday') },
-};
-const everydayTests = { name: 'tests', command: 'npm test', minutes: 14, env: resultsIn('everyday') };
-const otherTests = {
-  name: 'the other tests, enumerations whole',
-  command: 'npm run test:rest',
-  minutes: 38,
-  env: { ...everything, ...resultsIn('whole'), MESHWRIGHT_TESTS: 'rest', MESHWRIGHT_FULL: '1' },
-};
 /** Simulated Macs with real networks and processes: only root can make them, and only on Linux. */
-const inNamespaces = {
-  name: 'simulated Macs in namespaces',
-  command: 'npx vitest run --project namespace',
-  minutes: 12,
-  env: { ...everything, ...resultsIn('namespace'), MESHWRIGHT_TESTS: 'namespace' },
-};
-const hasNamespaces = process.platform === 'linux' && process.getuid() === 0;
-if (!hasNamespaces) process.stdout.write('left out, since it needs root on Linux: simulated Macs in namespaces\n');
-const demo = { name: 'demo', command: 'npm run demo', minutes: 3 };
-const publishable = { name: 'package', command: 'npm run -s check:package', minutes: 3 };
-const checks = [
-  { name: 'generated files', command: 'npm run -s check:generated', minutes: 2 },
-  { name: 'format and lint', command: 'npm run -s check:style', minutes: 2 },
-  { name: 'promises and unions', command: 'npm run -s check:promises', minutes: 5 },
-  { name: 'types', command: 'npm run -s check:types', minutes: 3 },
-  { name: 'layers', command: 'npm run -s check:layers', minutes: 2 },
-  { name: 'unused', command: 'npm run -s check:unused', minutes: 2 },
-  { name: 'docs of every export', command: 'npm run -s check:docs', minutes: 3 },
-];
-
-const runs = {
-  check: checks,
-  verify: [...checks, everydayTests, publishable],
-  ci: [systemTools, firstTests, ...checks, publishable, demo, ...(hasNamespaces ? [inNamespaces] : []), otherTests],
-};
+function namespaceAccess() {
+  if (process.platform !== 'linux') return 'none';
+  if (process.getuid() === 0) return 'root';
+  return isOfCi && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0 ? 'sudo' : 'none';
+}
+const namespaces = namespaceAccess();
+if (isOfCi && namespaces === 'none') {
+  process.stdout.write(
+    'Left out: simulated Macs in namespaces. They need Linux, and root or sudo without a password.\n',
+  );
+}
+const runs = gateRuns(results, namespaces);
+const gates = runs[runName];
+if (gates === undefined) {
+  process.stderr.write(`usage: node scripts/gates.mjs ${Object.keys(runs).join(' | ')}\n`);
+  process.exit(64);
+}
 
 let running;
 for (const [signal, exitCode] of [
@@ -78,20 +50,18 @@ for (const [signal, exitCode] of [
   });
 }
 
-/** After so many minutes of a whole run nothing is begun a second time. */
-const minutesInAll = 39;
 const begunAt = performance.now();
 
 /** Runs those files of a gate again that had a failure; false where there is nothing to run, or no time. */
 async function runAgain(gate) {
   const path = gate.env?.MESHWRIGHT_RESULTS;
-  const minutes = Math.min(gate.minutes, minutesInAll - (performance.now() - begunAt) / 60_000);
+  const minutes = secondRunMinutes(gates, gate, (performance.now() - begunAt) / 60_000);
   if (path === undefined || minutes < 1) return false;
   const files = filesToRunAgain(path).map((file) => relative(root, file));
   if (files.length === 0) return false;
   mkdirSync(join(results, 'again'), { recursive: true });
   const env = { ...gate.env, MESHWRIGHT_RESULTS: join(results, 'again', basename(path)) };
-  const again = { ...gate, name: `${gate.name}, again`, command: `npx vitest run ${files.join(' ')}`, minutes, env };
+  const again = { ...gate, name: `${gate.name}, again`, command: `${gate.vitest} ${files.join(' ')}`, minutes, env };
   process.stdout.write(`\n== ${again.name}: ${again.command}\n`);
   return runGate(again);
 }
@@ -126,12 +96,6 @@ function llamaLine() {
   return `with the real llama.cpp ${version}`;
 }
 
-const gates = runs[process.argv[2] ?? 'check'];
-if (gates === undefined) {
-  process.stderr.write(`usage: node scripts/gates.mjs ${Object.keys(runs).join(' | ')}\n`);
-  process.exit(64);
-}
-const isOfCi = process.argv[2] === 'ci';
 const verdicts = [];
 for (const gate of gates) {
   process.stdout.write(`\n== ${gate.name}: ${gate.command}\n`);

@@ -2,10 +2,10 @@
  * `npm run nightly -- [--minutes 60] [--seed N] [--only properties,enumerations,soak]`: tries more than any change is
  * measured by, as long as it is given. Properties are tried with new seeds until a third of the time is over, every
  * enumeration runs once whole on racks of another seed, and a serving rack is looked at for the rest of the time. Ends
- * with 1 when anything failed; writes what was tried into `docs/nightly.md` in any case.
+ * with 1 when anything failed; writes what was tried, and on which commit, into `docs/nightly.md` in any case.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -80,16 +80,18 @@ async function properties(endMs) {
 }
 
 async function enumerations() {
+  const folder = join(results, 'enumerations');
+  mkdirSync(folder);
   const env = {
     MESHWRIGHT_FULL: '1',
     MESHWRIGHT_KILLS: 'each',
     MESHWRIGHT_TESTS: 'all',
     MESHWRIGHT_SEED: options.seed,
-    MESHWRIGHT_RESULTS: join(results, 'enumerations.json'),
+    MESHWRIGHT_RESULTS: join(folder, 'all.json'),
   };
   const { code } = await vitest([...enumerated, '--project', 'whole'], env);
-  const counts = countTests(results);
-  return { isGreen: code === 0, text: `${counts.passed} tests passed, ${counts.failed} failed, properties among them` };
+  const counts = countTests(folder);
+  return { isGreen: code === 0, text: `${counts.passed} tests passed, ${counts.failed} failed` };
 }
 
 async function soak(leftMinutes) {
@@ -116,13 +118,15 @@ const chosen = Object.keys(parts).filter((name) => options.only.split(',').inclu
 
 const built = spawnSync(process.execPath, ['scripts/build.mjs', '--quick'], { cwd: root, stdio: 'inherit' });
 if (built.status !== 0) process.exit(1);
+const git = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' });
+const commit = git.status === 0 ? git.stdout.trim() : 'unknown';
 const rows = [];
 for (const name of chosen) {
   process.stdout.write(`\n== ${name}\n`);
   const beganMs = performance.now();
   const { isGreen, text } = await parts[name]();
   const took = ((performance.now() - beganMs) / 60_000).toFixed(1);
-  const when = `${beganAt.toISOString().slice(0, 10)}, seed ${options.seed}`;
+  const when = `${beganAt.toISOString().slice(0, 10)}, commit ${commit}, seed ${options.seed}`;
   rows.push({
     name,
     isGreen,

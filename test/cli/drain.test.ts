@@ -19,9 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => endPlace(place));
 
-it('drain closes the door, says so twice, shows in doctor, keeps ask and bench, and ends with a start', {
-  timeout: 120_000,
-}, async () => {
+it('drain closes the door, says so twice, shows in doctor, keeps ask and bench, and ends with a start', async () => {
   const drained = await run('drain', 'chat', '--yes');
   expect([drained.code, drained.stderr]).toEqual([0, '']);
   expect(flat(drained.stdout)).toContain(
@@ -45,7 +43,7 @@ it('drain closes the door, says so twice, shows in doctor, keeps ask and bench, 
   expect((await run('doctor')).stdout).not.toContain('503');
 });
 
-it('drain says what an apply has to bring first, and which Mac nobody could ask', { timeout: 120_000 }, async () => {
+it('drain says what an apply has to bring first, and which Mac nobody could ask', async () => {
   place.write('cluster.yaml', fileText(file(8_090)));
   const moved = await run('drain', 'chat', '--yes');
   expect([moved.code, moved.stderr]).toEqual([3, '']);

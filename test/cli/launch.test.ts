@@ -86,7 +86,7 @@ describe('launch', () => {
     expect(left.stdout).not.toMatch(/ [1-9]\d*$/m);
     expect((await run('apply', '--sim', '--yes')).code).toBe(0);
     expect(await serves()).toBe(true);
-  }, 120_000);
+  });
 
   it('runs nothing on a Mac that is held, or that does not say whether it is, though nothing is to be stopped', async () => {
     expect((await run('stop', 'chat', '--sim', '--yes')).code).toBe(0);
@@ -107,7 +107,7 @@ describe('launch', () => {
       false,
     ]);
     expect((await run('sim', 'fault', '--clear', 'not-enrolled')).code).toBe(0);
-  }, 120_000);
+  });
 
   it('takes nodes in the order in which they are typed', async () => {
     const ran = await run('launch', '--nodes', 'studio-4,studio-1', '--sim', '--yes', '--', 'sh', '-c', 'echo {rank}');

@@ -69,7 +69,7 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
     expect(await takenIn(second, 'en3')).toBeGreaterThan(before);
     await rack.behindOurBack(async (fleet) => {
       await fleet.setFault(['cable-missing', `${first}:4`]);
-      expect(await askForToken()).toBe('503');
+      expect(await eventually(async () => (await askForToken()) === '503')).toBe(true);
       await fleet.clearFault([]);
       // The Macs have to find each other again.
       expect(await eventually(async () => (await askForToken()) === '200')).toBe(true);

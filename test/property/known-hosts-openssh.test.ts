@@ -177,7 +177,7 @@ describe.runIf(hasSshd())('known_hosts, beside OpenSSH', () => {
   beforeAll(async () => {
     const start = (hostKeys: readonly KeyPair[]): Promise<Sshd> => startSshd({ userKeys: [user.publicLine], hostKeys });
     servers.push(...(await Promise.all([start(keys.own), start(keys.own.slice(0, 1))])));
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all(servers.map((server) => server.stop()));
     rmSync(folder, { recursive: true, force: true });
@@ -209,7 +209,7 @@ describe.runIf(hasSshd())('known_hosts, beside OpenSSH', () => {
       }
     });
     expect(found).toBeGreaterThan(fileCount);
-  }, 120_000);
+  });
 
   it('accepts and refuses what ssh accepts and refuses', async () => {
     const counts = new Map<string, number>();

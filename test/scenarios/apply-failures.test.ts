@@ -59,7 +59,7 @@ function hangingModel(node: string, deadlineMs: number): readonly [Step, Step] {
 
 describe('a job', () => {
   it('that adds not one byte until its deadline is stalled', async () => {
-    const report = await runPlan(planOf(hangingModel('studio-1', 1_000)), runOptions(rack));
+    const report = await runPlan(planOf(hangingModel('studio-1', 5_000)), runOptions(rack));
     expect(report.diagnostics).toMatchObject([{ code: 'step/stalled', subject: 'node studio-1' }]);
   });
 
@@ -111,7 +111,7 @@ describe('an endpoint', () => {
     const ask = aStep('token', {
       node: 'studio-4',
       class: 'probe',
-      deadlineMs: 400,
+      deadlineMs: 4_000,
       act: { kind: 'ask', placement: 'kimi', judge: 'token', port: 8080, path: '/v1', request: '{}', pointer: '/text' },
     });
     const report = await runPlan(planOf([ask]), runOptions(rack));

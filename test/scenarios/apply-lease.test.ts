@@ -243,7 +243,7 @@ describe('the lease of a node', () => {
     await asleep.keeper.take([one]);
     // The winner is to be seen to renew it before it could be nobody's again.
     const rivals = ['b', 'c', 'd'].map((name) =>
-      contender({ run: `run-${name}`, controller: `${name.repeat(12)}`, leaseExpiryMs: 4_000 }),
+      contender({ run: `run-${name}`, controller: `${name.repeat(12)}`, leaseExpiryMs: 10_000 }),
     );
     const results = await Promise.all(rivals.map(({ keeper }) => keeper.take([one])));
     expect(results.map(({ kind }) => kind).sort()).toEqual(['refused', 'refused', 'taken']);

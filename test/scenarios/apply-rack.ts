@@ -82,7 +82,7 @@ export function wayTo(fleet: RunningFleet, node: string, port?: number): NodeWay
 export const quickTiming: RunTiming = {
   ...realTiming,
   beatMs: 1_000,
-  leaseExpiryMs: 1_500,
+  leaseExpiryMs: 6_000,
   busyMs: 20_000,
   leaseLookMs: 50,
   gatePollMs: 50,

@@ -83,7 +83,7 @@ describe('a restart', () => {
   it('that was ordered before and did not happen is said to be so, and not ordered again', async () => {
     const from = await bootSession('studio-3');
     leaveMark('studio-3', from);
-    const report = await run([reboot('studio-3', from, 'up', 600), power('studio-3', ['studio-3/up'])]);
+    const report = await run([reboot('studio-3', from, 'up', 3_000), power('studio-3', ['studio-3/up'])]);
     expect([outcomes(report), codes(report), orders('studio-3')]).toEqual([
       ['failed', 'skipped'],
       ['reboot/not-rebooted'],
@@ -175,7 +175,7 @@ describe('an order to switch off', () => {
   it('that was given before and did not happen is said to be so', async () => {
     const from = await bootSession('studio-3');
     leaveMark('studio-3', from);
-    const report = await run([reboot('studio-3', from, 'off', 600)]);
+    const report = await run([reboot('studio-3', from, 'off', 3_000)]);
     expect([codes(report), orders('studio-3')]).toEqual([['reboot/still-on'], 0]);
   });
 });

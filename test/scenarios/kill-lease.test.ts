@@ -18,7 +18,7 @@ beforeAll(async () => {
   await rack.behindOurBack(async (fleet) => {
     for (const node of [first, second]) await fleet.setFault(['power-wrong', node]);
   });
-}, 60_000);
+});
 afterAll(() => rack.stop());
 
 const run = (plan: Plan, who: Controller, verb: string): Promise<RunReport> =>

@@ -70,7 +70,7 @@ describe('the cache of a worker', () => {
   });
 });
 
-describe.skipIf(found.kind === 'missing')('the cache of a real worker', { timeout: 120_000 }, () => {
+describe.skipIf(found.kind === 'missing')('the cache of a real worker', () => {
   it('names tensors by the hash of their bytes; a changed one gives another answer in silence, unless verified', async () => {
     const packages = llamaPackages(found);
     const model = join(folder, 'model.gguf');

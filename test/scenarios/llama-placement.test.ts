@@ -21,7 +21,7 @@ beforeAll(async () => {
   if (found.kind === 'missing') return;
   folder = await mkdtemp(join(tmpdir(), 'mw-llama-'));
   workers = await Promise.all(Array.from({ length: mostWorkers }, () => startWorker(llamaPackages(found))));
-}, 60_000);
+});
 afterAll(async () => {
   for (const worker of workers ?? []) await worker.stop();
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });

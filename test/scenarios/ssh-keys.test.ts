@@ -47,7 +47,7 @@ describe.runIf(hasSshd())('the keys that are offered', () => {
     addToAgent(socket, heldRsa);
     const userKeys = [held, heldRsa, lost].map((file) => readFileSync(`${file}.pub`, 'utf8').trim());
     server = await startSshd({ userKeys: [...userKeys, ssh.user.publicLine], hostKeys: [ssh.host.pair] });
-  }, 60_000);
+  });
   afterAll(async () => {
     agent.kill();
     await server.stop();

@@ -15,10 +15,10 @@ const rollbackPlist = '/Library/LaunchDaemons/dev.meshwright.rollback.plist';
 export const shortRollback: RunTiming = { ...quickTiming, beatMs: 100, rollbackAfterMs: 1_500 };
 
 /** A time in which a change is confirmed on a loaded machine too, and for which a test can wait all the same. */
-export const confirmable: RunTiming = { ...quickTiming, rollbackAfterMs: 6_000 };
+export const confirmable: RunTiming = { ...quickTiming, rollbackAfterMs: 12_000 };
 
 /** How long a node may take to answer; after the time of the rollback it is asked for as long once more. */
-export const lookMs = 2_500;
+export const lookMs = 5_000;
 
 /** Of the receptacle 2 of a Studio, whose interface is en3. */
 export const addressChange = (

@@ -126,7 +126,7 @@ describe('a fleet that is watched', () => {
   it('waits not much longer for a node that goes silent than for the others, and has it back when it answers', async () => {
     const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-3']?.port ?? 0 });
     // Less than the deadline by far, and more than one node is slower than another on a loaded machine.
-    const fleet = watched({ patienceMs: 2_000, deadlineMs: 12_000 }, { 'studio-3': proxy.port });
+    const fleet = watched({ patienceMs: 6_000, deadlineMs: 24_000 }, { 'studio-3': proxy.port });
     expect((await fleet.look('whole')).failures).toEqual({});
     proxy.freeze();
     const count = counter();
@@ -147,7 +147,7 @@ describe('a fleet that is watched', () => {
 
   it('calls no node silent whose look has not begun', async () => {
     const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-2']?.port ?? 0 });
-    const fleet = watched({ parallel: 1, patienceMs: 300, deadlineMs: 6_000 }, { 'studio-2': proxy.port });
+    const fleet = watched({ parallel: 1, patienceMs: 5_000, deadlineMs: 10_000 }, { 'studio-2': proxy.port });
     expect((await fleet.look('whole')).failures).toEqual({});
     proxy.freeze();
     expect(Object.keys((await fleet.look('often')).failures)).toEqual(['studio-2']);
@@ -156,7 +156,7 @@ describe('a fleet that is watched', () => {
   });
 
   it('does not lose a node over and over that is slow and well', async () => {
-    const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-3']?.port ?? 0, oneWayMs: 300 });
+    const proxy = await startDelayingProxy({ targetPort: rack.fleet.nodes['studio-3']?.port ?? 0, oneWayMs: 600 });
     // Every node then has the time of two such looks, in which a loaded machine answers too.
     const fleet = watched({ patienceMs: 50 }, { 'studio-3': proxy.port });
     const lost = async () => Object.keys((await fleet.look('often')).failures);

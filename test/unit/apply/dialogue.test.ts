@@ -113,7 +113,7 @@ describe('a dialogue with the nodes of a placement', () => {
       'it was asked for',
       'Pipeline over MlxRing on 2 nodes',
     ]);
-  }, 20_000);
+  });
 
   it('fails with the words of the dialogue, about its placement', async () => {
     const { run } = talkWith((sent) => (sent.command.includes('/node_id') ? `"${ids[0]}"\n200` : '{}\n404'), {});

@@ -1,7 +1,6 @@
 /**
  * How much work a hostile file costs, counted in comparisons of words, in looks at links and in errors of the
- * validator, never in seconds. Each test also has a time after which it is a failure: the first reader of such files
- * needed minutes.
+ * validator, never in seconds.
  */
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
@@ -42,7 +41,7 @@ const codes = (text: string): ReadonlySet<string> =>
 /** Comparisons that are enough for a hundred findings in a file of the largest size. */
 const enough = 100 * draftLimits.nodes;
 
-describe('a hostile cluster file', { timeout: 30_000 }, () => {
+describe('a hostile cluster file', () => {
   beforeEach(() => {
     compared.words = 0;
   });

@@ -1,0 +1,86 @@
+/** The gates as data: which run has which, what each executes, and how long each may take. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** CI stops a run after 90 minutes. All limits of `ci` together, and every second run, end before this. */
+export const totalMinutes = 85;
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** The set-up command of the README, word for word, so that what is tested is what people type. */
+function readmeCommand(pattern) {
+  const [command] = readFileSync(join(root, 'README.md'), 'utf8').match(pattern) ?? [];
+  return command ?? 'echo "README.md shows no such command" >&2; exit 1';
+}
+
+/** Tests fail, instead of being left out, when what they need is missing. */
+const everything = { MESHWRIGHT_SSHD: 'required', MESHWRIGHT_SHELLCHECK: 'required' };
+
+const vitest = 'npx vitest run';
+/** Minutes for the simulated Macs in namespaces. */
+const namespaceMinutes = 8;
+/** npx would leave root's files in the person's home; and only root can end what root has started. */
+const vitestBySudo = `sudo -n -E timeout -k 10s ${namespaceMinutes}m env "PATH=$PATH" node node_modules/vitest/vitest.mjs run`;
+
+const checks = [
+  { name: 'generated files', command: 'npm run -s check:generated', minutes: 2 },
+  { name: 'format and lint', command: 'npm run -s check:style', minutes: 2 },
+  { name: 'promises and unions', command: 'npm run -s check:promises', minutes: 4 },
+  { name: 'types', command: 'npm run -s check:types', minutes: 4 },
+  { name: 'layers', command: 'npm run -s check:layers', minutes: 2 },
+  { name: 'unused', command: 'npm run -s check:unused', minutes: 2 },
+  { name: 'docs of every export', command: 'npm run -s check:docs', minutes: 4 },
+];
+
+/**
+ * The gates of each run, in their order. A gate that writes its results as JSON names the file in
+ * `env.MESHWRIGHT_RESULTS`, and in `vitest` the command that runs some of its test files again.
+ *
+ * @param results the folder for results
+ * @param namespaces how simulated Macs in namespaces can be run: as `root`, by `sudo`, or `none`
+ */
+export function gateRuns(results, namespaces) {
+  const resultsIn = (name) => ({ MESHWRIGHT_RESULTS: join(results, `${name}.json`) });
+  const tests = { minutes: 9, env: resultsIn('everyday'), vitest };
+  const inNamespaces = {
+    name: 'simulated Macs in namespaces',
+    vitest: namespaces === 'sudo' ? vitestBySudo : vitest,
+    minutes: namespaceMinutes,
+    env: { ...everything, ...resultsIn('namespace'), MESHWRIGHT_TESTS: 'namespace' },
+  };
+  return {
+    check: checks,
+    verify: [
+      ...checks,
+      { ...tests, name: 'tests', command: 'npm test' },
+      { name: 'package', command: 'npm run -s check:package', minutes: 2 },
+    ],
+    ci: [
+      { name: 'system tools', command: 'bash scripts/system-tools.sh', minutes: 4 },
+      {
+        ...tests,
+        name: 'npm ci && npm test',
+        command: readmeCommand(/npm ci[^`\n]*&& npm test/),
+        env: { ...everything, ...tests.env },
+      },
+      ...checks,
+      { name: 'package', command: 'npm run -s check:package', minutes: 2 },
+      { name: 'demo', command: 'npm run demo', minutes: 3 },
+      ...(namespaces === 'none' ? [] : [{ ...inNamespaces, command: `${inNamespaces.vitest} --project namespace` }]),
+      {
+        name: 'the other tests, enumerations whole',
+        command: 'npm run test:rest',
+        vitest,
+        minutes: 38,
+        env: { ...everything, ...resultsIn('whole'), MESHWRIGHT_TESTS: 'rest', MESHWRIGHT_FULL: '1' },
+      },
+    ],
+  };
+}
+
+/** How long the second run of a gate may take: what the gates after it are certain not to need. */
+export function secondRunMinutes(gates, gate, elapsedMinutes) {
+  const later = gates.slice(gates.indexOf(gate) + 1);
+  return totalMinutes - elapsedMinutes - later.reduce((sum, { minutes }) => sum + minutes, 0);
+}

@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { filesBelow, root, textOf } from './sources.ts';
+
+interface Gate {
+  readonly name: string;
+  readonly command: string;
+  readonly minutes: number;
+  readonly vitest?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+interface GateList {
+  readonly totalMinutes: number;
+  readonly gateRuns: (results: string, namespaces: string) => Readonly<Record<'check' | 'verify' | 'ci', Gate[]>>;
+  readonly secondRunMinutes: (gates: readonly Gate[], gate: Gate, elapsedMinutes: number) => number;
+}
+const { totalMinutes, gateRuns, secondRunMinutes }: GateList = await import(
+  pathToFileURL(join(root, 'scripts/gate-list.mjs')).href
+);
+
+const { ci } = gateRuns('/results', 'root');
+const sumOf = (gates: readonly Gate[]): number => gates.reduce((sum, { minutes }) => sum + minutes, 0);
+const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== 'CI'));
+
+/** What a program prints that runs in the project's folder, without CI=1. */
+const printedBy = (words: readonly string[], env: Readonly<Record<string, string>> = {}): string =>
+  execFileSync(process.execPath, words, { cwd: root, encoding: 'utf8', env: { ...environment, ...env } });
+
+describe('the limits of the gates of CI', () => {
+  it('sum to less than 85 minutes', () => {
+    expect(totalMinutes).toBe(85);
+    expect(sumOf(ci)).toBeLessThan(85);
+  });
+
+  it('leave 40 minutes for a second run of the longest gate after a run of 45 minutes', () => {
+    const last = ci.at(-1) as Gate;
+    expect(last.minutes).toBe(Math.max(...ci.map(({ minutes }) => minutes)));
+    expect(secondRunMinutes(ci, last, 45)).toBe(40);
+  });
+
+  it('let no second run take the time of a later gate', () => {
+    ci.forEach((gate, at) => {
+      const elapsed = sumOf(ci.slice(0, at + 1));
+      const again = secondRunMinutes(ci, gate, elapsed);
+      expect(elapsed + again + sumOf(ci.slice(at + 1))).toBe(totalMinutes);
+      expect(again).toBeGreaterThan(0);
+    });
+  });
+});
+
+describe('a gate with test results', () => {
+  it('names the command for its second run, which runs as the first one did', () => {
+    const withResults = ci.filter(({ env }) => env?.['MESHWRIGHT_RESULTS'] !== undefined);
+    expect(withResults).toHaveLength(3);
+    expect(withResults.map(({ vitest }) => vitest)).toEqual(withResults.map(() => 'npx vitest run'));
+  });
+
+  it('runs simulated Macs in namespaces by sudo for a person who is not root, and not at all without sudo', () => {
+    const gateBy = (namespaces: string) =>
+      gateRuns('/results', namespaces).ci.find(({ name }) => name.includes('namespaces'));
+    expect(gateBy('sudo')?.command).toMatch(/^sudo -n -E timeout -k 10s 8m .* --project namespace$/);
+    expect(gateBy('sudo')?.vitest).toMatch(/^sudo -n -E timeout /);
+    expect(gateBy('none')).toBeUndefined();
+  });
+});
+
+describe('the workflows', () => {
+  const workflow = (name: string) => parse(textOf(`.github/workflows/${name}.yml`));
+  const stepsOf = (job: { steps: readonly { run?: string }[] }): readonly string[] =>
+    job.steps.flatMap(({ run }) => run ?? []);
+
+  it('run every gate on every change, with as much time as the gates may take', () => {
+    const { gates } = workflow('check').jobs;
+    expect(stepsOf(gates)).toEqual(['.ci/run']);
+    expect(gates['timeout-minutes']).toBeGreaterThanOrEqual(totalMinutes);
+  });
+
+  it('run every node script under the shell of a Mac', () => {
+    expect(stepsOf(workflow('check').jobs.tests)).toContain('npm run test:shells');
+    const listing = textOf('package.json').match(/"test:shells": "MESHWRIGHT_TESTS=(\w+) vitest run ([^"]+)"/);
+    const [, selection = '', paths = ''] = listing ?? [];
+    const words = ['node_modules/vitest/vitest.mjs', 'list', '--filesOnly', ...paths.split(' ')];
+    const listed = printedBy(words, { MESHWRIGHT_TESTS: selection });
+    const files = listed.split('\n').flatMap((line) => /test\/\S+\.test\.ts/.exec(line)?.[0] ?? []);
+    const scripts = filesBelow('test/unit/script').filter((path) => path.endsWith('.test.ts'));
+    expect(files.toSorted()).toEqual(['test/architecture/node-scripts.test.ts', ...scripts].toSorted());
+  });
+
+  it('run nightly every night', () => {
+    const { on, jobs } = workflow('nightly');
+    expect(on.schedule).toEqual([{ cron: expect.any(String) }]);
+    expect(stepsOf(jobs.nightly).some((line) => line.startsWith('npm run nightly'))).toBe(true);
+  });
+});
+
+describe('a test', () => {
+  it('has no time limit of its own below the one for all tests, which ends what hangs', () => {
+    const own = /^\s*\}, (\d+_000)\);$|^\s*(?:it|describe)\b.*\{ timeout: (\d+_000) \}, /gmu;
+    const short = filesBelow('test')
+      .filter((path) => path.endsWith('.test.ts'))
+      .flatMap((path) =>
+        [...textOf(path).matchAll(own)].flatMap(([, hook, test]) => {
+          const ms = Number((hook ?? test)?.replaceAll('_', ''));
+          return ms <= 120_000 ? [`${path}: ${ms}`] : [];
+        }),
+      );
+    expect(short).toEqual([]);
+  });
+});
+
+describe('a golden file', () => {
+  it('is written only when a person asks for it', () => {
+    const modeAfter = (options: string): string =>
+      printedBy([
+        '--input-type=module',
+        '--eval',
+        `import { resolveConfig } from 'vitest/node';
+         const { vitestConfig } = await resolveConfig(${options});
+         process.stdout.write(vitestConfig.snapshotOptions.updateSnapshot);`,
+      ]);
+    expect(modeAfter('{}')).toBe('none');
+    expect(modeAfter('{ update: true }')).toBe('all');
+  });
+});
