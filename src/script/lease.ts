@@ -96,6 +96,9 @@ const busy = `isbusy() {
   return 1
 }`;
 
+/** Fails when the lease is there. It may be gone a moment later, which is no failure: hence a second attempt. */
+const makeFolder = `${pathWord(tool.mkdir)} "$b/lease" 2>/dev/null`;
+
 /**
  * Takes the lease, raising `fence` by one, once the baseline of the node is recorded. The owner file is made whole
  * beside its place and linked to it, which fails when somebody else has been quicker in the same folder.
@@ -107,7 +110,7 @@ const take = (claim: LeaseClaim): string => {
   const words = [quote(oneLine(run)), '"$n"', ...lines.map(quote)].join(' ');
   return `${pathWord(tool.mkdir)} -p "$b" || failed no-folder 'the folder of meshwright could not be made'
 ${recordBaselineLines()}
-${pathWord(tool.mkdir)} "$b/lease" 2>/dev/null || { [ -d "$b/lease" ] && shown; failed no-folder 'the lease could not be made'; }
+${makeFolder} || { [ -d "$b/lease" ] && shown; ${makeFolder}; } || { [ -d "$b/lease" ] && shown; failed no-folder 'the lease could not be made'; }
 cd "$b/lease" || shown
 n=0
 [ ! -e "$b/fence" ] || IFS= read -r n <"$b/fence"

@@ -122,6 +122,14 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(leftovers(root)).toEqual([]);
   });
 
+  it('is taken when its owner gives it back in the moment in which it is asked for', async () => {
+    const root = await newRoot(shell);
+    await take(root, 'r-1');
+    // It finds the folder there, which is gone before anything else is asked.
+    root.tool('bin/mkdir', `[ ! -d "$1" ] || { /bin/rm -r "$1"; exit 1; }\nexec /bin/mkdir "$@"\n`);
+    expect(await take(root, 'r-2')).toEqual({ kind: 'taken', token: 2 });
+  });
+
   it('has one winner when many want it or steal it at once', async () => {
     const root = await newRoot(shell);
     const runs = Array.from({ length: 12 }, (_, at) => `r-${at}`);
