@@ -62,7 +62,7 @@ describe('a gate with test results', () => {
   it('runs simulated Macs in namespaces by sudo for a person who is not root, and not at all without sudo', () => {
     const gateBy = (namespaces: string) =>
       gateRuns('/results', namespaces).ci.find(({ name }) => name.includes('namespaces'));
-    expect(gateBy('sudo')?.command).toMatch(/^sudo -n -E timeout -k 10s 8m .* --project namespace$/);
+    expect(gateBy('sudo')?.command).toMatch(/^sudo -n -E timeout -k 10s 9m .* --project namespace$/);
     expect(gateBy('sudo')?.vitest).toMatch(/^sudo -n -E timeout /);
     expect(gateBy('none')).toBeUndefined();
   });
