@@ -3,12 +3,22 @@ import { below, pathWord, place, tool } from './node-paths.ts';
 import { quote } from './quote.ts';
 import { busyMark, type Fence, leaseLostExit, rootScript } from './root-script.ts';
 
+/** One sending of a script that is sent again when its connection drops. */
+export interface Sending {
+  /** The same for all sendings of the script, and for no other one: hexadecimal digits. */
+  readonly key: string;
+  /** From 1 on. */
+  readonly attempt: number;
+}
+
 /** One change of one node. */
 export interface MutatingRequest {
   /** Empty on a Mac, the node's folder in the portable simulator. */
   readonly rootPrefix: string;
   readonly fence: Fence;
   readonly note: ScriptNote;
+  /** Left out where the script is sent once at most. */
+  readonly sending?: Sending;
   /** Whether it settles a change of the network that another run has left unconfirmed: no other script goes past one. */
   readonly isSettling?: boolean;
   /** Whether nothing of us is on the node behind it: then nothing is written there any more. */
@@ -37,6 +47,29 @@ const settledFirst = `if unsettled ${pathWord(below(place.rollback, 'pending'))}
 fi
 `;
 
+/**
+ * Lets the attempts of a script run one after another: the end of a connection ends no script. An attempt waits for
+ * earlier ones that still run, and does nothing when a later one has begun. Its own mark comes first, so that of two
+ * attempts that begin together at least one sees the other.
+ */
+function oneAtATime({ key, attempt }: Sending): string {
+  const numbers = Array.from({ length: attempt - 1 }, (_, at) => at + 1);
+  const own = numbers.map((at) => `{ true >"$b/lease/again.${key}.${at + 1}"; } 2>/dev/null\n`);
+  const earlier = numbers.map((at) => `"$b/${busyMark}${key}.${at}."*`);
+  const wait = `for e in ${earlier.join(' ')}; do
+  while [ -e "$e" ]; do
+    case $(${pathWord(tool.ps)} -ww -o command= -p "\${e##*.}" 2>/dev/null) in (*'sh -s'*) ;; (*) break ;; esac
+    ${pathWord(tool.sleep)} 0.1
+  done
+done
+`;
+  return `${own.join('')}[ ! -e "$b/lease/again.${key}.${attempt + 1}" ] || {
+  ${pathWord(tool.rm)} -f "$k"
+  exit ${leaseLostExit}
+}
+${earlier.length > 0 ? wait : ''}`;
+}
+
 const historyLines = (words: string): string => `${pathWord(tool.mkdir)} -p "$b/log"
 printf 'at=%s %s result=%s\\n' "$(${pathWord(tool.date)} -u +%s)" ${quote(words)} "$v" >>"$b/log/history"
 `;
@@ -52,6 +85,7 @@ export function mutatingScript({
   rootPrefix,
   fence,
   note,
+  sending,
   body,
   isSettling = false,
   isLast = false,
@@ -70,9 +104,9 @@ export function mutatingScript({
 ${isSettling ? '' : `${unsettled(fence)}\n`}body() {
 ${body}
 }
-k="$b/${busyMark}$$"
+k="$b/${busyMark}${sending ? `${sending.key}.${sending.attempt}.` : ''}$$"
 { true >"$k"; } 2>/dev/null
-fence || {
+${sending ? oneAtATime(sending) : ''}fence || {
   ${pathWord(tool.rm)} -f "$k"
   exit ${leaseLostExit}
 }

@@ -7,7 +7,7 @@ export interface Fence {
   readonly token: number;
 }
 
-/** In the folder of meshwright: what a script that runs under a lease is called there; its process number follows. */
+/** In the folder of meshwright: what a script that runs under a lease is called there; its process number comes last. */
 export const busyMark = 'lease/busy.';
 
 /** The exit of a script whose run does not hold the lease (any more). Nothing was changed. */

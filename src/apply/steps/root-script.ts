@@ -4,7 +4,7 @@ import type { Exit } from '../../model/exit.ts';
 import type { Step } from '../../model/step.ts';
 import { diagnoseExit } from '../../remote/exit-reasons.ts';
 import { diagnoseSudo } from '../../remote/sudo-answer.ts';
-import { mutatingScript } from '../../script/mutating-script.ts';
+import { mutatingScript, type Sending } from '../../script/mutating-script.ts';
 import { mutatingCommand } from '../../script/root-script.ts';
 import { readScriptResult, type ScriptEnd } from '../../script/script-result.ts';
 import type { StepResult } from '../execute.ts';
@@ -36,10 +36,11 @@ const maxRuns = 3;
  * repetition does no harm; otherwise, and after a deadline, its end is unknown and the next observation tells.
  */
 export async function sendRootScript(step: Step, context: StepContext, body: RootBody): Promise<RootResult> {
-  let result = await sendOnce(step, context, body);
+  const key = context.newToken();
+  let result = await sendOnce(step, context, body, { key, attempt: 1 });
   for (let runs = 1; runs < maxRuns && mayRepeat(step, result) && !context.signal.aborted; runs += 1) {
     await pause(context.timing.retryMs * runs, context.signal);
-    result = await sendOnce(step, context, body);
+    result = await sendOnce(step, context, body, { key, attempt: runs + 1 });
   }
   return result;
 }
@@ -50,8 +51,13 @@ const mayRepeat = (step: Step, { outcome, diagnostics }: StepResult): boolean =>
   outcome === 'unknown' &&
   diagnostics.some(({ code }) => code === 'ssh/dropped');
 
-/** Runs one body as {@link sendRootScript} does, and never again. */
-export async function sendOnce(step: Step, context: StepContext, body: RootBody): Promise<RootResult> {
+/** Runs one body as {@link sendRootScript} does, and never again by itself. */
+export async function sendOnce(
+  step: Step,
+  context: StepContext,
+  body: RootBody,
+  sending?: Sending,
+): Promise<RootResult> {
   const hold = context.hold(step.node);
   if (hold.kind === 'none') return failed(...hold.diagnostics);
   const { runId, verb, by, config } = context;
@@ -63,6 +69,7 @@ export async function sendOnce(step: Step, context: StepContext, body: RootBody)
       fence,
       note: { step: step.id, verb, by, config },
       body: body(rootPrefix, session.user),
+      ...(sending ? { sending } : {}),
       isSettling: step.act.kind === 'script' && step.act.name === 'settle-rollback',
       isLast: step.act.kind === 'script' && step.act.name === 'withdraw-node',
     });

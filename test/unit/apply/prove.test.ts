@@ -82,6 +82,7 @@ function nodeThat(...answers: readonly Said[]) {
     signal: new AbortController().signal,
     session: () => session,
     hold: () => ({ kind: 'held', token: 1 }),
+    newToken: () => '0'.repeat(32),
     progress: () => undefined,
   } as unknown as StepContext;
   return { context, asked, scripts };

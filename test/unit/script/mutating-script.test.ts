@@ -3,7 +3,7 @@ import { parseHistory } from '../../../src/script/history.ts';
 import { mutatingScript, rollbackPendingExit } from '../../../src/script/mutating-script.ts';
 import { mutatingCommand } from '../../../src/script/root-script.ts';
 import { readScriptResult, saysDiskFull } from '../../../src/script/script-result.ts';
-import { makeMacRoot, ours } from './mac-root.ts';
+import { type MacEnd, makeMacRoot, ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { exampleFence, inScript } from './script-examples.ts';
 import { scriptShells } from './shells.ts';
@@ -90,6 +90,25 @@ describe.each(scriptShells)('a mutating script under $name', (shell) => {
     expect((await root.runBody(':')).result.kind).toBe('unknown');
     expect((await root.runBody('exit 75')).result).toMatchObject({ kind: 'failed', slug: 'unexpected-exit' });
     expect((await root.runBody('changed\nprintf late')).result).toMatchObject({ kind: 'done' });
+  });
+
+  it('waits for an earlier attempt that still runs, and does nothing behind a later one', async () => {
+    const root = newRoot(shell);
+    // As /bin/sh shows itself on a Mac, whatever this shell is called.
+    root.tool('bin/ps', 'kill -0 "$5" 2>/dev/null && printf "sh -s\\n"');
+    const send = (key: string, attempt: number, body: string): Promise<MacEnd> =>
+      root.run(mutatingScript({ ...exampleScript(root.folder), sending: { key, attempt }, body }));
+    const isThere = (mark: string): boolean => root.tree().some((line) => line.includes(`lease/${mark}`));
+    const writes = (what: string): string => `printf ${what} >>"$R/order"\nchanged`;
+    const first = send('ab', 1, `until [ -e "$R/go" ]; do /bin/sleep 0.02; done\n${writes('1')}`);
+    await expect.poll(() => isThere('busy.ab.1.')).toBe(true);
+    const second = send('ab', 2, writes('2'));
+    await expect.poll(() => isThere('busy.ab.2.')).toBe(true);
+    expect((await send('cd', 1, writes('x'))).result).toMatchObject({ kind: 'done' });
+    root.file('go', '');
+    expect((await Promise.all([first, second])).map(({ result }) => result.kind)).toEqual(['done', 'done']);
+    expect((await send('ab', 1, writes('late'))).code).toBe(75);
+    expect([root.read('order'), isThere('busy.')]).toEqual(['x12', false]);
   });
 
   it('runs nothing when its text was cut off anywhere', async () => {
