@@ -17,12 +17,6 @@ function readmeCommand(pattern) {
 /** Tests fail, instead of being left out, when what they need is missing. */
 const everything = { MESHWRIGHT_SSHD: 'required', MESHWRIGHT_SHELLCHECK: 'required' };
 
-const vitest = 'npx vitest run';
-/** Minutes for the simulated Macs in namespaces. */
-const namespaceMinutes = 9;
-/** npx would leave root's files in the person's home; and only root can end what root has started. */
-const vitestBySudo = `sudo -n -E timeout -k 10s ${namespaceMinutes}m env "PATH=$PATH" node node_modules/vitest/vitest.mjs run`;
-
 const checks = [
   { name: 'generated files', command: 'npm run -s check:generated', minutes: 2 },
   { name: 'format and lint', command: 'npm run -s check:style', minutes: 2 },
@@ -34,19 +28,18 @@ const checks = [
 ];
 
 /**
- * The gates of each run, in their order. A gate that writes its results as JSON names the file in
- * `env.MESHWRIGHT_RESULTS`, and in `vitest` the command that runs some of its test files again.
+ * The gates of each run, in their order. A gate with test results names their file in `env.MESHWRIGHT_RESULTS`.
  *
  * @param results the folder for results
- * @param namespaces how simulated Macs in namespaces can be run: as `root`, by `sudo`, or `none`
+ * @param hasNamespaces whether simulated Macs in namespaces can be run: only by root, and only on Linux
  */
-export function gateRuns(results, namespaces) {
+export function gateRuns(results, hasNamespaces) {
   const resultsIn = (name) => ({ MESHWRIGHT_RESULTS: join(results, `${name}.json`) });
-  const tests = { minutes: 9, env: resultsIn('everyday'), vitest };
+  const tests = { minutes: 9, env: resultsIn('everyday') };
   const inNamespaces = {
     name: 'simulated Macs in namespaces',
-    vitest: namespaces === 'sudo' ? vitestBySudo : vitest,
-    minutes: namespaceMinutes,
+    command: 'npx vitest run --project namespace',
+    minutes: 9,
     env: { ...everything, ...resultsIn('namespace'), MESHWRIGHT_TESTS: 'namespace' },
   };
   return {
@@ -67,11 +60,10 @@ export function gateRuns(results, namespaces) {
       ...checks,
       { name: 'package', command: 'npm run -s check:package', minutes: 2 },
       { name: 'demo', command: 'npm run demo', minutes: 3 },
-      ...(namespaces === 'none' ? [] : [{ ...inNamespaces, command: `${inNamespaces.vitest} --project namespace` }]),
+      ...(hasNamespaces ? [inNamespaces] : []),
       {
         name: 'the other tests, enumerations whole',
         command: 'npm run test:rest',
-        vitest,
         minutes: 38,
         env: { ...everything, ...resultsIn('whole'), MESHWRIGHT_TESTS: 'rest', MESHWRIGHT_FULL: '1' },
       },

@@ -106,17 +106,24 @@ describe('apply', { timeout: patience }, () => {
     const { proxy, ways } = await proxied();
     const cut = new Set<string>();
     let begun: string | undefined;
-    // The node has received the command to its last byte, and the controller has heard nothing of it.
-    const end = rack.fleet().onExec(({ node }) => {
-      if (node !== second || begun === undefined || cut.has(begun)) return;
-      cut.add(begun);
+    const cutOnce = (step: string | undefined): void => {
+      if (step === undefined || cut.has(step)) return;
+      cut.add(step);
       proxy.cut();
+    };
+    // A script is cut off once the node has received its last byte: the controller hears nothing of it.
+    const end = rack.fleet().onExec(({ node, input }) => {
+      if (node === second && begun !== 'send' && !input.includes('@renewed')) cutOnce(begun);
     });
     await rack.converge({
       ways,
       onEvent: (event) => {
-        const [, step] = /model\/tiny\/(prepare|send|verify|publish)/.exec(JSON.stringify(event)) ?? [];
-        if (event.kind === 'step-started' && JSON.stringify(event).includes(`${second}/`)) begun = step;
+        const text = JSON.stringify(event);
+        const [, step] = /model\/tiny\/(prepare|send|verify|publish)/.exec(text) ?? [];
+        if (!text.includes(`${second}/`)) return;
+        if (event.kind === 'step-started') begun = step;
+        // The first piece of the file is on its way.
+        if (event.kind === 'step-progress' && step === 'send') cutOnce(step);
       },
     });
     end();

@@ -14,7 +14,6 @@ import { controller, keptJournal, quickTiming } from './apply-rack.ts';
 import { filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, startConvergeRack } from './converge-rack.ts';
 import { justBefore, toldOfRanks } from './failed-start.ts';
-import { eventually } from './sim-fixture.ts';
 
 const launchDaemons = '/Library/LaunchDaemons';
 const plist = `${launchDaemons}/dev.meshwright.rank.chat.plist`;
@@ -159,7 +158,7 @@ describe('a start of a mesh', () => {
     });
     expect([trigger.hasHappened(), plan.steps.length > 0]).toEqual([true, true]);
     expect(report.steps.map(({ outcome }) => outcome)).toContain('failed');
-    expect(await eventually(() => rack.fleet().processes().length === 0)).toBe(true);
+    await expect.poll(() => rack.fleet().processes(), { timeout: 5_000 }).toEqual([]);
     expect(toldRank(report, one)).toEqual(wantedRank(one));
     await (one.heal ?? nothing)(one.node);
   });
