@@ -1,13 +1,13 @@
 /**
  * Runs the project's gates one after another: `check` (nothing that takes long), `verify` (and the tests), `ci` (from
  * nothing installed to everything asked). Each gate prints its name, its time and its verdict; all of them run even
- * when one fails; the last lines name the tests that failed and count tests and gates. In `ci` a few files with failed
- * tests run once more, alone: what passes then is named as unsteady, which is a fault of the test to be mended, and not
- * of the change that met it.
+ * when one fails; the last lines give CPU time, wall time and load, name the tests that failed, and count tests and
+ * gates. In `ci` a few files with failed tests run once more, alone: what passes then is named as unsteady, which is a
+ * fault of the test to be mended, and not of the change that met it.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { countTests, failureLines, filesToRunAgain } from './count-tests.mjs';
@@ -58,10 +58,13 @@ async function runAgain(gate) {
   return runGate(again);
 }
 
+const timesFile = join(results, 'times');
+
 /** Runs one gate without a terminal or input; a gate that outlives its minutes is ended with all its children. */
 function runGate(gate) {
   return new Promise((settle) => {
-    const child = spawn('bash', ['-c', gate.command], {
+    const timed = `(${gate.command})\ncode=$?\ntimes >'${timesFile}'\nexit $code`;
+    const child = spawn('bash', ['-c', timed], {
       cwd: root,
       env: { ...process.env, CI: '1', NO_COLOR: '1', ...gate.env },
       stdio: ['ignore', 'inherit', 'inherit'],
@@ -75,9 +78,36 @@ function runGate(gate) {
     child.on('exit', (code) => {
       running = undefined;
       clearTimeout(watchdog);
+      addCpuTime();
       settle(code === 0);
     });
   });
+}
+
+const cpu = { userSeconds: 0, systemSeconds: 0 };
+
+/** Adds what the processes of the last gate have used. Processes that nobody waited for are not in it. */
+function addCpuTime() {
+  if (!existsSync(timesFile)) return;
+  const [, children = ''] = readFileSync(timesFile, 'utf8').split('\n');
+  const [user, system] = [...children.matchAll(/(\d+)m([\d.,]+)s/g)].map(
+    ([, m, s]) => 60 * Number(m) + Number(s.replace(',', '.')),
+  );
+  cpu.userSeconds += user;
+  cpu.systemSeconds += system;
+  rmSync(timesFile);
+}
+
+/** What the run has cost: processor time of all processes, time by the clock, and how busy the machine was. */
+function costLine() {
+  const minutes = (seconds) => (seconds / 60).toFixed(1);
+  const all = minutes(cpu.userSeconds + cpu.systemSeconds);
+  const parts = `${minutes(cpu.userSeconds)} user, ${minutes(cpu.systemSeconds)} system`;
+  const wall = minutes((performance.now() - begunAt) / 1_000);
+  const load = loadavg()
+    .map((one) => one.toFixed(1))
+    .join(' ');
+  return `CPU time ${all} min (${parts}), wall time ${wall} min, load ${load}`;
 }
 
 /** Whether tests met the real llama.cpp: without its packages they were left out, which is no failure. */
@@ -104,6 +134,7 @@ rmSync(results, { recursive: true, force: true });
 const failedGates = verdicts.filter((one) => !one.isGreen).length;
 process.stdout.write(`\n${verdicts.map((one) => one.line).join('\n')}\n`);
 if (isOfCi) process.stdout.write(`${llamaLine()}\n`);
+process.stdout.write(`${costLine()}\n`);
 for (const line of failures) process.stdout.write(`${line}\n`);
 process.stdout.write(
   `${tests.total} tests: ${tests.passed} passed, ${tests.failed} failed, ${tests.skipped} skipped; `,
