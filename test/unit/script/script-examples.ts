@@ -207,6 +207,13 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
       }),
       rootPrefix,
     ),
+    'third attempt': mutatingScript({
+      rootPrefix,
+      fence: exampleFence,
+      note: { step: 'studio-1 power', verb: 'apply', by: 'ana@desk', config: 'cafe' },
+      sending: { key: 'c0ffee', attempt: 3 },
+      body: 'changed',
+    }),
     'launch of a job': inScript(
       launchBody({ key: exampleDigest, call: { name: 'verify-model', args: jobs['verify-model'] } }),
       rootPrefix,
