@@ -9,7 +9,7 @@ import type { SeenLease } from './lease-answer.ts';
 import { pathWord, tool } from './node-paths.ts';
 import { quote } from './quote.ts';
 import { recordBaselineLines } from './record-baseline.ts';
-import { busyMark, type Fence, leaseLostExit, rootScript } from './root-script.ts';
+import { busyMark, type Fence, isScript, leaseLostExit, rootScript } from './root-script.ts';
 
 /** Who asks for a lease. Every value is one line. */
 export interface LeaseClaim {
@@ -84,14 +84,11 @@ ${pathWord(tool.mkdir)} "$G" 2>/dev/null || {
   shown
 }`;
 
-/**
- * `isbusy` says whether a script of this lease still runs, whatever became of its connection. A mark that was left
- * behind names a process that is none of ours.
- */
-const busy = `isbusy() {
+/** `isbusy` says whether a script of this lease still runs, whatever became of its connection. */
+const busy = `${isScript}
+isbusy() {
   for k in "$b/${busyMark}"*; do
-    case \${k##*.} in ('' | *[!0-9]*) continue ;; esac
-    case $(${pathWord(tool.ps)} -ww -o command= -p "\${k##*.}" 2>/dev/null) in (*'sh -s'*) return 0 ;; esac
+    if isscript "$k"; then return 0; fi
   done
   return 1
 }`;

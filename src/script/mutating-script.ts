@@ -1,7 +1,7 @@
 import { historyWords, type ScriptNote } from './history.ts';
 import { below, pathWord, place, tool } from './node-paths.ts';
 import { quote } from './quote.ts';
-import { busyMark, type Fence, leaseLostExit, rootScript } from './root-script.ts';
+import { busyMark, type Fence, isScript, leaseLostExit, rootScript } from './root-script.ts';
 
 /** One sending of a script that is sent again when its connection drops. */
 export interface Sending {
@@ -56,11 +56,9 @@ function oneAtATime({ key, attempt }: Sending): string {
   const numbers = Array.from({ length: attempt - 1 }, (_, at) => at + 1);
   const own = numbers.map((at) => `{ true >"$b/lease/again.${key}.${at + 1}"; } 2>/dev/null\n`);
   const earlier = numbers.map((at) => `"$b/${busyMark}${key}.${at}."*`);
-  const wait = `for e in ${earlier.join(' ')}; do
-  while [ -e "$e" ]; do
-    case $(${pathWord(tool.ps)} -ww -o command= -p "\${e##*.}" 2>/dev/null) in (*'sh -s'*) ;; (*) break ;; esac
-    ${pathWord(tool.sleep)} 0.1
-  done
+  const wait = `${isScript}
+for e in ${earlier.join(' ')}; do
+  while [ -e "$e" ] && isscript "$e"; do ${pathWord(tool.sleep)} 0.1; done
 done
 `;
   return `${own.join('')}[ ! -e "$b/lease/again.${key}.${attempt + 1}" ] || {

@@ -10,6 +10,16 @@ export interface Fence {
 /** In the folder of meshwright: what a script that runs under a lease is called there; its process number comes last. */
 export const busyMark = 'lease/busy.';
 
+/**
+ * `isscript MARK` says whether the script that left this mark still runs. The process number of a mark that was left
+ * behind may belong to another program by now.
+ */
+export const isScript = `isscript() {
+  case \${1##*.} in ('' | *[!0-9]*) return 1 ;; esac
+  case $(${pathWord(tool.ps)} -ww -o command= -p "\${1##*.}" 2>/dev/null) in (*'sh -s'*) return 0 ;; esac
+  return 1
+}`;
+
 /** The exit of a script whose run does not hold the lease (any more). Nothing was changed. */
 export const leaseLostExit = 75;
 
