@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { textOf } from '../architecture/sources.ts';
+import { json, meshwright } from './meshwright.ts';
+import { exampleText, makePlace } from './place.ts';
+
+const place = makePlace();
+const [, missing = ''] = /## What it does not do yet\n([\s\S]*?)\n## /.exec(textOf('README.md')) ?? [];
+const words = [...missing.matchAll(/`([^`]+)`/g)].flatMap(([, word = '']) => word);
+
+/** What the example becomes with a key, as the README names it. */
+const edits: Readonly<Record<string, (text: string) => string>> = {
+  'source: hf:...': (text) => text.replace('source: ./models/tiny', 'source: "hf:someone/a-model"'),
+  downloads: (text) => `${text}\ndownloads: { via: studio-1 }\n`,
+  pdus: (text) => `${text}\npdus: { rack: { driver: command } }\n`,
+  'macos.updates.driver': (text) => text.replace('automatic: disabled', 'automatic: disabled, driver: softwareupdate'),
+  'nodes.*.outlet': (text) => text.replace('host: studio-1.lan', 'host: studio-1.lan, outlet: rack/1'),
+  'nodes.*.paths': (text) => text.replace('host: studio-1.lan', 'host: studio-1.lan, paths: { models: /Volumes/fast }'),
+  'ssh.client': (text) => text.replace('ssh:\n', 'ssh:\n  client: system\n'),
+  'ssh.proxyJump': (text) => text.replace('ssh:\n', 'ssh:\n  proxyJump: bastion.lan\n'),
+};
+/** Commands that exist, which the list advises. */
+const existing = ['doctor', 'restart', 'reboot'];
+const commands = words.filter((word) => edits[word] === undefined && !existing.includes(word));
+
+beforeAll(() => place.write('cluster.yaml', exampleText));
+afterAll(() => place.remove());
+
+describe('what the README says is missing', () => {
+  it('is a list of commands and keys, and every key has an edit here', () => {
+    expect(Object.keys(edits).filter((key) => !words.includes(key))).toEqual([]);
+    expect(commands.length).toBeGreaterThan(10);
+    expect(existing.filter((word) => !words.includes(word))).toEqual([]);
+  });
+
+  it.each(Object.entries(edits))('is refused as a key: %s', async (_, edit) => {
+    const text = edit(exampleText);
+    expect(text).not.toBe(exampleText);
+    place.write('edited.yaml', text);
+    const ran = await meshwright(place, ['validate', 'edited.yaml', '--json']);
+    expect([ran.code, json(ran)]).toMatchObject([65, { diagnostics: [{ code: expect.stringMatching(/^schema\//) }] }]);
+  });
+
+  it.each(commands)('is refused as a command: %s', async (command) => {
+    const { code, stderr } = await meshwright(place, [command]);
+    expect([code, stderr]).toEqual([64, expect.stringContaining(`There is no verb "${command}".`)]);
+  });
+
+  it.each(existing)('has a way that exists: %s', async (command) => {
+    expect((await meshwright(place, [command, '--help'])).code).toBe(0);
+  });
+});
