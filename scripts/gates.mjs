@@ -26,6 +26,7 @@ if (isOfCi && !hasNamespaces) {
 const runs = gateRuns(results, hasNamespaces);
 const gates = runs[runName];
 if (gates === undefined) {
+  rmSync(results, { recursive: true, force: true });
   process.stderr.write(`usage: node scripts/gates.mjs ${Object.keys(runs).join(' | ')}\n`);
   process.exit(64);
 }
@@ -86,7 +87,7 @@ function runGate(gate) {
 
 const cpu = { userSeconds: 0, systemSeconds: 0 };
 
-/** Adds what the processes of the last gate have used. Processes that nobody waited for are not in it. */
+/** Adds the CPU time of the last gate. Processes that outlive their parents are not in it. */
 function addCpuTime() {
   if (!existsSync(timesFile)) return;
   const [, children = ''] = readFileSync(timesFile, 'utf8').split('\n');
@@ -98,7 +99,7 @@ function addCpuTime() {
   rmSync(timesFile);
 }
 
-/** What the run has cost: processor time of all processes, time by the clock, and how busy the machine was. */
+/** CPU time of all gates, wall time, and the load of the last 1, 5 and 15 minutes. */
 function costLine() {
   const minutes = (seconds) => (seconds / 60).toFixed(1);
   const all = minutes(cpu.userSeconds + cpu.systemSeconds);

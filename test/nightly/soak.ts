@@ -14,6 +14,7 @@ import type { NodeWay } from '../../src/apply/with-remote.ts';
 import { factsJson } from '../../src/facts/json.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { trustFor } from '../../src/remote/host-key-trust.ts';
+import { keeperLabel } from '../../src/script/keeper-files.ts';
 import { firstApply, timeNoOp } from '../bench/apply.ts';
 import { startApplyRack } from '../bench/apply-rack.ts';
 import type { SshdRack } from '../bench/sshd-rack.ts';
@@ -41,10 +42,7 @@ function waysTo({ nodes, userKey }: SshdRack): readonly NodeWay[] {
 
 type Looked = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** The keeper begins a round every minute, so how often and whether it runs differs. */
-const isKeeper = (service: unknown): boolean => JSON.stringify(service).includes('dev.meshwright.keeper');
-
-/** Every fact of every node but the clock and the rounds of the keeper. @throws Error when a node was not observed */
+/** Every fact of every node but the clock and the keeper, which begins a round every minute. @throws Error when a node was not observed */
 async function look(ways: readonly NodeWay[]): Promise<Looked> {
   const { nodes, failures } = await observeFleet(ways, limits());
   const [failed] = Object.keys(failures);
@@ -52,7 +50,7 @@ async function look(ways: readonly NodeWay[]): Promise<Looked> {
   const entries = Object.entries(nodes).map(([name, { facts }]) => {
     const { clock: _, ...timeless } = factsJson(facts);
     if (facts.services.kind !== 'known') throw new Error(`${name} showed no services`);
-    return [name, { ...timeless, services: facts.services.value.filter((one) => !isKeeper(one)) }];
+    return [name, { ...timeless, services: facts.services.value.filter(({ label }) => label !== keeperLabel) }];
   });
   return Object.fromEntries(entries);
 }

@@ -218,7 +218,7 @@ describe('a plan for any mixture of ranks', () => {
       const declared = file.placement?.nodes ?? [];
       const isRankZero = (one: MemberCase): boolean =>
         one.rank === 0 && one.lacks !== 'record' && one.state !== 'absent';
-      // Whoever leads it where the file wants it may be on a Mac that was not seen, whatever is left on others.
+      // Its leader may run on a declared Mac that was not observed, even when old ranks are left on other Macs.
       const isHidden =
         declared.some((node) => !isSeen(node)) &&
         !declared.some((node) => isSeen(node) && (members[node] ?? []).some(isRankZero));
