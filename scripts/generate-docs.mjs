@@ -1,13 +1,15 @@
 /**
- * Makes `docs/cluster-yaml.md` from the schema and `docs/errors.md` from the registry of codes; with `--check` only
- * compares. Run with tsx, since the registry is TypeScript: `tsx scripts/generate-docs.mjs [--check]`.
+ * Makes `docs/cluster-yaml.md` from the schema, `docs/errors.md` from the registry of codes and `docs/macs.md` from the
+ * table of Macs; with `--check` only compares. Run with tsx, since they are TypeScript: `tsx scripts/generate-docs.mjs [--check]`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { codes } from '../src/diagnostics/codes.ts';
 import { docsAnchor } from '../src/diagnostics/render.ts';
+import { macModel, macModelsDate } from '../src/model/mac-models.ts';
+import { macTable } from '../src/model/mac-table.ts';
 
 const schema = JSON.parse(readFileSync('schemas/cluster.schema.json', 'utf8'));
-const pages = { 'docs/cluster-yaml.md': clusterPage(), 'docs/errors.md': errorsPage() };
+const pages = { 'docs/cluster-yaml.md': clusterPage(), 'docs/errors.md': errorsPage(), 'docs/macs.md': macsPage() };
 
 for (const [path, text] of Object.entries(pages)) {
   if (!process.argv.includes('--check')) writeFileSync(path, text);
@@ -146,4 +148,44 @@ function markdown(text) {
     .split(/(`[^`]*`)/)
     .map((part) => (part.startsWith('`') ? part : part.replaceAll('<', '&lt;')))
     .join('');
+}
+
+/** The table of Macs; a value that only general knowledge supports carries a question mark. */
+function macsPage() {
+  const sources = [...new Set(macTable.map((row) => row.source))];
+  const lines = macTable.map((row) => macRow(row, sources.indexOf(row.source) + 1));
+  return `<!-- Generated from src/model/mac-table.ts by \`npm run generate\`; never edited by hand. -->
+# Macs that meshwright knows
+
+As of ${macModelsDate}. Every Mac with Thunderbolt 4 or 5 that can be a node. RDMA needs Thunderbolt 5 (Apple TN3205); a Mac
+with Thunderbolt 4 can be a node, but can never have RDMA. A Mac that is missing here can be a node, too: meshwright asks the
+Mac itself, but cannot check its receptacles in the file. A question mark means: from general knowledge, not confirmed.
+
+| \`hw.model\` | name | memory in GB | Thunderbolt | receptacles | known places | memory bandwidth in GB/s | first macOS | source |
+|---|---|---|---|---|---|---|---|---|
+${lines.join('\n')}
+
+## Sources
+
+${sources.map((source, index) => `${index + 1}. ${source}`).join('\n')}
+`;
+}
+
+function macRow({ ids, ...row }, source) {
+  const mark = (column) => (row.unconfirmed?.includes(column) ? ' ?' : '');
+  const faces = row.faces.map(({ side, sockets }) => `${sockets} ${side}`).join(', ');
+  const places = row.places
+    .filter(({ words, side }) => words !== side)
+    .map(({ receptacle, words }) => `${receptacle} ${words}`);
+  return `| ${[
+    ids.map((id) => `\`${id}\``).join(' '),
+    macModel(ids[0]).name,
+    `${row.memoryGb.join(' to ')}${mark('memory')}`,
+    row.thunderbolt,
+    `${row.receptacles}${faces === '' ? '' : `: ${faces}`}`,
+    places.join('; '),
+    `${row.memoryGigabytesPerSecond.join(' or ')}${mark('bandwidth')}`,
+    `${row.firstMacos}${mark('first macOS')}`,
+    source,
+  ].join(' | ')} |`;
 }

@@ -1,23 +1,16 @@
-import type { CaseFace, CasePlace, MacCase } from './cases/mac-case.ts';
-import { macMini2024 } from './cases/mac-mini-2024.ts';
-import { macStudioM3Ultra } from './cases/mac-studio-m3-ultra.ts';
-import { macStudioM4Max } from './cases/mac-studio-m4-max.ts';
-import { macbookProMax } from './cases/macbook-pro-max.ts';
+import type { CaseFace, CasePlace } from '../model/mac-model.ts';
+import { macModel } from '../model/mac-models.ts';
 
-const cases: readonly MacCase[] = [macStudioM3Ultra, macStudioM4Max, macMini2024, macbookProMax];
+/** How many Thunderbolt receptacles each face of a model has; undefined where that is unknown. */
+export function caseFaces(model: string): readonly CaseFace[] | undefined {
+  const faces = macModel(model)?.faces ?? [];
+  return faces.length === 0 ? undefined : faces;
+}
 
-const caseOf = (model: string): MacCase | undefined => cases.find(({ models }) => models.includes(model));
+/** The receptacles of a model whose place on the case is known; undefined for an unknown model. */
+export const casePlaces = (model: string): readonly CasePlace[] | undefined => macModel(model)?.places;
 
-/** How many Thunderbolt sockets each face of a model has; undefined for a model that is not known. */
-export const caseFaces = (model: string): readonly CaseFace[] | undefined => caseOf(model)?.faces;
-
-/**
- * The receptacles of a model whose place on the case is known, by number. A receptacle that is missing here may be in
- * any socket: macOS says of none where it is. Undefined for a model that is not known.
- */
-export const casePlaces = (model: string): readonly CasePlace[] | undefined => caseOf(model)?.places;
-
-/** Where a receptacle of a model is, as it is said at the rack: `back, next to Ethernet`. Undefined when nobody knows. */
+/** Where a receptacle of a model is, for a person at the rack: `back, next to Ethernet`. Undefined where unknown. */
 export const placeWords = (model: string | undefined, receptacle: number): string | undefined =>
   model === undefined ? undefined : casePlaces(model)?.find((place) => place.receptacle === receptacle)?.words;
 

@@ -1,8 +1,7 @@
 import type { ThunderboltReceptacle } from '../model/fact-values.ts';
+import { macModel } from '../model/mac-models.ts';
 import type { Facts } from '../model/observation.ts';
 
-/** Models with Thunderbolt 4 at most, for when every receptacle is in use and so shows no "Up to". @see mlx issue 3777 */
-const modelsBeforeThunderbolt5: readonly string[] = ['Mac16,10'];
 const thunderbolt4BitsPerSecond = 40e9;
 
 /** A free receptacle says what it could do ("Up to 120 Gb/s"); a connected one only what the cable does. */
@@ -16,8 +15,11 @@ function showsThunderbolt4(receptacles: readonly ThunderboltReceptacle[]): boole
   return maxima.length > 0 && [...maxima, ...speeds].every((speed) => speed <= thunderbolt4BitsPerSecond);
 }
 
-/** Whether it is known that no receptacle of this Mac can do 80 Gb/s, whatever cable is in it. */
+/**
+ * Whether it is known that no receptacle of this Mac can do 80 Gb/s, whatever cable is in it: from the table of Macs, or
+ * from what free receptacles can do at most. A Mac whose receptacles are all in use shows no maximum.
+ */
 export function lacksThunderbolt5({ hardware, thunderbolt }: Pick<Facts, 'hardware' | 'thunderbolt'>): boolean {
-  const isListed = hardware.kind === 'known' && modelsBeforeThunderbolt5.includes(hardware.value.model);
+  const isListed = hardware.kind === 'known' && macModel(hardware.value.model)?.thunderbolt === 4;
   return isListed || (thunderbolt.kind === 'known' && showsThunderbolt4(thunderbolt.value));
 }

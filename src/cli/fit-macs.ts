@@ -1,6 +1,6 @@
-import { macModel } from '../desired/mac-models.ts';
 import { memoryLabelBytes } from '../desired/size.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import { macModel } from '../model/mac-models.ts';
 import { nodeName } from '../model/node.ts';
 import { usageError } from './options.ts';
 

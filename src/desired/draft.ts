@@ -63,7 +63,6 @@ export interface Draft {
   readonly wiredLimit?: DraftText;
   readonly fileVault?: DraftText;
   readonly automaticLogin?: DraftText;
-  readonly isRdmaRequired: boolean;
   /** Whether there is a pool, be it wrong. */
   readonly hasPool: boolean;
   readonly hasDoorman: boolean;
@@ -98,7 +97,6 @@ export function makeDraft(root: unknown, raw: RawText): Draft {
     links,
     hasAllLinks: links.length === list(member(thunderbolt, 'links')).length,
     avoid: list(member(thunderbolt, 'avoid')).slice(0, draftLimits.avoid).flatMap(draftAvoid),
-    isRdmaRequired: member(thunderbolt, 'rdma') === 'required',
     hasDoorman: member(root, 'doorman') !== undefined,
     secretPrograms: secretPrograms(root, raw),
     runtimes: draftRuntimes(root, raw),

@@ -1,7 +1,8 @@
 import type { Link, LinkEnd } from '../model/link.ts';
+import type { MacModel } from '../model/mac-model.ts';
+import { macModel } from '../model/mac-models.ts';
 import type { FitModel, FitShape, MacCount, MeshFit } from '../model/mesh-fit.ts';
 import { type NodeName, nodeName } from '../model/node.ts';
-import { type MacModel, macModel } from './mac-models.ts';
 
 /** One Mac with a name that is made up for it. */
 interface Mac {

@@ -1,11 +1,18 @@
 import type { DesiredFleet } from '../model/desired.ts';
+import { macModel } from '../model/mac-models.ts';
 import type { NodeName } from '../model/node.ts';
 import { layoutsOf } from './fallback.ts';
 
+/** Whether the file says that this node is a Mac with Thunderbolt 4, which can never have RDMA. */
+const isDeclaredWithoutRdma = ({ nodes }: DesiredFleet, name: NodeName): boolean => {
+  const model = nodes.find((node) => node.name === name)?.hardware.model;
+  return model !== undefined && macModel(model)?.thunderbolt === 4;
+};
+
 /**
- * Whether the file needs RDMA on this node: by `thunderbolt.rdma: required`, or for a placement that is on it, or would
- * be with its fallback.
+ * Whether the file needs RDMA on this node: for a placement that is on it, or would be with its fallback, or by
+ * `thunderbolt.rdma: required`, which asks nothing of a Mac that is declared with Thunderbolt 4.
  */
-export const needsRdma = ({ thunderbolt, placements }: DesiredFleet, node: NodeName): boolean =>
-  thunderbolt.rdma === 'required' ||
-  placements.flatMap(layoutsOf).some(({ transport, nodes }) => transport === 'rdma' && nodes.includes(node));
+export const needsRdma = (fleet: DesiredFleet, node: NodeName): boolean =>
+  (fleet.thunderbolt.rdma === 'required' && !isDeclaredWithoutRdma(fleet, node)) ||
+  fleet.placements.flatMap(layoutsOf).some(({ transport, nodes }) => transport === 'rdma' && nodes.includes(node));

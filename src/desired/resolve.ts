@@ -1,10 +1,11 @@
 import type { ClusterSpec, Node as NodeSpec } from '../model/cluster-spec.generated.ts';
 import type { DesiredFleet, DesiredNode, DesiredWiredLimit } from '../model/desired.ts';
 import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
+import { withMinor } from '../model/mac-itself.ts';
+import { macModel } from '../model/mac-models.ts';
 import { nodeName } from '../model/node.ts';
 import { parseIpv4Network } from './ipv4.ts';
 import { parseLink, parseLinkEnd } from './link-text.ts';
-import { macModel } from './mac-models.ts';
 import { resolveDoorman, resolveModels, resolvePlacements, resolveRuntimes } from './resolve-placements.ts';
 import { resolveSecretSource } from './secret-source.ts';
 import { memoryLabelBytes, sizeBytes } from './size.ts';
@@ -65,8 +66,12 @@ function resolveNode(name: string, node: NodeSpec, ssh: SshSpec): DesiredNode {
 }
 
 function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
-  const { updates, ...versions } = macos ?? {};
-  return { ...versions, ...(updates?.automatic === 'disabled' ? { automaticUpdates: 'disabled' } : {}) };
+  const { updates, version, accept } = macos ?? {};
+  return {
+    ...(version === undefined ? {} : { version: withMinor(version) }),
+    ...(accept === undefined ? {} : { accept }),
+    ...(updates?.automatic === 'disabled' ? { automaticUpdates: 'disabled' } : {}),
+  };
 }
 
 /** Settings of which the usual value is to leave the Mac as it is. */

@@ -6,12 +6,10 @@ import validRange from 'semver/ranges/valid.js';
 /** Longer ranges are refused before they are read. */
 const longestRange = 256;
 
-/** `26.5` and `26.5.1` as Apple prints them; semver wants three numbers. */
+/** `27`, `26.5` and `26.5.1` as Apple prints them; semver wants three numbers. */
 function threeNumbers(version: string): string | undefined {
-  const [, major, minor, patch] = /^(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?$/.exec(version) ?? [];
-  return major === undefined || minor === undefined
-    ? undefined
-    : `${Number(major)}.${Number(minor)}.${Number(patch ?? '0')}`;
+  const [, major, minor = '0', patch = '0'] = /^(\d{1,9})(?:\.(\d{1,9})(?:\.(\d{1,9}))?)?$/.exec(version) ?? [];
+  return major === undefined ? undefined : `${Number(major)}.${Number(minor)}.${Number(patch)}`;
 }
 
 /**

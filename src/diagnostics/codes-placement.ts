@@ -110,6 +110,13 @@ export const placementCodes = {
       'RDMA over Thunderbolt needs Thunderbolt 5 (Apple TN3205), and falling back to TCP silently would be a failure.',
     hint: 'Write `transport: tcp`, or take Macs with Thunderbolt 5.',
   },
+  'placement/unequal-macs': {
+    severity: 'notice',
+    summary: 'The Macs of this placement are unequal: the slowest sets the pace.',
+    cause:
+      'Tokens are made at the speed of the memory. In a mesh each token passes through every Mac, so the others wait for the one with the slowest memory (docs/macs.md).',
+    hint: 'Nothing to do if that is fast enough. Otherwise use equal Macs.',
+  },
   'placement/endpoint-taken': {
     severity: 'error',
     summary: 'Two placements on one node have the same port.',

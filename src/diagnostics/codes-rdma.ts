@@ -6,8 +6,8 @@ export const rdmaCodes = {
     severity: 'error',
     summary: 'This Mac cannot do RDMA: its receptacles are older than Thunderbolt 5.',
     cause:
-      'RDMA over Thunderbolt needs Thunderbolt 5. On Thunderbolt 4 `rdma_ctl status` can say enabled and there is still never a device (mlx issue 3777); a visit to Recovery changes nothing.',
-    hint: 'Take this node out of the links, or replace it by a Mac with Thunderbolt 5.',
+      'RDMA over Thunderbolt needs Thunderbolt 5. On Thunderbolt 4 `rdma_ctl status` can say enabled and there is still never a device (mlx issue 3777). Where there is one, a modified driver makes it (the RDMAEnabler kext, seen on macOS 27.2 with reduced security): that is unsupported.',
+    hint: 'Use TCP on the links of this node, or a Mac with Thunderbolt 5 in its place.',
   },
   'rdma/macos-too-old': {
     severity: 'error',

@@ -41,15 +41,17 @@ export const ruleCodes = {
   },
   'topology/no-rdma': {
     severity: 'warning',
-    summary: 'This Mac can do no RDMA.',
-    cause: 'RDMA over Thunderbolt needs Thunderbolt 5 at both ends of the cable (Apple TN3205).',
-    hint: 'Use a Mac with Thunderbolt 5, or `thunderbolt.rdma: auto`.',
+    summary: 'This Mac can never have RDMA.',
+    cause:
+      'RDMA over Thunderbolt needs Thunderbolt 5 at both ends of the cable (Apple TN3205). The Mac can be a node all the same: `thunderbolt.rdma: required` asks nothing of it, and only placements over RDMA refuse it.',
+    hint: 'Nothing to do if TCP is enough on these links. For RDMA, use a Mac with Thunderbolt 5.',
   },
   'topology/unknown-model': {
     severity: 'notice',
-    summary: 'meshwright does not know this model of Mac.',
-    cause: 'The receptacles of an unknown model cannot be checked in the file; the node itself is asked later.',
-    hint: 'Compare with `sysctl hw.model` on the Mac; if it is right, nothing needs to be done.',
+    summary: "This model is not in meshwright's table of Macs.",
+    cause:
+      'The table (docs/macs.md) says how many receptacles a model has, where they are, which Thunderbolt they speak and how fast its memory is. Of an unknown model nothing of this can be checked in the file; the Mac itself is asked later.',
+    hint: 'Compare with `sysctl hw.model` on the Mac. If the model is right, nothing needs to be done; a newer meshwright may know it.',
   },
   'topology/duplicate-node': {
     severity: 'error',
@@ -110,13 +112,19 @@ export const ruleCodes = {
   'version/bad-range': {
     severity: 'error',
     summary: 'This is not a range of versions.',
-    cause: 'A range is comparisons such as >=26.4 <26.6, which must all hold; || separates alternatives.',
-    hint: 'Write it like ">=26.4 <26.6".',
+    cause: 'A range is comparisons such as >=26.4 <28, which must all hold; || separates alternatives.',
+    hint: 'Write it like ">=26.4 <28".',
   },
   'version/outside-accept': {
     severity: 'error',
     summary: 'The wanted version is not an accepted one.',
     cause: '`macos.version` lies outside `macos.accept`, so a node with the wanted version would be wrong.',
     hint: 'Widen `accept`, or correct `version`.',
+  },
+  'version/model-needs-newer': {
+    severity: 'warning',
+    summary: 'A Mac of the file came with a newer macOS than the file asks for.',
+    cause: 'No Mac starts with a macOS that is older than the one that its model came with (docs/macs.md).',
+    hint: 'Raise `macos.version` and widen `macos.accept`. All Macs of a placement over RDMA need the same version.',
   },
 } as const satisfies Record<string, CodeEntry>;

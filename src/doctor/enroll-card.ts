@@ -1,7 +1,7 @@
 import { placeWords } from '../cabling/case-places.ts';
-import { macModel } from '../desired/mac-models.ts';
 import { needsRdma } from '../desired/needs-rdma.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import { macModel } from '../model/mac-models.ts';
 import { recoveryKeys } from './recovery.ts';
 
 /** What a person has to do at one Mac before it can be enrolled, all of it from the file. */

@@ -3,6 +3,7 @@ import { type Cabling, linkAt } from '../cabling/judge-cabling.ts';
 import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
 import { viewAt } from '../cabling/see-receptacles.ts';
 import type { LinkEnd } from '../model/link.ts';
+import type { CasePlace } from '../model/mac-model.ts';
 import type { NodeName } from '../model/node.ts';
 import type { GraphAct } from './graph-cables.ts';
 import { type ReceptacleSight, sightOf } from './receptacle-sight.ts';
@@ -12,8 +13,8 @@ export interface GraphReceptacle {
   readonly receptacle: number;
   /** What is seen beside what the file says; where only the file was read: `declared` or `free`. */
   readonly sight: ReceptacleSight | 'declared' | 'free';
-  /** `back, next to Ethernet`; absent when nobody knows. */
-  readonly place?: string;
+  /** Absent where it is unknown. */
+  readonly place?: CasePlace;
   /** What is seen there, in words (unescaped); absent where only the file was read. */
   readonly sees?: string;
 }
@@ -39,7 +40,7 @@ export interface ReceptacleQuestion {
   readonly name: NodeName;
   /** Those that it should have; what is seen beyond them is added. */
   readonly numbers: readonly number[];
-  readonly placeOf: (receptacle: number) => string | undefined;
+  readonly placeOf: (receptacle: number) => CasePlace | undefined;
   readonly isDeclaredOnly: boolean;
 }
 

@@ -1,12 +1,13 @@
 import { listWords } from '../cabling/cabling-text.ts';
-import { caseFaces, facesWords, placeWords } from '../cabling/case-places.ts';
-import { macModel } from '../desired/mac-models.ts';
+import { caseFaces, facesWords } from '../cabling/case-places.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { LinkEnd } from '../model/link.ts';
+import { macModel } from '../model/mac-models.ts';
 import type { NodeName } from '../model/node.ts';
-import { type Examination, type ExaminedNode, examine } from './examination.ts';
+import { type Examination, examine } from './examination.ts';
 import { type GraphAct, type GraphCable, graphCables } from './graph-cables.ts';
 import { type GraphReceptacle, type GraphStray, graphReceptacles, graphStrays } from './graph-receptacles.ts';
+import { modelAt, placeAt } from './receptacle-place.ts';
 
 /** One Mac of the drawing, with its receptacles in the order of their numbers. */
 export interface GraphNode {
@@ -46,10 +47,6 @@ export interface RackGraph {
   readonly moves: readonly GraphMove[];
 }
 
-/** The model that a node shows, or else the one that the file gives it. */
-const modelOf = (node: ExaminedNode | undefined, declared: string | undefined): string | undefined =>
-  node?.facts.hardware.kind === 'known' ? node.facts.hardware.value.model : declared;
-
 function namesOf(desired: DesiredFleet): readonly NodeName[] {
   const linked = desired.thunderbolt.links.flatMap((link) => link.ends.map((end) => end.node));
   return [...new Set([...desired.nodes.map((node) => node.name), ...linked])].toSorted();
@@ -64,8 +61,7 @@ function expectedNumbers(name: NodeName, model: string | undefined, ends: readon
 
 function graphNode(examination: Examination, name: NodeName, isDeclaredOnly: boolean): GraphNode {
   const { cabling, desired } = examination;
-  const node = examination.nodes.find((one) => one.name === name);
-  const model = modelOf(node, desired.nodes.find((one) => one.name === name)?.hardware.model);
+  const model = modelAt(examination, name);
   const faces = model === undefined ? undefined : caseFaces(model);
   const known = model === undefined ? undefined : macModel(model);
   const ends = desired.thunderbolt.links.flatMap((link) => link.ends);
@@ -79,7 +75,7 @@ function graphNode(examination: Examination, name: NodeName, isDeclaredOnly: boo
       cabling,
       name,
       numbers: expectedNumbers(name, model, ends),
-      placeOf: (receptacle) => placeWords(model, receptacle),
+      placeOf: (receptacle) => placeAt(examination, { node: name, receptacle }),
       isDeclaredOnly,
     }),
   };

@@ -32,7 +32,9 @@ import { serviceOrder } from './rules/service-order.ts';
 import { sudo } from './rules/sudo.ts';
 import { surplus } from './rules/surplus.ts';
 import { unconfirmedChange } from './rules/unconfirmed-change.ts';
+import { unequalMacs } from './rules/unequal-macs.ts';
 import { unknownFactsRule } from './rules/unknown-facts.ts';
+import { unknownModel } from './rules/unknown-model.ts';
 import { updates } from './rules/updates.ts';
 import { wiredLimit } from './rules/wired-limit.ts';
 import { wrongMac } from './rules/wrong-mac.ts';
@@ -41,6 +43,7 @@ import { wrongMac } from './rules/wrong-mac.ts';
 export const rules: readonly Rule[] = [
   wrongMac,
   sameMac,
+  unknownModel,
   macosAccept,
   macosVersions,
   macosBuilds,
@@ -75,5 +78,6 @@ export const rules: readonly Rule[] = [
   runsAsRoot,
   clock,
   disk,
+  unequalMacs,
   unknownFactsRule,
 ];

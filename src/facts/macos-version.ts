@@ -1,4 +1,5 @@
 import { known } from '../model/known.ts';
+import { withMinor } from '../model/mac-itself.ts';
 import type { Fact } from './fact.ts';
 import { swVers } from './probes/system.ts';
 import { garbled, readLines } from './read-answer.ts';
@@ -29,6 +30,6 @@ export const macosVersion: Fact<'macos-version'> = {
     if (!/^\d{1,3}(?:\.\d{1,3}){0,3}$/.test(version)) return garbled(answer, 'printed no version');
     if (!/^\d{2}[A-Z]\d{1,6}[a-z]?$/.test(build)) return garbled(answer, 'printed no build');
     if (extra !== undefined && !/^\([a-z]\)$/.test(extra)) return garbled(answer, 'printed a strange version extra');
-    return known({ version, build, ...(extra === undefined ? {} : { extra }) });
+    return known({ version: withMinor(version), build, ...(extra === undefined ? {} : { extra }) });
   },
 };

@@ -55,7 +55,7 @@ export interface ClusterSpec {
    */
   macos?: {
     /**
-     * The macOS version that every node should run, as text in quotes: without them 26.10 is the number 26.1. Two or three numbers.
+     * The macOS version that every node should run, as text in quotes: without them 26.10 is the number 26.1. Up to three numbers; 27 is 27.0.
      */
     version?: string;
     /**

@@ -6,6 +6,9 @@ export interface MacosVersion {
   readonly build: string;
 }
 
+/** `27.0` for `27`, as `softwareupdate` prints the first version of a year. */
+export const withMinor = (version: string): string => (version.includes('.') ? version : `${version}.0`);
+
 /** What kind of Mac it is. `memoryBytes` is `hw.memsize` (512 GB = 2^39). */
 export interface Hardware {
   readonly model: string;

@@ -80,7 +80,7 @@ export function cablesJson({ desired, work, diagnostics, isSimulated }: CablesJs
         name,
         (isSeen ? receptacles : []).map(({ receptacle, place, sight, sees = '' }) => ({
           receptacle,
-          ...(place === undefined ? {} : { place }),
+          ...(place === undefined ? {} : { place: place.words }),
           sight,
           sees,
         })),

@@ -99,7 +99,8 @@ function placeLines(graph: RackGraph, page: Page): readonly string[] {
   for (const { name, receptacles } of graph.nodes) {
     for (const { receptacle, place } of receptacles) {
       const end = { node: name, receptacle };
-      if (place !== undefined && named.has(linkEndText(end))) byPlace.set(place, [...(byPlace.get(place) ?? []), end]);
+      if (place === undefined || !named.has(linkEndText(end))) continue;
+      byPlace.set(place.words, [...(byPlace.get(place.words) ?? []), end]);
     }
   }
   return [...byPlace].flatMap(([place, ends]) =>

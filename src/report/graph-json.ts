@@ -51,7 +51,10 @@ export function graphJson({ graph, placements, isSimulated }: GraphPicture): Gra
       name,
       seen: isSeen,
       ...(model === undefined ? {} : { model }),
-      receptacles,
+      receptacles: receptacles.map(({ place, ...rest }) => ({
+        ...rest,
+        ...(place === undefined ? {} : { place: place.words }),
+      })),
     })),
     cables: graph.cables.map(({ ends, isDeclared, isSeen, ...rest }) => ({
       ...rest,

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { GraphCable, GraphCableState } from '../doctor/graph-cables.ts';
 import type { GraphStray } from '../doctor/graph-receptacles.ts';
+import { groupBy } from '../doctor/group-by.ts';
 import type { GraphNode, RackGraph } from '../doctor/rack-graph.ts';
 import { speedText } from '../doctor/units.ts';
 import { linkEndText } from '../model/link.ts';
@@ -112,17 +113,32 @@ export function strayLines({ kind, model, hubsBetween, isInTheWay }: GraphStray)
   return [clip(`Mac: ${escapeText(model)}`, 28), `${strayKinds[kind]}${hub}${way}`];
 }
 
+/**
+ * The faces of the case with their receptacles: by number where every place is known, else counted, with the known places
+ * below. A place that only names its face adds nothing to the count.
+ */
+function placeLines({ faces, receptacles }: GraphNode): readonly string[] {
+  const places = receptacles.flatMap(({ place }) => (place?.column === undefined ? [] : [place]));
+  if (places.length < receptacles.length || places.length === 0) {
+    const single = places.map(({ receptacle, words }) => `${receptacle}: ${words}`);
+    return faces === undefined ? single : [faces, ...single];
+  }
+  const sides = groupBy(
+    places.toSorted((a, b) => (a.column ?? 0) - (b.column ?? 0)),
+    ({ side }) => side,
+  );
+  const rows = [...sides].map(([side, row]) => `${side} ${row.map(({ receptacle }) => receptacle).join(' ')}`);
+  return [`from the left: ${rows.join(', ')}`];
+}
+
 /** The lines below the name of a node: its model, its sockets and the places of them that are known, its placements. */
 export function nodeLines(node: GraphNode, { graph, placements }: GraphPicture): readonly string[] {
   const model = node.modelName ?? node.model;
-  // A place that only repeats the face is told by the count of its sockets.
-  const places = node.receptacles.filter(({ place }) => place?.includes(',') === true);
   const own = placements.filter((placement) => placement.nodes.includes(node.name));
   return [
     ...(node.isSeen || graph.isDeclaredOnly ? [] : ['could not be looked at']),
     ...(model === undefined ? [] : [escapeText(model)]),
-    ...(node.faces === undefined ? [] : [node.faces]),
-    ...places.map(({ receptacle, place }) => `${receptacle}: ${place}`),
+    ...placeLines(node),
     ...own.map(({ name, state }) => (state === undefined ? name : `${name}: ${state}`)),
   ];
 }

@@ -1,10 +1,10 @@
 import { viewText } from '../cabling/cabling-text.ts';
-import { casePlaces } from '../cabling/case-places.ts';
 import { isSameEnd, type ReceptacleView } from '../cabling/receptacle-view.ts';
 import { type SeenRack, viewAt } from '../cabling/see-receptacles.ts';
+import { placeAt } from '../doctor/receptacle-place.ts';
 import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
 import { linkVerdict } from './cable-verdict.ts';
-import { type CableAct, type CableWork, modelAt } from './cable-work.ts';
+import type { CableAct, CableWork } from './cable-work.ts';
 
 /** What one receptacle shows now, or showed until now. */
 export interface Plug {
@@ -141,8 +141,7 @@ const counts = ['', 'one', 'two', 'three', 'four', 'five'];
 function aside(work: CableWork, { kind, ends }: CableAct): Advice | undefined {
   const [from, to] = ends;
   if (kind !== 'move-end' || from === undefined || to === undefined || from.node !== to.node) return undefined;
-  const places = casePlaces(modelAt(work.examination, from.node) ?? '') ?? [];
-  const [here, there] = [from, to].map((end) => places.find(({ receptacle }) => receptacle === end.receptacle));
+  const [here, there] = [from, to].map((end) => placeAt(work.examination, end));
   const plain = { at: from, advice: `receptacle ${to.receptacle}, please` };
   if (here?.column === undefined || there?.column === undefined || here.side !== there.side) return plain;
   const steps = there.column - here.column;

@@ -1,5 +1,4 @@
 import { endWords, moveText } from '../cabling/cabling-text.ts';
-import { placeWords } from '../cabling/case-places.ts';
 import type { JudgedLink } from '../cabling/judge-link.ts';
 import { type Move, type MoveGroup, moveEnds, takenEnds } from '../cabling/moves.ts';
 import { isSameEnd } from '../cabling/receptacle-view.ts';
@@ -7,6 +6,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { appliedBefore, bridgesBefore } from '../doctor/before-cables.ts';
 import { type Examination, examine } from '../doctor/examination.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import { placeAt } from '../doctor/receptacle-place.ts';
 import { type RunningPlacement, runningPlacements } from '../mesh/running-members.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { FactName } from '../model/fact-values.ts';
@@ -149,24 +149,11 @@ function cureActs(rack: Rack, { link, views, judgement }: JudgedLink): readonly 
   }
 }
 
-/** ` (receptacle 1 of studio-4: back, next to Ethernet)`, for those whose place on the case is known. */
+/** ` (studio-4:1: back, next to Ethernet)`, for the receptacles whose place on the case is known. */
 function placesText(examination: Examination, ends: readonly LinkEnd[]): string {
   const places = ends.flatMap((end) => {
-    const words = placeOf(examination, end);
-    return words === undefined ? [] : [`receptacle ${end.receptacle} of ${end.node}: ${words}`];
+    const place = placeAt(examination, end);
+    return place === undefined ? [] : [`${linkEndText(end)}: ${place.words}`];
   });
   return places.length === 0 ? '' : ` (${places.join('; ')})`;
-}
-
-/** Where a receptacle is on the case of its node; undefined when nobody knows. */
-function placeOf(examination: Examination, end: LinkEnd): string | undefined {
-  return placeWords(modelAt(examination, end.node), end.receptacle);
-}
-
-/** The model that a node shows, or else the one that the file gives it; undefined when neither says it. */
-export function modelAt({ desired, nodes }: Examination, node: string): string | undefined {
-  const hardware = nodes.find(({ name }) => name === node)?.facts.hardware;
-  return hardware?.kind === 'known'
-    ? hardware.value.model
-    : desired.nodes.find(({ name }) => name === node)?.hardware.model;
 }

@@ -16,10 +16,12 @@ export interface MacModel {
   readonly chip: string;
   /** Performance and efficiency cores. */
   readonly cores: { readonly performance: number; readonly efficiency: number };
-  /** In order: total and the kinds, as `number_processors` prints them after `proc `. */
+  /** In order: total and the kinds, as `number_processors` prints them after `proc `. An M5 has four numbers. */
   readonly processorText: string;
   /** What the cheapest one has, in GiB. */
   readonly defaultMemoryGib: number;
+  /** The macOS of the first Macs of this model: no older one starts on it. */
+  readonly firstMacos: string;
   readonly diskTotalKib: number;
   /** The network interface of each receptacle; the first is receptacle 1. */
   readonly receptacleDevices: readonly string[];
@@ -37,7 +39,31 @@ const adapter = (device: string): NetworkPort => ({ port: `Ethernet Adapter (${d
 const eightTerabytesKib = 7_811_085_600;
 const oneTerabyteKib = 971_350_180;
 
-const desktop = { isLaptop: false, thunderbolt: 5 } as const;
+/** A Mac Studio with an Ultra chip. */
+const sixPorts = {
+  family: 'Mac Studio',
+  thunderbolt: 5,
+  diskTotalKib: eightTerabytesKib,
+  receptacleDevices: ['en2', 'en3', 'en4', 'en5', 'en6', 'en7'],
+  ports: [ethernet, adapter('en8'), wifi('en1')],
+  firstMacos: '27.0',
+  isLaptop: false,
+} as const;
+
+/** A Mac Studio with a Max chip. */
+const fourPorts = {
+  ...sixPorts,
+  diskTotalKib: oneTerabyteKib,
+  receptacleDevices: ['en2', 'en3', 'en4', 'en5'],
+  ports: [ethernet, adapter('en6'), adapter('en7'), wifi('en1')],
+} as const;
+
+const mini = {
+  ...fourPorts,
+  family: 'Mac mini',
+  receptacleDevices: ['en2', 'en3', 'en4'],
+  ports: [ethernet, adapter('en5'), adapter('en6'), wifi('en1')],
+} as const;
 
 /** The MacBook Pros with M5 Max: Thunderbolt 1, 2, 3 are en1, en6, en2 in two published captures. */
 const m5MaxLaptop = {
@@ -46,6 +72,7 @@ const m5MaxLaptop = {
   cores: { performance: 18, efficiency: 0 },
   processorText: '18:6:0:12',
   defaultMemoryGib: 36,
+  firstMacos: '26.3',
   diskTotalKib: oneTerabyteKib,
   receptacleDevices: ['en1', 'en6', 'en2'],
   thunderbolt: 5,
@@ -59,6 +86,7 @@ const m4MaxLaptop = {
   cores: { performance: 10, efficiency: 4 },
   processorText: '14:10:4',
   defaultMemoryGib: 36,
+  firstMacos: '15.1',
   diskTotalKib: oneTerabyteKib,
   receptacleDevices: ['en1', 'en2', 'en3'],
   thunderbolt: 5,
@@ -69,59 +97,103 @@ const m4MaxLaptop = {
 /**
  * Every model that can be simulated, by `hw.model`. Receptacles, chips and Thunderbolt generations: Apple's
  * technical specifications and TN3205; the interfaces of Mac15,14 and Mac17,7: published captures of
- * `networksetup -listallhardwareports`; those of Mac16,11: TN3205. Others follow them and are unconfirmed.
+ * `networksetup -listallhardwareports`; those of Mac16,11: TN3205. `number_processors` of the M5 Max and the M5 Ultra:
+ * published outputs of `system_profiler`. The others follow these and are unconfirmed.
  */
 const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
   (
     [
       {
-        ...desktop,
+        ...sixPorts,
         id: 'Mac15,14',
-        family: 'Mac Studio',
         chip: 'Apple M3 Ultra',
         cores: { performance: 24, efficiency: 8 },
         processorText: '32:24:8',
         defaultMemoryGib: 96,
-        diskTotalKib: eightTerabytesKib,
-        receptacleDevices: ['en2', 'en3', 'en4', 'en5', 'en6', 'en7'],
-        ports: [ethernet, adapter('en8'), wifi('en1')],
+        firstMacos: '15.3',
       },
       {
-        ...desktop,
+        ...fourPorts,
         id: 'Mac16,9',
-        family: 'Mac Studio',
         chip: 'Apple M4 Max',
         cores: { performance: 10, efficiency: 4 },
         processorText: '14:10:4',
         defaultMemoryGib: 36,
-        diskTotalKib: oneTerabyteKib,
-        receptacleDevices: ['en2', 'en3', 'en4', 'en5'],
-        ports: [ethernet, adapter('en6'), adapter('en7'), wifi('en1')],
+        firstMacos: '15.3',
       },
       {
-        ...desktop,
+        ...mini,
         id: 'Mac16,11',
-        family: 'Mac mini',
         chip: 'Apple M4 Pro',
         cores: { performance: 8, efficiency: 4 },
         processorText: '12:8:4',
         defaultMemoryGib: 24,
-        diskTotalKib: oneTerabyteKib,
-        receptacleDevices: ['en2', 'en3', 'en4'],
-        ports: [ethernet, adapter('en5'), adapter('en6'), wifi('en1')],
+        firstMacos: '15.1',
       },
       {
-        ...desktop,
+        ...mini,
         id: 'Mac16,10',
-        family: 'Mac mini',
         chip: 'Apple M4',
         cores: { performance: 4, efficiency: 6 },
         processorText: '10:4:6',
         defaultMemoryGib: 16,
-        diskTotalKib: oneTerabyteKib,
-        receptacleDevices: ['en2', 'en3', 'en4'],
+        firstMacos: '15.1',
         thunderbolt: 4,
-        ports: [ethernet, adapter('en5'), adapter('en6'), wifi('en1')],
+      },
+      {
+        ...sixPorts,
+        id: 'Mac17,15',
+        chip: 'Apple M5 Ultra',
+        cores: { performance: 36, efficiency: 0 },
+        processorText: '36:12:24:0',
+        defaultMemoryGib: 96,
+      },
+      {
+        ...fourPorts,
+        id: 'Mac17,14',
+        chip: 'Apple M5 Max',
+        cores: { performance: 18, efficiency: 0 },
+        processorText: '18:6:0:12',
+        defaultMemoryGib: 36,
+      },
+      {
+        ...sixPorts,
+        id: 'Mac14,14',
+        chip: 'Apple M2 Ultra',
+        cores: { performance: 16, efficiency: 8 },
+        processorText: '24:16:8',
+        defaultMemoryGib: 64,
+        firstMacos: '13.4',
+        thunderbolt: 4,
+      },
+      {
+        ...fourPorts,
+        id: 'Mac14,13',
+        chip: 'Apple M2 Max',
+        cores: { performance: 8, efficiency: 4 },
+        processorText: '12:8:4',
+        defaultMemoryGib: 32,
+        firstMacos: '13.4',
+        thunderbolt: 4,
+      },
+      {
+        ...mini,
+        id: 'Mac17,16',
+        chip: 'Apple M5 Pro',
+        cores: { performance: 15, efficiency: 0 },
+        processorText: '15:5:0:10',
+        defaultMemoryGib: 24,
+        firstMacos: '27.0',
+      },
+      {
+        ...mini,
+        id: 'Mac18,5',
+        chip: 'Apple M6',
+        cores: { performance: 4, efficiency: 6 },
+        processorText: '10:4:6',
+        defaultMemoryGib: 16,
+        firstMacos: '27.0',
+        thunderbolt: 4,
       },
       { ...m4MaxLaptop, id: 'Mac16,5' },
       { ...m4MaxLaptop, id: 'Mac16,6' },

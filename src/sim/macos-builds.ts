@@ -1,7 +1,8 @@
 import { seededInteger, seededText } from './seed.ts';
 
 /**
- * Builds that were published: Apple's list of current versions (gdmf.apple.com, June 2026) and terminal logs.
+ * Builds that were published: Apple's list of current versions (gdmf.apple.com, June 2026), `softwareupdate` lists and
+ * terminal logs. The letter of a beta follows none of the releases: 27.2 is 26B.
  */
 const published: Readonly<Record<string, string>> = {
   '26.0': '25A354',
@@ -14,13 +15,26 @@ const published: Readonly<Record<string, string>> = {
   '26.4.1': '25E253',
   '26.5': '25F71',
   '26.5.1': '25F80',
+  '26.6': '25G72',
+  '26.6.1': '25G76',
+  '26.6.2': '25G83',
+  '26.7': '25G229',
   '27.0': '26A428',
+  '27.0.1': '26A434',
+  '27.2': '26B5091g',
 };
 
 const numbersOf = (version: string): readonly [number, number, number] => {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
   return [major, minor, patch];
 };
+
+/** The newer of two versions of macOS. */
+export function newerMacos(one: string, other: string): string {
+  const [a, b] = [numbersOf(one), numbersOf(other)];
+  const differing = a.findIndex((number, index) => number !== b[index]);
+  return differing >= 0 && (a[differing] ?? 0) < (b[differing] ?? 0) ? other : one;
+}
 
 /** The major of Darwin: one less than that of macOS since macOS 26. */
 const darwinMajor = (version: string): number => numbersOf(version)[0] - 1;

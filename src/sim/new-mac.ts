@@ -4,7 +4,7 @@ import type { MacModel } from './hardware.ts';
 import { bridgePort, serviceUuid } from './interfaces.ts';
 import { ipv4Number, linkLocalText } from './ip-text.ts';
 import type { InterfaceAddress, MacState, PortState, ReceptacleState } from './mac.ts';
-import { buildOf } from './macos-builds.ts';
+import { buildOf, newerMacos } from './macos-builds.ts';
 import { emptyPreferences, withBridge, withName, withService } from './network-preferences.ts';
 import type { PlistDict } from './plist.ts';
 import { seededBytes, seededInteger, seededMac, seededText, seededUuid } from './seed.ts';
@@ -41,7 +41,8 @@ const defaultVersion = '26.5';
 export function newMac(from: NewMac): MacState {
   const { seed, desired, node, model } = from;
   const words = [seed, node.name] as const;
-  const version = desired.macos.version ?? defaultVersion;
+  // A Mac that came with a newer macOS than the file asks for cannot have an older one.
+  const version = newerMacos(desired.macos.version ?? defaultVersion, model.firstMacos);
   const memoryBytes = node.hardware.memoryBytes ?? model.defaultMemoryGib * gib;
   const ports = model.ports.map((port) => ({ ...port, macAddress: seededMac([...words, port.device], 'd0:11:e5') }));
   return {

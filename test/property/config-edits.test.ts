@@ -177,7 +177,11 @@ const isSameAsDefault: readonly string[] = [
   'doorman.program',
 ];
 
-const load = (value: unknown) => loadCluster(stringify(value, { aliasDuplicateObjects: false, version: '1.1' }), file);
+/** Notices are left out: the file has unequal Macs on purpose. */
+const load = (value: unknown) => {
+  const loaded = loadCluster(stringify(value, { aliasDuplicateObjects: false, version: '1.1' }), file);
+  return { ...loaded, diagnostics: loaded.diagnostics.filter(({ severity }) => severity !== 'notice') };
+};
 
 const rubbish = fc.oneof(
   fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 1e300, '', ' ', '-x', 'a b', '../x', 'no', '26.10', [], {}, [null], {

@@ -1,10 +1,10 @@
 import { didYouMean, listText } from '../../desired/did-you-mean.ts';
 import { nodeFitJson } from '../../desired/fit-json.ts';
 import { fitMesh } from '../../desired/fit-mesh.ts';
-import { avoidReason, macModel, macModelIds } from '../../desired/mac-models.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { linkEndText } from '../../model/link.ts';
+import { avoidReason, macModel, macModelIds, macModelsDate } from '../../model/mac-models.ts';
 import { type FitShape, isFullMesh, type MacCount, type MeshFit } from '../../model/mesh-fit.ts';
 import { canRun, type ModelFit } from '../../model/model-fit.ts';
 import { weightBytes } from '../../model/model-shape.ts';
@@ -117,10 +117,10 @@ function wantedMac(text: string): MacCount {
 
 function unknownModel(model: string): Error {
   const near = didYouMean(model, macModelIds);
-  const known = macModelIds.map((id) => `${id} ${macModel(id)?.name ?? ''}`);
+  const known = macModelIds.filter((id) => macModel(id)?.thunderbolt === 5);
   return usageError(
-    `Nothing is known about the model ${model}.`,
-    `${near === undefined ? '' : `Did you mean ${near}? `}Known are ${listText(known)}.`,
+    `The table of Macs (${macModelsDate}) has no ${model}.`,
+    `${near === undefined ? '' : `Did you mean ${near}? `}The Macs with Thunderbolt 5 are ${listText(known)}. All: docs/macs.md.`,
   );
 }
 
@@ -130,8 +130,14 @@ function findings({ models, mesh, carefulSize }: MeshFit): readonly Diagnostic[]
   return models.flatMap(({ model, name, thunderbolt }) => {
     const subject = `model ${model}`;
     if (thunderbolt === 4) {
-      const detail = `A ${name} has Thunderbolt 4; it takes part in no mesh.`;
-      return [diagnose('topology/no-rdma', { subject, detail, hint: 'Use a Mac with Thunderbolt 5.' })];
+      const detail = `A ${name} has Thunderbolt 4 and can never have RDMA. It is left out of the mesh.`;
+      return [
+        diagnose('topology/no-rdma', {
+          subject,
+          detail,
+          hint: 'Use a Mac with Thunderbolt 5 in the mesh. With Thunderbolt 4 a Mac can be a node for TCP.',
+        }),
+      ];
     }
     if (!doubtful.includes(model)) return [];
     const rest = carefulSize === 0 ? '' : ` A full mesh of ${carefulSize} leaves it free.`;

@@ -1,6 +1,7 @@
+import type { MacModel } from '../../model/mac-model.ts';
+import { avoidReason, macModel } from '../../model/mac-models.ts';
 import { type Draft, type DraftAvoid, type DraftEnd, draftNodesByName } from '../draft.ts';
 import type { Finding, PlaceText } from '../finding.ts';
-import { avoidReason, type MacModel, macModel } from '../mac-models.ts';
 
 /** Warns about links at receptacles that the file or the product's own data wants left free. */
 export function avoidedReceptacle(draft: Draft, place: PlaceText): readonly Finding[] {

@@ -1,7 +1,7 @@
+import { macModel } from '../../model/mac-models.ts';
 import { listText } from '../did-you-mean.ts';
 import { type Draft, draftNodesByName } from '../draft.ts';
 import type { Finding } from '../finding.ts';
-import { macModel } from '../mac-models.ts';
 
 /** A receptacle that a link or `avoid` names must exist on the declared model; unknown models are not judged. */
 export function noSuchReceptacle(draft: Draft): readonly Finding[] {

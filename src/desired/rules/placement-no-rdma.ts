@@ -1,7 +1,7 @@
+import { macModel } from '../../model/mac-models.ts';
 import { type Draft, draftNodesByName } from '../draft.ts';
 import { draftLayouts } from '../draft-placements.ts';
 import type { Finding } from '../finding.ts';
-import { macModel } from '../mac-models.ts';
 
 /** A placement over RDMA has no Mac that can never do it; a model of Mac that is not known is not judged. */
 export function placementNoRdma(draft: Draft): readonly Finding[] {

@@ -1,9 +1,9 @@
 import { linkEndText } from '../../model/link.ts';
+import { macModel } from '../../model/mac-models.ts';
 import { nodeName } from '../../model/node.ts';
 import { listText } from '../did-you-mean.ts';
 import { type Draft, type DraftEnd, type DraftLink, draftNodesByName } from '../draft.ts';
 import type { Finding, PlaceText } from '../finding.ts';
-import { macModel } from '../mac-models.ts';
 import { linkKey } from './duplicate-link.ts';
 
 interface Use {

@@ -14,6 +14,7 @@ import { keyTwice } from './key-twice.ts';
 import { linkToItself } from './link-to-itself.ts';
 import { loginUnderFileVault } from './login-under-filevault.ts';
 import { meshNotComplete } from './mesh-not-complete.ts';
+import { modelNeedsNewer } from './model-needs-newer.ts';
 import { needsAddressing } from './needs-addressing.ts';
 import { noRdmaModel } from './no-rdma-model.ts';
 import { noSuchReceptacle } from './no-such-receptacle.ts';
@@ -30,6 +31,7 @@ import { sameSlot } from './same-slot.ts';
 import { secretProgram } from './secret-program.ts';
 import { shardingMissing } from './sharding-missing.ts';
 import { sharesDiffer } from './shares-differ.ts';
+import { unequalMacs } from './unequal-macs.ts';
 import { unknownField } from './unknown-field.ts';
 import { unknownInPlacement } from './unknown-in-placement.ts';
 import { unknownModel } from './unknown-model.ts';
@@ -53,6 +55,7 @@ export const rules: readonly Rule[] = [
   versionNotText,
   badRange,
   outsideAccept,
+  modelNeedsNewer,
   pool,
   secretProgram,
   wiredLimitTooLarge,
@@ -65,6 +68,7 @@ export const rules: readonly Rule[] = [
   needsAddressing,
   meshNotComplete,
   placementNoRdma,
+  unequalMacs,
   endpointTaken,
   endpointOfRanks,
   innerPort,

@@ -1,7 +1,7 @@
-import { listText, suggesterAmong } from '../did-you-mean.ts';
+import { macModel, macModelIds, macModelsDate } from '../../model/mac-models.ts';
+import { suggesterAmong } from '../did-you-mean.ts';
 import type { Draft } from '../draft.ts';
 import type { Finding } from '../finding.ts';
-import { macModel, macModelIds } from '../mac-models.ts';
 
 /** Says which models are not known here, since nothing about their receptacles can be checked in the file. */
 export function unknownModel(draft: Draft): readonly Finding[] {
@@ -14,7 +14,7 @@ export function unknownModel(draft: Draft): readonly Finding[] {
       code: 'topology/unknown-model',
       pointer: model.pointer,
       at: 'value',
-      detail: `The known models are ${listText(macModelIds)}.`,
+      detail: `The table of ${macModelsDate} has no ${model.text}.`,
       subject: `node ${name}`,
       ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
     };

@@ -1,3 +1,4 @@
+import type { Severity } from '../../diagnostics/code-entry.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
@@ -8,21 +9,35 @@ import { rdmaSeverity } from '../rdma-severity.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
+/** A Mac that can never have RDMA, whatever `rdma_ctl` says of it. */
+function withoutThunderbolt5(node: ExaminedNode, about: { subject: string; severity: Severity }): Diagnostic {
+  const { hardware, 'rdma-devices': devices } = node.facts;
+  const model = hardware.kind === 'known' ? hardware.value.model : 'This Mac';
+  const modified = devices.kind === 'known' ? devices.value.map(({ name }) => name) : [];
+  const never = `${model} has Thunderbolt 4 and can never have RDMA, whatever rdma_ctl says.`;
+  if (modified.length > 0) {
+    return diagnose('rdma/no-thunderbolt-5', {
+      ...about,
+      severity: about.severity === 'error' ? 'error' : 'warning',
+      detail: `${model} has Thunderbolt 4, and yet it shows ${modified.join(', ')}. A modified driver makes such devices; macOS itself refuses RDMA here.`,
+      hint: `Use TCP on the links of ${node.name}. meshwright starts no placement over devices of a modified driver.`,
+    });
+  }
+  return diagnose('rdma/no-thunderbolt-5', {
+    ...about,
+    detail: never,
+    hint:
+      about.severity === 'error'
+        ? `Take ${node.name} out of the placements over RDMA. If only thunderbolt.rdma: required asks for it, declare its model: hardware: { model: "${model}" }`
+        : 'Nothing to do while no placement needs RDMA here: TCP runs at 40 Gb/s, and no cable makes it faster.',
+  });
+}
+
 function judge(examination: Examination, node: ExaminedNode): readonly Diagnostic[] {
   const about = { subject: nodeSubject(node.name), severity: rdmaSeverity(examination, [node.name]) };
-  const model = node.facts.hardware.kind === 'known' ? node.facts.hardware.value.model : 'This Mac';
   switch (nodeRdma(node)) {
     case 'no-thunderbolt-5':
-      return [
-        diagnose('rdma/no-thunderbolt-5', {
-          ...about,
-          detail: `${model} cannot do RDMA: its receptacles are Thunderbolt 4 or older, whatever rdma_ctl says.`,
-          hint:
-            about.severity === 'error'
-              ? `Take ${node.name} out of the links, or put a Mac with Thunderbolt 5 in its place.`
-              : 'Nothing to do while nothing in the file needs RDMA: TCP runs at 40 Gb/s, and no cable makes it faster.',
-        }),
-      ];
+      return [withoutThunderbolt5(node, about)];
     case 'macos-too-old': {
       // The update that macos.accept asks for is the same act; telling it twice would look like two troubles.
       const detail = `macOS ${macosOf(node)?.version ?? ''} has no RDMA over Thunderbolt; it came with ${firstMacosWithRdma}.`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fitMesh } from '../../../src/desired/fit-mesh.ts';
-import { macModel, macModelIds } from '../../../src/desired/mac-models.ts';
 import { linkEndText } from '../../../src/model/link.ts';
+import { macModel, macModelIds } from '../../../src/model/mac-models.ts';
 import { type FitShape, isFullMesh } from '../../../src/model/mesh-fit.ts';
 
 const macs = (count: number, model: string) => ({ model, count });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { macModel, macModelIds } from '../../../src/desired/mac-models.ts';
 import { memoryLabelBytes, sizeBytes } from '../../../src/desired/size.ts';
+import { macModel, macModelIds } from '../../../src/model/mac-models.ts';
 
 describe('a size', () => {
   it("is decimal GB or binary GiB, and Apple's label means GiB", () => {
@@ -20,9 +20,10 @@ describe('a model of Mac', () => {
   it('is known by its identifier and never guessed', () => {
     expect(macModel('Mac15,14')).toMatchObject({ receptacles: 6, thunderbolt: 5, avoid: [1] });
     expect(macModel('Mac16,9')).toMatchObject({ receptacles: 4, avoid: [1] });
-    expect(macModel('Mac16,10')?.thunderbolt).toBe(4);
+    expect(macModel('Mac17,15')).toMatchObject({ receptacles: 6, thunderbolt: 5, firstMacos: '27.0' });
+    for (const id of ['Mac16,10', 'Mac18,5', 'Mac14,14', 'Mac13,1']) expect(macModel(id)?.thunderbolt).toBe(4);
     expect(macModel('Mac15,15')).toBeUndefined();
     expect(macModel('constructor')).toBeUndefined();
-    expect(macModelIds).toHaveLength(8);
+    expect(macModelIds).toHaveLength(31);
   });
 });

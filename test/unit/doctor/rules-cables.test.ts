@@ -74,12 +74,12 @@ describe('cables', () => {
     expect(hintsOf('cabling/slow', slow)).toEqual([
       'Replace the cable between studio-1 receptacle 2 and studio-2 receptacle 2 by a Thunderbolt 5 one.',
     ]);
-    const mini = { hardware: { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 34 } };
+    const mini = { hardware: { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 34 }, 'rdma-devices': [] };
     const limited = { ...slow, values: { ...slow.values, 'studio-2': mini } };
     const found = findingsOf(limited, auto);
     expect(found.filter(({ code }) => code.startsWith('cabling/'))).toEqual([]);
     const [cause] = found.filter(({ code }) => code === 'rdma/no-thunderbolt-5');
-    expect(cause?.hint).toMatch(/^Nothing to do while nothing in the file needs RDMA/);
+    expect(cause?.hint).toMatch(/^Nothing to do while no placement needs RDMA here/);
   });
 
   it('through a hub say to plug them straight in', () => {

@@ -23,6 +23,16 @@ describe('RDMA ladder', () => {
     expect(told(only({ hardware, ...disabled }))).toEqual(['error rdma/no-thunderbolt-5 node studio-3']);
   });
 
+  it('says that a device of a Mac with Thunderbolt 4 comes from a modified driver', () => {
+    const hardware = { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 39 };
+    const devices = [{ name: 'rdma_en2', guid: 'c03b3b8fe481ac05' }];
+    const [finding] = findingsOf(only({ hardware, 'rdma-devices': devices }), thunderbolt({ rdma: 'auto' })).filter(
+      ({ code }) => code === 'rdma/no-thunderbolt-5',
+    );
+    expect(finding?.severity).toBe('warning');
+    expect(finding?.detail).toContain('shows rdma_en2. A modified driver makes such devices');
+  });
+
   it('knows Thunderbolt 4 by what the free receptacles could do', () => {
     const old = own.map((one) =>
       one.state === 'empty' ? { ...one, maxBitsPerSecond: 40e9 } : { ...one, linkBitsPerSecond: 40e9 },

@@ -26,7 +26,8 @@ describe('what the hands read while they are watched', () => {
   it('is the next act, and how far they are by the numbers of the nodes', () => {
     expect(shown({ cables: meshOfFour.slice(0, 5) })).toEqual([
       '  next: put a Thunderbolt 5 cable between studio-3 receptacle 4 and studio-4',
-      '        receptacle 4',
+      '        receptacle 4 (studio-3:4: back, 4th from Ethernet; studio-4:4: back, 4th',
+      '        from Ethernet)',
       '  done: 1-2  1-3  1-4  2-3  2-4     missing: 3-4',
     ]);
   });

@@ -52,7 +52,9 @@ describe('work with cables', () => {
     expect(acts).toMatchObject([
       { kind: 'move-end', takes: [end('studio-4:5')], stopFirst: [], bridgesFirst: '', isFree: true },
     ]);
-    expect(acts[0]?.text).toBe('move the cable end in studio-4 receptacle 5 to receptacle 4');
+    expect(acts[0]?.text).toBe(
+      'move the cable end in studio-4 receptacle 5 to receptacle 4 (studio-4:5: front, right; studio-4:4: back, 4th from Ethernet)',
+    );
     expect(acts[0]?.ends).toEqual(expect.arrayContaining([end('studio-4:4'), end('studio-4:5')]));
     expect(findings).toEqual([]);
   });
@@ -60,12 +62,14 @@ describe('work with cables', () => {
   it('says where on the case a receptacle is, if anybody knows', () => {
     const cables = meshOfFour.map((text) => text.replace('studio-4:4', 'studio-4:1'));
     expect(texts(work({ cables }))).toEqual([
-      'move the cable end in studio-4 receptacle 1 to receptacle 4 (receptacle 1 of studio-4: back, next to Ethernet)',
+      'move the cable end in studio-4 receptacle 1 to receptacle 4 (studio-4:1: back, next to Ethernet; studio-4:4: back, 4th from Ethernet)',
     ]);
     const wishes = { thunderbolt: { ...desiredFleet().thunderbolt, links: links(['studio-1:1 <-> studio-2:2']) } };
     const unknown = { 'studio-1': { hardware: 'timed-out' as const } };
     const [text] = texts(work({ cables: [], unknown }, wishes));
-    expect(text).toBe('put a Thunderbolt 5 cable between studio-1 receptacle 1 and studio-2 receptacle 2');
+    expect(text).toBe(
+      'put a Thunderbolt 5 cable between studio-1 receptacle 1 and studio-2 receptacle 2 (studio-2:2: back, 2nd from Ethernet)',
+    );
   });
 
   it('plugs a cable straight that goes through a dock, or that one end does not see', () => {

@@ -1,0 +1,41 @@
+import type { MacModel } from '../model/mac-model.ts';
+import { macModel } from '../model/mac-models.ts';
+
+/** A Mac of a placement with its `hw.model`. */
+interface PacedMac {
+  readonly name: string;
+  readonly model: string;
+}
+
+/** The Macs that the others of their placement wait for. */
+interface Pace {
+  readonly slowest: readonly string[];
+  /** Which Macs set the pace, and how fast the memory of these and of the fastest is. */
+  readonly detail: string;
+}
+
+const speedOf = ({ name, memoryGigabytesPerSecond: speeds }: MacModel): string =>
+  `${name}, ${speeds.join(' or ')} GB/s`;
+
+/**
+ * Who sets the pace where the Macs of a placement are unequal: tokens are made at the speed of the memory, and every
+ * layer waits for the Mac that finishes last. Undefined where the Macs are equal, where a model is not in the table, or
+ * where the variants of two chips overlap.
+ */
+export function paceOf(macs: readonly PacedMac[]): Pace | undefined {
+  const known = macs.flatMap(({ name, model }) => {
+    const mac = macModel(model);
+    return mac === undefined ? [] : [{ name, mac, least: least(mac), most: most(mac) }];
+  });
+  const [slow] = known.toSorted((a, b) => a.most - b.most);
+  const [fast] = known.toSorted((a, b) => b.least - a.least);
+  if (known.length < macs.length || slow === undefined || fast === undefined || slow.most >= fast.least)
+    return undefined;
+  const slowest = known.filter(({ mac }) => mac.name === slow.mac.name).map(({ name }) => name);
+  const verb = slowest.length === 1 ? 'sets' : 'set';
+  const detail = `${slowest.join(', ')} ${verb} the pace (${speedOf(slow.mac)} of memory bandwidth). ${fast.name} could be faster (${speedOf(fast.mac)}).`;
+  return { slowest, detail };
+}
+
+const least = ({ memoryGigabytesPerSecond: speeds }: MacModel): number => Math.min(...speeds);
+const most = ({ memoryGigabytesPerSecond: speeds }: MacModel): number => Math.max(...speeds);

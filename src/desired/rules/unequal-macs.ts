@@ -1,0 +1,26 @@
+import { type Draft, draftNodesByName } from '../draft.ts';
+import { draftLayouts } from '../draft-placements.ts';
+import type { Finding } from '../finding.ts';
+import { paceOf } from '../pace.ts';
+
+/** Which Macs set the pace of a placement whose declared models are unequal. */
+export function unequalMacs(draft: Draft): readonly Finding[] {
+  const byName = draftNodesByName(draft);
+  return draftLayouts(draft.placements).flatMap(({ name, nodes, pointer }) => {
+    const macs = nodes.flatMap(({ text }) => {
+      const model = byName.get(text)?.model?.text;
+      return model === undefined ? [] : [{ name: text, model }];
+    });
+    const pace = macs.length < nodes.length ? undefined : paceOf(macs);
+    if (pace === undefined) return [];
+    const slow = nodes.find(({ text }) => pace.slowest.includes(text));
+    const finding: Finding = {
+      code: 'placement/unequal-macs',
+      pointer: slow?.pointer ?? pointer,
+      at: 'value',
+      detail: pace.detail,
+      subject: `placement ${name}`,
+    };
+    return [finding];
+  });
+}

@@ -1,0 +1,19 @@
+import { layoutsOf } from '../../desired/fallback.ts';
+import { paceOf } from '../../desired/pace.ts';
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import type { Rule } from '../rule.ts';
+
+/** Which Macs set the pace of a placement, where the file does not declare all their models and the Macs report them. */
+export const unequalMacs: Rule = ({ desired, nodes }) =>
+  desired.placements.flatMap(layoutsOf).flatMap(({ name, nodes: own }) => {
+    const isDeclared = own.every(
+      (node) => desired.nodes.find((one) => one.name === node)?.hardware.model !== undefined,
+    );
+    const macs = nodes.flatMap(({ name: node, facts: { hardware } }) =>
+      own.includes(node) && hardware.kind === 'known' ? [{ name: node, model: hardware.value.model }] : [],
+    );
+    const pace = isDeclared || macs.length < own.length ? undefined : paceOf(macs);
+    return pace === undefined
+      ? []
+      : [diagnose('placement/unequal-macs', { subject: `placement ${name}`, detail: pace.detail })];
+  });
