@@ -18,6 +18,8 @@ export interface ModelFit {
   readonly problems: readonly string[];
   /** Why nobody knows whether it can; empty where somebody does. */
   readonly doubts: readonly string[];
+  /** Which Macs set the pace; absent where the Macs are equal or a model is unknown. */
+  readonly pace?: string;
   /** Of mlx: the version of mlx-lm that it is judged for, and whether nobody said which it is. */
   readonly mlxLm?: { readonly version: string; readonly isAssumed: boolean };
   /** What to do instead, one sentence; absent where nothing speaks against it. */

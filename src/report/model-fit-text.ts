@@ -46,7 +46,9 @@ function headLines(fit: ModelFit, page: Page): readonly string[] {
   ];
   return [
     ...fitLines(escapeText(`${model} on ${on} ${verdictText}.`), page.columns).map((line) => page.paint(tone, line)),
-    ...[...problems, ...fit.doubts].flatMap((problem) => fitLines(problem, page.columns)),
+    ...[...problems, ...fit.doubts, ...(fit.pace === undefined ? [] : [fit.pace])].flatMap((problem) =>
+      fitLines(problem, page.columns),
+    ),
     ...fitLines(`${shapeText(fit.shape)}; ${wish.join('; ')}.`, page.columns),
   ];
 }

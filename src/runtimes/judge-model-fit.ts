@@ -1,6 +1,7 @@
 import { type NearestSearch, nearestFit } from '../desired/fit-nearest.ts';
 import { fitPlacements, worstVerdict } from '../desired/fit-placements.ts';
 import { nearestText } from '../desired/fit-words.ts';
+import { paceOf } from '../desired/pace.ts';
 import type { DriverName } from '../model/desired.ts';
 import type { FitFleet, FitPlacement } from '../model/memory-fit.ts';
 import type { ModelFit } from '../model/model-fit.ts';
@@ -64,6 +65,10 @@ export function judgeModelFit({ name, shape, macs, fleet, links }: AskedFit, how
   const { problems, doubts } = split === undefined ? { problems: [], doubts: [] } : judgeSplit(split);
   const hint = isRefused || nearest !== undefined ? nearestText(nearest, driver) : undefined;
   const advice = problems.length > 0 && split !== undefined ? splitAdvice(split) : hint;
+  const models = macs.flatMap(({ name: mac, hardware: { model } }) =>
+    model === undefined ? [] : [{ name: mac, model }],
+  );
+  const pace = models.length < macs.length ? undefined : paceOf(models);
   return {
     model: name,
     shape,
@@ -75,6 +80,7 @@ export function judgeModelFit({ name, shape, macs, fleet, links }: AskedFit, how
     verdict,
     problems,
     doubts,
+    ...(pace === undefined ? {} : { pace: pace.detail }),
     ...(driver === 'mlx' ? { mlxLm: { version: mlxLm, isAssumed: how.mlxLm === undefined } } : {}),
     ...(advice === undefined ? {} : { advice }),
   };

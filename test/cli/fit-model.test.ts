@@ -110,8 +110,9 @@ describe('fit MODEL', () => {
       await run('fit', base, '--on', '2xMac15,14:512GB', '--sharding', 'pipeline', '--mlx-lm', '0.29.1'),
       await run('fit', base, '--on', '2xMac15,14:512GB,2xMac15,14:256GB', '--runtime', 'exo', '--sharding', 'pipeline'),
       await run('fit', './small/small.gguf', '--on', 'Mac16,11:64GB', '--requests', '4'),
+      await run('fit', base, '--on', '2xMac17,15:256GB,2xMac16,9:128GB', '--context', '4k', '--sharding', 'pipeline'),
     ];
-    expect(rans.map(({ code }) => code)).toEqual([0, 1, 1, 1, 0, 0]);
+    expect(rans.map(({ code }) => code)).toEqual([0, 1, 1, 1, 0, 0, 1]);
     expect(Math.max(...rans.map((ran) => widest(ran.stdout + ran.stderr)))).toBeLessThanOrEqual(80);
     await expectGolden('fit-model', place, rans.map(steady));
   });
@@ -132,8 +133,10 @@ describe('fit MODEL', () => {
       await run('fit', base, '--on', '2xMac15,14:512GB', '--json'),
       await run('fit', base, '--on', '2xMac15,14:256GB', '--json'),
       await run('fit', './small', '--on', 'Mac16,11:64GB', '--json'),
+      await run('fit', './small', '--on', 'Mac16,11:64GB+Mac17,14:36GB', '--json'),
     ];
-    expect(rans.map((ran) => check(json(ran)))).toEqual([[], [], []]);
+    expect(rans.map((ran) => check(json(ran)))).toEqual([[], [], [], []]);
+    expect(json(rans[3] ?? (await run('fit')))).toMatchObject({ pace: expect.stringMatching(/^mini-1 sets the pace/) });
     expect(json(rans[1] ?? (await run('fit')))).toMatchObject({
       model: 'kimi',
       fits: false,

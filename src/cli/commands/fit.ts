@@ -54,7 +54,7 @@ async function fitOnMacs(run: Run): Promise<ExitCode> {
 }
 
 function modelDocument(found: ModelFit): unknown {
-  const { shape, nodes, verdict, problems, doubts, mlxLm, advice, ...wish } = found;
+  const { shape, nodes, verdict, problems, doubts, pace, mlxLm, advice, ...wish } = found;
   return {
     formatVersion: 1,
     ...wish,
@@ -62,6 +62,7 @@ function modelDocument(found: ModelFit): unknown {
     verdict,
     problems,
     doubts,
+    ...(pace === undefined ? {} : { pace }),
     ...(mlxLm === undefined ? {} : { mlxLm: { version: mlxLm.version, assumed: mlxLm.isAssumed } }),
     ...(advice === undefined ? {} : { advice }),
     nodes: nodes.map(nodeFitJson),

@@ -297,17 +297,3 @@ describe('disk', () => {
     );
   });
 });
-
-describe('a model of Mac', () => {
-  const without = { nodes: desiredFleet().nodes.map(({ name }) => desiredNode(name, {})) };
-  const hardware = (model: string) => ({ hardware: { model, chip: 'Apple chip', memoryBytes: 2 ** 38 } });
-
-  it('that is in neither the file nor the table is reported with the date of the table', () => {
-    const [finding] = findingsOf(only(hardware('Mac99,1')), without).filter(
-      ({ code }) => code === 'topology/unknown-model',
-    );
-    expect(finding?.detail).toMatch(/^Mac99,1 \(Apple chip\) is not in the table of 20\d\d-\d\d-\d\d\.$/);
-    expect(finding?.severity).toBe('notice');
-    expect(told({}, without)).toEqual([]);
-  });
-});
