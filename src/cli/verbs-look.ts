@@ -26,7 +26,7 @@ the rack. 4: some nodes are wrong or were not observed. 1: all of them.`,
     words: '[node...]',
     uses: atOnce,
     options: [],
-    more: `In the order of the walk: one visit to Recovery for each Mac, no cable before
+    more: `In the order of repair: one visit to each Mac for RDMA, no cable before
 the bridges are gone. What follows from a cause stands below it.
 Exit 0: no error. 3: what is left is work for hands at the rack. 4: some nodes
 are wrong or were not observed. 1: all of them.`,

@@ -18,15 +18,22 @@ export const rdmaCodes = {
   'rdma/disabled': {
     severity: 'error',
     summary: 'RDMA over Thunderbolt is disabled on this node.',
-    cause: '`rdma_ctl status` says disabled; it can be enabled only in Recovery, by hand (Apple TN3205).',
+    cause:
+      '`rdma_ctl status` prints disabled. Only a person can enable it: in Recovery (Apple TN3205), from macOS 27 on also in System Settings. No command over SSH can.',
     hint: 'Shut down, hold the power button until "Loading startup options", Options > Utilities > Terminal: rdma_ctl enable, then restart.',
     hands: true,
   },
+  'rdma/restart-pending': {
+    severity: 'error',
+    summary: 'RDMA is on, and waits for a restart of this Mac.',
+    cause:
+      '`rdma_ctl status` prints enabled, or from macOS 27 on the NVRAM variable `rdma-enable` is 1, and `ibv_devices` lists nothing. The switch takes effect at the next start; with Thunderbolt 4 never (mlx issue 3777).',
+    hint: 'Restart this node: meshwright reboot NODE',
+  },
   'rdma/no-device': {
     severity: 'error',
-    summary: 'RDMA is enabled, but the system shows no RDMA device.',
-    cause:
-      '`ibv_devices` does not list `rdma_` + the interface of the receptacle. Enabling takes effect at the next boot.',
+    summary: 'A receptacle has no RDMA device, although RDMA is on.',
+    cause: '`ibv_devices` does not list `rdma_` + the interface of the receptacle.',
     hint: 'Restart this node; if the device is still missing, the hardware cannot do it (mlx issue 3777).',
   },
   'rdma/port-down': {

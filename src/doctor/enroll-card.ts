@@ -2,7 +2,8 @@ import { placeWords } from '../cabling/case-places.ts';
 import { needsRdma } from '../desired/needs-rdma.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import { macModel } from '../model/mac-models.ts';
-import { recoveryKeys } from './recovery.ts';
+import { compareVersions, firstMacosWithRdmaInSettings } from './macos.ts';
+import { recoveryKeys, settingsKeys } from './rdma-switch-steps.ts';
 
 /** What a person has to do at one Mac before it can be enrolled, all of it from the file. */
 export interface EnrollCard {
@@ -86,12 +87,36 @@ const networkPart = ({ host }: DesiredNode): CardPart => ({
   ],
 });
 
-function recoveryPart(fleet: DesiredFleet, { name, hardware }: DesiredNode): readonly CardPart[] {
-  const isCapable = hardware.model === undefined || macModel(hardware.model)?.thunderbolt !== 4;
-  if (!needsRdma(fleet, name) || !isCapable) return [];
+/** The macOS that the Mac will have: at least the one that it came with. Undefined where the file does not say. */
+function macosOfCard({ macos }: DesiredFleet, { hardware }: DesiredNode): string | undefined {
+  const first = macModel(hardware.model ?? '')?.firstMacos;
+  const known = [macos.version, first]
+    .filter((one) => one !== undefined)
+    .toSorted(compareVersions)
+    .at(-1);
+  const isCertain = macos.version !== undefined || known === undefined || isInSettings(known);
+  return isCertain ? known : undefined;
+}
+
+const isInSettings = (version: string): boolean => compareVersions(version, firstMacosWithRdmaInSettings) >= 0;
+
+function rdmaPart(fleet: DesiredFleet, node: DesiredNode): readonly CardPart[] {
+  const isCapable = node.hardware.model === undefined || macModel(node.hardware.model)?.thunderbolt !== 4;
+  if (!needsRdma(fleet, node.name) || !isCapable) return [];
   const { hold, open, type, leave } = recoveryKeys;
-  const steps = [`Shut it down, then ${hold}`, open, type, `${leave}.`];
-  return [{ title: 'Recovery, once: RDMA over Thunderbolt', steps }];
+  const title = 'RDMA over Thunderbolt, once';
+  const inSettings = [`${settingsKeys.open} ${settingsKeys.turn}`, settingsKeys.leave];
+  const inRecovery = [`Shut it down, then ${hold}`, open, type, `${leave}.`];
+  const macos = macosOfCard(fleet, node);
+  if (macos === undefined) {
+    return [
+      { title: `${title}: in System Settings, from macOS 27 on`, steps: inSettings },
+      { title: `${title}: before macOS 27, in Recovery`, steps: inRecovery },
+    ];
+  }
+  return isInSettings(macos)
+    ? [{ title: `${title}, in System Settings`, steps: inSettings }]
+    : [{ title: `${title}, in Recovery`, steps: inRecovery }];
 }
 
 function cablePart({ thunderbolt }: DesiredFleet, { name, hardware }: DesiredNode): readonly CardPart[] {
@@ -116,6 +141,6 @@ export const enrollCard = (fleet: DesiredFleet, node: DesiredNode): EnrollCard =
   node: node.name,
   host: node.host,
   ...(node.user === undefined ? {} : { user: node.user }),
-  parts: [setUpPart(fleet, node), networkPart(node), ...recoveryPart(fleet, node), ...cablePart(fleet, node)],
+  parts: [setUpPart(fleet, node), networkPart(node), ...rdmaPart(fleet, node), ...cablePart(fleet, node)],
   commands: [`meshwright enroll ${node.name}`, `meshwright doctor ${node.name}`, `meshwright apply ${node.name}`],
 });

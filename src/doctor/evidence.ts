@@ -62,6 +62,7 @@ const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'rdma/macos-too-old': ['macos-version'],
   'rdma/other-device': ['other-rdma-devices'],
   'rdma/disabled': ['rdma-state'],
+  'rdma/restart-pending': ['rdma-state', 'rdma-switch', 'rdma-devices'],
   'rdma/no-device': ['rdma-state', 'rdma-devices'],
   'rdma/port-down': ['rdma-state', 'rdma-ports', 'thunderbolt'],
   'rdma/port-not-active': ['rdma-ports', 'thunderbolt'],

@@ -1,10 +1,14 @@
 import { acceptsVersion } from '../desired/version-range.ts';
 import type { MacosVersion } from '../model/mac-itself.ts';
+import type { Facts } from '../model/observation.ts';
 import type { Examination, ExaminedNode } from './examination.ts';
 import { groupBy } from './group-by.ts';
 
 /** RDMA over Thunderbolt came with this macOS. @see Apple TN3205 */
 export const firstMacosWithRdma = '26.2';
+
+/** The RDMA switch is in System Settings from this macOS on; before it only in Recovery. */
+export const firstMacosWithRdmaInSettings = '27.0';
 
 /** The macOS version of a node, or undefined when it is unknown. */
 export const macosOf = (node: ExaminedNode): MacosVersion | undefined => {
@@ -28,7 +32,7 @@ export function compareVersions(a: string, b: string): number {
 }
 
 /** Why no hint asks for an older version than a node has. */
-export const noWayBack = 'going back means erasing the Mac (RDMA must then be enabled in Recovery again)';
+export const noWayBack = 'going back means erasing the Mac (RDMA must then be enabled again)';
 
 /** Whether the node's version is known to lie outside `macos.accept`. */
 export function isOutsideAccept(examination: Examination, node: ExaminedNode): boolean {
@@ -42,6 +46,13 @@ export function isTooOldForRdma(node: ExaminedNode): boolean {
   const macos = macosOf(node);
   return macos !== undefined && acceptsVersion(`<${firstMacosWithRdma}`, macos.version) === true;
 }
+
+/**
+ * Whether this Mac has the RDMA switch in System Settings: from macOS 27 on. On an older or unknown macOS only Recovery
+ * is certain. @see WWDC26; dev7a/rdmalink RDMASwitch.swift
+ */
+export const hasRdmaInSettings = ({ 'macos-version': macos }: Pick<Facts, 'macos-version'>): boolean =>
+  macos.kind === 'known' && compareVersions(macos.value.version, firstMacosWithRdmaInSettings) >= 0;
 
 /** The cabled nodes by version, for those whose version is known and not already outside `macos.accept`. */
 export function cabledNodesByVersion(examination: Examination): ReadonlyMap<string, readonly ExaminedNode[]> {

@@ -10,9 +10,9 @@ import { subjectNodes } from './subject.ts';
 
 /**
  * When a trouble is to be seen to. The order is that of the walk: what floods the network ends first, one visit to
- * Recovery per Mac, no cable before the bridges are gone, and whatever else there is when the cables are right.
+ * each Mac for RDMA, no cable before the bridges are gone, and whatever else there is when the cables are right.
  */
-export const stages = ['ring', 'recovery', 'unlock', 'bridges', 'cables', 'nodes', 'told'] as const;
+export const stages = ['ring', 'rdma-switch', 'unlock', 'bridges', 'cables', 'nodes', 'told'] as const;
 
 /** A part of the walk. */
 export type Stage = (typeof stages)[number];
@@ -44,7 +44,7 @@ export interface TroubleInput {
 
 function stageOf({ code, severity }: Diagnostic): Stage {
   if (code === 'bridge/loop') return 'ring';
-  if (code === 'rdma/disabled') return severity === 'notice' ? 'told' : 'recovery';
+  if (code === 'rdma/disabled') return severity === 'notice' ? 'told' : 'rdma-switch';
   if (code === 'ssh/locked-at-filevault') return 'unlock';
   if (severity === 'notice') return 'told';
   if (code.startsWith('bridge/')) return 'bridges';
@@ -58,7 +58,7 @@ const holds = ({ code, severity }: Diagnostic): boolean =>
   severity === 'error' && holding.includes(code.slice(0, code.indexOf('/')));
 
 /** Causes in a Mac as a whole that put the ports at the far ends of its cables down. */
-const darkening = ['rdma/no-thunderbolt-5', 'rdma/macos-too-old', 'rdma/disabled', 'rdma/no-device'];
+const darkening = ['rdma/no-thunderbolt-5', 'rdma/macos-too-old', 'rdma/disabled', 'rdma/restart-pending'];
 
 /** The ports of other nodes that are down because of this one; their owners are not to blame. */
 function darkenedBy(examination: Examination, finding: Diagnostic): readonly string[] {

@@ -1,6 +1,6 @@
-import type { RdmaDevice } from '../model/fact-values.ts';
 import { type Known, known } from '../model/known.ts';
 import type { Answer } from '../model/probe.ts';
+import type { RdmaDevice } from '../model/rdma-values.ts';
 import { garbled, readLines } from './read-answer.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { Gid, RdmaPort } from '../model/fact-values.ts';
 import { type Known, known, unknown } from '../model/known.ts';
 import type { Answer } from '../model/probe.ts';
+import type { Gid, RdmaPort } from '../model/rdma-values.ts';
 import { startingExit, startingWords } from '../script/node-scripts/rdma-ports.ts';
 import { ipv6Groups, mappedIpv4, wholeNumber } from './grammar.ts';
 import { garbled, readText } from './read-answer.ts';

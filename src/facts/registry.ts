@@ -35,6 +35,7 @@ import { rdmaDevices } from './rdma-devices.ts';
 import { rdmaPorts } from './rdma-ports.ts';
 import { rdmaStarts } from './rdma-starts.ts';
 import { rdmaState } from './rdma-state.ts';
+import { rdmaSwitch } from './rdma-switch.ts';
 import { rebootMark } from './reboot-mark.ts';
 import { remoteLogin } from './remote-login.ts';
 import { rollbacks } from './rollbacks.ts';
@@ -63,6 +64,7 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   'bridge-preferences': bridgePreferences,
   'network-services': networkServices,
   'rdma-state': rdmaState,
+  'rdma-switch': rdmaSwitch,
   'rdma-devices': rdmaDevices,
   'other-rdma-devices': otherRdmaDevices,
   'rdma-ports': rdmaPorts,

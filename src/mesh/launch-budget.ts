@@ -1,6 +1,6 @@
-import type { RdmaPort } from '../model/fact-values.ts';
 import { type Known, known, unknown } from '../model/known.ts';
 import type { Facts } from '../model/observation.ts';
+import type { RdmaPort } from '../model/rdma-values.ts';
 
 /**
  * How often ranks over RDMA may be started on a node in one boot session while nobody knows the limits of its devices:

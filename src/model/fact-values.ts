@@ -24,6 +24,7 @@ import type {
   Traces,
 } from './node-records.ts';
 import type { RankRecord, TreeKind } from './node-script.ts';
+import type { RdmaDevice, RdmaPort } from './rdma-values.ts';
 import type { ForeignDaemon, PanicReport } from './strange-records.ts';
 
 /** Another Mac seen at the far end of a cable. */
@@ -128,30 +129,6 @@ export interface NetworkService {
   readonly isEnabled: boolean;
 }
 
-/** One line of `ibv_devices`. */
-export interface RdmaDevice {
-  readonly name: string;
-  readonly guid: string;
-}
-
-/** One entry of a port's GID table. */
-export interface Gid {
-  readonly index: number;
-  readonly gid: string;
-  /** Set when the GID is an IPv4-mapped one (`::ffff:a.b.c.d`), which MLX needs. */
-  readonly ipv4?: string;
-}
-
-/** One RDMA device with its one port, as `ibv_devinfo -v` prints it. */
-export interface RdmaPort {
-  readonly device: string;
-  readonly state: 'active' | 'down' | 'other';
-  readonly gids: readonly Gid[];
-  /** Limits as this macOS reports them (26.x said 11, later 3): read, never hard-coded. */
-  readonly maxQueuePairs?: number;
-  readonly maxProtectionDomains?: number;
-}
-
 /** How a network service gets its IPv4 address, as the network preferences keep it over a reboot. */
 export interface ServiceAddress {
   readonly service: string;
@@ -246,6 +223,8 @@ export interface FactValues {
   readonly 'bridge-preferences': readonly BridgePreference[];
   readonly 'network-services': readonly NetworkService[];
   readonly 'rdma-state': 'enabled' | 'disabled';
+  /** As it will hold after the next restart. */
+  readonly 'rdma-switch': 'on' | 'off';
   readonly 'rdma-devices': readonly RdmaDevice[];
   /** Names of RDMA devices that belong to no receptacle. */
   readonly 'other-rdma-devices': readonly string[];

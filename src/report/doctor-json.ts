@@ -1,6 +1,6 @@
 import { type DiagnosticJson, diagnosticJson } from '../diagnostics/json.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
-import type { Recovery } from '../doctor/recovery.ts';
+import type { RdmaSwitches, RdmaVisits } from '../doctor/rdma-switch-steps.ts';
 import type { Stage, Trouble } from '../doctor/troubles.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeBudget } from '../resources/launch-budgets.ts';
@@ -33,7 +33,8 @@ export interface DoctorJson {
   readonly notAsked: readonly string[];
   /** In the order of the walk. */
   readonly troubles: readonly TroubleJson[];
-  readonly recovery?: Recovery;
+  readonly recovery?: RdmaVisits;
+  readonly systemSettings?: RdmaVisits;
   /** Starts over RDMA since boot, by node, where any can come. */
   readonly launches: Readonly<Record<string, LaunchesJson>>;
 }
@@ -43,7 +44,7 @@ export interface DoctorJsonInput {
   readonly desired: DesiredFleet;
   readonly observation: FleetObservation;
   readonly troubles: readonly Trouble[];
-  readonly recovery?: Recovery;
+  readonly switches: RdmaSwitches;
   readonly budgets: readonly NodeBudget[];
   readonly isSimulated: boolean;
 }
@@ -60,7 +61,7 @@ function troubleJson({ nodes }: FleetObservation, trouble: Trouble): TroubleJson
 
 /** The machine form of `doctor`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
 export function doctorJson(input: DoctorJsonInput): DoctorJson {
-  const { desired, observation, troubles, recovery, isSimulated } = input;
+  const { desired, observation, troubles, switches, isSimulated } = input;
   const isAsked = (name: string): boolean =>
     Object.hasOwn(observation.nodes, name) || Object.hasOwn(observation.failures, name);
   return {
@@ -69,7 +70,7 @@ export function doctorJson(input: DoctorJsonInput): DoctorJson {
     ...(isSimulated ? { simulated: true } : {}),
     notAsked: desired.nodes.map(({ name }) => name).filter((name) => !isAsked(name)),
     troubles: troubles.map((trouble) => troubleJson(observation, trouble)),
-    ...(recovery === undefined ? {} : { recovery }),
+    ...switches,
     launches: launchesJson(input.budgets),
   };
 }

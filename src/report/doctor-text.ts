@@ -3,7 +3,7 @@ import { escapeText } from '../diagnostics/escape.ts';
 import { isHandsWork } from '../diagnostics/hands-work.ts';
 import { countText } from '../diagnostics/severity.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
-import type { Recovery } from '../doctor/recovery.ts';
+import type { RdmaSwitches } from '../doctor/rdma-switch-steps.ts';
 import { type Stage, stages, type Trouble } from '../doctor/troubles.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeBudget } from '../resources/launch-budgets.ts';
@@ -22,8 +22,7 @@ export interface DoctorInput {
   readonly observation: FleetObservation;
   /** In the order of the walk, as `troublesOf` gives them. */
   readonly troubles: readonly Trouble[];
-  /** Absent when no Mac has to go to Recovery. */
-  readonly recovery?: Recovery;
+  readonly switches: RdmaSwitches;
   readonly budgets: readonly NodeBudget[];
   readonly isSimulated: boolean;
   /** Width of the page; 80 when it is 0, NaN or endless. */
@@ -35,7 +34,7 @@ export interface DoctorInput {
 
 const titles: Readonly<Record<Stage, string>> = {
   ring: 'At once: a ring of bridges',
-  recovery: 'Recovery: one visit to each Mac',
+  'rdma-switch': 'Switch RDMA on: one visit to each Mac',
   unlock: 'Locked Macs',
   bridges: 'Bridges, before any cable is touched',
   cables: 'Cables',
@@ -86,17 +85,27 @@ function blockOf(input: DoctorInput, merged: MergedFinding, page: Page): readonl
   ];
 }
 
-/** What to press in Recovery, numbered. */
-const pressLines = ({ recovery }: DoctorInput, page: Page): readonly string[] =>
-  (recovery?.steps ?? []).flatMap((step, index) => hangLines(`${indentOf(page)}${index + 1}  `, step, page));
+/** What to press where the switch is, numbered; with a title where the Macs differ. */
+function pressBlocks({ switches }: DoctorInput, page: Page): readonly (readonly string[])[] {
+  const { recovery, systemSettings } = switches;
+  const lists = [
+    { title: 'In Recovery', visits: recovery },
+    { title: 'In System Settings', visits: systemSettings },
+  ];
+  const areBoth = lists.every(({ visits }) => visits !== undefined);
+  return lists.map(({ title, visits }) => [
+    ...(areBoth ? [`${indentOf(page)}${title} (${(visits?.nodes ?? []).join(', ')}):`] : []),
+    ...(visits?.steps ?? []).flatMap((step, index) => hangLines(`${indentOf(page)}${index + 1}  `, step, page)),
+  ]);
+}
 
 function stageBlocks(input: DoctorInput, stage: Stage, page: Page): readonly (readonly string[])[] {
   const findings = input.troubles.filter((one) => one.stage === stage).map(({ finding }) => finding);
   if (findings.length === 0) return [];
   const merged = mergeFindings(findings);
   const blocks = merged.map((one) => blockOf(input, one, page));
-  const list = stage === 'recovery' ? pressLines(input, page) : [];
-  const [first = [], ...rest] = [...blocks, list].filter((lines) => lines.length > 0);
+  const lists = stage === 'rdma-switch' ? pressBlocks(input, page) : [];
+  const [first = [], ...rest] = [...blocks, ...lists].filter((lines) => lines.length > 0);
   const head = fitLines(titleOf(input, stage), page.columns).map((line) => page.paint('strong', line));
   return [[...head, ...first], ...rest];
 }

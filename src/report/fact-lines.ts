@@ -67,6 +67,7 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   'bridge-preferences': (bridges) => orNone(bridgePreferenceLines(bridges)),
   'network-services': (services) => orNone([serviceOrderItems(services)]),
   'rdma-state': (state) => [state],
+  'rdma-switch': (state) => [state],
   'rdma-devices': (devices) => orNone([devices.map(({ name }) => name)]),
   'rdma-ports': (ports) => orNone(rdmaPortLines(ports)),
   filevault: (state) => [state],

@@ -18,7 +18,7 @@ interface Word {
 const rdmaWords: Readonly<Record<NodeRdma, Word>> = {
   ready: { text: 'on' },
   disabled: { text: 'off', tone: 'warn' },
-  'no-device': { text: 'no device', tone: 'warn' },
+  'restart-pending': { text: 'restart', tone: 'warn' },
   'macos-too-old': { text: 'old macOS', tone: 'warn' },
   'no-thunderbolt-5': { text: 'never', tone: 'warn' },
   unknown: { text: '?', tone: 'warn' },

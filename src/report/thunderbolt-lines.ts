@@ -1,5 +1,6 @@
 import { speedText } from '../doctor/units.ts';
-import type { RdmaPort, ThunderboltPeer, ThunderboltReceptacle } from '../model/fact-values.ts';
+import type { ThunderboltPeer, ThunderboltReceptacle } from '../model/fact-values.ts';
+import type { RdmaPort } from '../model/rdma-values.ts';
 
 /** The first group of a domain UUID tells buses apart; the whole of it is in the JSON form. */
 const busText = (domainUuid: string): string => `bus ${domainUuid.split('-')[0] ?? ''}`;

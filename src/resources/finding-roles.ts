@@ -94,6 +94,7 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'rdma/no-thunderbolt-5': { blocks: 'rdma', when: 'rdma-needed' },
   'rdma/macos-too-old': { blocks: 'rdma', when: 'rdma-needed' },
   'rdma/disabled': { blocks: 'rdma', when: 'rdma-needed' },
+  'rdma/restart-pending': { blocks: 'rdma', when: 'rdma-needed' },
   'rdma/no-device': { blocks: 'rdma', when: 'rdma-needed' },
   'rdma/port-down': { blocks: 'rdma', when: 'rdma-needed' },
   'rdma/port-not-active': { blocks: 'rdma', when: 'rdma-needed' },

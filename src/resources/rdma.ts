@@ -9,8 +9,12 @@ function gaps({ desired, examination, targets }: View): readonly Gap[] {
   return examination.nodes
     .filter((node) => isTarget(node.name) && node.ends.length > 0 && needsRdma(desired, node.name))
     .filter((node) => nodeRdma(node) === 'unknown')
-    .map(({ name: node }) => ({ node, resource: 'rdma', text: 'whether RDMA is enabled' }));
+    .map(({ name: node, facts }) => ({
+      node,
+      resource: 'rdma',
+      text: facts['rdma-state'].kind === 'unknown' ? 'whether RDMA is enabled' : 'which RDMA devices there are',
+    }));
 }
 
-/** RDMA over Thunderbolt, where the file needs it. Only Recovery enables it, so that is always work for hands. */
+/** RDMA over Thunderbolt, where the file needs it. Only a person can enable it, so that is always a manual step. */
 export const rdma: Resource = verifyOnly({ kind: 'rdma', after: ['identity', 'macos'], gaps });

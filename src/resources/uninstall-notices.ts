@@ -69,7 +69,7 @@ function handsWords({ facts }: ObservedTarget): readonly string[] {
   const login = facts['automatic-login'];
   return [
     ...(rdma.kind === 'known' && rdma.value === 'enabled'
-      ? ['RDMA is enabled: in Recovery, in Terminal: rdma_ctl disable']
+      ? ['RDMA is enabled: in Recovery, in Terminal: rdma_ctl disable; from macOS 27 on in System Settings, too']
       : []),
     ...(filevault.kind === 'known' ? [`FileVault is ${filevault.value}: System Settings, Privacy & Security`] : []),
     ...(login.kind === 'known' && login.value.user !== undefined

@@ -69,7 +69,7 @@ export const jacclSignatures: readonly FailureSignature[] = [
     pattern: /Could not find device \S+ \(\d+ available\)/,
     meaning: 'An RDMA device of the matrix is not on this Mac: it was renamed, or RDMA is off.',
     action: 'apply',
-    cure: 'Start anew, since every start asks for the names again; with none available enable RDMA in Recovery.',
+    cure: 'Start anew, since every start asks for the names again; with none available RDMA is off.',
   },
   {
     id: 'device-shut',

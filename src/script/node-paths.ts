@@ -37,6 +37,7 @@ export const tool = {
   mv: nodePath('/bin/mv'),
   netstat: nodePath('/usr/sbin/netstat'),
   networksetup: nodePath('/usr/sbin/networksetup'),
+  nvram: nodePath('/usr/sbin/nvram'),
   plistBuddy: nodePath('/usr/libexec/PlistBuddy'),
   perl: nodePath('/usr/bin/perl'),
   plutil: nodePath('/usr/bin/plutil'),

@@ -22,8 +22,9 @@ function afterStart({ ailments, panics }: MacState, atEpochSeconds: number): Pic
 /** A Mac that has just started: a new boot session, and everything gone that only the running system had. */
 function freshlyBooted(mac: MacState, atEpochSeconds: number): MacState {
   const count = mac.bootSession.count + 1;
+  const { isRdmaWaiting: _, ...rest } = mac;
   return {
-    ...started(mac),
+    ...started(rest),
     bootSession: {
       uuid: seededUuid([mac.hardwareUuid, 'boot', count]),
       count,

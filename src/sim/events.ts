@@ -26,7 +26,7 @@ export type SimEvent =
   | { readonly kind: 'cables'; readonly cables: readonly Cable[] }
   /** Somebody moved one or two plugs. */
   | { readonly kind: 'hands'; readonly act: HandsAct }
-  /** Somebody enabled RDMA in Recovery. */
+  /** A person enabled RDMA in Recovery, or from macOS 27 on in System Settings. */
   | { readonly kind: 'enable-rdma'; readonly mac: string }
   /** A rank has sent much TCP through a cable. */
   | { readonly kind: 'tcp-load'; readonly mac: string }

@@ -5,11 +5,21 @@ import type { MacState } from './mac.ts';
 import { buildOf } from './macos-builds.ts';
 import { bridgeIn } from './network-preferences.ts';
 
-/** RDMA was never enabled in Recovery, or an update has switched it off. */
+/** RDMA was never enabled, or an update has switched it off. */
 export const rdmaDisabled: Fault = macFault(
   'RDMA is off in NVRAM: no devices here, no RDMA service seen next door',
   aimAtNode,
   (mac) => (mac.isRdmaEnabled ? { ...mac, isRdmaEnabled: false } : 'RDMA is switched off already'),
+);
+
+/** RDMA was switched on in System Settings, where the switch of macOS 27 is too, and the Mac has not restarted since. */
+export const rdmaWaiting: Fault = macFault(
+  'RDMA was switched on after the last start: no devices here until the Mac restarts',
+  aimAtNode,
+  (mac) =>
+    mac.isRdmaWaiting === true
+      ? 'its RDMA waits for a restart already'
+      : { ...mac, isRdmaEnabled: true, isRdmaWaiting: true },
 );
 
 /** Whether each layer of the bridge is there: interface, preferences, service. A service that is off is none. */
@@ -27,18 +37,19 @@ export const bridgeActive: Fault = shownBy(
   bridgeLayers,
 );
 
-/** The last macOS without RDMA over Thunderbolt. */
-const oldVersion = '26.1';
-
-/** A Mac that missed the updates. */
-export const macosOld: Fault = macFault(
-  `macOS ${oldVersion} is installed: it has neither rdma_ctl nor the ibv tools`,
-  aimAtNode,
-  (mac) =>
-    mac.macos.version === oldVersion
+/** A Mac with this macOS instead of its own. */
+const otherMacos = (summary: string, version: string): Fault =>
+  macFault(summary, aimAtNode, (mac) =>
+    mac.macos.version === version
       ? 'that is its version already'
-      : { ...mac, macos: { version: oldVersion, build: buildOf(oldVersion) } },
-);
+      : { ...mac, macos: { version, build: buildOf(version) } },
+  );
+
+/** A Mac that missed the updates: the last macOS without RDMA over Thunderbolt. */
+export const macosOld: Fault = otherMacos('macOS 26.1 is installed: it has neither rdma_ctl nor the ibv tools', '26.1');
+
+/** A Mac that has updated itself, or a new one beside older ones. */
+export const macosNew: Fault = otherMacos('macOS 27.2 is installed, newer than on the other Macs', '27.2');
 
 /** Somebody has reset the energy settings. */
 export const powerWrong: Fault = shownBy(

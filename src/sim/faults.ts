@@ -26,7 +26,7 @@ import {
 import { cable40g, cableMissing, cableSwapped, gidMissing } from './fault-cables.ts';
 import { daemonConflict, dhcpReset, internetSharing } from './fault-network.ts';
 import { crash, powerCut, tcpLoadPanic } from './fault-power.ts';
-import { bridgeActive, macosOld, powerWrong, rdmaDisabled } from './fault-settings.ts';
+import { bridgeActive, macosNew, macosOld, powerWrong, rdmaDisabled, rdmaWaiting } from './fault-settings.ts';
 import { cableDoubled, cableExtra, cableForeign, hubBetween, hubHidesPeer } from './fault-strange-cables.ts';
 import type { SimulatedFleet } from './fleet.ts';
 import { nearestWord } from './nearest-word.ts';
@@ -54,6 +54,7 @@ export const faults = {
   'idle-dead-port': idleDeadPort,
   'internet-sharing': internetSharing,
   'mac-replaced': macReplaced,
+  'macos-new': macosNew,
   'macos-old': macosOld,
   'no-full-disk-access': noFullDiskAccess,
   'no-return': noReturn,
@@ -63,6 +64,7 @@ export const faults = {
   'power-wrong': powerWrong,
   'rdma-disabled': rdmaDisabled,
   'rdma-hang': rdmaHang,
+  'rdma-waiting': rdmaWaiting,
   'remote-login-off': remoteLoginOff,
   'slow-shutdown': slowShutdown,
   'sudo-denied': sudoDenied,

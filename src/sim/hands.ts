@@ -5,6 +5,7 @@ import type { SimEvent } from './events.ts';
 import type { ActiveFault } from './faults.ts';
 import { macNamed, type SimulatedFleet } from './fleet.ts';
 import { append, type History, withoutFaults } from './history.ts';
+import { hasRdmaInSettings } from './macos-builds.ts';
 import type { PlistValue } from './plist.ts';
 
 /** What hands at the rack did. */
@@ -12,7 +13,7 @@ export interface HandsWork {
   readonly history: History;
   /** In sentences without a full stop; empty when there was nothing to do. */
   readonly done: readonly string[];
-  /** Macs that were started in Recovery and so have to start anew. */
+  /** Macs whose RDMA was enabled and that restart for it. */
   readonly visited: readonly string[];
 }
 
@@ -60,6 +61,10 @@ const changed = (
   return after.macs.filter((mac) => wrong.has(mac.name) && !isWrong(mac)).map(({ name }) => name);
 };
 
+/** Where this Mac has its RDMA switch. */
+const switchPlace = (fleet: SimulatedFleet, name: string): string =>
+  hasRdmaInSettings(macNamed(fleet, name)?.macos.version ?? '') ? 'System Settings' : 'Recovery';
+
 /** Whom the Mac of this name logs in by itself. */
 function loginOn(fleet: SimulatedFleet, name: string): PlistValue | undefined {
   const mac = macNamed(fleet, name);
@@ -67,8 +72,8 @@ function loginOn(fleet: SimulatedFleet, name: string): PlistValue | undefined {
 }
 
 /**
- * Does what a person at the rack can: plugs every cable in as declared, enables RDMA in Recovery, types the FileVault
- * password, chooses automatic login, switches Remote Login on. Pure; that a Mac restarts on the way is the caller's.
+ * Does what a person at the rack can: plugs every cable in as declared, enables RDMA where this macOS has its switch and
+ * restarts that Mac, types the FileVault password, chooses automatic login, switches Remote Login on. Pure; that a Mac restarts on the way is the caller's.
  */
 export function workOfHands(history: History, { cables, automaticLogins }: HandsWish): HandsWork {
   const before = history.fleet;
@@ -93,7 +98,7 @@ export function workOfHands(history: History, { cables, automaticLogins }: Hands
     history: after,
     done: [
       ...cableWork(before, after.fleet.cables),
-      ...visited.map((name) => `enabled RDMA on ${name} in Recovery, and started it again`),
+      ...visited.map((name) => `enabled RDMA on ${name} in ${switchPlace(before, name)}, and restarted it`),
       ...chosen.map((name) => `chose automatic login on ${name}: ${String(loginOn(after.fleet, name) ?? 'off')}`),
       ...unlocked.map((name) => `unlocked ${name} with its password`),
       ...shared.map((name) => `switched Remote Login of ${name} on in Sharing`),

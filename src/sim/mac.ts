@@ -112,8 +112,10 @@ export interface MacState {
   readonly ports: readonly PortState[];
   /** Where and how the office network reaches the Mac. */
   readonly lan: { readonly device: string; readonly address: string; readonly linkLocal: string };
-  /** What NVRAM says; whether devices exist also depends on hardware and macOS. */
+  /** The variable `rdma-enable` of NVRAM; whether devices exist also depends on hardware and macOS. */
   readonly isRdmaEnabled: boolean;
+  /** RDMA was switched on after the last start: no device before the next one. */
+  readonly isRdmaWaiting?: true;
   /** The file of network services and bridges, in the order of its keys. */
   readonly preferences: PlistDict;
   readonly live: LiveNetwork;

@@ -63,3 +63,6 @@ export function hasRdmaTools(version: string): boolean {
   const [major, minor] = numbersOf(version);
   return major > 26 || (major === 26 && minor >= 2);
 }
+
+/** Whether System Settings of this macOS has the RDMA switch: since 27 (WWDC26). */
+export const hasRdmaInSettings = (version: string): boolean => numbersOf(version)[0] >= 27;

@@ -5,11 +5,11 @@ import type { MacState, ReceptacleState } from './mac.ts';
 import { hasRdmaTools } from './macos-builds.ts';
 
 /**
- * Whether this Mac has RDMA devices and tells its neighbours so: enabled in NVRAM, Thunderbolt 5 hardware (a
+ * Whether this Mac has RDMA devices and tells its neighbours so: enabled in NVRAM before it started, Thunderbolt 5 (a
  * Thunderbolt 4 Mac says "enabled" and has no device for ever, mlx issue 3777) and macOS 26.2 or later.
  */
 export const isRdmaLive = (mac: MacState): boolean =>
-  mac.isRdmaEnabled && mac.model.thunderbolt === 5 && hasRdmaTools(mac.macos.version);
+  mac.isRdmaEnabled && mac.isRdmaWaiting !== true && mac.model.thunderbolt === 5 && hasRdmaTools(mac.macos.version);
 
 /** The receptacles that have an RDMA device: all or none. */
 export const rdmaReceptacles = (mac: MacState): readonly ReceptacleState[] => (isRdmaLive(mac) ? mac.receptacles : []);

@@ -53,6 +53,7 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
     what: '`replace`, then `apply`',
     tried: 'test/cli/replace.test.ts',
   },
+  'macos-new': { kind: 'person', target: 'studio-4', what: 'bring the other Macs to the same macOS' },
   'macos-old': { kind: 'person', target: 'studio-4', what: 'update macOS, or accept that version in the file' },
   'no-full-disk-access': {
     kind: 'verb',
@@ -85,6 +86,11 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
     kind: 'verb',
     what: '`status` shows the placement hung; `restart`, then `reboot`',
     tried: 'test/cli/demo.test.ts',
+  },
+  'rdma-waiting': {
+    kind: 'verb',
+    what: '`reboot` of that Mac',
+    tried: 'test/cli/macos-27.test.ts',
   },
   'remote-login-off': { kind: 'hands', target: 'studio-4' },
   'slow-shutdown': {

@@ -66,6 +66,10 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
     findings: ['error network/default-route-over-cable receptacle studio-1:2'],
   },
   'mac-replaced': { target: 'studio-2', findings: ['error ssh/host-key-changed node studio-2'] },
+  'macos-new': {
+    target: 'studio-4',
+    findings: ['error macos/versions-differ nodes studio-1, studio-2, studio-3, studio-4'],
+  },
   'macos-old': { target: 'studio-4', findings: ['error macos/outside-accept node studio-4'] },
   'power-cut': {
     target: 'studio-2',
@@ -75,6 +79,7 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   },
   'power-wrong': { target: 'studio-1', findings: ['error power/settings node studio-1'] },
   'rdma-disabled': { target: 'studio-3', findings: ['error rdma/disabled node studio-3'] },
+  'rdma-waiting': { target: 'studio-3', findings: ['error rdma/restart-pending node studio-3'] },
   'remote-login-off': { target: 'studio-2', findings: ['error ssh/refused node studio-2'] },
   'tcp-load-panic': { target: 'studio-1', findings: [] },
   'not-enrolled': { target: 'studio-2', findings: ['error ssh/authentication-failed node studio-2'] },

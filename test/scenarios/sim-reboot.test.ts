@@ -261,7 +261,7 @@ describe('the hands at a simulated rack', () => {
     const before = await bootSession(fleet, 'studio-3');
     const { done } = await fleet.hands();
     expect([...done].sort()).toEqual([
-      'enabled RDMA on studio-3 in Recovery, and started it again',
+      'enabled RDMA on studio-3 in Recovery, and restarted it',
       'plugged in studio-1:2 <-> studio-2:2',
       'plugged in studio-1:4 <-> studio-4:2',
       'plugged in studio-2:4 <-> studio-4:3',

@@ -1,4 +1,4 @@
-import { type Recovery, recoveryOf } from '../../doctor/recovery.ts';
+import { type RdmaSwitches, type RdmaVisits, rdmaSwitches } from '../../doctor/rdma-switch-steps.ts';
 import { troublesOf } from '../../doctor/troubles.ts';
 import { doctorJson } from '../../report/doctor-json.ts';
 import { doctorText } from '../../report/doctor-text.ts';
@@ -15,13 +15,18 @@ export const doctor: VerbBody = async (run) => {
   const look = await lookForFindings(run);
   const { names, desired, observation, budgets, isSimulated } = look;
   const troubles = troublesOf(look);
-  const list = recoveryOf(troubles);
-  const recovery = list === undefined ? {} : { recovery: isSimulated ? simulatedList(list) : list };
-  const shown = { desired, observation, troubles, ...recovery, budgets, isSimulated };
+  const found = rdmaSwitches(troubles, observation);
+  const switches = isSimulated ? simulatedSwitches(found) : found;
+  const shown = { desired, observation, troubles, switches, budgets, isSimulated };
   const { columns, hasUnicode: unicode, hasColor } = run.console;
   if (run.options.json) showJson(run.console, doctorJson(shown));
   else run.console.out(doctorText({ ...shown, columns, unicode, paint: paintFor(hasColor) }));
   return codeForNodes(names.map((name) => nodeVerdict(name, look)));
 };
 
-const simulatedList = ({ nodes, steps }: Recovery): Recovery => ({ nodes, steps: steps.map(simulatedText) });
+const simulatedVisits = ({ nodes, steps }: RdmaVisits): RdmaVisits => ({ nodes, steps: steps.map(simulatedText) });
+
+const simulatedSwitches = ({ recovery, systemSettings }: RdmaSwitches): RdmaSwitches => ({
+  ...(recovery === undefined ? {} : { recovery: simulatedVisits(recovery) }),
+  ...(systemSettings === undefined ? {} : { systemSettings: simulatedVisits(systemSettings) }),
+});

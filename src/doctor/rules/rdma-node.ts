@@ -3,9 +3,10 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { withCommands } from '../hint-lines.ts';
-import { firstMacosWithRdma, isOutsideAccept, macosOf } from '../macos.ts';
+import { firstMacosWithRdma, hasRdmaInSettings, isOutsideAccept, macosOf } from '../macos.ts';
 import { nodeRdma } from '../rdma-node.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
+import { settingsKeys } from '../rdma-switch-steps.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
@@ -44,13 +45,21 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
       return isOutsideAccept(examination, node) ? [] : [diagnose('rdma/macos-too-old', { ...about, detail })];
     }
     case 'disabled':
-      return [diagnose('rdma/disabled', { ...about, detail: 'RDMA over Thunderbolt is disabled.' })];
-    case 'no-device':
       return [
-        diagnose('rdma/no-device', {
+        diagnose('rdma/disabled', {
           ...about,
-          detail: 'RDMA is enabled, but the system shows no RDMA device at all.',
-          hint: withCommands(`Restart ${node.name}; if there is still no device, its hardware cannot do RDMA:`, [
+          detail: 'RDMA over Thunderbolt is disabled.',
+          ...(hasRdmaInSettings(node.facts)
+            ? { hint: `At the Mac: ${settingsKeys.open} ${settingsKeys.turn} ${settingsKeys.leave}` }
+            : {}),
+        }),
+      ];
+    case 'restart-pending':
+      return [
+        diagnose('rdma/restart-pending', {
+          ...about,
+          detail: 'RDMA is switched on, but there is no RDMA device yet: it takes effect when the Mac restarts.',
+          hint: withCommands(`Restart ${node.name}. If it then has no device either, its hardware cannot do RDMA:`, [
             `meshwright reboot ${node.name}`,
           ]),
         }),

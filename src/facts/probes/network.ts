@@ -74,6 +74,14 @@ export const rdmaCtl: Probe = {
   maxBytes: 4_096,
 };
 
+/** `nvram rdma-enable`: one variable of the firmware; no root. @see nvram(8) */
+export const rdmaVariable: Probe = {
+  name: 'rdma-variable',
+  ask: [tool.nvram, 'rdma-enable'],
+  deadlineMs: 5_000,
+  maxBytes: 4_096,
+};
+
 /** `ibv_devices`. @see Apple TN3205 */
 export const ibvDevices: Probe = {
   name: 'ibv-devices',

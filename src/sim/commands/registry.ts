@@ -9,6 +9,7 @@ import { ifconfig } from './ifconfig.ts';
 import { launchctl } from './launchctl.ts';
 import { mdutil } from './mdutil.ts';
 import { networksetup } from './networksetup.ts';
+import { nvram } from './nvram.ts';
 import { plistBuddy } from './plist-buddy.ts';
 import { plutil } from './plutil.ts';
 import { pmset } from './pmset.ts';
@@ -42,6 +43,7 @@ export const tools: readonly Tool[] = [
   launchctl,
   mdutil,
   networksetup,
+  nvram,
   plutil,
   pmset,
   powermetrics,

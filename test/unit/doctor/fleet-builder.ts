@@ -176,6 +176,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     'bridge-preferences': [],
     'network-services': [],
     'rdma-state': 'enabled',
+    'rdma-switch': 'on',
     'rdma-devices': [],
     'rdma-ports': [],
     filevault: 'off',

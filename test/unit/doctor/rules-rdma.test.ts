@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
-import type { FactValues, RdmaPort } from '../../../src/model/fact-values.ts';
+import type { FactValues } from '../../../src/model/fact-values.ts';
+import type { RdmaPort } from '../../../src/model/rdma-values.ts';
 import { desiredFleet, healthyFacts, links, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
@@ -21,6 +22,28 @@ describe('RDMA ladder', () => {
     const hardware = { model: 'Mac16,10', chip: 'Apple M4', memoryBytes: 2 ** 39 };
     expect(told(only({ hardware, 'rdma-devices': [] }))).toEqual(['error rdma/no-thunderbolt-5 node studio-3']);
     expect(told(only({ hardware, ...disabled }))).toEqual(['error rdma/no-thunderbolt-5 node studio-3']);
+  });
+
+  it('has three states on macOS 27: off, on and waiting for a restart, on with devices', () => {
+    const macos = { 'macos-version': { version: '27.0', build: '26A428' } } as const;
+    const accept = { macos: {} };
+    const found = (values: Partial<FactValues>, unknown: RackChanges['unknown'] = {}) =>
+      told({ ...only({ ...macos, ...values }), unknown }, accept).filter((one) => one.includes(' rdma/'));
+    expect(found({ ...disabled, 'rdma-switch': 'off' })).toEqual(['error rdma/disabled node studio-3']);
+    expect(found({ ...disabled, 'rdma-switch': 'on' })).toEqual(['error rdma/restart-pending node studio-3']);
+    expect(found({ 'rdma-devices': [], 'rdma-ports': [] })).toEqual(['error rdma/restart-pending node studio-3']);
+    expect(found({})).toEqual([]);
+    // The switch is a second source where rdma_ctl gives no answer; without either nothing is known.
+    const silent = { 'studio-3': { 'rdma-state': 'timed-out' } } as const;
+    expect(found({ 'rdma-devices': [], 'rdma-ports': [] }, silent)).toEqual([
+      'error rdma/restart-pending node studio-3',
+    ]);
+    const both = { 'studio-3': { 'rdma-state': 'timed-out', 'rdma-switch': 'timed-out' } } as const;
+    expect(found({ 'rdma-devices': [], 'rdma-ports': [] }, both)).toEqual([]);
+    const [hint] = hintsOf('rdma/disabled', only({ ...macos, ...disabled, 'rdma-switch': 'off' }), accept);
+    expect(hint).toBe(
+      'At the Mac: System Settings > Privacy & Security > Developer Tools. Switch RDMA over Thunderbolt on. Then Apple menu > Restart.',
+    );
   });
 
   it('says that a device of a Mac with Thunderbolt 4 comes from a modified driver', () => {
@@ -74,7 +97,7 @@ describe('RDMA ladder', () => {
   });
 
   it('tells enabled without any device from disabled', () => {
-    expect(told(only({ 'rdma-devices': [], 'rdma-ports': [] }))).toEqual(['error rdma/no-device node studio-3']);
+    expect(told(only({ 'rdma-devices': [], 'rdma-ports': [] }))).toEqual(['error rdma/restart-pending node studio-3']);
   });
 
   it('tells the receptacle whose device is missing', () => {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
-import { recoveryOf } from '../../../src/doctor/recovery.ts';
+import { rdmaSwitches } from '../../../src/doctor/rdma-switch-steps.ts';
 import { type Trouble, troublesOf } from '../../../src/doctor/troubles.ts';
-import type { FactValues, RdmaPort } from '../../../src/model/fact-values.ts';
+import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import type { RdmaPort } from '../../../src/model/rdma-values.ts';
 import {
   desiredFleet,
   healthyFacts,
@@ -48,7 +49,7 @@ describe('troubles', () => {
       },
       [chat],
     );
-    expect(found.map(short)).toEqual(['recovery rdma/disabled node studio-3']);
+    expect(found.map(short)).toEqual(['rdma-switch rdma/disabled node studio-3']);
     expect(found[0]?.hanging).toEqual(['RDMA ports at studio-1:3, studio-4:4', 'placement chat']);
   });
 
@@ -110,7 +111,7 @@ describe('troubles', () => {
     ]);
   });
 
-  it('stand in the order of the walk: Recovery, bridges, then cables', () => {
+  it('stand in the order of the walk: the RDMA switch, bridges, then cables', () => {
     const bridged: Partial<FactValues> = {
       'bridge-preferences': [{ name: 'bridge0', interfaces: ['en3', 'en4', 'en5'], auto: 'thunderbolt-bridge' }],
     };
@@ -122,24 +123,45 @@ describe('troubles', () => {
         'studio-1': { power: { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true } },
       },
     });
-    expect(found.map(({ stage }) => stage)).toEqual(['recovery', 'bridges', 'cables', 'nodes']);
+    expect(found.map(({ stage }) => stage)).toEqual(['rdma-switch', 'bridges', 'cables', 'nodes']);
   });
 });
 
-describe('the work list of Recovery', () => {
-  it('is one for all Macs, with what to press', () => {
-    const list = recoveryOf(troubles({ values: { 'studio-2': disabled, 'studio-4': disabled } }));
-    expect(list?.nodes).toEqual(['studio-2', 'studio-4']);
-    expect(list?.steps[0]).toBe('From here: meshwright shutdown studio-2 studio-4');
-    expect(list?.steps).toContain('Type: rdma_ctl enable');
+describe('the work list of the RDMA switch', () => {
+  const switches = (changes: RackChanges) => rdmaSwitches(troubles(changes), observedFleet(changes));
+  const on27 = { ...disabled, 'rdma-switch': 'off', 'macos-version': { version: '27.0', build: '26A428' } } as const;
+
+  it('is one visit to Recovery for all Macs before macOS 27, with what to press', () => {
+    const { recovery, systemSettings } = switches({ values: { 'studio-2': disabled, 'studio-4': disabled } });
+    expect(systemSettings).toBeUndefined();
+    expect(recovery?.nodes).toEqual(['studio-2', 'studio-4']);
+    expect(recovery?.steps[0]).toBe('From here: meshwright shutdown studio-2 studio-4');
+    expect(recovery?.steps).toContain('Type: rdma_ctl enable');
   });
 
-  it('is not there when nobody has to go, nor where nothing needs RDMA', () => {
-    expect(recoveryOf(troubles({ cables: meshOfFour.slice(1) }))).toBeUndefined();
+  it('is in System Settings from macOS 27 on, beside a visit to Recovery for the others', () => {
+    const { recovery, systemSettings } = switches({
+      values: { 'studio-2': on27, 'studio-3': on27, 'studio-4': disabled },
+    });
+    expect(recovery?.nodes).toEqual(['studio-4']);
+    expect(systemSettings?.nodes).toEqual(['studio-2', 'studio-3']);
+    expect(systemSettings?.steps.at(-1)).toBe(
+      'From here, when it is on everywhere: meshwright reboot studio-2 studio-3',
+    );
+  });
+
+  it('asks for Recovery where the macOS of a Mac is unknown', () => {
+    const unknown = { 'studio-2': { 'macos-version': 'timed-out' as const } };
+    expect(switches({ values: { 'studio-2': disabled }, unknown }).recovery?.nodes).toEqual(['studio-2']);
+  });
+
+  it('is empty where RDMA is on everywhere or nothing needs it', () => {
+    expect(switches({ cables: meshOfFour.slice(1) })).toEqual({});
     const desired = desiredFleet();
     const relaxed = { ...desired, thunderbolt: { ...desired.thunderbolt, rdma: 'auto' as const } };
     const observation = observedFleet({ values: { 'studio-2': disabled } });
     const findings = diagnoseFleet(relaxed, observation);
-    expect(recoveryOf(troublesOf({ desired: relaxed, observation, findings, placements: [] }))).toBeUndefined();
+    const found = troublesOf({ desired: relaxed, observation, findings, placements: [] });
+    expect(rdmaSwitches(found, observation)).toEqual({});
   });
 });

@@ -40,6 +40,7 @@ const outputs: readonly (readonly [string, string, string])[] = [
   ['usr/bin/mdutil', '-a -s', 'spotlight/on'],
   ['usr/sbin/netstat', '-rn -f inet', 'routes/m3ultra-default-via-peer'],
   ['usr/bin/rdma_ctl', 'status', 'rdma-state/m3ultra-enabled'],
+  ['usr/sbin/nvram', 'rdma-enable', 'rdma-switch/m3ultra-on'],
   ['usr/bin/ibv_devices', '', 'rdma-devices/m3ultra-six-ports'],
   ['usr/bin/ibv_devinfo', '-v', 'rdma-ports/m3ultra-en7-active'],
   ['usr/bin/fdesetup', 'status', 'filevault/macbook-on'],

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { isSpent, launchBudget } from '../../../src/mesh/launch-budget.ts';
-import type { FactName, FactValues, RdmaPort } from '../../../src/model/fact-values.ts';
+import type { FactName, FactValues } from '../../../src/model/fact-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
 import type { Facts } from '../../../src/model/observation.ts';
+import type { RdmaPort } from '../../../src/model/rdma-values.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
 
 const session = 'BOOT-studio-1';

@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
-import { recoveryOf } from '../../../src/doctor/recovery.ts';
+import { rdmaSwitches } from '../../../src/doctor/rdma-switch-steps.ts';
 import { troublesOf } from '../../../src/doctor/troubles.ts';
 import { doctorJson } from '../../../src/report/doctor-json.ts';
 import { doctorText } from '../../../src/report/doctor-text.ts';
@@ -28,12 +28,11 @@ function input(changes: RackChanges) {
   const desired = desiredFleet();
   const observation = observedFleet(changes);
   const troubles = troublesOf({ desired, observation, findings: diagnoseFleet(desired, observation), placements: [] });
-  const recovery = recoveryOf(troubles);
   return {
     desired,
     observation,
     troubles,
-    ...(recovery === undefined ? {} : { recovery }),
+    switches: rdmaSwitches(troubles, observation),
     budgets: [],
     isSimulated: true,
   };
@@ -90,7 +89,7 @@ describe('the doctor as JSON', () => {
     expect(recovery?.nodes).toEqual(['studio-2', 'studio-3']);
     expect(troubles[0]).toMatchObject({
       code: 'rdma/disabled',
-      stage: 'recovery',
+      stage: 'rdma-switch',
       evidence: [{ node: 'studio-2', fact: 'rdma-state', source: 'rdma_ctl status', says: ['disabled'] }],
     });
   });

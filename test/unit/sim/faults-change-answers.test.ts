@@ -173,6 +173,31 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
   'no-return': ['studio-1', {}],
   'power-cut': ['studio-1', {}],
   'power-wrong': ['studio-1', { 'studio-1': answers('pmset', '-g.out', '-g_custom.out') }],
+  'rdma-waiting': [
+    'studio-1',
+    {
+      'studio-1': [
+        '/usr/bin/ibv_devinfo',
+        ...gone(portStates(...allDevices)),
+        '+ /.sim/answers/ibv_devinfo/no-arguments.err',
+        '+ /.sim/answers/ibv_devinfo/-v.err',
+        ...answers('ibv_devices', 'no-arguments.out'),
+      ],
+      ...neighbours,
+    },
+  ],
+  'macos-new': [
+    'studio-1',
+    {
+      'studio-1': [
+        ...versions,
+        ...answers('uname', '-a.out', '-r.out', '-v.out'),
+        '/usr/sbin/sysctl',
+        // Newer ones report fewer queue pairs.
+        ...verbose(...allDevices),
+      ],
+    },
+  ],
   'rdma-disabled': [
     'studio-1',
     {
@@ -182,6 +207,9 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
         '+ /.sim/answers/ibv_devinfo/no-arguments.err',
         '+ /.sim/answers/ibv_devinfo/-v.err',
         ...answers('ibv_devices', 'no-arguments.out'),
+        '/usr/sbin/nvram',
+        ...gone(answers('nvram', 'rdma-enable.out')),
+        '+ /.sim/answers/nvram/rdma-enable.err',
         ...answers('rdma_ctl', 'status.out'),
       ],
       ...neighbours,
