@@ -6,6 +6,7 @@ import type { NodeName } from '../model/node.ts';
 import type { Word } from '../model/node-path.ts';
 import type { Examination, ExaminedNode } from './examination.ts';
 import { farEndOf } from './far-end.ts';
+import { isOptionalFact } from './optional-facts.ts';
 import { lostPorts } from './rdma-far.ts';
 import { type ReceptacleRdma, receptacleRdma } from './rdma-receptacle.ts';
 import { subjectNodes } from './subject.ts';
@@ -152,7 +153,7 @@ function unknownFacts(node: ExaminedNode): readonly Evidence[] {
   const names = Object.keys(node.facts).filter((key): key is FactName => key in node.facts);
   return names
     .toSorted()
-    .filter((name) => node.facts[name].kind === 'unknown')
+    .filter((name) => node.facts[name].kind === 'unknown' && !isOptionalFact(name))
     .map((name) => evidence(node.name, name, []));
 }
 

@@ -31,6 +31,7 @@ import { photosAnalysis } from './photos-analysis.ts';
 import { placements } from './placements.ts';
 import { power } from './power.ts';
 import { placementMembers, unaskedMembers } from './probes/ours.ts';
+import { softwareUpdateList } from './probes/system.ts';
 import { rdmaDevices } from './rdma-devices.ts';
 import { rdmaPorts } from './rdma-ports.ts';
 import { rdmaStarts } from './rdma-starts.ts';
@@ -44,6 +45,7 @@ import { screenSharing } from './screen-sharing.ts';
 import { searchPath } from './search-path.ts';
 import { serviceAddresses } from './service-addresses.ts';
 import { services } from './services.ts';
+import { softwareUpdates } from './software-updates.ts';
 import { spotlight } from './spotlight.ts';
 import { sudo } from './sudo.ts';
 import { thunderbolt } from './thunderbolt.ts';
@@ -83,6 +85,7 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   'reboot-mark': rebootMark,
   'foreign-daemons': foreignDaemons,
   'automatic-updates': automaticUpdates,
+  'software-updates': softwareUpdates,
   'automatic-login': automaticLogin,
   names,
   'screen-sharing': screenSharing,
@@ -113,6 +116,8 @@ export function allProbes(): readonly Probe[] {
   return [...new Set(factNames.flatMap((name) => registry[name].from))];
 }
 
-/** The same, but no endpoint is asked for a token: for looks between the phases of a start. */
+/** The same without requests to an endpoint and without a list of updates: for observations between the phases of a start. */
 export const quietProbes = (): readonly Probe[] =>
-  allProbes().map((probe) => (probe === placementMembers ? unaskedMembers : probe));
+  allProbes()
+    .filter((probe) => probe !== softwareUpdateList)
+    .map((probe) => (probe === placementMembers ? unaskedMembers : probe));

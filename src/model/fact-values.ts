@@ -2,7 +2,7 @@ import type { Digest } from './digest.ts';
 import type { DoormanSight } from './doorman.ts';
 import type { GoldenRecord } from './golden.ts';
 import type { LaunchdService } from './launchd-service.ts';
-import type { BootSession, DiskSpace, Hardware, Identity, MacosVersion } from './mac-itself.ts';
+import type { BootSession, DiskSpace, Hardware, Identity, MacosUpdate, MacosVersion } from './mac-itself.ts';
 import type {
   AutomaticLogin,
   ClockOffset,
@@ -59,10 +59,7 @@ export interface ThunderboltReceptacle {
   readonly domainUuid: string;
   /** As macOS prints it in `receptacle_id_key`; never computed from the bus number. */
   readonly receptacle: number;
-  /**
-   * `silent` when something is plugged in and macOS lists neither a Mac nor a device on it: who is there is not known,
-   * so `peers` and `devices` say nothing.
-   */
+  /** `silent`: macOS lists neither a Mac nor a device for the cable, so `peers` and `devices` prove nothing. */
   readonly state: 'connected' | 'silent' | 'empty';
   /** Speed of the cable in bits per second; absent while nothing is connected. */
   readonly linkBitsPerSecond?: number;
@@ -247,6 +244,8 @@ export interface FactValues {
   readonly 'foreign-daemons': readonly ForeignDaemon[];
   /** Whether macOS installs its own updates without being asked. */
   readonly 'automatic-updates': 'on' | 'off';
+  /** Updates of macOS alone, found by an earlier scan of the Mac. */
+  readonly 'software-updates': readonly MacosUpdate[];
   readonly 'automatic-login': AutomaticLogin;
   readonly names: MacNames;
   readonly 'screen-sharing': ScreenSharing;

@@ -9,6 +9,17 @@ export interface MacosVersion {
 /** `27.0` for `27`, as `softwareupdate` prints the first version of a year. */
 export const withMinor = (version: string): string => (version.includes('.') ? version : `${version}.0`);
 
+/** One update of macOS that a Mac offers to install. */
+export interface MacosUpdate {
+  /** As `softwareupdate --install` takes it: `macOS Tahoe 26.7-25G229`. */
+  readonly label: string;
+  /** As the tool prints it. Apple changes names between releases, so no decision depends on the title. */
+  readonly title: string;
+  readonly version: string;
+  /** Absent where the label does not end with a build. */
+  readonly build?: string;
+}
+
 /** What kind of Mac it is. `memoryBytes` is `hw.memsize` (512 GB = 2^39). */
 export interface Hardware {
   readonly model: string;

@@ -1,3 +1,4 @@
+import { updateText } from '../doctor/macos-offers.ts';
 import { reasonWords } from '../doctor/reason-words.ts';
 import { screenSharingWords } from '../doctor/screen-sharing-words.ts';
 import { diskText, durationText, memoryText } from '../doctor/units.ts';
@@ -99,6 +100,7 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
       ),
     ),
   'automatic-updates': (state) => [state],
+  'software-updates': (updates) => orNone([updates.map(updateText)]),
   'automatic-login': ({ user }) => [user === undefined ? 'nobody' : user],
   names: ({ computerName, localHostName, hostName }) => [
     [`computer ${computerName ?? 'not set'}`, `Bonjour ${localHostName ?? 'not set'}`, `host ${hostName ?? 'not set'}`],

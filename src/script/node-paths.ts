@@ -56,6 +56,7 @@ export const tool = {
   sleep: nodePath('/bin/sleep'),
   sntp: nodePath('/usr/bin/sntp'),
   socketfilterfw: nodePath('/usr/libexec/ApplicationFirewall/socketfilterfw'),
+  softwareupdate: nodePath('/usr/sbin/softwareupdate'),
   stat: nodePath('/usr/bin/stat'),
   sudo: nodePath('/usr/bin/sudo'),
   swVers: nodePath('/usr/bin/sw_vers'),

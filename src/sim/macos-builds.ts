@@ -66,3 +66,15 @@ export function hasRdmaTools(version: string): boolean {
 
 /** Whether System Settings of this macOS has the RDMA switch: since 27 (WWDC26). */
 export const hasRdmaInSettings = (version: string): boolean => numbersOf(version)[0] >= 27;
+
+/** Whether one version of macOS is newer than another. */
+export const isNewerMacos = (one: string, other: string): boolean => newerMacos(other, one) !== other;
+
+/** The newest version of a year in the table that is no beta: the build of a beta ends with a small letter. */
+export const newestRelease = (major: number): string | undefined =>
+  Object.keys(published)
+    .filter((version) => numbersOf(version)[0] === major && !/[a-z]$/.test(published[version] ?? ''))
+    .reduce<string | undefined>(
+      (newest, version) => (newest === undefined ? version : newerMacos(newest, version)),
+      undefined,
+    );

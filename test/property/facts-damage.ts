@@ -9,6 +9,7 @@ export const mayStopEarly: Partial<Readonly<Record<FactName, string>>> = {
   interfaces: 'ifconfig prints one interface after another and then ends, as an interface does after any of its lines',
   routes: 'netstat prints one route after another and then ends',
   'network-services': 'networksetup numbers its services and does not say how many there are',
+  'software-updates': 'softwareupdate prints one update after another, then exits without a closing line',
   'rdma-devices': 'ibv_devices prints no end, where ibv_devinfo could not be asked',
   'other-rdma-devices': 'ibv_devices prints no end, and no more than a notice hangs on devices of others',
   'rdma-ports': "the form of Apple's page leaves out the empty line that ends a device, where ibv_devices is not asked",

@@ -3,7 +3,9 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
 import type { MacosVersion } from '../../model/mac-itself.ts';
+import type { ExaminedNode } from '../examination.ts';
 import { compareVersions, isOutsideAccept, macosOf, noWayBack, versionText } from '../macos.ts';
+import { offersHint, updatePane } from '../macos-offers.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
@@ -12,12 +14,14 @@ function isPast({ version: wish, accept = '' }: DesiredFleet['macos'], { version
   return wish === undefined ? isAboveRange(accept, version) === true : compareVersions(version, wish) > 0;
 }
 
-function hint(wanted: DesiredFleet['macos'], name: string, macos: MacosVersion): string {
+function hint(wanted: DesiredFleet['macos'], node: ExaminedNode, macos: MacosVersion): string {
   if (isPast(wanted, macos)) {
     return `Take ${macos.version} into macos.version and macos.accept of the file; ${noWayBack}.`;
   }
   const target = wanted.version ?? 'a version in that range';
-  return `Bring macOS on ${name} to ${target} (System Settings > General > Software Update), or widen macos.accept.`;
+  const offers = offersHint([node], wanted);
+  const where = offers.includes(updatePane) ? '' : ` (${updatePane})`;
+  return `Bring macOS on ${node.name} to ${target}${where}, or widen macos.accept.${offers}`;
 }
 
 /** macOS versions outside `macos.accept`. */
@@ -32,7 +36,7 @@ export const macosAccept: Rule = (examination) => {
       diagnose('macos/outside-accept', {
         subject: nodeSubject(node.name),
         detail: `macOS ${versionText(macos)} is outside of what the file accepts (${wanted.accept ?? ''}).`,
-        hint: escapeText(hint(wanted, node.name, macos)),
+        hint: escapeText(hint(wanted, node, macos)),
       }),
     ];
   });

@@ -1,7 +1,9 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import type { ExaminedNode } from '../examination.ts';
 import { cabledNodesByVersion, compareVersions, macosOf, noWayBack } from '../macos.ts';
+import { offersHint } from '../macos-offers.ts';
 import type { Rule } from '../rule.ts';
 import { nodesSubject } from '../subject.ts';
 
@@ -23,14 +25,22 @@ function rank(wish: string | undefined): (a: Group, b: Group) => number {
 }
 
 /** macOS only goes forward, so the newest version that is there is the oldest that all can have. */
-function hint(wish: string | undefined, groups: readonly Group[]): string {
+function hint(wanted: DesiredFleet['macos'], groups: readonly Group[]): string {
+  const { version: wish } = wanted;
   const [newest] = groups.toSorted((a, b) => compareVersions(b.version, a.version) || (a.text < b.text ? 1 : -1));
+  const offersOf = (version: string): string =>
+    offersHint(
+      groups.flatMap(({ nodes }) => nodes),
+      { ...wanted, version },
+    );
   const isPast = wish !== undefined && newest !== undefined && compareVersions(newest.version, wish) > 0;
   if (isPast) {
     const names = newest.nodes.map(({ name }) => name).join(', ');
-    return `Write ${newest.version} as macos.version into the file (and into macos.accept), then bring all cabled nodes to ${newest.version}: ${names} cannot simply return to ${wish}, ${noWayBack}.`;
+    return `Write ${newest.version} as macos.version into the file (and into macos.accept), then bring all cabled nodes to ${newest.version}: ${names} cannot simply return to ${wish}, ${noWayBack}.${offersOf(newest.version)}`;
   }
-  return `Bring all cabled nodes to ${wish ?? newest?.text ?? 'one version'}, with the same background security improvements.`;
+  const target = wish ?? newest?.version;
+  const offers = target === undefined ? '' : offersOf(target);
+  return `Bring all cabled nodes to ${wish ?? newest?.text ?? 'one version'}, with the same background security improvements.${offers}`;
 }
 
 const namesOf = ({ nodes }: Group): readonly string[] => nodes.map(({ name }) => name);
@@ -56,7 +66,7 @@ export const macosVersions: Rule = (examination) => {
     diagnose('macos/versions-differ', {
       subject: nodesSubject(groups.slice(1).flatMap(namesOf).toSorted()),
       detail: `Cabled nodes run different macOS versions: ${told.join('; ')}. RDMA peers may not see each other.`,
-      hint: escapeText(hint(wish, groups)),
+      hint: escapeText(hint(examination.desired.macos, groups)),
     }),
   ];
 };

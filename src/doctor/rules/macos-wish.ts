@@ -3,6 +3,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { groupBy } from '../group-by.ts';
 import { cabledNodesByVersion, compareVersions, isOutsideAccept, macosOf, noWayBack } from '../macos.ts';
+import { offersHint } from '../macos-offers.ts';
 import type { Rule } from '../rule.ts';
 import { nodesSubject } from '../subject.ts';
 
@@ -23,10 +24,11 @@ export const macosWish: Rule = (examination) => {
     diagnose('macos/not-the-wish', {
       subject: nodesSubject(nodes.map((node) => node.name)),
       detail: `macOS ${version} is usable; the file wishes for ${wish}.`,
-      hint:
+      hint: escapeText(
         compareVersions(version, wish) > 0
-          ? escapeText(`Write ${version} as macos.version into the file; ${noWayBack}.`)
-          : `Bring macOS to ${wish} when it suits you, on all cabled nodes together.`,
+          ? `Write ${version} as macos.version into the file; ${noWayBack}.`
+          : `Bring macOS to ${wish} when it suits you, on all cabled nodes together.${offersHint(nodes, examination.desired.macos)}`,
+      ),
     }),
   );
 };

@@ -5,6 +5,7 @@ import type { ExaminedNode } from '../examination.ts';
 import { groupBy } from '../group-by.ts';
 import { withCommands } from '../hint-lines.ts';
 import { isTooOldForRdma } from '../macos.ts';
+import { isOptionalFact } from '../optional-facts.ts';
 import { reasonWords } from '../reason-words.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
@@ -28,7 +29,7 @@ function unknownFacts(node: ExaminedNode, hasFailed: boolean): readonly UnknownF
   const names = Object.keys(node.facts).filter((key): key is FactName => key in node.facts);
   return names.toSorted().flatMap((name) => {
     const fact = node.facts[name];
-    return fact.kind === 'unknown' && !isExplained(node, name, fact.reason, hasFailed)
+    return fact.kind === 'unknown' && !isOptionalFact(name) && !isExplained(node, name, fact.reason, hasFailed)
       ? [{ name, reason: fact.reason }]
       : [];
   });

@@ -6,6 +6,17 @@ import { nodeSettingsScript } from '../../script/node-scripts/node-settings.ts';
 export const swVers: Probe = { name: 'sw-vers', ask: [tool.swVers], deadlineMs: 5_000, maxBytes: 4_096 };
 
 /**
+ * `softwareupdate --list --no-scan` lists the updates that an earlier scan found, so the Mac contacts no server.
+ * @see softwareupdate(8)
+ */
+export const softwareUpdateList: Probe = {
+  name: 'software-updates',
+  ask: [tool.softwareupdate, '--list', '--no-scan'],
+  deadlineMs: 5_000,
+  maxBytes: 32_768,
+};
+
+/**
  * One `sysctl` for all its values. A name that this macOS does not know costs only itself: the tool names it on
  * stderr, prints the others and ends with 1.
  */

@@ -20,6 +20,7 @@ import { scutil } from './scutil.ts';
 import { shutdown } from './shutdown.ts';
 import { sntp } from './sntp.ts';
 import { socketfilterfw } from './socketfilterfw.ts';
+import { softwareUpdate } from './software-update.ts';
 import type { Source } from './source.ts';
 import { swVers } from './sw-vers.ts';
 import { sysctl } from './sysctl.ts';
@@ -53,6 +54,7 @@ export const tools: readonly Tool[] = [
   shutdown,
   sntp,
   socketfilterfw,
+  softwareUpdate,
   swVers,
   sysctl,
   systemProfiler,

@@ -194,6 +194,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     'reboot-mark': [],
     'foreign-daemons': [],
     'automatic-updates': 'off',
+    'software-updates': [],
     'automatic-login': {},
     names: { computerName: name, localHostName: name, hostName: name },
     'screen-sharing': { isLoaded: false, isLoadedAtBoot: false },

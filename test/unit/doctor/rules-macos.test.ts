@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
+import type { MacosUpdate } from '../../../src/model/mac-itself.ts';
 import type { RackChanges } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
@@ -85,5 +87,106 @@ describe('macOS', () => {
     expect(told({ unknown: { 'studio-3': { 'macos-version': 'garbled' } } })).toEqual([
       'warning fact/unknown node studio-3',
     ]);
+  });
+});
+
+describe('hints about updates of macOS', () => {
+  const pane = 'System Settings > General > Software Update';
+  const update = (version: string, build: string): MacosUpdate => ({
+    label: `macOS ${version}-${build}`,
+    title: `macOS ${version}`,
+    version,
+    build,
+  });
+  const tahoe = update('26.7', '25G229');
+  const golden = update('27.0', '26A428');
+  const mac = (version: string, offers: readonly MacosUpdate[]): Partial<FactValues> => ({
+    'macos-version': { version, build: '25X1' },
+    'software-updates': offers,
+  });
+  const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+  const all = (values: Partial<FactValues>): RackChanges => ({
+    values: Object.fromEntries(names.map((name) => [name, values])),
+  });
+  const outside = (offers: readonly MacosUpdate[], wanted: DesiredFleet['macos']): string | undefined =>
+    hintsOf('macos/outside-accept', only(mac('26.3', offers)), { macos: wanted }).find((hint) =>
+      hint.includes('on studio-3 to'),
+    );
+
+  it('name the offered update that the file wants', () => {
+    expect(outside([tahoe, golden], { version: '26.7', accept: '>=26.4 <28' })).toBe(
+      `Bring macOS on studio-3 to 26.7, or widen macos.accept. studio-3 offers it: macOS 26.7 (25G229), in ${pane}.`,
+    );
+    expect(outside([tahoe, golden], { accept: '>=26.4 <28' })).toBe(
+      'Bring macOS on studio-3 to a version in that range, or widen macos.accept. ' +
+        `studio-3 offers one: macOS 27.0 (26A428), in ${pane}.`,
+    );
+  });
+
+  it('compare versions as numbers, whatever the update is called', () => {
+    const { build: _, ...named } = { ...golden, label: 'macOS Golden Gate', title: 'macOS Golden Gate' };
+    expect(outside([named], { version: '27', accept: '>=27' })).toContain(' studio-3 offers it: macOS 27.0, in ');
+  });
+
+  it('say that a Mac offers only versions that the file does not want', () => {
+    const wanted = { version: '26.5', accept: '>=26.4 <26.6' };
+    expect(outside([golden], wanted)).toBe(
+      `Bring macOS on studio-3 to 26.5 (${pane}), or widen macos.accept. ` +
+        'studio-3 offers only macOS 27.0 (26A428), which the file does not accept.',
+    );
+    expect(outside([tahoe, golden], wanted)).toContain(
+      ' studio-3 offers only macOS 26.7 (25G229) and macOS 27.0 (26A428), which the file does not accept.',
+    );
+    expect(outside([tahoe, golden], { version: '26.5', accept: '>=26.4 <27' })).toContain(
+      ' studio-3 offers only macOS 26.7 (25G229) and macOS 27.0 (26A428), not 26.5.',
+    );
+  });
+
+  it('stay as they are where no newer macOS is known to be offered', () => {
+    const text = `Bring macOS on studio-3 to 26.5 (${pane}), or widen macos.accept.`;
+    const wanted = { version: '26.5', accept: '>=26.4 <26.6' };
+    const unseen = { ...only(mac('26.3', [])), unknown: { 'studio-3': { 'software-updates': 'garbled' } } } as const;
+    expect(outside([], wanted)).toBe(text);
+    expect(outside([update('26.3', '25X9'), update('26.2', '25C56')], wanted)).toBe(text);
+    expect(hintsOf('macos/outside-accept', unseen, { macos: wanted })).toEqual([text]);
+  });
+
+  it('name each Mac that offers the macOS of the file, and no Mac that has it', () => {
+    const [first, ...others] = names;
+    const wanted = { version: '26.7', accept: '>=26.4 <28' };
+    expect(hintsOf('macos/not-the-wish', all(mac('26.5', [tahoe, golden])), { macos: wanted })).toEqual([
+      'Bring macOS to 26.7 when it suits you, on all cabled nodes together. ' +
+        `studio-1, studio-2, studio-3, studio-4 offer it: macOS 26.7 (25G229), in ${pane}.`,
+    ]);
+    const values = Object.fromEntries([
+      [first, mac('26.7', [golden])],
+      ...others.map((name) => [name, mac('26.5', name === 'studio-2' ? [tahoe, golden] : [golden])]),
+    ]);
+    expect(hintsOf('macos/versions-differ', { values }, { macos: wanted })).toEqual([
+      'Bring all cabled nodes to 26.7, with the same background security improvements. ' +
+        `studio-2 offers it: macOS 26.7 (25G229), in ${pane}. ` +
+        'studio-3, studio-4 offer only macOS 27.0 (26A428), not 26.7.',
+    ]);
+  });
+
+  it('name what the older Macs offer where the newest one sets the pace', () => {
+    const values = { 'studio-3': mac('26.7', [golden]), 'studio-1': mac('26.5', [tahoe]) };
+    const [hint] = hintsOf('macos/versions-differ', { values }, { macos: { version: '26.5' } });
+    expect(hint).toMatch(/erasing the Mac .*\. studio-1 offers it: macOS 26\.7 \(25G229\), in /);
+    expect(hintsOf('macos/versions-differ', { values }, { macos: {} })[0]).toMatch(
+      /\. studio-1 offers it: macOS 26\.7 /,
+    );
+  });
+
+  it('never suggest a macOS that is older than the installed one', () => {
+    expect(hintsOf('macos/not-the-wish', all(mac('26.7', [golden])), { macos: { version: '26.5' } })).toEqual([
+      expect.not.stringContaining('offer'),
+    ]);
+  });
+
+  it('need no finding of their own where the updates are unknown', () => {
+    for (const reason of ['garbled', 'tool-missing', 'timed-out'] as const) {
+      expect(told({ unknown: { 'studio-3': { 'software-updates': reason } } })).toEqual([]);
+    }
   });
 });

@@ -102,9 +102,8 @@ describe('RDMA ladder', () => {
 
   it('tells the receptacle whose device is missing', () => {
     const devices = healthy['rdma-devices'].filter(({ name }) => name !== 'rdma_en4');
-    expect(findingsOf(only({ 'rdma-devices': devices })).map((one) => one.detail)).toEqual([
-      'Receptacle 3 (en4): no RDMA device, although RDMA is enabled.',
-    ]);
+    const found = findingsOf(only({ 'rdma-devices': devices })).map(({ code, detail }) => [code, detail]);
+    expect(found).toEqual([['rdma/no-device', 'Receptacle 3 (en4): no RDMA device, although RDMA is enabled.']]);
   });
 
   it('tells a port that is down although both ends are enabled', () => {

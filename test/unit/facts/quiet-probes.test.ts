@@ -16,8 +16,9 @@ const answer = (probe: string, stdout: string): Answer => ({
 });
 
 describe('a quiet look', () => {
-  it('runs every probe of an observation, in its order', () => {
-    expect(quietProbes().map(({ name }) => name)).toEqual(allProbes().map(({ name }) => name));
+  it('runs every probe of an observation but the list of updates, in its order', () => {
+    const others = allProbes().filter(({ name }) => name !== 'software-updates');
+    expect(quietProbes().map(({ name }) => name)).toEqual(others.map(({ name }) => name));
   });
 
   it('asks no endpoint for a token, and an observation does', () => {

@@ -43,6 +43,7 @@ const outputs: readonly (readonly [string, string, string])[] = [
   ['usr/sbin/nvram', 'rdma-enable', 'rdma-switch/m3ultra-on'],
   ['usr/bin/ibv_devices', '', 'rdma-devices/m3ultra-six-ports'],
   ['usr/bin/ibv_devinfo', '-v', 'rdma-ports/m3ultra-en7-active'],
+  ['usr/sbin/softwareupdate', '--list --no-scan', 'software-updates/safari-tahoe-and-27'],
   ['usr/bin/fdesetup', 'status', 'filevault/macbook-on'],
   ['usr/bin/pmset', '-g custom', 'power/studio'],
   ['bin/df', '-k *', 'disk-space/m3ultra-8tb'],

@@ -105,6 +105,10 @@ const changes: RackChanges = {
       },
       traces: { hasFolder: true, trees: 'models', hasSudoers: true, hasKey: true },
       'macos-version': { version: '26.3.1', extra: '(a)', build: '25D771280a' },
+      'software-updates': [
+        { label: 'macOS Tahoe 26.7-25G229', title: 'macOS Tahoe 26.7', version: '26.7', build: '25G229' },
+        { label: 'macOS 27', title: 'macOS 27', version: '27.0' },
+      ],
       clock: { offsetMs: -4_200, uncertaintyMs: 35 },
     },
   },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { appleJson } from '../../../src/sim/apple-json.ts';
 import { captured, layout, wordLines } from './captures.ts';
 import { pair } from './pair.ts';
-import { answer, broken } from './rack.ts';
+import { answer, broken, desiredRack, fleetOf } from './rack.ts';
 
 const studioAndLaptop = pair({ models: ['Mac15,14', 'Mac17,7'], ends: [2, 1] });
 const lastReceptacle = pair({ models: ['Mac15,14', 'Mac15,14'], ends: [6, 6] });
@@ -185,6 +185,26 @@ describe('the other simulated tools', () => {
   it('print versions with the tabs of the capture', () => {
     const numbers = (text: string): string => text.replaceAll(/[0-9][0-9A-Z.]+/g, 'N');
     expect(numbers(answer(locked, 'one', 'sw_vers/no-arguments.out'))).toBe(numbers(captured('sw_vers.macos27.txt')));
+  });
+
+  it('list Safari, the update of macOS 26 and macOS 27 byte for byte as captured', () => {
+    expect(answer(studioAndLaptop, 'one', 'softwareupdate/--list_--no-scan.out')).toBe(
+      captured('softwareupdate-list.macos26.6.safari-tahoe-and-27.txt'),
+    );
+  });
+
+  it.each([
+    ['26.7', ['Safari27.0TahoeAuto-27.0', 'macOS 27-26A428']],
+    ['27.0', ['Safari27.0TahoeAuto-27.0', 'macOS 27.0.1-26A434']],
+    ['27.0.1', []],
+    ['27.2', []],
+  ])('offer macOS %s only newer releases', (version, labels) => {
+    const fleet = fleetOf({ ...desiredRack, macos: { version } });
+    const name = 'softwareupdate/--list_--no-scan';
+    const text = answer(fleet, 'studio-1', `${name}.out`);
+    expect([...text.matchAll(/^\* Label: (.*)$/gm)].map(([, label]) => label)).toEqual(labels);
+    const nothing = labels.length === 0 ? 'No new software available.\n' : '';
+    expect(answer(fleet, 'studio-1', `${name}.err`)).toBe(nothing);
   });
 
   it('print the power settings of a laptop as captured, apart from what the file wants', () => {

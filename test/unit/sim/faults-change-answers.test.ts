@@ -193,6 +193,10 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
         ...versions,
         ...answers('uname', '-a.out', '-r.out', '-v.out'),
         '/usr/sbin/sysctl',
+        // There is nothing newer to offer.
+        '/usr/sbin/softwareupdate',
+        ...answers('softwareupdate', '--list_--no-scan.out'),
+        '+ /.sim/answers/softwareupdate/--list_--no-scan.err',
         // Newer ones report fewer queue pairs.
         ...verbose(...allDevices),
       ],

@@ -1,0 +1,53 @@
+import { acceptsVersion } from '../desired/version-range.ts';
+import type { DesiredFleet } from '../model/desired.ts';
+import type { MacosUpdate } from '../model/mac-itself.ts';
+import type { ExaminedNode } from './examination.ts';
+import { groupBy } from './group-by.ts';
+import { compareVersions } from './macos.ts';
+
+/** Where a person installs an update of macOS. */
+export const updatePane = 'System Settings > General > Software Update';
+
+/** `macOS 26.7 (25G229)`. Titles are left out, because Apple has several for one system. */
+export const updateText = ({ version, build }: MacosUpdate): string =>
+  `macOS ${version}${build === undefined ? '' : ` (${build})`}`;
+
+/**
+ * Sentences about the updates that these Macs offer, each with a blank before it. Macs without a newer macOS to offer
+ * and Macs that already have the wanted version are left out.
+ */
+export function offersHint(nodes: readonly ExaminedNode[], wanted: DesiredFleet['macos']): string {
+  const groups = [...groupBy(nodes, (node) => offerText(node, wanted))];
+  return groups
+    .map(([offer, those]) => ` ${those.map(({ name }) => name).join(', ')} ${verb(those)} ${offer}.`)
+    .join('');
+}
+
+const verb = (nodes: readonly ExaminedNode[]): string => (nodes.length === 1 ? 'offers' : 'offer');
+
+/** The newest update that the file wants, else all newer ones and why they do not help. */
+function offerText(node: ExaminedNode, wanted: DesiredFleet['macos']): string | undefined {
+  const offers = newerUpdates(node, wanted);
+  if (offers.length === 0) return undefined;
+  const accepted = offers.filter(({ version }) => isAccepted(wanted, version));
+  const [best] = accepted
+    .filter(({ version }) => wanted.version === undefined || compareVersions(version, wanted.version) === 0)
+    .toSorted((a, b) => compareVersions(b.version, a.version));
+  if (best !== undefined) {
+    return `${wanted.version === undefined ? 'one' : 'it'}: ${updateText(best)}, in ${updatePane}`;
+  }
+  const only = `only ${offers.map(updateText).join(' and ')}`;
+  return accepted.length === 0 ? `${only}, which the file does not accept` : `${only}, not ${wanted.version}`;
+}
+
+/** None for a Mac that has the wanted version already, or whose version or updates are unknown. */
+function newerUpdates({ facts }: ExaminedNode, { version: wish }: DesiredFleet['macos']): readonly MacosUpdate[] {
+  const { 'macos-version': macos, 'software-updates': offers } = facts;
+  if (macos.kind === 'unknown' || offers.kind === 'unknown') return [];
+  const { version: installed } = macos.value;
+  if (wish !== undefined && compareVersions(installed, wish) >= 0) return [];
+  return offers.value.filter(({ version }) => compareVersions(version, installed) > 0);
+}
+
+const isAccepted = ({ accept }: DesiredFleet['macos'], version: string): boolean =>
+  accept === undefined || acceptsVersion(accept, version) === true;
