@@ -16,6 +16,13 @@ export const networkCodes = {
       'The network service of the receptacle is on DHCP, as macOS sets it up and sometimes again. Nobody answers on a cable, so the Mac gives itself an address, minutes after a start and another one after each break of the link; the GID of RDMA goes with it (works for days, then errno 22).',
     hint: 'Give it a fixed address with meshwright apply.',
   },
+  'address/ipv4-off': {
+    severity: 'error',
+    summary: 'IPv4 is switched off on a cable: this Mac is prepared for RDMA over IPv6 only.',
+    cause:
+      'RDMALink sets the network services of the receptacles so, with IPv6 link-local addresses alone. The jaccl of MLX needs the IPv4-mapped GID, which a receptacle without an IPv4 address does not have.',
+    hint: 'Give the cables fixed addresses with meshwright apply (thunderbolt.addressing in the file).',
+  },
   'network/default-route-over-cable': {
     severity: 'error',
     summary: 'A Thunderbolt cable has a default route.',

@@ -50,6 +50,7 @@ const factsByArea: Readonly<Record<string, readonly FactName[]>> = {
 const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'address/pool-overlap': ['interfaces', 'routes'],
   'address/by-dhcp': ['service-addresses', 'interfaces'],
+  'address/ipv4-off': ['service-addresses', 'interfaces'],
   'sharing/remote-login-off': ['remote-login'],
   'macos/panicked': ['panic-reports', 'boot-session'],
   'network/suspected-tcp-panic': ['panic-reports', 'boot-session', 'placements'],

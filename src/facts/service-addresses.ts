@@ -72,8 +72,12 @@ function onlyNameOf(device: string, order: readonly NetworkService[]): string | 
   return names.length === 1 ? names[0] : undefined;
 }
 
-/** A service that is switched off for IPv4 has no method; one with several addresses was not set by us. */
+/**
+ * IPv4 that is switched off has `__INACTIVE__` beside the method that it had (configd, SCNetworkProtocolSetEnabled); a
+ * service with several addresses was not set by us.
+ */
 function settingsOf(ipv4: JsonObject): Pick<ServiceAddress, 'method' | 'address' | 'router'> | undefined {
+  if (ipv4['__INACTIVE__'] === 1) return { method: 'off' };
   const method = Object.hasOwn(ipv4, 'ConfigMethod') ? textOf(ipv4, 'ConfigMethod') : 'none';
   if (method === undefined) return undefined;
   if (method !== 'Manual') return { method: method === 'DHCP' ? 'dhcp' : 'other' };

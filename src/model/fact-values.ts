@@ -130,7 +130,8 @@ export interface NetworkService {
 export interface ServiceAddress {
   readonly service: string;
   readonly device: string;
-  readonly method: 'dhcp' | 'manual' | 'other';
+  /** `off`: IPv4 is switched off. */
+  readonly method: 'dhcp' | 'manual' | 'off' | 'other';
   /** For `manual`. */
   readonly address?: Ipv4Address;
   /** For `manual`, where it has one: the IPv4 address of the way to everybody else. */

@@ -50,7 +50,7 @@ export const serviceOrderItems = (services: readonly NetworkService[]): readonly
 /** How each network service gets its address, each with its device. */
 export const serviceAddressItems = (addresses: readonly ServiceAddress[]): readonly string[] =>
   addresses.map(({ service, device, method, address, router }) => {
-    const words = { dhcp: 'by DHCP', manual: 'fixed', other: 'in another way' }[method];
+    const words = { dhcp: 'by DHCP', manual: 'fixed', off: 'IPv4 off', other: 'in another way' }[method];
     const over = router === undefined ? '' : ` router ${router}`;
     const fixed = address === undefined ? words : `${address.address}/${address.prefixLength}${over}`;
     return `${service} ${device} ${fixed}`;

@@ -69,6 +69,7 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'disk/low': 'told',
   'address/pool-overlap': { blocks: 'link-address' },
   'address/by-dhcp': 'converged-by-address',
+  'address/ipv4-off': { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
   'network/default-route-over-cable': 'converged-by-address',
   'network/lease-over-cable': 'converged-by-address',
   'network/service-order': 'converged',

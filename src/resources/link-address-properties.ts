@@ -73,6 +73,7 @@ function keptText(kept: KeptAddress): string | null {
     case 'manual':
       return addressText(kept.address);
     case 'dhcp':
+    case 'off':
     case 'other':
       return kept.kind;
   }

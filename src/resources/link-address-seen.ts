@@ -41,7 +41,7 @@ export type KeptAddress =
   /** It has no service, or one that is switched off. */
   | { readonly kind: 'none' }
   | { readonly kind: 'manual'; readonly address: Ipv4Address }
-  | { readonly kind: 'dhcp' | 'other' };
+  | { readonly kind: 'dhcp' | 'off' | 'other' };
 
 /** What the network preferences give the device of a receptacle. */
 export function keptAddress(facts: Facts, device: string): Known<KeptAddress> {
@@ -61,5 +61,5 @@ export function keptAddress(facts: Facts, device: string): Known<KeptAddress> {
   if (kept?.method === 'manual' && kept.address !== undefined) {
     return known({ kind: 'manual', address: kept.address });
   }
-  return known({ kind: kept?.method === 'dhcp' ? 'dhcp' : 'other' });
+  return known({ kind: kept?.method === 'dhcp' || kept?.method === 'off' ? kept.method : 'other' });
 }

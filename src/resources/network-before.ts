@@ -156,6 +156,8 @@ export function networkDifference(
 /** Whether the baseline has the network at all. */
 export const hasNetworkBefore = (baseline: Baseline): boolean => networkBefore(baseline).kind === 'known';
 
+const isNeither = (method: ServiceAddress['method']): boolean => method === 'other' || method === 'off';
+
 /**
  * Services of receptacles that had their address in another way than DHCP or by hand and have it no more: what it was
  * is not set back, and a person has to look.
@@ -167,7 +169,7 @@ export function servicesOfOtherMethods({ facts }: { readonly facts: Facts }, bas
   if (before.kind === 'unknown' || now.kind === 'unknown' || devices.kind === 'unknown') return [];
   const near = [...devices.value.values()];
   return before.value.addresses
-    .filter(({ method, device }) => method === 'other' && near.includes(device))
-    .filter(({ service }) => now.value.some((one) => one.service === service && one.method !== 'other'))
+    .filter(({ method, device }) => isNeither(method) && near.includes(device))
+    .filter(({ service }) => now.value.some((one) => one.service === service && !isNeither(one.method)))
     .map(({ service }) => service);
 }

@@ -11,9 +11,14 @@ const fixedServices = (mac: MacState, device: string): readonly NetworkService[]
   servicesIn(mac.preferences).filter((service) => service.device === device && service.ipv4.kind === 'manual');
 
 /** The Mac with the services of one interface on DHCP again, as configd then sets it up. */
-function onDhcp(mac: MacState, device: string): MacState {
+const onDhcp = (mac: MacState, device: string): MacState => withoutFixed(mac, device, 'dhcp');
+
+/** The Mac with IPv4 off on the services of one interface, as RDMALink prepares it. */
+const withoutIpv4 = (mac: MacState, device: string): MacState => withoutFixed(mac, device, 'off');
+
+function withoutFixed(mac: MacState, device: string, kind: 'dhcp' | 'off'): MacState {
   const preferences = fixedServices(mac, device).reduce(
-    (before, service) => withService(before, { ...service, ipv4: { kind: 'dhcp' } }),
+    (before, service) => withService(before, { ...service, ipv4: { kind } }),
     mac.preferences,
   );
   const { [device]: _, ...addresses } = mac.live.addresses;
@@ -75,24 +80,38 @@ export const internetSharing: Fault = {
   symptoms: shownAt(liveAddress),
 };
 
+/** A fault of the services that have a fixed address, of one cabled receptacle or of all of a Mac. */
+function cableFault(summary: string, change: (mac: MacState, device: string) => MacState): Fault {
+  return {
+    ...fault({
+      summary,
+      targets: 'NODE:RECEPTACLE | NODE (all its cabled receptacles)',
+      aim: aimAtCables,
+      change: (fleet, ends) => {
+        const node = ends[0]?.node;
+        const mac = node === undefined ? undefined : macNamed(fleet, node);
+        const own = new Set(ends.map(({ receptacle }) => receptacle));
+        const devices = (mac?.receptacles ?? []).filter(({ number }) => own.has(number)).map(({ device }) => device);
+        if (mac === undefined || devices.length === 0) return 'it has no cable';
+        if (devices.every((device) => fixedServices(mac, device).length === 0)) return 'none has a fixed address';
+        return withMac(fleet, mac.name, (one) => devices.reduce(change, one));
+      },
+    }),
+    symptoms: shownAt((_, mac, { device }) => fixedServices(mac, device).map(({ ipv4 }) => ipv4)),
+  };
+}
+
 /**
  * What was seen after links were broken and made again, and after somebody cleaned up in System Settings: the services
  * of the receptacles are on DHCP, where nobody answers, and each interface has given itself an address.
  */
-export const dhcpReset: Fault = {
-  ...fault({
-    summary: 'the services of its cables are back on DHCP: each gives itself an address, and none that lasts',
-    targets: 'NODE:RECEPTACLE | NODE (all its cabled receptacles)',
-    aim: aimAtCables,
-    change: (fleet, ends) => {
-      const node = ends[0]?.node;
-      const mac = node === undefined ? undefined : macNamed(fleet, node);
-      const reset = new Set(ends.map(({ receptacle }) => receptacle));
-      const devices = (mac?.receptacles ?? []).filter(({ number }) => reset.has(number)).map(({ device }) => device);
-      if (mac === undefined || devices.length === 0) return 'it has no cable';
-      if (devices.every((device) => fixedServices(mac, device).length === 0)) return 'none has a fixed address';
-      return withMac(fleet, mac.name, (one) => devices.reduce(onDhcp, one));
-    },
-  }),
-  symptoms: shownAt((_, mac, { device }) => fixedServices(mac, device).map(({ ipv4 }) => ipv4)),
-};
+export const dhcpReset: Fault = cableFault(
+  'the services of its cables are back on DHCP: each gives itself an address, and none that lasts',
+  onDhcp,
+);
+
+/** A Mac that RDMALink has prepared: its Thunderbolt services have IPv6 link-local addresses alone. */
+export const ipv4Off: Fault = cableFault(
+  'IPv4 is off on its cables, as RDMALink prepares a Mac: no address and no GID that MLX can use',
+  withoutIpv4,
+);

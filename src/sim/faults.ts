@@ -24,7 +24,7 @@ import {
   wiredLeak,
 } from './fault-ailments.ts';
 import { cable40g, cableMissing, cableSwapped, gidMissing } from './fault-cables.ts';
-import { daemonConflict, dhcpReset, internetSharing } from './fault-network.ts';
+import { daemonConflict, dhcpReset, internetSharing, ipv4Off } from './fault-network.ts';
 import { crash, powerCut, tcpLoadPanic } from './fault-power.ts';
 import { bridgeActive, macosNew, macosOld, powerWrong, rdmaDisabled, rdmaWaiting } from './fault-settings.ts';
 import { cableDoubled, cableExtra, cableForeign, hubBetween, hubHidesPeer } from './fault-strange-cables.ts';
@@ -53,6 +53,7 @@ export const faults = {
   'hub-hides-peer': hubHidesPeer,
   'idle-dead-port': idleDeadPort,
   'internet-sharing': internetSharing,
+  'ipv4-off': ipv4Off,
   'mac-replaced': macReplaced,
   'macos-new': macosNew,
   'macos-old': macosOld,

@@ -40,7 +40,7 @@ export function liveAddress(
   if (isBridged(mac, device) || live === 'none') return undefined;
   if (live !== undefined) return live;
   const service = serviceFor(mac, device);
-  if (service === undefined || !isCabled(fleet, mac, receptacle)) return undefined;
+  if (service === undefined || service.ipv4.kind === 'off' || !isCabled(fleet, mac, receptacle)) return undefined;
   if (service.ipv4.kind === 'manual') return service.ipv4;
   return leaseOver(fleet, mac, receptacle) ?? { address: selfAssigned, prefixLength: 16 };
 }

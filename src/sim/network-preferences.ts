@@ -8,7 +8,7 @@ export const preferencesPath = '/Library/Preferences/SystemConfiguration/prefere
 /** How a network service gets its IPv4 address. */
 export type ServiceIpv4 =
   | { readonly kind: 'manual'; readonly address: string; readonly prefixLength: number; readonly router?: string }
-  | { readonly kind: 'dhcp' };
+  | { readonly kind: 'dhcp' | 'off' };
 
 /** One network service of the preferences. */
 export interface NetworkService {
@@ -36,6 +36,7 @@ const textsAt = (value: PlistDict, key: string): readonly string[] => {
 
 function ipv4Of(entry: PlistDict): ServiceIpv4 {
   const ipv4 = dictAt(entry, 'IPv4');
+  if (ipv4['__INACTIVE__'] === 1) return { kind: 'off' };
   const [address] = textsAt(ipv4, 'Addresses');
   const prefixLength = maskLength(textsAt(ipv4, 'SubnetMasks')[0] ?? '');
   if (textAt(ipv4, 'ConfigMethod') !== 'Manual' || address === undefined || prefixLength === undefined) {
@@ -78,15 +79,15 @@ export function bridgeIn(preferences: PlistDict): readonly string[] | undefined 
   return bridges['bridge0'] === undefined ? undefined : textsAt(dictAt(bridges, 'bridge0'), 'Interfaces');
 }
 
-const ipv4Entry = (ipv4: ServiceIpv4): PlistDict =>
-  ipv4.kind === 'dhcp'
-    ? { ConfigMethod: 'DHCP' }
-    : {
-        Addresses: [ipv4.address],
-        ConfigMethod: 'Manual',
-        ...(ipv4.router === undefined ? {} : { Router: ipv4.router }),
-        SubnetMasks: [dottedMask(ipv4.prefixLength)],
-      };
+function ipv4Entry(ipv4: ServiceIpv4): PlistDict {
+  if (ipv4.kind !== 'manual') return { ConfigMethod: 'DHCP', ...(ipv4.kind === 'off' ? { __INACTIVE__: 1 } : {}) };
+  return {
+    Addresses: [ipv4.address],
+    ConfigMethod: 'Manual',
+    ...(ipv4.router === undefined ? {} : { Router: ipv4.router }),
+    SubnetMasks: [dottedMask(ipv4.prefixLength)],
+  };
+}
 
 function serviceEntry(service: NetworkService): PlistDict {
   return {

@@ -34,6 +34,7 @@ const shows: Readonly<Record<FaultName, { readonly target: string; readonly exit
   'hub-between': { target: 'studio-1:2', exit: 0 },
   'hub-hides-peer': { target: 'studio-1:2', exit: 0 },
   'internet-sharing': { target: 'studio-1:2', exit: 4 },
+  'ipv4-off': { target: 'studio-2:3', exit: 4 },
   'mac-replaced': { target: 'studio-2', exit: 4 },
   'macos-new': { target: 'studio-4', exit: 4 },
   'macos-old': { target: 'studio-4', exit: 4 },

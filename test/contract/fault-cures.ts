@@ -48,6 +48,7 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
     tried: 'test/cli/doctor-suspects.test.ts',
   },
   'internet-sharing': { kind: 'apply', target: 'studio-4:2' },
+  'ipv4-off': { kind: 'apply', target: 'studio-4:2' },
   'mac-replaced': {
     kind: 'verb',
     what: '`replace`, then `apply`',

@@ -65,6 +65,7 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
     target: 'studio-1:2',
     findings: ['error network/default-route-over-cable receptacle studio-1:2'],
   },
+  'ipv4-off': { target: 'studio-2:3', findings: ['error address/ipv4-off node studio-2'] },
   'mac-replaced': { target: 'studio-2', findings: ['error ssh/host-key-changed node studio-2'] },
   'macos-new': {
     target: 'studio-4',

@@ -5,8 +5,9 @@ import type { Ipv4Address } from '../../model/fact-values.ts';
 import { linkEndText } from '../../model/link.ts';
 import type { Facts } from '../../model/observation.ts';
 import { adoptedDaemon } from '../adopted-daemon.ts';
+import { cableMethod } from '../cable-method.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
-import { isLeftToKeeper } from '../left-to-keeper.ts';
+import { rdmaSeverity } from '../rdma-severity.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject, receptacleSubject } from '../subject.ts';
 import { interfaceAt, thunderboltInterfaces } from '../thunderbolt-interfaces.ts';
@@ -20,19 +21,10 @@ interface Cable {
   readonly isAddressed: boolean;
 }
 
-/** Whether the service that counts for a device is on DHCP; undefined while nobody can tell. */
+/** Whether the service that counts for a device is on DHCP; undefined where that is unknown. */
 function isOnDhcp(desired: DesiredFleet, facts: Facts, device: string): boolean | undefined {
-  // There the interface has its address from the keeper, whatever the service says.
-  if (isLeftToKeeper(desired, facts)) {
-    return false;
-  }
-  const services = facts['network-services'];
-  const kept = facts['service-addresses'];
-  if (services.kind === 'unknown' || kept.kind === 'unknown') {
-    return undefined;
-  }
-  const service = services.value.find((one) => one.device === device && one.isEnabled);
-  return kept.value.some((one) => one.device === device && one.service === service?.name && one.method === 'dhcp');
+  const method = cableMethod(desired, facts, device);
+  return method === 'unknown' ? undefined : method === 'dhcp';
 }
 
 const isSelfAssigned = ({ address }: Ipv4Address): boolean => address.startsWith('169.254.');
@@ -108,6 +100,26 @@ function dhcpFinding(
     : [diagnose('address/by-dhcp', { subject: nodeSubject(name), detail: `On DHCP: ${words.join(', ')}.` })];
 }
 
+/** Cables on which IPv4 is switched off, reported once for the node. */
+function ipv4OffFinding(
+  examination: Examination,
+  { name, facts }: ExaminedNode,
+  cables: readonly Cable[],
+): readonly Diagnostic[] {
+  const off = cables.filter(({ device }) => cableMethod(examination.desired, facts, device) === 'off');
+  const words = off.map(({ receptacle, device }) => `receptacle ${receptacle} (${device})`);
+  const isWanted = off.some(({ isAddressed }) => isAddressed);
+  return off.length === 0
+    ? []
+    : [
+        diagnose('address/ipv4-off', {
+          subject: nodeSubject(name),
+          severity: isWanted ? 'error' : rdmaSeverity(examination, [name]),
+          detail: `IPv4 is off on ${words.join(', ')}.`,
+        }),
+      ];
+}
+
 function judge(examination: Examination, node: ExaminedNode): readonly Diagnostic[] {
   const { desired } = examination;
   const isOurs = desired.thunderbolt.pool !== undefined && adoptedDaemon(desired, node.facts) === undefined;
@@ -122,7 +134,11 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
     return { cable, findings: routes.length > 0 ? routes : leaseFinding(examination, cable) };
   });
   const rest = told.filter(({ findings }) => findings.length === 0).map(({ cable }) => cable);
-  return [...told.flatMap(({ findings }) => findings), ...dhcpFinding(desired, node, rest)];
+  return [
+    ...told.flatMap(({ findings }) => findings),
+    ...dhcpFinding(desired, node, rest),
+    ...ipv4OffFinding(examination, node, cables),
+  ];
 }
 
 /**

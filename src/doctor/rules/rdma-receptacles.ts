@@ -3,6 +3,7 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type LinkEnd, linkEndText } from '../../model/link.ts';
 import { addressHint, interfaceHint } from '../address-hint.ts';
+import { cableMethod } from '../cable-method.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { groupBy } from '../group-by.ts';
 import { withCommands } from '../hint-lines.ts';
@@ -27,7 +28,10 @@ function troublesOf(examination: Examination, node: ExaminedNode): readonly Trou
     // A far Mac that has a cause of its own is told; a bridge that is to go is told by its own rule.
     const isFarCause = rdma.kind === 'port-down' && rdma.farRdma !== 'ready' && rdma.farRdma !== 'unknown';
     const isBridgeCause = rdma.kind === 'bridged' && examination.desired.thunderbolt.bridge !== 'keep';
-    return isFarCause || isBridgeCause ? [] : [{ end, rdma }];
+    // IPv4 that is switched off is reported as the cause by its own rule.
+    const isOffCause =
+      rdma.kind === 'no-address' && cableMethod(examination.desired, node.facts, rdma.interfaceName) === 'off';
+    return isFarCause || isBridgeCause || isOffCause ? [] : [{ end, rdma }];
   });
 }
 

@@ -92,9 +92,22 @@ function routerOf({ fleet, mac }: View, { device, ipv4, receptacle }: ServiceSta
   return device === mac.lan.device ? mac.lan.address.replace(/\.\d+$/, '.1') : '(null)';
 }
 
+/** The text of a service whose IPv4 is off was never published: nothing of meshwright reads it. */
+const infoWithoutIpv4 = (mac: MacState, service: ServiceState): Row => ({
+  args: ['-getinfo', service.name],
+  source: unconfirmed('networksetup -getinfo of a service without IPv4 begins with its IPv6 lines'),
+  stdout: lines(
+    'IPv6: Automatic',
+    'IPv6 IP address: none',
+    'IPv6 Router: none',
+    `Ethernet Address: ${macAddressOf(mac, service.device)}`,
+  ),
+});
+
 function getInfo(view: View, service: ServiceState): Row {
   const { mac } = view;
   const { ipv4 } = service;
+  if (ipv4.kind === 'off') return infoWithoutIpv4(view.mac, service);
   const isManual = ipv4.kind === 'manual';
   const address = isManual ? ipv4 : automaticAddress(view, service);
   const router = routerOf(view, service);

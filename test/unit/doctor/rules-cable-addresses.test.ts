@@ -162,3 +162,24 @@ describe('the address of a cable', () => {
     expect(told({ ...onDhcp(lease), unknown })).toEqual([`warning fact/unknown node ${node}`]);
   });
 });
+
+describe('a Mac that is prepared for RDMA over IPv6 only', () => {
+  const bare = only({
+    'network-services': [...healthy['network-services'], en3],
+    'service-addresses': [{ service: en3.name, device: 'en3', method: 'off' }],
+    interfaces: healthy.interfaces.map((one) => (one.name === 'en3' ? { ...one, ipv4: [] } : one)),
+  });
+
+  it('is reported as that, and not as a missing address', () => {
+    const found = findingsOf(bare).filter(({ severity }) => severity === 'error');
+    expect(found.map(({ code, detail }) => [code, detail])).toEqual([
+      ['address/ipv4-off', 'IPv4 is off on receptacle 2 (en3).'],
+    ]);
+  });
+
+  it('is only worth knowing where nothing needs RDMA and no pool gives addresses', () => {
+    expect(told(bare, noPool).filter((one) => one.includes('ipv4-off'))).toEqual([
+      'notice address/ipv4-off node studio-3',
+    ]);
+  });
+});

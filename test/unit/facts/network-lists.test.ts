@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bridgePreferences } from '../../../src/facts/bridge-preferences.ts';
 import { hardwarePorts } from '../../../src/facts/hardware-ports.ts';
 import { networkServices } from '../../../src/facts/network-services.ts';
+import { serviceAddresses } from '../../../src/facts/service-addresses.ts';
 import { answer, asked } from './fact-cases.ts';
 
 describe('network-services fact', () => {
@@ -34,6 +35,24 @@ describe('network-services fact', () => {
     ]) {
       expect([marks, read(...marks)]).toMatchObject([marks, { reason: 'garbled' }]);
     }
+  });
+});
+
+describe('service-addresses fact', () => {
+  const read = (ipv4: object) => {
+    const service = { IPv4: ipv4, Interface: { DeviceName: 'en3' }, UserDefinedName: 'Thunderbolt 2' };
+    const stdout = JSON.stringify({ '00000001-1B2C-4D3E-8F40-0123456789AB': service });
+    const order =
+      'An asterisk (*) denotes that a network service is disabled.\n(1) Thunderbolt 2\n(Hardware Port: Thunderbolt 2, Device: en3)\n\n';
+    return serviceAddresses.parse([answer('services', { stdout }), answer('service-order', { stdout: order })], asked);
+  };
+
+  it('reads IPv4 that is off, and not the address that the service had before', () => {
+    const fixed = { Addresses: ['10.77.0.1'], ConfigMethod: 'Manual', SubnetMasks: ['255.255.255.252'] };
+    const off = [{ service: 'Thunderbolt 2', device: 'en3', method: 'off' }];
+    expect(read({ ...fixed, __INACTIVE__: 1 })).toEqual({ kind: 'known', value: off });
+    expect(read({ __INACTIVE__: 1 })).toEqual({ kind: 'known', value: off });
+    expect(read(fixed)).toMatchObject({ value: [{ method: 'manual' }] });
   });
 });
 

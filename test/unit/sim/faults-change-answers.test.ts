@@ -125,6 +125,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
       ],
     },
   ],
+  'ipv4-off': ['studio-1:2', { 'studio-1': [...reset, ...verbose('en3'), ...interfaces('en3'), ...routes] }],
   'dhcp-reset': ['studio-1:2', { 'studio-1': [...reset, ...verbose('en3'), ...interfaces('en3'), ...routes] }],
   'disk-full': ['studio-1', { 'studio-1': ['+ /.sim/room', ...answers('df', '-k_+System+Volumes+Data.out')] }],
   'filevault-locked': [
