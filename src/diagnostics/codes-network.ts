@@ -21,7 +21,7 @@ export const networkCodes = {
     summary: 'IPv4 is switched off on a cable: this Mac is prepared for RDMA over IPv6 only.',
     cause:
       'RDMALink sets the network services of the receptacles so, with IPv6 link-local addresses alone. The jaccl of MLX needs the IPv4-mapped GID, which a receptacle without an IPv4 address does not have.',
-    hint: 'Give the cables fixed addresses with meshwright apply (thunderbolt.addressing in the file).',
+    hint: 'Give the cables fixed addresses with meshwright apply.',
   },
   'network/default-route-over-cable': {
     severity: 'error',

@@ -69,7 +69,7 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   'mac-replaced': { target: 'studio-2', findings: ['error ssh/host-key-changed node studio-2'] },
   'macos-new': {
     target: 'studio-4',
-    findings: ['error macos/versions-differ nodes studio-1, studio-2, studio-3, studio-4'],
+    findings: ['error macos/versions-differ node studio-4'],
   },
   'macos-old': { target: 'studio-4', findings: ['error macos/outside-accept node studio-4'] },
   'power-cut': {

@@ -116,6 +116,9 @@ function ipv4OffFinding(
           subject: nodeSubject(name),
           severity: isWanted ? 'error' : rdmaSeverity(examination, [name]),
           detail: `IPv4 is off on ${words.join(', ')}.`,
+          ...(isWanted
+            ? {}
+            : { hint: 'To use these cables, declare thunderbolt.links and thunderbolt.addressing in the file.' }),
         }),
       ];
 }
