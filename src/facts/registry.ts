@@ -38,6 +38,7 @@ import { rdmaStarts } from './rdma-starts.ts';
 import { rdmaState } from './rdma-state.ts';
 import { rdmaSwitch } from './rdma-switch.ts';
 import { rebootMark } from './reboot-mark.ts';
+import { receptaclePlaces } from './receptacle-places.ts';
 import { remoteLogin } from './remote-login.ts';
 import { rollbacks } from './rollbacks.ts';
 import { routes } from './routes.ts';
@@ -60,6 +61,7 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   hardware,
   identity,
   thunderbolt,
+  'receptacle-places': receptaclePlaces,
   'hardware-ports': hardwarePorts,
   interfaces,
   routes,

@@ -2,7 +2,15 @@ import type { Digest } from './digest.ts';
 import type { DoormanSight } from './doorman.ts';
 import type { GoldenRecord } from './golden.ts';
 import type { LaunchdService } from './launchd-service.ts';
-import type { BootSession, DiskSpace, Hardware, Identity, MacosUpdate, MacosVersion } from './mac-itself.ts';
+import type {
+  BootSession,
+  DiskSpace,
+  Hardware,
+  Identity,
+  MacosUpdate,
+  MacosVersion,
+  ReceptaclePlace,
+} from './mac-itself.ts';
 import type {
   AutomaticLogin,
   ClockOffset,
@@ -215,6 +223,8 @@ export interface FactValues {
   readonly hardware: Hardware;
   readonly identity: Identity;
   readonly thunderbolt: readonly ThunderboltReceptacle[];
+  /** Receptacles for which the Mac reports no place are missing. */
+  readonly 'receptacle-places': readonly ReceptaclePlace[];
   readonly 'hardware-ports': readonly HardwarePort[];
   readonly interfaces: readonly NetworkInterface[];
   readonly routes: readonly Route[];

@@ -33,6 +33,14 @@ export interface Identity {
   readonly hardwareUuid: string;
 }
 
+/** Where a receptacle is on the case, as the Mac itself reports it. */
+export interface ReceptaclePlace {
+  /** The number that macOS prints. */
+  readonly receptacle: number;
+  /** In the words of the device tree: `back-right-middle`. */
+  readonly location: string;
+}
+
 /** Which boot this is. The UUID decides; the time moves when the clock is set. */
 export interface BootSession {
   readonly uuid: string;

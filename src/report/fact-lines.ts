@@ -62,6 +62,7 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   hardware: ({ model, chip, memoryBytes }) => [`${model}, ${chip}, ${memoryText(memoryBytes)}`],
   identity: ({ serial, hardwareUuid }) => [`serial ${serial}`, `hardware UUID ${hardwareUuid}`],
   thunderbolt: (receptacles) => orNone(receptacleLines(receptacles)),
+  'receptacle-places': (places) => orNone([places.map(({ receptacle, location }) => `${receptacle} ${location}`)]),
   'hardware-ports': (ports) => orNone([ports.map(({ port, device }) => `${port} ${device}`)]),
   interfaces: (interfaces) => orNone(interfaceLines(interfaces)),
   routes: (routes) => orNone([routeItems(routes)]),

@@ -35,7 +35,7 @@ const classOf = ({ tone, isFull }: SocketLook): string =>
 
 /** `studio-1:2, back: sees studio-2:2`: all that is known of a receptacle. */
 function titleOf(name: string, { receptacle, place, sees }: GraphReceptacle): string {
-  const where = place === undefined ? '' : ` (${place})`;
+  const where = place === undefined ? '' : ` (${place.words})`;
   return `${name} receptacle ${receptacle}${where}${sees === undefined ? '' : `: sees ${escapeText(sees)}`}`;
 }
 

@@ -14,11 +14,12 @@ import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
 import { type JoinedPair, joinedNodes, runningOver } from './pulled-cables.ts';
 import { fleetFindings } from './stop-first.ts';
 
-/** The facts that cables are judged by: who is who, what is plugged in, what is bridged, what runs over it. */
+/** The facts that cables are judged by: who is who, what is plugged in and where, what is bridged, what runs over it. */
 export const cableFacts: readonly FactName[] = [
   'identity',
   'hardware',
   'thunderbolt',
+  'receptacle-places',
   'hardware-ports',
   'interfaces',
   'bridge-preferences',

@@ -29,6 +29,7 @@ export const tool = {
   ibvDevices: nodePath('/usr/bin/ibv_devices'),
   ibvDevinfo: nodePath('/usr/bin/ibv_devinfo'),
   ifconfig: nodePath('/sbin/ifconfig'),
+  ioreg: nodePath('/usr/sbin/ioreg'),
   launchctl: nodePath('/bin/launchctl'),
   ln: nodePath('/bin/ln'),
   mdutil: nodePath('/usr/bin/mdutil'),

@@ -26,6 +26,8 @@ export interface MacModel {
   /** The network interface of each receptacle; the first is receptacle 1. */
   readonly receptacleDevices: readonly string[];
   readonly thunderbolt: 4 | 5;
+  /** `port-location` of each receptacle in the device tree, the first of receptacle 1; absent: the Mac has none. */
+  readonly portLocations?: readonly string[];
   readonly ports: readonly NetworkPort[];
   /** Laptops have a battery section in pmset and cannot restart by themselves. */
   readonly isLaptop: boolean;
@@ -38,6 +40,10 @@ const adapter = (device: string): NetworkPort => ({ port: `Ethernet Adapter (${d
 /** Seen as the size of an 8 TB Mac Studio and of a 1 TB Mac by `df -k`. */
 const eightTerabytesKib = 7_811_085_600;
 const oneTerabyteKib = 971_350_180;
+
+/** @see dev7a/rdmalink InventoryPortTests.swift: a Mac15,14, read 2026-09-19. Of other models nothing is published. */
+const studioBack = ['back-right', 'back-right-middle', 'back-left-middle', 'back-left'] as const;
+const studioAll = [...studioBack, 'front-right', 'front-left'] as const;
 
 /** A Mac Studio with an Ultra chip. */
 const sixPorts = {
@@ -78,6 +84,8 @@ const m5MaxLaptop = {
   thunderbolt: 5,
   ports: [adapter('en3'), adapter('en4'), adapter('en5'), wifi('en0')],
   isLaptop: true,
+  // The three words were read on a Mac17,7; which of them is whose is a guess.
+  portLocations: ['left-back', 'left-front', 'right'],
 } as const;
 
 const m4MaxLaptop = {
@@ -106,6 +114,7 @@ const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
       {
         ...sixPorts,
         id: 'Mac15,14',
+        portLocations: studioAll,
         chip: 'Apple M3 Ultra',
         cores: { performance: 24, efficiency: 8 },
         processorText: '32:24:8',
@@ -115,6 +124,7 @@ const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
       {
         ...fourPorts,
         id: 'Mac16,9',
+        portLocations: studioBack,
         chip: 'Apple M4 Max',
         cores: { performance: 10, efficiency: 4 },
         processorText: '14:10:4',
@@ -143,6 +153,7 @@ const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
       {
         ...sixPorts,
         id: 'Mac17,15',
+        portLocations: studioAll,
         chip: 'Apple M5 Ultra',
         cores: { performance: 36, efficiency: 0 },
         processorText: '36:12:24:0',
@@ -151,6 +162,7 @@ const macModels: Readonly<Record<string, MacModel>> = Object.fromEntries(
       {
         ...fourPorts,
         id: 'Mac17,14',
+        portLocations: studioBack,
         chip: 'Apple M5 Max',
         cores: { performance: 18, efficiency: 0 },
         processorText: '18:6:0:12',

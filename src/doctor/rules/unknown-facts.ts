@@ -14,7 +14,7 @@ import { thunderboltInterfaces } from '../thunderbolt-interfaces.ts';
 const rdmaFacts: readonly FactName[] = ['rdma-state', 'rdma-devices', 'rdma-ports', 'other-rdma-devices'];
 const cutReasons: readonly UnknownReason[] = ['truncated', 'garbled', 'not-asked', 'unreachable'];
 
-/** What is already told otherwise: no RDMA tools on an old macOS, no answers after the connection broke. */
+/** Needs no finding: no RDMA tools on an old macOS, no answers after the connection broke. */
 function isExplained(node: ExaminedNode, name: FactName, reason: UnknownReason, hasFailed: boolean): boolean {
   const isOldTool = reason === 'tool-missing' && rdmaFacts.includes(name) && isTooOldForRdma(node);
   return isOldTool || (hasFailed && cutReasons.includes(reason));

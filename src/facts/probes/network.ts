@@ -1,6 +1,7 @@
 import type { Probe } from '../../model/probe.ts';
 import { pathWord, place, tool } from '../../script/node-paths.ts';
 import { rdmaPortsScript } from '../../script/node-scripts/rdma-ports.ts';
+import { receptacleLocationsScript } from '../../script/node-scripts/receptacle-locations.ts';
 
 /** `system_profiler SPThunderboltDataType -json`: buses, receptacles, peers. */
 export const thunderboltProfile: Probe = {
@@ -8,6 +9,14 @@ export const thunderboltProfile: Probe = {
   ask: [tool.systemProfiler, 'SPThunderboltDataType', '-json'],
   deadlineMs: 20_000,
   maxBytes: 524_288,
+};
+
+/** The lines of the I/O registry that say where on the case each receptacle is. @see ioreg(8) */
+export const receptacleLocations: Probe = {
+  name: 'receptacle-locations',
+  ask: [tool.sh, '-c', receptacleLocationsScript],
+  deadlineMs: 5_000,
+  maxBytes: 65_536,
 };
 
 /** `networksetup -listallhardwareports`: the only way from a receptacle to its interface. */

@@ -6,6 +6,7 @@ import { hostname } from './hostname.ts';
 import { ibvDevices } from './ibv-devices.ts';
 import { ibvDevinfo } from './ibv-devinfo.ts';
 import { ifconfig } from './ifconfig.ts';
+import { ioreg } from './ioreg.ts';
 import { launchctl } from './launchctl.ts';
 import { mdutil } from './mdutil.ts';
 import { networksetup } from './networksetup.ts';
@@ -41,6 +42,7 @@ export const tools: readonly Tool[] = [
   ibvDevices,
   ibvDevinfo,
   ifconfig,
+  ioreg,
   launchctl,
   mdutil,
   networksetup,

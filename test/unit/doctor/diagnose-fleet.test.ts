@@ -37,6 +37,11 @@ describe('diagnosis of a fleet', () => {
     expect(found.map((one) => one.detail)).toEqual(['It broke off.', 'Unknown: power (the tool is not there).']);
   });
 
+  it('makes no finding of an optional fact that is unknown', () => {
+    const unknown = { 'studio-1': { 'receptacle-places': 'empty' as const } };
+    expect(diagnoseFleet(desiredFleet(), observedFleet({ unknown }))).toEqual([]);
+  });
+
   it('judges nothing when every fact is unknown for any reason', () => {
     const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
     const nodes = Object.fromEntries(names.map((name) => [name, unknownNode(name, 'garbled')]));

@@ -170,6 +170,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     hardware: { model: 'Mac15,14', chip: 'Apple M3 Ultra', memoryBytes: 2 ** 39 },
     identity: { serial: `SER${name.toUpperCase().replaceAll('-', '')}`, hardwareUuid: `UUID-${name}` },
     thunderbolt: own,
+    'receptacle-places': [],
     'hardware-ports': [],
     interfaces: [],
     routes: [],

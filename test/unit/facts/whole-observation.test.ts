@@ -13,19 +13,25 @@ const published = (title: string): string => {
   // What a script of ours hands on behind bars stands there as the tool printed it.
   const [, setting] = /^(names|firewall|spotlight)\//.exec(title) ?? [];
   if (setting !== undefined) return [...stdoutOf(title).matchAll(/^\|(.*\n)/gm)].map(([, line]) => line).join('');
-  return stdoutOf(title);
+  const [, registry, part] = /^(receptacle-places.*) (nodes|paths)$/.exec(title) ?? [];
+  if (registry === undefined) return stdoutOf(title);
+  const text = stdoutOf(registry).replace(/^end\n/m, '');
+  const paths = text.indexOf('+-o Root');
+  return part === 'nodes' ? text.slice(0, paths) : text.slice(paths);
 };
 const stdoutOf = (title: string): string => {
   const one = loadFactCases().find((other) => other.title === title);
   return [...(one?.printed.values() ?? [])][0]?.stdout ?? '';
 };
 
-/** Which published output each tool prints, for which arguments. */
+/** Which published output each tool prints, for which arguments; of a script's answer its node lines or its paths. */
 const outputs: readonly (readonly [string, string, string])[] = [
   ['usr/bin/sw_vers', '', 'macos-version/macos-27'],
   ['usr/sbin/sysctl', '*', 'hardware/m3ultra-512'],
   ['usr/sbin/system_profiler', 'SPHardwareDataType -json', 'identity/macbook-air-m2'],
   ['usr/sbin/system_profiler', 'SPThunderboltDataType -json', 'thunderbolt/m3ultra-pair-a'],
+  ['usr/sbin/ioreg', '-x -r -d1 -k port-location', 'receptacle-places/m3-ultra nodes'],
+  ['usr/sbin/ioreg', '-x -r -d1 -t -l -c AppleThunderboltIPPort', 'receptacle-places/m3-ultra paths'],
   ['usr/sbin/networksetup', '-listallhardwareports', 'hardware-ports/m3ultra-no-bridge'],
   ['usr/sbin/networksetup', '-listnetworkserviceorder', 'network-services/m3ultra-no-bridge'],
   ['sbin/ifconfig', '-a', 'interfaces/m3ultra-en7-own-address'],
@@ -63,6 +69,7 @@ function macRoot(shell: Shell): NodeRoot {
     root.tool(tool, `case "$*" in ${cases.join('\n')} esac\nexit 64`);
   }
   root.tool('usr/bin/sudo', 'printf "sudo: a password is required\\n" >&2; exit 1');
+  root.tool('usr/bin/awk', 'exec /usr/bin/awk "$@"');
   root.tool('usr/bin/id', 'case "$*" in (-un) printf "ana\\n" ;; (-u) printf "501\\n" ;; (*) exit 1 ;; esac');
   root.tool(
     'usr/bin/defaults',

@@ -45,6 +45,10 @@ const door = doorSight({
 const changes: RackChanges = {
   values: {
     'studio-1': {
+      'receptacle-places': [
+        { receptacle: 1, location: 'back-right' },
+        { receptacle: 5, location: 'front-right' },
+      ],
       thunderbolt: [
         {
           ...freeReceptacle('studio-1', 2),

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filePart } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { meshwright, type Ran } from './meshwright.ts';
+import { bareFile, placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+
+let place: Place;
+const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
+
+/** A Mac Studio whose front receptacles no table places, and a laptop. */
+beforeAll(async () => {
+  const file = bareFile((value) => {
+    filePart(value, 'nodes', 'studio-1')['hardware'] = { model: 'Mac17,15' };
+    filePart(value, 'nodes', 'studio-4')['hardware'] = { model: 'Mac17,7' };
+    filePart(value, 'macos')['version'] = '27.0';
+    filePart(value, 'macos')['accept'] = '>=26.4 <28';
+    filePart(value, 'thunderbolt')['links'] = ['studio-1:6 <-> studio-4:3'];
+  });
+  place = await placeWithPair(file);
+});
+afterAll(() => endPlace(place));
+
+describe('places that Macs report', () => {
+  it('are facts of a node', async () => {
+    const { stdout, code } = await run('facts', 'studio-4', '--sim', '--fact', 'receptacle-places');
+    expect([code, stdout]).toEqual([0, expect.stringContaining('1 left-back, 2 left-front, 3 right')]);
+  });
+
+  it('are shown by cables and graph where the table of Macs has none', async () => {
+    const cables = await run('cables', '--sim');
+    expect(cables.stdout).toContain('studio-1:6: front, left\n');
+    expect(cables.stdout).toContain('studio-4:3: right\n');
+    const graph = await run('graph', '--sim', '--json');
+    expect(graph.stdout).toMatch(/"place": ?"back, next to Ethernet"/);
+    expect(graph.stdout).toMatch(/"place": ?"back, right middle"/);
+  });
+});
