@@ -53,7 +53,8 @@ describe('cables --watch', () => {
     expect([ran.code, ran.stderr]).toEqual([0, '']);
     expect(ran.stdout.split('\n')).toEqual([
       '  next: put a Thunderbolt 5 cable between studio-1 receptacle 2 and studio-2',
-      '        receptacle 2',
+      '        receptacle 2 (studio-1:2: back, 2nd from Ethernet; studio-2:2: back, 2nd',
+      '        from Ethernet)',
       '  done: 1-3  1-4  2-3  3-4     missing: 1-2  2-4',
       'just plugged: studio-2 receptacle 5: receptacle 4, please',
       '  done: 1-3  1-4  2-3  3-4     wrong: 2-4     missing: 1-2',
@@ -149,7 +150,7 @@ describe('a cable over which a placement runs', () => {
     await watching.until('  next: no cable; see what has to come first\n');
     await watching.until('  wait: first stop chat (meshwright stop chat --sim); then move the cable end in');
     await inPair('stop', 'chat', '--sim', '--yes');
-    await watching.until('  next: move the cable end in studio-4 receptacle 5 to receptacle 2\n');
+    await watching.until('  next: move the cable end in studio-4 receptacle 5 to receptacle 2 (');
     await inPair('sim', 'hands', 'move', 'studio-4:5', 'studio-4:2');
     const ran = await watching.end;
     expect([ran.code, ran.stderr]).toEqual([0, '']);
