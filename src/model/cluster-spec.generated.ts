@@ -141,7 +141,7 @@ export interface ClusterSpec {
      */
     bridge?: 'remove' | 'keep' | 'verify';
     /**
-     * auto: as placements need it. required: every node with a link must have RDMA enabled.
+     * auto: as placements need it. required: every node with a link must have RDMA enabled, but for Macs whose declared model has Thunderbolt 4.
      */
     rdma?: 'auto' | 'required';
     /**

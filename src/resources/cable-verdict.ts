@@ -12,7 +12,8 @@ export function linkVerdict(desired: DesiredFleet, { link, judgement }: JudgedLi
     case 'as-declared':
       return isFast && judgement.bitsPerSecond === undefined ? 'unjudged' : 'fine';
     case 'slow':
-      if (!isFast) return 'fine';
+      // Of a Mac that is declared with Thunderbolt 4 nothing faster is asked.
+      if (!isFast || judgement.limitedBy.some((node) => !needsRdma(desired, node))) return 'fine';
       // A Mac that can do no more is not mended by another cable.
       return judgement.limitedBy.length > 0 ? 'wrong' : 'hands';
     case 'unknown':

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FileValue, filePart } from '../scenarios/converge-file.ts';
+import { endPlace } from './fleet.ts';
+import { expectGolden, meshwright } from './meshwright.ts';
+import { bareFile, placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+
+let place: Place;
+const run = (...words: string[]) => meshwright(place, words);
+
+/** A Mac with Thunderbolt 4 beside one that must have RDMA. */
+const withMini = (file: FileValue): void => {
+  filePart(file, 'nodes', 'studio-1')['hardware'] = { model: 'Mac17,15', memory: '256GB' };
+  filePart(file, 'nodes', 'studio-4')['hardware'] = { model: 'Mac18,5', memory: '32GB' };
+  filePart(file, 'thunderbolt')['rdma'] = 'required';
+  filePart(file, 'macos')['version'] = '27.0';
+};
+
+beforeAll(async () => {
+  place = await placeWithPair(bareFile(withMini));
+});
+afterAll(() => endPlace(place));
+
+describe('a Mac with Thunderbolt 4', () => {
+  it('is a node that can never have RDMA: reported, and not refused', async () => {
+    expect((await run('apply', '--sim', '--yes')).code).toBe(0);
+    const rans = [await run('validate'), await run('doctor', '--sim'), await run('cables', '--sim')];
+    expect(rans.map(({ code }) => code)).toEqual([0, 0, 0]);
+    await expectGolden('thunderbolt-4', place, rans);
+  });
+});
