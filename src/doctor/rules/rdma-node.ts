@@ -50,7 +50,9 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
           ...about,
           detail: 'RDMA over Thunderbolt is disabled.',
           ...(hasRdmaInSettings(node.facts)
-            ? { hint: `At the Mac: ${settingsKeys.open} ${settingsKeys.turn} ${settingsKeys.leave}` }
+            ? {
+                hint: `At the Mac: ${settingsKeys.open} ${settingsKeys.turn} Then restart it: meshwright reboot NODE`,
+              }
             : {}),
         }),
       ];

@@ -42,7 +42,7 @@ describe('RDMA ladder', () => {
     expect(found({ 'rdma-devices': [], 'rdma-ports': [] }, both)).toEqual([]);
     const [hint] = hintsOf('rdma/disabled', only({ ...macos, ...disabled, 'rdma-switch': 'off' }), accept);
     expect(hint).toBe(
-      'At the Mac: System Settings > Privacy & Security > Developer Tools. Switch RDMA over Thunderbolt on. Then Apple menu > Restart.',
+      'At the Mac: System Settings > Privacy & Security > Developer Tools. Switch RDMA over Thunderbolt on. Then restart it: meshwright reboot NODE',
     );
   });
 
