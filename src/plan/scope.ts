@@ -29,7 +29,7 @@ export interface Scope {
 }
 
 const always: readonly ResourceKind[] = ['hold', 'identity', 'sudo', 'rollback'];
-/** What a start needs that no stop or restart brings. */
+/** What a start needs that no restart of a Mac brings. */
 const toComeBack = ({ back = [] }: { readonly back?: readonly string[] }): readonly ResourceKind[] =>
   back.length === 0 ? [] : ['runtime', 'model'];
 const allKinds = (): readonly ResourceKind[] => resources.map(({ kind }) => kind);
@@ -72,7 +72,7 @@ function placementScope(goal: Extract<Goal, { kind: 'stop' | 'start' }>, desired
   return {
     desired: withState(desired, goal.kind === 'stop' ? 'stopped' : 'serving', ({ name }) => names.includes(name)),
     resources,
-    barring: goal.kind === 'stop' ? [...always, ...toComeBack(goal), 'placement'] : allKinds(),
+    barring: goal.kind === 'stop' && goal.back === undefined ? [...always, 'placement'] : allKinds(),
     isMeant: (kind, property) =>
       kind === 'rollback' ||
       (kind === 'placement' && names.includes(nameOf(property))) ||

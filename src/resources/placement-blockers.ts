@@ -19,28 +19,38 @@ import type { Blocker, View } from './resource.ts';
 export const placementBlockers = (view: View): readonly Blocker[] => [
   ...checkBlockers(view),
   ...placementCases(view).flatMap((one) => {
-    const marked = rebootBlockers(view, one);
+    const marked = isToStart(one) ? rebootBlockers(view, one) : [];
     const isMarked = (node: string): boolean => marked.some((blocker) => blocker.node === node);
-    const spent = budgetBlockers(one).filter(({ node }) => !isMarked(node));
+    const spent = budgetBlockers(one, view).filter(({ node }) => !isMarked(node));
     const reboots = [...marked, ...spent];
     return reboots.length === 0 ? tcpBlockers(one, view) : reboots;
   }),
 ];
 
-function budgetBlockers(one: PlacementCase): readonly Blocker[] {
+/** Whether a start of it follows now, or behind the stop of what answers. */
+function isToStart(one: PlacementCase): boolean {
+  const { placement, mesh, comesBack } = one;
+  if (comesBack !== undefined) return true;
+  const differs = judgeProperty(placementProperty(one)) === 'differs';
+  return placement.state === 'serving' && mesh.state !== 'serving' && differs;
+}
+
+/** A Mac that this plan restarts has its whole budget again. */
+function budgetBlockers(one: PlacementCase, { restarting }: View): readonly Blocker[] {
   const { placement, mesh } = one;
-  const isToStart = placement.state === 'serving' && placement.transport === 'rdma' && mesh.state !== 'serving';
-  if (!isToStart || judgeProperty(placementProperty(one)) !== 'differs') return [];
+  if (placement.transport !== 'rdma' || !isToStart(one)) return [];
   const takes = takesOfDevice(one);
   const spent = spentNodes(mesh.members, takes);
   // What a whole boot session has no room for is refused by itself: no restart gives it any.
   if (spent.kind === 'unknown' || mesh.members.some((member) => isTooMuchFor(member, takes))) return [];
-  return spent.value.map((node) => ({
+  const staying = spent.value.filter((node) => !restarting.includes(node));
+  const together = placement.nodes.filter((node) => spent.value.includes(node) || restarting.includes(node));
+  return staying.map((node) => ({
     code: 'mesh/launch-budget',
     node,
     resource: 'placement',
     address: placementAddress(placement.name),
-    action: `${startsOn(one, node)}: meshwright reboot ${spent.value.join(' ')}`,
+    action: `${startsOn(one, node)}: meshwright reboot ${together.join(' ')}`,
     isHands: false,
     peers: placement.nodes.filter((other) => other !== node),
     blocks: [],

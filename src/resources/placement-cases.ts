@@ -33,8 +33,11 @@ export interface PlacementCase {
   readonly strangers: readonly Leftover[];
   /** Doors on targets where the file does not have it any more. */
   readonly leftDoors: readonly LeftDoor[];
-  /** Set where its stop would take away what answers, and a start is to follow. */
-  readonly comesBack?: true;
+  /**
+   * Set where its stop would take away what answers, and a start is to follow: right after the stop, or after a restart of
+   * one of its Macs.
+   */
+  readonly comesBack?: 'after-stop' | 'after-restart';
   /** The same placement as it runs now, where that is its fallback. */
   readonly elsewhere?: PlacementCase;
   /** Set where it is meant for its fallback: nodes on which ranks of its own layout run instead. */
@@ -130,8 +133,14 @@ function caseOf(
     ...(driver?.farewell === undefined ? {} : { farewell: driver.farewell }),
     strangers: leftovers.filter((one) => one.placement === name && !isLeftAlone(view, placement, one)),
     leftDoors: leftDoors(view).filter((one) => one.placement === name),
-    ...(view.comingBack.includes(name) && isAtStake(mesh) ? { comesBack: true } : {}),
+    ...comingBack(placement, mesh, view),
   };
+}
+
+function comingBack({ name, nodes }: DesiredPlacement, mesh: Mesh, view: View): Pick<PlacementCase, 'comesBack'> {
+  if (!view.comingBack.includes(name) || !isAtStake(mesh)) return {};
+  const isRestarted = nodes.some((node) => view.restarting.includes(node));
+  return { comesBack: isRestarted ? 'after-restart' : 'after-stop' };
 }
 
 const allLeftovers = (view: View): readonly Leftover[] =>

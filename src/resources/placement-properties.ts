@@ -24,15 +24,20 @@ const onCables: readonly ResourceKind[] = ['thunderbolt-bridge', 'thunderbolt-li
 /** Whoever is inside at a door that is left gets an answer before the ranks behind it are stopped. */
 const leavingDoors: readonly ResourceKind[] = ['doorman'];
 
-/** What an apply has to bring before a start that follows a stop. */
+/** What no restart of a Mac brings: an apply has to, before a start that follows it. */
 const toComeBack: readonly ResourceKind[] = ['runtime', 'model'];
 
 /** What has to be in order before a placement is started: cables only where there is more than one rank. */
+function startNeeds({ nodes, transport }: PlacementCase['placement']): readonly ResourceKind[] {
+  const cables = nodes.length > 1 ? onCables : [];
+  return [...toStart, ...cables, ...(transport === 'rdma' ? (['rdma'] as const) : [])];
+}
+
+/** What answers is not stopped while something stands against the start that follows. */
 function before({ placement, leftDoors: left, comesBack }: PlacementCase): readonly ResourceKind[] {
   const doors = left.length > 0 ? leavingDoors : [];
-  if (placement.state === 'stopped') return [...always, ...doors, ...(comesBack ? toComeBack : [])];
-  const cables = placement.nodes.length > 1 ? onCables : [];
-  return [...toStart, ...cables, ...(placement.transport === 'rdma' ? (['rdma'] as const) : []), ...doors];
+  if (placement.state === 'serving' || comesBack === 'after-stop') return [...startNeeds(placement), ...doors];
+  return [...always, ...doors, ...(comesBack === 'after-restart' ? toComeBack : [])];
 }
 
 /** The one property that says whether a placement is as the file wants it. */

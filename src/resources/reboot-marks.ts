@@ -5,9 +5,7 @@ import { nodesSubject } from '../doctor/subject.ts';
 import { placementAddress } from '../mesh/mesh-step.ts';
 import type { NodeName } from '../model/node.ts';
 import type { RebootMark } from '../model/node-records.ts';
-import { judgeProperty } from './change.ts';
 import type { PlacementCase } from './placement-cases.ts';
-import { placementProperty } from './placement-properties.ts';
 import type { Blocker, View } from './resource.ts';
 
 interface MarkedNode {
@@ -42,12 +40,9 @@ export const rebootFindings = (view: View): readonly Diagnostic[] =>
     }),
   );
 
-/** A placement that would have to be started on a node that needs a restart first. */
-export function rebootBlockers(view: View, one: PlacementCase): readonly Blocker[] {
-  const { placement, mesh } = one;
-  const isToStart = placement.state === 'serving' && mesh.state !== 'serving';
-  if (!isToStart || judgeProperty(placementProperty(one)) !== 'differs') return [];
-  const marked = markedNodes(view, (node) => placement.nodes.includes(node));
+/** A placement that is to be started on a node that needs a restart first, and that this plan does not restart. */
+export function rebootBlockers(view: View, { placement }: PlacementCase): readonly Blocker[] {
+  const marked = markedNodes(view, (node) => placement.nodes.includes(node) && !view.restarting.includes(node));
   return marked.map(({ node, mark }) => ({
     code: 'mesh/needs-reboot',
     node,

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { digestOf, shortDigest } from '../../../src/model/digest.ts';
+import type { FactValues } from '../../../src/model/fact-values.ts';
+import { type NodeName, nodeName } from '../../../src/model/node.ts';
+import type { Goal } from '../../../src/plan/goal.ts';
+import { makePlan } from '../../../src/plan/make-plan.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { settledFacts } from '../resources/settled-rack.ts';
+
+const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+const trees: FactValues['trees'] = [
+  { kind: 'runtime', name: 'reference', digest: shortDigest(digestOf('archive')), isCurrent: true, state: 'intact' },
+  { kind: 'model', name: 'tiny', digest: shortDigest(digestOf('model')), isCurrent: false, state: 'intact' },
+];
+const base = meshFleet({ placement: { transport: 'rdma' } });
+const fleet: DesiredFleet = { ...base, system: { ...base.system, wiredLimit: { kind: 'bytes', bytes: 2 ** 38 } } };
+const answers = { token: { kind: 'answered', text: 'Hi' } } as const;
+const serving = threeMembers(['joined', 'running', 'running'], answers);
+const hung = threeMembers(['joined', 'running', 'running'], { token: { kind: 'silent', reason: 'no answer' } });
+
+const nodes = (...names: readonly string[]): readonly NodeName[] => names.map(nodeName);
+const restart: Goal = { kind: 'stop', placements: ['kimi'], back: ['kimi'] };
+const reboot = (...names: readonly string[]): Goal => ({ kind: 'reboot', nodes: nodes(...names), back: ['kimi'] });
+
+type Values = Partial<FactValues>;
+
+function plan(goal: Goal, values: Values, rack: MeshRack['members'] = serving): Plan {
+  const all = four.map((name) => {
+    const { placements: _, services: __, ...facts } = settledFacts(name);
+    const limit = { 'wired-limit': { megabytes: 2 ** 18 } };
+    return [name, { ...facts, trees, ...limit, ...(name === 'studio-2' ? values : {}) }];
+  });
+  const observation = observeMesh(fleet, { members: rack, values: Object.fromEntries(all) });
+  return makePlan({ goal, desired: fleet, observation, targets: nodes(...four) });
+}
+
+/** What is stopped or restarted. */
+const touched = ({ steps }: Plan): readonly string[] =>
+  steps.filter(({ act }) => act.kind !== 'hands' && act.kind !== 'gate').map(({ id }) => id);
+
+const spent: Values = { 'rdma-starts': { startedIn: 'BOOT-studio-2', starts: 99, last: [] } };
+const marked: Values = { 'reboot-mark': [{ placement: 'other', why: 'kernel' }] };
+const off: Values = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] };
+const held: Values = { hold: [{ reason: 'fan', by: 'ana', since: '2026-11-21', isOver: false }] };
+
+describe('a restart of a placement that answers', () => {
+  it('stops it where nothing stands against its start', () => {
+    const made = plan(restart, {});
+    expect(made.blockers).toEqual([]);
+    expect(touched(made)).not.toEqual([]);
+  });
+
+  it.each<[string, string, Values]>([
+    ['the launch budget of a member is spent', 'mesh/launch-budget', spent],
+    ['a member is marked for a restart', 'mesh/needs-reboot', marked],
+    ['RDMA is off on a member', 'rdma/disabled', off],
+    ['a member is on hold', 'hold/held', held],
+    ['a member lacks the model', 'plan/not-converged', { trees: trees.slice(0, 1) }],
+    ['a member lacks the runtime', 'plan/not-converged', { trees: trees.slice(1) }],
+    ['the wired limit of a member is not the desired one', 'plan/not-converged', { 'wired-limit': { megabytes: 1 } }],
+  ])('stops nothing while %s', (_, code, values) => {
+    const made = plan(restart, values);
+    expect(touched(made)).toEqual([]);
+    expect(made.blockers.map((one) => one.code)).toContain(code);
+  });
+
+  it('is stopped all the same where it hangs: a start that is refused leaves it no worse', () => {
+    expect(touched(plan(restart, spent, hung))).not.toEqual([]);
+  });
+});
+
+describe('a reboot of a Mac whose placement answers', () => {
+  it('restarts nothing while another member has no start left, and names both Macs', () => {
+    const made = plan(reboot('studio-1'), spent);
+    expect(touched(made)).toEqual([]);
+    const [blocker] = made.blockers.filter(({ code }) => code === 'mesh/launch-budget');
+    expect(blocker?.action).toMatch(/meshwright reboot studio-1 studio-2$/);
+  });
+
+  it('gives the Macs that it restarts their starts again', () => {
+    for (const values of [spent, marked]) {
+      const made = plan(reboot('studio-1', 'studio-2'), values);
+      expect(made.blockers).toEqual([]);
+      expect(touched(made)).toContain('studio-2/reboot');
+    }
+  });
+
+  it('restarts nothing while another member is marked for a restart', () => {
+    expect(touched(plan(reboot('studio-1'), marked))).toEqual([]);
+  });
+});
