@@ -157,9 +157,9 @@ function macsPage() {
   return `<!-- Generated from src/model/mac-table.ts by \`npm run generate\`; never edited by hand. -->
 # Macs that meshwright knows
 
-As of ${macModelsDate}. Every Mac with Thunderbolt 4 or 5 that can be a node. RDMA needs Thunderbolt 5 (Apple TN3205); a Mac
-with Thunderbolt 4 can be a node, but can never have RDMA. A Mac that is missing here can be a node, too: meshwright asks the
-Mac itself, but cannot check its receptacles in the file. A question mark means: from general knowledge, not confirmed.
+As of ${macModelsDate}. The Macs that racks are made of. RDMA needs Thunderbolt 5 (Apple TN3205); a Mac with
+Thunderbolt 4 can be a node, but can never have RDMA. A Mac that is missing here can be a node, too: meshwright asks the Mac
+itself, but cannot check its receptacles in the file. A question mark means: from general knowledge, not confirmed.
 
 | \`hw.model\` | name | memory in GB | Thunderbolt | receptacles | known places | memory bandwidth in GB/s | first macOS | source |
 |---|---|---|---|---|---|---|---|---|

@@ -83,8 +83,8 @@ Then add --sim to any verb: meshwright facts --sim`,
     uses: ['file', 'json'],
     options: [],
     more: `Without words the simulated hands plug every cable in as the file declares it,
-enable RDMA in Recovery where it is off (that Mac starts anew), and unlock
-FileVault. With words they move single plugs; a plug that is pulled leaves its
+switch RDMA on where it is off and restart that Mac, and unlock FileVault.
+With words they move single plugs; a plug that is pulled leaves its
 cable hanging from the other end, and plug puts that one in before it fetches a
 new cable.
 

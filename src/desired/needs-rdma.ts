@@ -16,3 +16,7 @@ const isDeclaredWithoutRdma = ({ nodes }: DesiredFleet, name: NodeName): boolean
 export const needsRdma = (fleet: DesiredFleet, node: NodeName): boolean =>
   (fleet.thunderbolt.rdma === 'required' && !isDeclaredWithoutRdma(fleet, node)) ||
   fleet.placements.flatMap(layoutsOf).some(({ transport, nodes }) => transport === 'rdma' && nodes.includes(node));
+
+/** Whether a link must reach 80 Gb/s: an end needs RDMA, and no end is a Mac that is declared with Thunderbolt 4. */
+export const needsFastLink = (fleet: DesiredFleet, ends: readonly { readonly node: NodeName }[]): boolean =>
+  ends.some(({ node }) => needsRdma(fleet, node)) && !ends.some(({ node }) => isDeclaredWithoutRdma(fleet, node));

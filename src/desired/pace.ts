@@ -15,7 +15,7 @@ interface Pace {
 }
 
 const speedOf = ({ name, memoryGigabytesPerSecond: speeds }: MacModel): string =>
-  `${name}, ${speeds.join(' or ')} GB/s`;
+  `${name}, ${speeds.map((one) => one.toLocaleString('en-US')).join(' or ')} GB/s`;
 
 /**
  * Who sets the pace where the Macs of a placement are unequal: tokens are made at the speed of the memory, and every
@@ -27,14 +27,17 @@ export function paceOf(macs: readonly PacedMac[]): Pace | undefined {
     const mac = macModel(model);
     return mac === undefined ? [] : [{ name, mac, least: least(mac), most: most(mac) }];
   });
-  const [slow] = known.toSorted((a, b) => a.most - b.most);
+  const [slowest] = known.toSorted((a, b) => a.most - b.most);
   const [fast] = known.toSorted((a, b) => b.least - a.least);
-  if (known.length < macs.length || slow === undefined || fast === undefined || slow.most >= fast.least)
+  if (known.length < macs.length || slowest === undefined || fast === undefined || slowest.most >= fast.least) {
     return undefined;
-  const slowest = known.filter(({ mac }) => mac.name === slow.mac.name).map(({ name }) => name);
-  const verb = slowest.length === 1 ? 'sets' : 'set';
-  const detail = `${slowest.join(', ')} ${verb} the pace (${speedOf(slow.mac)} of memory bandwidth). ${fast.name} could be faster (${speedOf(fast.mac)}).`;
-  return { slowest, detail };
+  }
+  const slow = known.filter(({ least: own, most: top }) => own <= slowest.most && top < fast.least);
+  const names = slow.map(({ name }) => name).join(', ');
+  const isCertain = slow.every(({ least: own, most: top }) => own === slowest.least && top === slowest.most);
+  const who = slow.length === 1 ? `${names} sets` : isCertain ? `${names} set` : `One of ${names} sets`;
+  const detail = `${who} the pace (${speedOf(slowest.mac)} of memory bandwidth). ${fast.name} could be faster (${speedOf(fast.mac)}).`;
+  return { slowest: slow.map(({ name }) => name), detail };
 }
 
 const least = ({ memoryGigabytesPerSecond: speeds }: MacModel): number => Math.min(...speeds);

@@ -18,9 +18,9 @@ export const networkCodes = {
   },
   'address/ipv4-off': {
     severity: 'error',
-    summary: 'IPv4 is switched off on a cable: this Mac is prepared for RDMA over IPv6 only.',
+    summary: 'IPv4 is off on a cable. RDMALink prepares Macs this way, for RDMA over IPv6 only.',
     cause:
-      'RDMALink sets the network services of the receptacles so, with IPv6 link-local addresses alone. The jaccl of MLX needs the IPv4-mapped GID, which a receptacle without an IPv4 address does not have.',
+      'The network service of the receptacle has IPv6 link-local addresses only. The jaccl of MLX needs the IPv4-mapped GID, which a receptacle without an IPv4 address does not have.',
     hint: 'Give the cables fixed addresses with meshwright apply.',
   },
   'network/default-route-over-cable': {

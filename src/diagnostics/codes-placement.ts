@@ -112,7 +112,7 @@ export const placementCodes = {
   },
   'placement/unequal-macs': {
     severity: 'notice',
-    summary: 'The Macs of this placement are unequal: the slowest sets the pace.',
+    summary: 'The Macs of this placement are unequal: the slowest usually sets the pace.',
     cause:
       'Tokens are made at the speed of the memory. In a mesh each token passes through every Mac, so the others wait for the one with the slowest memory (docs/macs.md).',
     hint: 'Nothing to do if that is fast enough. Otherwise use equal Macs.',

@@ -40,7 +40,7 @@ export const planCodes = {
     severity: 'notice',
     summary: 'Only hands can undo some of what a node was prepared with.',
     cause:
-      'RDMA is switched in Recovery or System Settings, FileVault and automatic login in System Settings at the Mac itself, and cables stay where they are. No program does any of it over SSH.',
+      'RDMA is switched in Recovery or System Settings, FileVault and automatic login in System Settings at the Mac itself, and cables stay where they are. No command over SSH is known to do any of it.',
     hint: 'Do it at the Mac, where it is not wanted any more.',
   },
   'network/carries-connection': {

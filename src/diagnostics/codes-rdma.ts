@@ -6,7 +6,7 @@ export const rdmaCodes = {
     severity: 'error',
     summary: 'This Mac cannot do RDMA: its receptacles are older than Thunderbolt 5.',
     cause:
-      'RDMA over Thunderbolt needs Thunderbolt 5. On Thunderbolt 4 `rdma_ctl status` can say enabled and there is still never a device (mlx issue 3777). Where there is one, a modified driver makes it (the RDMAEnabler kext, seen on macOS 27.2 with reduced security): that is unsupported.',
+      'RDMA over Thunderbolt needs Thunderbolt 5. On Thunderbolt 4 `rdma_ctl status` can say enabled and there is still never a device (mlx issue 3777). If a device exists, it comes from a modified driver (the RDMAEnabler kext, seen on macOS 27.2 with reduced security). meshwright does not support that.',
     hint: 'Use TCP on the links of this node, or a Mac with Thunderbolt 5 in its place.',
   },
   'rdma/macos-too-old': {
@@ -19,20 +19,27 @@ export const rdmaCodes = {
     severity: 'error',
     summary: 'RDMA over Thunderbolt is disabled on this node.',
     cause:
-      '`rdma_ctl status` prints disabled. Only a person can enable it: in Recovery (Apple TN3205), from macOS 27 on also in System Settings. No command over SSH can.',
+      '`rdma_ctl status` prints disabled. Only a person can enable it: in Recovery (Apple TN3205), from macOS 27 on also in System Settings. No command over SSH is known to.',
     hint: 'Shut down, hold the power button until "Loading startup options", Options > Utilities > Terminal: rdma_ctl enable, then restart.',
     hands: true,
   },
   'rdma/restart-pending': {
     severity: 'error',
-    summary: 'RDMA is on, and waits for a restart of this Mac.',
+    summary: 'RDMA is switched on, but this Mac has not restarted since.',
     cause:
-      '`rdma_ctl status` prints enabled, or from macOS 27 on the NVRAM variable `rdma-enable` is 1, and `ibv_devices` lists nothing. The switch takes effect at the next start; with Thunderbolt 4 never (mlx issue 3777).',
+      'From macOS 27 on the switch is in System Settings, too. The NVRAM variable `rdma-enable` is 1, and `ibv_devices` lists nothing: the switch takes effect at the next start. It never does on a Mac with Thunderbolt 4 (mlx issue 3777).',
     hint: 'Restart this node: meshwright reboot NODE',
+  },
+  'rdma/off-after-restart': {
+    severity: 'warning',
+    summary: 'RDMA works now, and ends with the next restart of this Mac.',
+    cause:
+      'The NVRAM variable `rdma-enable` is off, and the RDMA devices are still there: the switch takes effect at a restart.',
+    hint: 'Switch RDMA over Thunderbolt on in System Settings > Privacy & Security > Developer Tools.',
   },
   'rdma/no-device': {
     severity: 'error',
-    summary: 'A receptacle has no RDMA device, although RDMA is on.',
+    summary: 'RDMA is on, but an RDMA device is missing.',
     cause: '`ibv_devices` does not list `rdma_` + the interface of the receptacle.',
     hint: 'Restart this node; if the device is still missing, the hardware cannot do it (mlx issue 3777).',
   },

@@ -40,17 +40,17 @@ export const ruleCodes = {
     hint: 'Move the cable to another receptacle.',
   },
   'topology/no-rdma': {
-    severity: 'warning',
+    severity: 'notice',
     summary: 'This Mac can never have RDMA.',
     cause:
-      'RDMA over Thunderbolt needs Thunderbolt 5 at both ends of the cable (Apple TN3205). The Mac can be a node all the same: `thunderbolt.rdma: required` asks nothing of it, and only placements over RDMA refuse it.',
+      'RDMA over Thunderbolt needs Thunderbolt 5 at both ends of the cable (Apple TN3205). This Mac can still be a node for TCP. `thunderbolt.rdma: required` ignores it once its model is declared. Placements over RDMA refuse it.',
     hint: 'Nothing to do if TCP is enough on these links. For RDMA, use a Mac with Thunderbolt 5.',
   },
   'topology/unknown-model': {
     severity: 'notice',
     summary: "This model is not in meshwright's table of Macs.",
     cause:
-      'The table (docs/macs.md) says how many receptacles a model has, where they are, which Thunderbolt they speak and how fast its memory is. Of an unknown model nothing of this can be checked in the file; the Mac itself is asked later.',
+      'The table (docs/macs.md) says how many receptacles a model has, where they are, which Thunderbolt version they have and how fast its memory is. For an unknown model meshwright cannot check these in the file. It asks the Mac later.',
     hint: 'Compare with `sysctl hw.model` on the Mac. If the model is right, nothing needs to be done; a newer meshwright may know it.',
   },
   'topology/duplicate-node': {

@@ -41,11 +41,15 @@ function loginSteps({ system }: DesiredFleet, account: string): readonly string[
     : ['System Settings > Users & Groups > Automatically log in as: Off.'];
 }
 
-function macosStep({ macos }: DesiredFleet): string {
+function macosStep({ macos }: DesiredFleet, { hardware }: DesiredNode): string {
   const wanted = macos.version ?? macos.accept;
+  const first = macModel(hardware.model ?? '')?.firstMacos;
+  if (macos.version !== undefined && first !== undefined && compareVersions(first, macos.version) > 0) {
+    return `This Mac came with macOS ${first}, newer than the ${macos.version} of the file. Raise macos.version first.`;
+  }
   return wanted === undefined
     ? 'Update macOS to the version that the other Macs of the rack have.'
-    : `Update macOS to ${wanted}${macos.version === undefined ? ' (a range that the file accepts)' : ', no further'}.`;
+    : `Update macOS to ${wanted}${macos.version === undefined ? ' (a range that the file accepts)' : ', not to a newer version'}.`;
 }
 
 function energyStep({ power: { sleepMinutes, restartAfterPowerLoss } }: DesiredFleet): string {
@@ -72,7 +76,7 @@ function setUpPart(fleet: DesiredFleet, node: DesiredNode): CardPart {
       `${create} No Apple Account is needed.`,
       fileVaultStep(fleet, node.name),
       ...loginSteps(fleet, account),
-      macosStep(fleet),
+      macosStep(fleet, node),
       'System Settings > General > Sharing > Remote Login: on. Behind its (i): "Allow full disk access for remote users" on, and access for administrators.',
       energyStep(fleet),
     ],
@@ -110,8 +114,8 @@ function rdmaPart(fleet: DesiredFleet, node: DesiredNode): readonly CardPart[] {
   const macos = macosOfCard(fleet, node);
   if (macos === undefined) {
     return [
-      { title: `${title}: in System Settings, from macOS 27 on`, steps: inSettings },
-      { title: `${title}: before macOS 27, in Recovery`, steps: inRecovery },
+      { title: `${title} (macOS 27 or later), in System Settings`, steps: inSettings },
+      { title: `${title} (before macOS 27), in Recovery`, steps: inRecovery },
     ];
   }
   return isInSettings(macos)

@@ -63,7 +63,8 @@ const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'rdma/no-thunderbolt-5': ['hardware', 'rdma-state', 'rdma-devices'],
   'rdma/macos-too-old': ['macos-version'],
   'rdma/other-device': ['other-rdma-devices'],
-  'rdma/disabled': ['rdma-state'],
+  'rdma/disabled': ['rdma-state', 'rdma-switch'],
+  'rdma/off-after-restart': ['rdma-switch', 'rdma-devices'],
   'rdma/restart-pending': ['rdma-state', 'rdma-switch', 'rdma-devices'],
   'rdma/no-device': ['rdma-state', 'rdma-devices'],
   'rdma/port-down': ['rdma-state', 'rdma-ports', 'thunderbolt'],
@@ -154,7 +155,7 @@ function unknownFacts(node: ExaminedNode): readonly Evidence[] {
   const names = Object.keys(node.facts).filter((key): key is FactName => key in node.facts);
   return names
     .toSorted()
-    .filter((name) => node.facts[name].kind === 'unknown' && !isOptionalFact(name))
+    .filter((name) => node.facts[name].kind === 'unknown' && !isOptionalFact(name, node.facts))
     .map((name) => evidence(node.name, name, []));
 }
 

@@ -27,8 +27,8 @@ export interface GraphAct {
   readonly ends: readonly LinkEnd[];
   /** Those of them out of which it takes a cable. */
   readonly takes: readonly LinkEnd[];
-  /** In the imperative. */
-  readonly text: string;
+  /** In the imperative, without places on the case: the drawing shows them at the Macs. */
+  readonly shortText: string;
   /** Placements that use a cable which it takes out. */
   readonly stopFirst: readonly string[];
   /** What must be done about bridges first, in the imperative; empty when nothing. */

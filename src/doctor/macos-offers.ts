@@ -9,8 +9,11 @@ import { compareVersions } from './macos.ts';
 export const updatePane = 'System Settings > General > Software Update';
 
 /** `macOS 26.7 (25G229)`. Titles are left out, because Apple has several for one system. */
-export const updateText = ({ version, build }: MacosUpdate): string =>
-  `macOS ${version}${build === undefined ? '' : ` (${build})`}`;
+export const updateText = (update: MacosUpdate): string =>
+  `macOS ${update.version}${update.build === undefined ? '' : ` (${update.build}${isBeta(update) ? ', beta' : ''})`}`;
+
+/** The build of a beta ends with a small letter. */
+const isBeta = ({ build = '' }: { readonly build?: string }): boolean => /[a-z]$/.test(build);
 
 /**
  * Sentences about the updates that these Macs offer, each with a blank before it. Macs without a newer macOS to offer
@@ -32,9 +35,11 @@ function offerText(node: ExaminedNode, wanted: DesiredFleet['macos']): string | 
   const accepted = offers.filter(({ version }) => isAccepted(wanted, version));
   const [best] = accepted
     .filter(({ version }) => wanted.version === undefined || compareVersions(version, wanted.version) === 0)
-    .toSorted((a, b) => compareVersions(b.version, a.version));
+    .toSorted((a, b) => Number(isBeta(a)) - Number(isBeta(b)) || compareVersions(b.version, a.version));
   if (best !== undefined) {
-    return `${wanted.version === undefined ? 'one' : 'it'}: ${updateText(best)}, in ${updatePane}`;
+    return wanted.version === undefined
+      ? `${updateText(best)}, in ${updatePane}`
+      : `it: ${updateText(best)}, in ${updatePane}`;
   }
   const only = `only ${offers.map(updateText).join(' and ')}`;
   return accepted.length === 0 ? `${only}, which the file does not accept` : `${only}, not ${wanted.version}`;
@@ -45,8 +50,12 @@ function newerUpdates({ facts }: ExaminedNode, { version: wish }: DesiredFleet['
   const { 'macos-version': macos, 'software-updates': offers } = facts;
   if (macos.kind === 'unknown' || offers.kind === 'unknown') return [];
   const { version: installed } = macos.value;
-  if (wish !== undefined && compareVersions(installed, wish) >= 0) return [];
-  return offers.value.filter(({ version }) => compareVersions(version, installed) > 0);
+  if (wish !== undefined && compareVersions(installed, wish) >= 0 && !isBeta(macos.value)) return [];
+  return offers.value.filter((update) => {
+    const order = compareVersions(update.version, installed);
+    // The release of a beta has its version, and another build.
+    return order > 0 || (order === 0 && isBeta(macos.value) && !isBeta(update));
+  });
 }
 
 const isAccepted = ({ accept }: DesiredFleet['macos'], version: string): boolean =>

@@ -1,7 +1,10 @@
 import type { FactName } from '../model/fact-values.ts';
+import type { Facts } from '../model/observation.ts';
+import { hasRdmaInSettings } from './macos.ts';
 
-/** Facts that make hints more precise or are a second source. A Mac on which one of them is unknown lacks nothing. */
-const optionalFacts: readonly FactName[] = ['software-updates', 'receptacle-places', 'rdma-switch'];
+/** Facts that only make hints more precise. */
+const optionalFacts: readonly FactName[] = ['software-updates', 'receptacle-places'];
 
-/** Whether a fact may stay unknown without a finding. */
-export const isOptionalFact = (name: FactName): boolean => optionalFacts.includes(name);
+/** Whether a fact may stay unknown without a finding. The RDMA switch decides something from macOS 27 on only. */
+export const isOptionalFact = (name: FactName, facts: Facts): boolean =>
+  optionalFacts.includes(name) || (name === 'rdma-switch' && !hasRdmaInSettings(facts));

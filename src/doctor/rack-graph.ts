@@ -98,7 +98,7 @@ function drawn(examination: Examination, acts: readonly GraphAct[], isDeclaredOn
     strays: graphStrays(cabling, acts),
     moves: acts.map((act, index) => {
       const first = firstOf(act);
-      return { number: index + 1, text: act.text, ...(first === undefined ? {} : { first }) };
+      return { number: index + 1, text: act.shortText, ...(first === undefined ? {} : { first }) };
     }),
   };
 }

@@ -17,7 +17,7 @@ export interface RdmaSwitches {
 }
 
 /**
- * What to press at one Mac so that it can do RDMA, in this order; the first goes on a sentence that names the Mac.
+ * The steps at one Mac that switch RDMA on, in order. The first continues a sentence that names the Mac.
  *
  * @see Apple TN3205: `rdma_ctl enable` works in Recovery alone, which only the power button opens
  */
@@ -29,7 +29,7 @@ export const recoveryKeys = {
 } as const;
 
 /**
- * The same in System Settings, from macOS 27 on: at the screen of the Mac, or over Screen Sharing.
+ * The same in System Settings, from macOS 27 on.
  *
  * @see WWDC26; dev7a/rdmalink RDMASwitch.swift: the pane, and that the switch takes effect after a restart
  */
@@ -44,12 +44,12 @@ const recoverySteps = (nodes: readonly string[]): readonly string[] => [
   `At each Mac: ${recoveryKeys.hold}`,
   recoveryKeys.open,
   recoveryKeys.type,
-  `${recoveryKeys.leave}, and on to the next Mac meanwhile.`,
+  `${recoveryKeys.leave}. Go on to the next Mac while it restarts.`,
   `From here, when all are back: meshwright doctor ${nodes.join(' ')}`,
 ];
 
 const settingsSteps = (nodes: readonly string[]): readonly string[] => [
-  `At each Mac, or over Screen Sharing: ${settingsKeys.open}`,
+  `At each Mac: ${settingsKeys.open}`,
   settingsKeys.turn,
   `From here, when it is on everywhere: meshwright reboot ${nodes.join(' ')}`,
 ];

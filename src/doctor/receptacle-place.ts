@@ -13,33 +13,34 @@ export function modelAt({ desired, nodes }: Examination, node: string): string |
 
 const sides: readonly CaseSide[] = ['front', 'back', 'left', 'right'];
 
+/** Columns of a face, from the left, by the words that Macs report: seen on a Mac15,14. @see dev7a/rdmalink */
+const columnsByWord: Readonly<Record<number, readonly string[]>> = {
+  2: ['left', 'right'],
+  4: ['left', 'left-middle', 'right-middle', 'right'],
+};
+
 /** The place that the Mac itself reports: `back, right middle` for `back-right-middle`. */
-function reportedPlace({ nodes }: Examination, { node, receptacle }: LinkEnd): CasePlace | undefined {
-  const places = nodes.find(({ name }) => name === node)?.facts['receptacle-places'];
+function reportedPlace(examination: Examination, { node, receptacle }: LinkEnd): CasePlace | undefined {
+  const places = examination.nodes.find(({ name }) => name === node)?.facts['receptacle-places'];
   const reported = places?.kind === 'known' ? places.value.find((place) => place.receptacle === receptacle) : undefined;
   const [first, ...rest] = reported?.location.split('-') ?? [];
   const side = sides.find((one) => one === first);
   if (side === undefined) return undefined;
-  return { receptacle, side, words: rest.length === 0 ? side : `${side}, ${rest.join(' ')}` };
-}
-
-/** Whether both are on one face, and in the same half of it where both say which. */
-function isSameSpot(model: string, listed: CasePlace, reported: CasePlace): boolean {
-  if (listed.side !== reported.side) return false;
-  const sockets = caseFaces(model)?.find(({ side }) => side === listed.side)?.sockets ?? 0;
-  const half = /, (left|right)\b/.exec(reported.words)?.[1];
-  if (listed.column === undefined || half === undefined) return true;
-  return half === 'left' ? listed.column <= sockets / 2 : listed.column > sockets / 2;
+  const face = caseFaces(modelAt(examination, node) ?? '')?.find((one) => one.side === side);
+  const column = (columnsByWord[face?.sockets ?? 0] ?? []).indexOf(rest.join('-')) + 1;
+  const words = rest.length === 0 ? side : `${side}, ${rest.join(' ')}`;
+  return { receptacle, side, words, ...(column === 0 ? {} : { column }) };
 }
 
 /**
  * Where a receptacle is on the case of its node; undefined where that is unknown. The Mac's own report comes before the
- * table of Macs. The table adds column and landmark where it has a column and does not contradict the Mac.
+ * table of Macs. The table adds its landmark, such as Ethernet, where both name the same hole, or the Mac only the face.
  */
 export function placeAt(examination: Examination, end: LinkEnd): CasePlace | undefined {
-  const model = modelAt(examination, end.node) ?? '';
-  const listed = casePlaces(model)?.find((place) => place.receptacle === end.receptacle);
+  const listed = casePlaces(modelAt(examination, end.node) ?? '')?.find((place) => place.receptacle === end.receptacle);
   const reported = reportedPlace(examination, end);
   if (listed === undefined || reported === undefined) return reported ?? listed;
-  return listed.column !== undefined && isSameSpot(model, listed, reported) ? listed : reported;
+  const isSame = listed.side === reported.side && listed.column === reported.column;
+  const isOnlyFace = listed.side === reported.side && reported.words === reported.side;
+  return listed.column !== undefined && (isSame || isOnlyFace) ? listed : reported;
 }

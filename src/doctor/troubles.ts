@@ -58,7 +58,13 @@ const holds = ({ code, severity }: Diagnostic): boolean =>
   severity === 'error' && holding.includes(code.slice(0, code.indexOf('/')));
 
 /** Causes in a Mac as a whole that put the ports at the far ends of its cables down. */
-const darkening = ['rdma/no-thunderbolt-5', 'rdma/macos-too-old', 'rdma/disabled', 'rdma/restart-pending'];
+const darkening = [
+  'rdma/no-thunderbolt-5',
+  'rdma/macos-too-old',
+  'rdma/disabled',
+  'rdma/restart-pending',
+  'rdma/no-device',
+];
 
 /** The ports of other nodes that are down because of this one; their owners are not to blame. */
 function darkenedBy(examination: Examination, finding: Diagnostic): readonly string[] {

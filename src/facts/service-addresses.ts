@@ -77,7 +77,7 @@ function onlyNameOf(device: string, order: readonly NetworkService[]): string | 
  * service with several addresses was not set by us.
  */
 function settingsOf(ipv4: JsonObject): Pick<ServiceAddress, 'method' | 'address' | 'router'> | undefined {
-  if (ipv4['__INACTIVE__'] === 1) return { method: 'off' };
+  if (Object.hasOwn(ipv4, '__INACTIVE__')) return { method: ipv4['__INACTIVE__'] === 1 ? 'off' : 'other' };
   const method = Object.hasOwn(ipv4, 'ConfigMethod') ? textOf(ipv4, 'ConfigMethod') : 'none';
   if (method === undefined) return undefined;
   if (method !== 'Manual') return { method: method === 'DHCP' ? 'dhcp' : 'other' };

@@ -59,7 +59,7 @@ export interface ClusterSpec {
      */
     version?: string;
     /**
-     * The versions that are usable, as a range: comparisons that must all hold, `||` between alternatives. A node outside of it is wrong.
+     * The versions that are usable, as a range: comparisons that must all hold, `||` between alternatives. A node with another version is reported as an error.
      */
     accept?: string;
     /**
@@ -141,7 +141,7 @@ export interface ClusterSpec {
      */
     bridge?: 'remove' | 'keep' | 'verify';
     /**
-     * auto: as placements need it. required: every node with a link must have RDMA enabled, but for Macs whose declared model has Thunderbolt 4.
+     * auto: as placements need it. required: every node with a link must have RDMA enabled, except Macs declared with a Thunderbolt 4 model.
      */
     rdma?: 'auto' | 'required';
     /**

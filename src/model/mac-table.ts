@@ -65,7 +65,7 @@ const macbookPro = {
   source: identified,
 } as const;
 
-/** Every Mac with Thunderbolt 4 or 5 that can be a node; newest first within each family. */
+/** The Macs that racks are made of, newest first within each family. */
 export const macTable: readonly MacRow[] = [
   {
     ...studioUltra,
@@ -232,7 +232,7 @@ export const macTable: readonly MacRow[] = [
     thunderbolt: 5,
     memoryGigabytesPerSecond: [460, 614],
     firstMacos: '26.3',
-    unconfirmed: ['first macOS'],
+    unconfirmed: ['memory', 'first macOS'],
   },
   {
     ...macbookPro,
@@ -252,7 +252,7 @@ export const macTable: readonly MacRow[] = [
     thunderbolt: 4,
     memoryGigabytesPerSecond: [153],
     firstMacos: '26.0',
-    unconfirmed: ['memory', 'first macOS'],
+    unconfirmed: everything,
   },
   {
     ...macbookPro,
@@ -262,7 +262,7 @@ export const macTable: readonly MacRow[] = [
     thunderbolt: 5,
     memoryGigabytesPerSecond: [410, 546],
     firstMacos: '15.1',
-    unconfirmed: allButMemory,
+    unconfirmed: everything,
   },
   {
     ...macbookPro,

@@ -128,7 +128,7 @@ function placeLines({ faces, receptacles }: GraphNode): readonly string[] {
     ({ side }) => side,
   );
   const rows = [...sides].map(([side, row]) => `${side} ${row.map(({ receptacle }) => receptacle).join(' ')}`);
-  return [`from the left: ${rows.join(', ')}`];
+  return [`left to right: ${rows.join(', ')}`];
 }
 
 /** The lines below the name of a node: its model, its sockets and the places of them that are known, its placements. */

@@ -19,6 +19,7 @@ const rdmaWords: Readonly<Record<NodeRdma, Word>> = {
   ready: { text: 'on' },
   disabled: { text: 'off', tone: 'warn' },
   'restart-pending': { text: 'restart', tone: 'warn' },
+  'no-device': { text: 'no device', tone: 'warn' },
   'macos-too-old': { text: 'old macOS', tone: 'warn' },
   'no-thunderbolt-5': { text: 'never', tone: 'warn' },
   unknown: { text: '?', tone: 'warn' },

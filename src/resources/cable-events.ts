@@ -142,7 +142,8 @@ function aside(work: CableWork, { kind, ends }: CableAct): Advice | undefined {
   const [from, to] = ends;
   if (kind !== 'move-end' || from === undefined || to === undefined || from.node !== to.node) return undefined;
   const [here, there] = [from, to].map((end) => placeAt(work.examination, end));
-  const plain = { at: from, advice: `receptacle ${to.receptacle}, please` };
+  const words = there === undefined ? '' : ` (${there.words})`;
+  const plain = { at: from, advice: `receptacle ${to.receptacle}${words}, please` };
   if (here?.column === undefined || there?.column === undefined || here.side !== there.side) return plain;
   const steps = there.column - here.column;
   const count = counts[Math.abs(steps)];

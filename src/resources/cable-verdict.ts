@@ -1,5 +1,5 @@
 import type { JudgedLink } from '../cabling/judge-link.ts';
-import { needsRdma } from '../desired/needs-rdma.ts';
+import { needsFastLink } from '../desired/needs-rdma.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 
 /** How one declared link counts: `wrong` is what no hands at the cables can mend, `unjudged` what nobody knows. */
@@ -7,13 +7,12 @@ export type LinkVerdict = 'fine' | 'hands' | 'wrong' | 'unjudged';
 
 /** Where nothing needs RDMA a slow cable is as the file wants it, and so is one of which nobody knows the speed. */
 export function linkVerdict(desired: DesiredFleet, { link, judgement }: JudgedLink): LinkVerdict {
-  const isFast = link.ends.some(({ node }) => needsRdma(desired, node));
+  const isFast = needsFastLink(desired, link.ends);
   switch (judgement.kind) {
     case 'as-declared':
       return isFast && judgement.bitsPerSecond === undefined ? 'unjudged' : 'fine';
     case 'slow':
-      // Of a Mac that is declared with Thunderbolt 4 nothing faster is asked.
-      if (!isFast || judgement.limitedBy.some((node) => !needsRdma(desired, node))) return 'fine';
+      if (!isFast) return 'fine';
       // A Mac that can do no more is not mended by another cable.
       return judgement.limitedBy.length > 0 ? 'wrong' : 'hands';
     case 'unknown':

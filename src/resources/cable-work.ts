@@ -36,7 +36,9 @@ export interface CableAct {
   readonly ends: readonly LinkEnd[];
   /** Those of them out of which it takes a cable. */
   readonly takes: readonly LinkEnd[];
-  /** In the imperative, with the places on the case as far as they are known. */
+  /** In the imperative. */
+  readonly shortText: string;
+  /** The same with the places on the case as far as they are known. */
   readonly text: string;
   /** Placements that use a cable which this act takes out, or may use it as far as anybody can say. */
   readonly stopFirst: readonly string[];
@@ -104,6 +106,7 @@ function actOf({ examination, running }: Rack, { links, joins = [], text, ...wis
   const bridgesFirst = bridgesBefore(examination, links);
   return {
     ...wish,
+    shortText: text,
     text: `${text}${placesText(examination, wish.ends)}`,
     stopFirst,
     bridgesFirst,

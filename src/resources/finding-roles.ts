@@ -95,6 +95,7 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'rdma/no-thunderbolt-5': { blocks: 'rdma', when: 'rdma-needed' },
   'rdma/macos-too-old': { blocks: 'rdma', when: 'rdma-needed' },
   'rdma/disabled': { blocks: 'rdma', when: 'rdma-needed' },
+  'rdma/off-after-restart': 'told',
   'rdma/restart-pending': { blocks: 'rdma', when: 'rdma-needed' },
   'rdma/no-device': { blocks: 'rdma', when: 'rdma-needed' },
   'rdma/port-down': { blocks: 'rdma', when: 'rdma-needed' },

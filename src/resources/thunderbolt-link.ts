@@ -1,5 +1,5 @@
 import { linkText } from '../desired/link-network.ts';
-import { needsRdma } from '../desired/needs-rdma.ts';
+import { needsFastLink } from '../desired/needs-rdma.ts';
 import { compareText } from './compare-text.ts';
 import type { Gap, Resource, View } from './resource.ts';
 import { verifyOnly } from './verify-only.ts';
@@ -10,7 +10,7 @@ function gaps({ asked, desired, examination }: View): readonly Gap[] {
     const [node, peer] = ends.map((end) => end.node).toSorted(compareText);
     const isUnseen = judgement.kind === 'unknown';
     const isUnmeasured = judgement.kind === 'as-declared' && judgement.bitsPerSecond === undefined;
-    const isNeeded = ends.some((end) => needsRdma(desired, end.node));
+    const isNeeded = needsFastLink(desired, ends);
     const isAsked = ends.every((end) => asked.includes(end.node));
     const what = isUnseen ? 'the cable' : 'the speed of the cable';
     return node !== undefined && peer !== undefined && isAsked && (isUnseen || (isUnmeasured && isNeeded))

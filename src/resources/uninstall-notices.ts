@@ -1,5 +1,6 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { hasRdmaInSettings } from '../doctor/macos.ts';
 import { nodeSubject } from '../doctor/subject.ts';
 import { diskText } from '../doctor/units.ts';
 import { place } from '../script/node-paths.ts';
@@ -69,7 +70,11 @@ function handsWords({ facts }: ObservedTarget): readonly string[] {
   const login = facts['automatic-login'];
   return [
     ...(rdma.kind === 'known' && rdma.value === 'enabled'
-      ? ['RDMA is enabled: in Recovery, in Terminal: rdma_ctl disable; from macOS 27 on in System Settings, too']
+      ? [
+          hasRdmaInSettings(facts)
+            ? 'RDMA is enabled: System Settings, Privacy & Security, Developer Tools'
+            : 'RDMA is enabled: in Recovery, in Terminal: rdma_ctl disable',
+        ]
       : []),
     ...(filevault.kind === 'known' ? [`FileVault is ${filevault.value}: System Settings, Privacy & Security`] : []),
     ...(login.kind === 'known' && login.value.user !== undefined

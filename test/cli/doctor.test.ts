@@ -43,7 +43,7 @@ describe('doctor', () => {
     expect(schemaCheck('doctor')(json(document))).toEqual([]);
     const { troubles, recovery } = json(document) as DoctorDocument;
     expect(troubles.map(({ stage, code }) => `${stage} ${code}`)).toEqual([
-      'recovery rdma/disabled',
+      'rdma-switch rdma/disabled',
       'bridges bridge/active',
       'cables cabling/missing',
       'nodes rdma/no-address',

@@ -80,7 +80,7 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   },
   'power-wrong': { target: 'studio-1', findings: ['error power/settings node studio-1'] },
   'rdma-disabled': { target: 'studio-3', findings: ['error rdma/disabled node studio-3'] },
-  'rdma-waiting': { target: 'studio-3', findings: ['error rdma/restart-pending node studio-3'] },
+  'rdma-waiting': { target: 'studio-3', findings: ['error rdma/no-device node studio-3'] },
   'remote-login-off': { target: 'studio-2', findings: ['error ssh/refused node studio-2'] },
   'tcp-load-panic': { target: 'studio-1', findings: [] },
   'not-enrolled': { target: 'studio-2', findings: ['error ssh/authentication-failed node studio-2'] },

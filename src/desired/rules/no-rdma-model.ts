@@ -2,7 +2,7 @@ import { macModel } from '../../model/mac-models.ts';
 import { type Draft, draftNodesByName } from '../draft.ts';
 import type { Finding } from '../finding.ts';
 
-/** Warns that a linked Mac with Thunderbolt 4 can never have RDMA. Placements over RDMA refuse it themselves. */
+/** Reports that a linked Mac with Thunderbolt 4 can never have RDMA. Placements over RDMA refuse it themselves. */
 export function noRdmaModel(draft: Draft): readonly Finding[] {
   const linked = new Set<string>(draft.links.flatMap((link) => link.ends.map((end) => end.node)));
   return [...draftNodesByName(draft)].flatMap(([name, node]) => {

@@ -6,7 +6,7 @@ import { paceOf } from '../pace.ts';
 /** Which Macs set the pace of a placement whose declared models are unequal. */
 export function unequalMacs(draft: Draft): readonly Finding[] {
   const byName = draftNodesByName(draft);
-  return draftLayouts(draft.placements).flatMap(({ name, nodes, pointer }) => {
+  return draftLayouts(draft.placements).flatMap(({ name, nodes, pointer, isFallback }) => {
     const macs = nodes.flatMap(({ text }) => {
       const model = byName.get(text)?.model?.text;
       return model === undefined ? [] : [{ name: text, model }];
@@ -18,7 +18,7 @@ export function unequalMacs(draft: Draft): readonly Finding[] {
       code: 'placement/unequal-macs',
       pointer: slow?.pointer ?? pointer,
       at: 'value',
-      detail: pace.detail,
+      detail: isFallback === true ? `On its fallback: ${pace.detail}` : pace.detail,
       subject: `placement ${name}`,
     };
     return [finding];

@@ -100,25 +100,28 @@ function dhcpFinding(
     : [diagnose('address/by-dhcp', { subject: nodeSubject(name), detail: `On DHCP: ${words.join(', ')}.` })];
 }
 
-/** Cables on which IPv4 is switched off, reported once for the node. */
+/** Cables on which IPv4 is switched off, reported once for the node: those that should have an address, else all. */
 function ipv4OffFinding(
   examination: Examination,
   { name, facts }: ExaminedNode,
   cables: readonly Cable[],
 ): readonly Diagnostic[] {
   const off = cables.filter(({ device }) => cableMethod(examination.desired, facts, device) === 'off');
-  const words = off.map(({ receptacle, device }) => `receptacle ${receptacle} (${device})`);
-  const isWanted = off.some(({ isAddressed }) => isAddressed);
-  return off.length === 0
-    ? []
+  const wanted = off.filter(({ isAddressed }) => isAddressed);
+  const shown = wanted.length === 0 ? off : wanted;
+  if (shown.length === 0) return [];
+  const words = shown.map(({ receptacle, device }) => `receptacle ${receptacle} (${device})`);
+  const about = {
+    subject: nodeSubject(name),
+    detail: `IPv4 is off on ${words.join(', ')}, so MLX cannot use RDMA there.`,
+  };
+  return wanted.length > 0
+    ? [diagnose('address/ipv4-off', about)]
     : [
         diagnose('address/ipv4-off', {
-          subject: nodeSubject(name),
-          severity: isWanted ? 'error' : rdmaSeverity(examination, [name]),
-          detail: `IPv4 is off on ${words.join(', ')}.`,
-          ...(isWanted
-            ? {}
-            : { hint: 'To use these cables, declare thunderbolt.links and thunderbolt.addressing in the file.' }),
+          ...about,
+          severity: rdmaSeverity(examination, [name]),
+          hint: 'To use these cables, declare their links and thunderbolt.addressing in the file.',
         }),
       ];
 }

@@ -3,6 +3,7 @@ import type { JudgedLink } from '../../cabling/judge-link.ts';
 import type { MoveGroup } from '../../cabling/moves.ts';
 import { isSameEnd, type ReceptacleView } from '../../cabling/receptacle-view.ts';
 import { viewAt } from '../../cabling/see-receptacles.ts';
+import { needsFastLink } from '../../desired/needs-rdma.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
@@ -90,7 +91,7 @@ function tell(examination: Examination, judged: JudgedLink): readonly Diagnostic
   const straight = act(examination, [link], plugStraight);
   switch (judgement.kind) {
     case 'as-declared':
-      return judgement.bitsPerSecond === undefined && rdmaSeverity(examination, nodes) === 'error'
+      return judgement.bitsPerSecond === undefined && needsFastLink(examination.desired, link.ends)
         ? [diagnose('cabling/speed-unknown', { subject, detail: 'macOS says at neither end how fast it is.' })]
         : [];
     case 'missing': {

@@ -1,10 +1,11 @@
 import type { Severity } from '../../diagnostics/code-entry.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { macModel } from '../../model/mac-models.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { withCommands } from '../hint-lines.ts';
 import { firstMacosWithRdma, hasRdmaInSettings, isOutsideAccept, macosOf } from '../macos.ts';
-import { nodeRdma } from '../rdma-node.ts';
+import { endsAtRestart, nodeRdma } from '../rdma-node.ts';
 import { rdmaSeverity } from '../rdma-severity.ts';
 import { settingsKeys } from '../rdma-switch-steps.ts';
 import type { Rule } from '../rule.ts';
@@ -13,25 +14,35 @@ import { nodeSubject } from '../subject.ts';
 /** A Mac that can never have RDMA, whatever `rdma_ctl` says of it. */
 function withoutThunderbolt5(node: ExaminedNode, about: { subject: string; severity: Severity }): Diagnostic {
   const { hardware, 'rdma-devices': devices } = node.facts;
-  const model = hardware.kind === 'known' ? hardware.value.model : 'This Mac';
-  const modified = devices.kind === 'known' ? devices.value.map(({ name }) => name) : [];
-  const never = `${model} has Thunderbolt 4 and can never have RDMA, whatever rdma_ctl says.`;
-  if (modified.length > 0) {
-    return diagnose('rdma/no-thunderbolt-5', {
-      ...about,
-      severity: about.severity === 'error' ? 'error' : 'warning',
-      detail: `${model} has Thunderbolt 4, and yet it shows ${modified.join(', ')}. A modified driver makes such devices; macOS itself refuses RDMA here.`,
-      hint: `Use TCP on the links of ${node.name}. meshwright starts no placement over devices of a modified driver.`,
-    });
+  const model = hardware.kind === 'known' ? hardware.value.model : undefined;
+  const name = model ?? 'This Mac';
+  const modified = devices.kind === 'known' ? devices.value.map((device) => device.name) : [];
+  const isListed = model !== undefined && macModel(model)?.thunderbolt === 4;
+  const thunderbolt = isListed ? 'Thunderbolt 4' : 'Thunderbolt 4 or older';
+  const declare = isListed ? `declare its model: hardware: { model: "${model}" }` : 'write thunderbolt.rdma: auto';
+  const hint =
+    about.severity === 'error'
+      ? `Take ${node.name} out of the placements over RDMA. If only thunderbolt.rdma: required asks for it, ${declare}`
+      : 'Nothing to do while no placement needs RDMA here: TCP runs at 40 Gb/s, and no cable makes it faster.';
+  if (modified.length === 0) {
+    const detail = `${name} has ${thunderbolt} and can never have RDMA, whatever rdma_ctl says.`;
+    return diagnose('rdma/no-thunderbolt-5', { ...about, detail, hint });
   }
   return diagnose('rdma/no-thunderbolt-5', {
     ...about,
-    detail: never,
-    hint:
-      about.severity === 'error'
-        ? `Take ${node.name} out of the placements over RDMA. If only thunderbolt.rdma: required asks for it, declare its model: hardware: { model: "${model}" }`
-        : 'Nothing to do while no placement needs RDMA here: TCP runs at 40 Gb/s, and no cable makes it faster.',
+    severity: about.severity === 'error' ? 'error' : 'warning',
+    detail: `${name} has ${thunderbolt}, but lists ${modified.join(', ')}. That device comes from a modified driver; macOS itself refuses RDMA on this Mac.`,
+    hint: about.severity === 'error' ? hint : `Use TCP on the links of ${node.name}.`,
   });
+}
+
+/** Whether this model is known to have Thunderbolt 5, so that a missing device is no question of hardware. */
+const isCapable = ({ facts: { hardware } }: ExaminedNode): boolean =>
+  hardware.kind === 'known' && macModel(hardware.value.model)?.thunderbolt === 5;
+
+function withoutDevice(node: ExaminedNode, detail: string) {
+  const doubt = isCapable(node) ? '' : ' If it has no device after that either, its hardware cannot do RDMA.';
+  return { detail, hint: withCommands(`Restart ${node.name}.${doubt}`, [`meshwright reboot ${node.name}`]) };
 }
 
 function judge(examination: Examination, node: ExaminedNode): readonly Diagnostic[] {
@@ -51,7 +62,9 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
           detail: 'RDMA over Thunderbolt is disabled.',
           ...(hasRdmaInSettings(node.facts)
             ? {
-                hint: `At the Mac: ${settingsKeys.open} ${settingsKeys.turn} Then restart it: meshwright reboot NODE`,
+                hint: withCommands(`At the Mac: ${settingsKeys.open} ${settingsKeys.turn} Then restart it:`, [
+                  `meshwright reboot ${node.name}`,
+                ]),
               }
             : {}),
         }),
@@ -60,13 +73,30 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
       return [
         diagnose('rdma/restart-pending', {
           ...about,
-          detail: 'RDMA is switched on, but there is no RDMA device yet: it takes effect when the Mac restarts.',
-          hint: withCommands(`Restart ${node.name}. If it then has no device either, its hardware cannot do RDMA:`, [
-            `meshwright reboot ${node.name}`,
-          ]),
+          ...withoutDevice(
+            node,
+            'RDMA is switched on, but no RDMA device exists: the switch takes effect at a restart.',
+          ),
+        }),
+      ];
+    case 'no-device':
+      return [
+        diagnose('rdma/no-device', {
+          ...about,
+          ...withoutDevice(node, 'RDMA is enabled, but the system lists no RDMA device at all.'),
         }),
       ];
     case 'ready':
+      return endsAtRestart(node)
+        ? [
+            diagnose('rdma/off-after-restart', {
+              ...about,
+              severity: about.severity === 'error' ? 'warning' : 'notice',
+              detail: 'RDMA works, but its switch is off: RDMA ends with the next restart of this Mac.',
+              hint: `At the Mac: ${settingsKeys.open} ${settingsKeys.turn}`,
+            }),
+          ]
+        : [];
     case 'unknown':
       return [];
   }

@@ -29,7 +29,9 @@ function unknownFacts(node: ExaminedNode, hasFailed: boolean): readonly UnknownF
   const names = Object.keys(node.facts).filter((key): key is FactName => key in node.facts);
   return names.toSorted().flatMap((name) => {
     const fact = node.facts[name];
-    return fact.kind === 'unknown' && !isOptionalFact(name) && !isExplained(node, name, fact.reason, hasFailed)
+    return fact.kind === 'unknown' &&
+      !isOptionalFact(name, node.facts) &&
+      !isExplained(node, name, fact.reason, hasFailed)
       ? [{ name, reason: fact.reason }]
       : [];
   });

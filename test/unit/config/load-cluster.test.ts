@@ -142,12 +142,12 @@ thunderbolt:
     expect(hint('ssh:')).toBe('Fill it in, or remove the key.');
   });
 
-  it('warns about a Mac with Thunderbolt 4 where the file requires RDMA, and does not refuse it', () => {
+  it('reports a Mac with Thunderbolt 4 where the file requires RDMA, and does not refuse it', () => {
     const text = `${head}nodes:
   a: { host: a.lan, hardware: { model: "Mac16,10" } }
   b: { host: b.lan }
 thunderbolt: { rdma: required, links: ["a:1 <-> b:1"] }
 `;
-    expect(load(text).diagnostics.map((one) => [one.code, one.severity])).toEqual([['topology/no-rdma', 'warning']]);
+    expect(load(text).diagnostics.map((one) => [one.code, one.severity])).toEqual([['topology/no-rdma', 'notice']]);
   });
 });

@@ -43,10 +43,11 @@ describe('the place of a receptacle', () => {
   });
 
   it.each([
-    ['another side', 'front-right', 'front, right'],
-    ['the other half of the same side', 'back-left-middle', 'back, left middle'],
-  ])('drops the table where the Mac reports %s', (_, location, words) => {
-    expect(placeOn('Mac15,14', 2, location)).toEqual({ receptacle: 2, side: words.split(',')[0], words });
+    ['another side', 2, 'front-right', 'front, right', 2],
+    ['another hole', 2, 'back-left-middle', 'back, left middle', 2],
+    ['the hole beside it', 1, 'back-right-middle', 'back, right middle', 3],
+  ])('drops the table where the Mac reports %s', (_, receptacle, location, words, column) => {
+    expect(placeOn('Mac15,14', receptacle, location)).toEqual({ receptacle, side: words.split(',')[0], words, column });
   });
 
   it('is that of the table where the Mac reports another receptacle, none, or a word that is no side', () => {

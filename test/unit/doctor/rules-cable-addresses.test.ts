@@ -170,10 +170,10 @@ describe('a Mac that is prepared for RDMA over IPv6 only', () => {
     interfaces: healthy.interfaces.map((one) => (one.name === 'en3' ? { ...one, ipv4: [] } : one)),
   });
 
-  it('is reported as that, and not as a missing address', () => {
+  it('is reported as address/ipv4-off and not as a missing address', () => {
     const found = findingsOf(bare).filter(({ severity }) => severity === 'error');
     expect(found.map(({ code, detail }) => [code, detail])).toEqual([
-      ['address/ipv4-off', 'IPv4 is off on receptacle 2 (en3).'],
+      ['address/ipv4-off', 'IPv4 is off on receptacle 2 (en3), so MLX cannot use RDMA there.'],
     ]);
   });
 

@@ -119,8 +119,15 @@ describe('hints about updates of macOS', () => {
     );
     expect(outside([tahoe, golden], { accept: '>=26.4 <28' })).toBe(
       'Bring macOS on studio-3 to a version in that range, or widen macos.accept. ' +
-        `studio-3 offers one: macOS 27.0 (26A428), in ${pane}.`,
+        `studio-3 offers macOS 27.0 (26A428), in ${pane}.`,
     );
+  });
+
+  it('prefer a release to a beta of the same version, and name a beta as one', () => {
+    const beta = { ...golden, label: 'macOS 27 Beta 7-26A5421a', title: 'macOS 27 Beta 7', build: '26A5421a' };
+    const wanted = { version: '27.0', accept: '>=27' };
+    expect(outside([beta, golden], wanted)).toContain(' studio-3 offers it: macOS 27.0 (26A428), in ');
+    expect(outside([beta], wanted)).toContain(' studio-3 offers it: macOS 27.0 (26A5421a, beta), in ');
   });
 
   it('compare versions as numbers, whatever the update is called', () => {

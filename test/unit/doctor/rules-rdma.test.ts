@@ -33,16 +33,21 @@ describe('RDMA ladder', () => {
     expect(found({ ...disabled, 'rdma-switch': 'on' })).toEqual(['error rdma/restart-pending node studio-3']);
     expect(found({ 'rdma-devices': [], 'rdma-ports': [] })).toEqual(['error rdma/restart-pending node studio-3']);
     expect(found({})).toEqual([]);
+    // Switched off since the last start: it works until the next one.
+    expect(found({ 'rdma-switch': 'off' })).toEqual(['warning rdma/off-after-restart node studio-3']);
     // The switch is a second source where rdma_ctl gives no answer; without either nothing is known.
     const silent = { 'studio-3': { 'rdma-state': 'timed-out' } } as const;
     expect(found({ 'rdma-devices': [], 'rdma-ports': [] }, silent)).toEqual([
       'error rdma/restart-pending node studio-3',
     ]);
+    // What rdma_ctl prints before the restart is not published: alone it decides nothing.
+    const unread = { 'studio-3': { 'rdma-switch': 'timed-out' } } as const;
+    expect(found(disabled, unread)).toEqual([]);
     const both = { 'studio-3': { 'rdma-state': 'timed-out', 'rdma-switch': 'timed-out' } } as const;
     expect(found({ 'rdma-devices': [], 'rdma-ports': [] }, both)).toEqual([]);
     const [hint] = hintsOf('rdma/disabled', only({ ...macos, ...disabled, 'rdma-switch': 'off' }), accept);
     expect(hint).toBe(
-      'At the Mac: System Settings > Privacy & Security > Developer Tools. Switch RDMA over Thunderbolt on. Then restart it: meshwright reboot NODE',
+      'At the Mac: System Settings > Privacy & Security > Developer Tools. Switch RDMA over Thunderbolt on. Then restart it:\n  meshwright reboot studio-3',
     );
   });
 
@@ -53,7 +58,7 @@ describe('RDMA ladder', () => {
       ({ code }) => code === 'rdma/no-thunderbolt-5',
     );
     expect(finding?.severity).toBe('warning');
-    expect(finding?.detail).toContain('shows rdma_en2. A modified driver makes such devices');
+    expect(finding?.detail).toContain('lists rdma_en2. That device comes from a modified driver');
   });
 
   it('knows Thunderbolt 4 by what the free receptacles could do', () => {
@@ -97,7 +102,7 @@ describe('RDMA ladder', () => {
   });
 
   it('tells enabled without any device from disabled', () => {
-    expect(told(only({ 'rdma-devices': [], 'rdma-ports': [] }))).toEqual(['error rdma/restart-pending node studio-3']);
+    expect(told(only({ 'rdma-devices': [], 'rdma-ports': [] }))).toEqual(['error rdma/no-device node studio-3']);
   });
 
   it('tells the receptacle whose device is missing', () => {

@@ -84,6 +84,7 @@ describe('troubles', () => {
     const [found] = troubles({ values: { 'studio-3': disabled, 'studio-1': { thunderbolt: peers } } });
     expect(found?.evidence).toEqual([
       { node: 'studio-3', fact: 'rdma-state', source: 'rdma_ctl status', receptacles: [] },
+      { node: 'studio-3', fact: 'rdma-switch', source: 'nvram rdma-enable', receptacles: [] },
       {
         node: 'studio-1',
         fact: 'thunderbolt',

@@ -90,7 +90,10 @@ describe('the doctor as JSON', () => {
     expect(troubles[0]).toMatchObject({
       code: 'rdma/disabled',
       stage: 'rdma-switch',
-      evidence: [{ node: 'studio-2', fact: 'rdma-state', source: 'rdma_ctl status', says: ['disabled'] }],
+      evidence: [
+        { node: 'studio-2', fact: 'rdma-state', source: 'rdma_ctl status', says: ['disabled'] },
+        { node: 'studio-2', fact: 'rdma-switch', source: 'nvram rdma-enable', says: ['on'] },
+      ],
     });
   });
 });

@@ -89,7 +89,7 @@ describe('what happened at a rack that is being cabled', () => {
   it('is a plug in the wrong receptacle of the right Mac, with the right one', () => {
     const wrong = [...without(first), 'studio-1:2 <-> studio-2:5'];
     expect(events(without(first), wrong)).toEqual([
-      { kind: 'plugged', at: end('studio-2:5'), advice: 'receptacle 2, please' },
+      { kind: 'plugged', at: end('studio-2:5'), advice: 'receptacle 2 (back, 2nd from Ethernet), please' },
     ]);
   });
 
