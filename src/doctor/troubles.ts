@@ -31,6 +31,8 @@ export interface HeldPlacement {
   readonly name: string;
   readonly nodes: readonly NodeName[];
   readonly standing: string;
+  /** A missing RDMA holds up no placement over TCP. */
+  readonly transport: 'rdma' | 'tcp';
 }
 
 /** What is to be told, and on what it rests. */
@@ -92,7 +94,9 @@ function heldBy(finding: Diagnostic, placements: readonly HeldPlacement[]): read
   const own = subjectNodes(finding.subject ?? '');
   if (!holds(finding)) return [];
   const isOnLink = /^(?:link|receptacle) /.test(finding.subject ?? '');
-  return placements.filter(({ nodes, standing }) => {
+  const isAboutRdma = finding.code.startsWith('rdma/');
+  return placements.filter(({ nodes, standing, transport }) => {
+    if (isAboutRdma && transport === 'tcp') return false;
     const among = own.filter((name) => nodes.some((node) => node === name));
     // A cable matters to a placement that is on both of its Macs.
     return (

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
 import { rdmaSwitches } from '../../../src/doctor/rdma-switch-steps.ts';
-import { type Trouble, troublesOf } from '../../../src/doctor/troubles.ts';
+import { type HeldPlacement, type Trouble, troublesOf } from '../../../src/doctor/troubles.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { RdmaPort } from '../../../src/model/rdma-values.ts';
@@ -17,9 +17,9 @@ import {
 
 const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'] as const;
 const disabled: Partial<FactValues> = { 'rdma-state': 'disabled', 'rdma-devices': [], 'rdma-ports': [] };
-const chat = { name: 'chat', nodes: names.map(nodeName), standing: 'differs' };
+const chat: HeldPlacement = { name: 'chat', nodes: names.map(nodeName), standing: 'differs', transport: 'rdma' };
 
-function troubles(changes: RackChanges, placements: readonly (typeof chat)[] = []): readonly Trouble[] {
+function troubles(changes: RackChanges, placements: readonly HeldPlacement[] = []): readonly Trouble[] {
   const desired = desiredFleet();
   const observation = observedFleet(changes);
   return troublesOf({ desired, observation, findings: diagnoseFleet(desired, observation), placements });
@@ -53,6 +53,12 @@ describe('troubles', () => {
     expect(found[0]?.hanging).toEqual(['RDMA ports at studio-1:3, studio-4:4', 'placement chat']);
   });
 
+  it('hold up no placement over TCP where only RDMA is missing', () => {
+    const [found] = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, transport: 'tcp' }]);
+    expect(found?.finding.code).toBe('rdma/disabled');
+    expect(found?.hanging).toEqual([]);
+  });
+
   it('hold up no placement that serves, nor one on other Macs', () => {
     const others = { ...chat, nodes: [nodeName('studio-1'), nodeName('studio-2')] };
     const found = troubles({ values: { 'studio-3': disabled } }, [{ ...chat, standing: 'met' }, others]);
@@ -70,8 +76,18 @@ describe('troubles', () => {
   it('of a cable hold up a placement that is on both of its Macs, and no other', () => {
     const cables = meshOfFour.slice(1);
     const pairs = [
-      { name: 'both', nodes: [nodeName('studio-1'), nodeName('studio-2')], standing: 'differs' },
-      { name: 'one', nodes: [nodeName('studio-1'), nodeName('studio-4')], standing: 'differs' },
+      {
+        name: 'both',
+        nodes: [nodeName('studio-1'), nodeName('studio-2')],
+        standing: 'differs',
+        transport: 'tcp' as const,
+      },
+      {
+        name: 'one',
+        nodes: [nodeName('studio-1'), nodeName('studio-4')],
+        standing: 'differs',
+        transport: 'tcp' as const,
+      },
     ];
     expect(troubles({ cables }, pairs).map(({ hanging }) => hanging)).toEqual([['placement both']]);
   });
