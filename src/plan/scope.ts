@@ -5,6 +5,7 @@ import type { NodeName } from '../model/node.ts';
 import { drainDoors } from '../resources/drain.ts';
 import { keepHold } from '../resources/hold.ts';
 import { identity } from '../resources/identity.ts';
+import { toComeBack } from '../resources/placement-properties.ts';
 import { resources } from '../resources/registry.ts';
 import type { Property, Resource, ResourceKind, View } from '../resources/resource.ts';
 import { sudo } from '../resources/sudo.ts';
@@ -29,9 +30,6 @@ export interface Scope {
 }
 
 const always: readonly ResourceKind[] = ['hold', 'identity', 'sudo', 'rollback'];
-/** What a start needs that no restart of a Mac brings. */
-const toComeBack = ({ back = [] }: { readonly back?: readonly string[] }): readonly ResourceKind[] =>
-  back.length === 0 ? [] : ['runtime', 'model'];
 const allKinds = (): readonly ResourceKind[] => resources.map(({ kind }) => kind);
 
 function withState(
@@ -88,7 +86,7 @@ function restartScope(goal: Extract<Goal, { kind: 'reboot' | 'shutdown' }>, desi
   return {
     desired: withState(desired, 'stopped', ({ nodes }) => isOurs(nodes)),
     resources: [...resources, restarts(goal)],
-    barring: [...always, ...toComeBack(goal), 'placement', 'boot-session'],
+    barring: [...always, ...(goal.back === undefined ? [] : toComeBack), 'placement', 'boot-session'],
     isMeant: (kind, property) =>
       kind === 'boot-session' ||
       kind === 'rollback' ||

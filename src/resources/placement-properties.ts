@@ -25,7 +25,7 @@ const onCables: readonly ResourceKind[] = ['thunderbolt-bridge', 'thunderbolt-li
 const leavingDoors: readonly ResourceKind[] = ['doorman'];
 
 /** What no restart of a Mac brings: an apply has to, before a start that follows it. */
-const toComeBack: readonly ResourceKind[] = ['runtime', 'model'];
+export const toComeBack: readonly ResourceKind[] = ['runtime', 'model'];
 
 /** What has to be in order before a placement is started: cables only where there is more than one rank. */
 function startNeeds({ nodes, transport }: PlacementCase['placement']): readonly ResourceKind[] {
@@ -33,7 +33,7 @@ function startNeeds({ nodes, transport }: PlacementCase['placement']): readonly 
   return [...toStart, ...cables, ...(transport === 'rdma' ? (['rdma'] as const) : [])];
 }
 
-/** What answers is not stopped while something stands against the start that follows. */
+/** A placement that answers is not stopped while its next start has a blocker. */
 function before({ placement, leftDoors: left, comesBack }: PlacementCase): readonly ResourceKind[] {
   const doors = left.length > 0 ? leavingDoors : [];
   if (placement.state === 'serving' || comesBack === 'after-stop') return [...startNeeds(placement), ...doors];
@@ -88,8 +88,11 @@ const desiredState = ({ placement, configuration }: PlacementCase): Json =>
   placement.state === 'stopped' ? { state: 'stopped' } : { state: 'serving', digest: configuration.digest ?? null };
 
 function observedState(one: PlacementCase): Known<Json> {
-  const { placement, mesh, configuration, strangers } = one;
+  const { placement, mesh, configuration, strangers, comesBack } = one;
   if (mesh.state === 'unknown') return unknown(mesh.unknownReason ?? 'failed', mesh.evidence);
+  const spent = placement.transport === 'rdma' ? spentNodes(mesh.members, takesOfDevice(one)) : known([]);
+  // Its start would wait for the count of starts, so that its stop waits for it, too.
+  if (comesBack === 'after-stop' && spent.kind === 'unknown') return spent;
   const left = strangers.length === 0 ? {} : { leftOn: strangers.map(({ node }) => node) };
   if (placement.state === 'stopped') return known({ state: isIdle(mesh) ? 'stopped' : mesh.state, ...left });
   const { digest } = configuration;
@@ -98,7 +101,6 @@ function observedState(one: PlacementCase): Known<Json> {
     const verb = digest === undefined ? 'judged' : 'started';
     return unknown('not-asked', `it cannot be ${verb}: ${configuration.missing}`);
   }
-  const spent = placement.transport === 'rdma' ? spentNodes(mesh.members, takesOfDevice(one)) : known([]);
   return spent.kind === 'unknown' ? spent : known({ state: mesh.state, ...left });
 }
 

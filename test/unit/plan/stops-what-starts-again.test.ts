@@ -26,13 +26,18 @@ const reboot = (...names: readonly string[]): Goal => ({ kind: 'reboot', nodes: 
 
 type Values = Partial<FactValues>;
 
-function plan(goal: Goal, values: Values, rack: MeshRack['members'] = serving): Plan {
+function plan(
+  goal: Goal,
+  values: Values,
+  rack: MeshRack['members'] = serving,
+  unknown: NonNullable<MeshRack['unknown']> = {},
+): Plan {
   const all = four.map((name) => {
     const { placements: _, services: __, ...facts } = settledFacts(name);
     const limit = { 'wired-limit': { megabytes: 2 ** 18 } };
     return [name, { ...facts, trees, ...limit, ...(name === 'studio-2' ? values : {}) }];
   });
-  const observation = observeMesh(fleet, { members: rack, values: Object.fromEntries(all) });
+  const observation = observeMesh(fleet, { members: rack, values: Object.fromEntries(all), unknown });
   return makePlan({ goal, desired: fleet, observation, targets: nodes(...four) });
 }
 
@@ -65,6 +70,13 @@ describe('a restart of a placement that answers', () => {
     expect(touched(made)).toEqual([]);
     expect(made.blockers.map((one) => one.code)).toContain(code);
   });
+
+  it.each(['rdma-starts', 'hold', 'wired-limit', 'rdma-devices', 'trees'] as const)(
+    'stops nothing while %s of a member is unknown',
+    (fact) => {
+      expect(touched(plan(restart, {}, serving, { 'studio-2': { [fact]: 'timed-out' } }))).toEqual([]);
+    },
+  );
 
   it('is stopped all the same where it hangs: a start that is refused leaves it no worse', () => {
     expect(touched(plan(restart, spent, hung))).not.toEqual([]);
