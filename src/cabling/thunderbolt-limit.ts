@@ -1,5 +1,5 @@
 import type { ThunderboltReceptacle } from '../model/fact-values.ts';
-import { macModel } from '../model/mac-models.ts';
+import { neverHasRdma } from '../model/mac-models.ts';
 import type { Facts } from '../model/observation.ts';
 
 const thunderbolt4BitsPerSecond = 40e9;
@@ -20,6 +20,6 @@ function showsThunderbolt4(receptacles: readonly ThunderboltReceptacle[]): boole
  * from what free receptacles can do at most. A Mac whose receptacles are all in use shows no maximum.
  */
 export function lacksThunderbolt5({ hardware, thunderbolt }: Pick<Facts, 'hardware' | 'thunderbolt'>): boolean {
-  const isListed = hardware.kind === 'known' && macModel(hardware.value.model)?.thunderbolt === 4;
+  const isListed = hardware.kind === 'known' && neverHasRdma(hardware.value.model);
   return isListed || (thunderbolt.kind === 'known' && showsThunderbolt4(thunderbolt.value));
 }

@@ -1,13 +1,11 @@
 import type { DesiredFleet } from '../model/desired.ts';
-import { macModel } from '../model/mac-models.ts';
+import { neverHasRdma } from '../model/mac-models.ts';
 import type { NodeName } from '../model/node.ts';
 import { layoutsOf } from './fallback.ts';
 
 /** Whether the file says that this node is a Mac with Thunderbolt 4, which can never have RDMA. */
-const isDeclaredWithoutRdma = ({ nodes }: DesiredFleet, name: NodeName): boolean => {
-  const model = nodes.find((node) => node.name === name)?.hardware.model;
-  return model !== undefined && macModel(model)?.thunderbolt === 4;
-};
+const isDeclaredWithoutRdma = ({ nodes }: DesiredFleet, name: NodeName): boolean =>
+  neverHasRdma(nodes.find((node) => node.name === name)?.hardware.model);
 
 /**
  * Whether the file needs RDMA on this node: for a placement that is on it, or would be with its fallback, or by

@@ -1,8 +1,8 @@
 import { placeWords } from '../cabling/case-places.ts';
 import { needsRdma } from '../desired/needs-rdma.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
-import { macModel } from '../model/mac-models.ts';
-import { compareVersions, firstMacosWithRdmaInSettings } from './macos.ts';
+import { macModel, neverHasRdma } from '../model/mac-models.ts';
+import { compareVersions, isRdmaInSettings } from './macos.ts';
 import { recoveryKeys, settingsKeys } from './rdma-switch-steps.ts';
 
 /** What a person has to do at one Mac before it can be enrolled, all of it from the file. */
@@ -98,15 +98,12 @@ function macosOfCard({ macos }: DesiredFleet, { hardware }: DesiredNode): string
     .filter((one) => one !== undefined)
     .toSorted(compareVersions)
     .at(-1);
-  const isCertain = macos.version !== undefined || known === undefined || isInSettings(known);
+  const isCertain = macos.version !== undefined || known === undefined || isRdmaInSettings(known);
   return isCertain ? known : undefined;
 }
 
-const isInSettings = (version: string): boolean => compareVersions(version, firstMacosWithRdmaInSettings) >= 0;
-
 function rdmaPart(fleet: DesiredFleet, node: DesiredNode): readonly CardPart[] {
-  const isCapable = node.hardware.model === undefined || macModel(node.hardware.model)?.thunderbolt !== 4;
-  if (!needsRdma(fleet, node.name) || !isCapable) return [];
+  if (!needsRdma(fleet, node.name) || neverHasRdma(node.hardware.model)) return [];
   const { hold, open, type, leave } = recoveryKeys;
   const title = 'RDMA over Thunderbolt, once';
   const inSettings = [`${settingsKeys.open} ${settingsKeys.turn}`, settingsKeys.leave];
@@ -118,7 +115,7 @@ function rdmaPart(fleet: DesiredFleet, node: DesiredNode): readonly CardPart[] {
       { title: `${title} (before macOS 27), in Recovery`, steps: inRecovery },
     ];
   }
-  return isInSettings(macos)
+  return isRdmaInSettings(macos)
     ? [{ title: `${title}, in System Settings`, steps: inSettings }]
     : [{ title: `${title}, in Recovery`, steps: inRecovery }];
 }

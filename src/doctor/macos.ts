@@ -7,9 +7,6 @@ import { groupBy } from './group-by.ts';
 /** RDMA over Thunderbolt came with this macOS. @see Apple TN3205 */
 export const firstMacosWithRdma = '26.2';
 
-/** The RDMA switch is in System Settings from this macOS on; before it only in Recovery. */
-export const firstMacosWithRdmaInSettings = '27.0';
-
 /** The macOS version of a node, or undefined when it is unknown. */
 export const macosOf = (node: ExaminedNode): MacosVersion | undefined => {
   const fact = node.facts['macos-version'];
@@ -48,11 +45,14 @@ export function isTooOldForRdma(node: ExaminedNode): boolean {
 }
 
 /**
- * Whether this Mac has the RDMA switch in System Settings: from macOS 27 on. On an older or unknown macOS only Recovery
- * is certain. @see WWDC26; dev7a/rdmalink RDMASwitch.swift
+ * Whether this macOS has the RDMA switch in System Settings; before macOS 27 it is only in Recovery.
+ * @see WWDC26; dev7a/rdmalink RDMASwitch.swift
  */
+export const isRdmaInSettings = (version: string): boolean => compareVersions(version, '27.0') >= 0;
+
+/** The same of a Mac. Where its macOS is unknown, only Recovery is certain. */
 export const hasRdmaInSettings = ({ 'macos-version': macos }: Pick<Facts, 'macos-version'>): boolean =>
-  macos.kind === 'known' && compareVersions(macos.value.version, firstMacosWithRdmaInSettings) >= 0;
+  macos.kind === 'known' && isRdmaInSettings(macos.value.version);
 
 /** The cabled nodes by version, for those whose version is known and not already outside `macos.accept`. */
 export function cabledNodesByVersion(examination: Examination): ReadonlyMap<string, readonly ExaminedNode[]> {

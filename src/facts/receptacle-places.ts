@@ -18,8 +18,8 @@ interface Controller {
 }
 
 /**
- * Where each receptacle is on the case, as the device tree of the Mac has it. The keys are undocumented, so a relation
- * that is not one to one makes the fact unknown. Optional: no finding is made of its absence.
+ * Where each receptacle is on the case, from the Mac's device tree. The keys are undocumented, so a relation that
+ * is not one to one makes the fact unknown. Optional: no finding is made of its absence.
  */
 export const receptaclePlaces: Fact<'receptacle-places'> = {
   name: 'receptacle-places',

@@ -13,7 +13,7 @@ export const withMinor = (version: string): string => (version.includes('.') ? v
 export interface MacosUpdate {
   /** As `softwareupdate --install` takes it: `macOS Tahoe 26.7-25G229`. */
   readonly label: string;
-  /** As the tool prints it. Apple changes names between releases, so no decision depends on the title. */
+  /** Printed by the tool. Apple changes names between releases, so no decision depends on the title. */
   readonly title: string;
   readonly version: string;
   /** Absent where the label does not end with a build. */
@@ -33,7 +33,7 @@ export interface Identity {
   readonly hardwareUuid: string;
 }
 
-/** Where a receptacle is on the case, as the Mac itself reports it. */
+/** The place of a receptacle on the case that the Mac itself reports. */
 export interface ReceptaclePlace {
   /** The number that macOS prints. */
   readonly receptacle: number;

@@ -23,7 +23,7 @@ export interface MacModel {
   /** `Mac Studio (M5 Ultra)`. */
   readonly name: string;
   readonly chip: string;
-  /** The smallest and the largest memory that Apple has sold, in its own GB (2^30 bytes). */
+  /** The smallest and the largest memory that Apple has sold, in its own GB (2^30 bytes). For docs/macs.md only. */
   readonly memoryGb: readonly [number, number];
   /** How many Thunderbolt receptacles it has; macOS numbers them from 1. */
   readonly receptacles: number;

@@ -11,6 +11,10 @@ export const macModelIds: readonly string[] = [...modelsById.keys()];
 /** What is known about a model, or undefined: an identifier that is not in the table is unknown. */
 export const macModel = (id: string): MacModel | undefined => modelsById.get(id);
 
+/** Whether a model is known to have Thunderbolt 4, so that it can never have RDMA; not for an unknown model. */
+export const neverHasRdma = (id: string | undefined): boolean =>
+  id !== undefined && modelsById.get(id)?.thunderbolt === 4;
+
 /** The day on which the table was last compared with its sources. */
 export const macModelsDate = '2026-11-21';
 

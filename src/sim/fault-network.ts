@@ -13,9 +13,6 @@ const fixedServices = (mac: MacState, device: string): readonly NetworkService[]
 /** The Mac with the services of one interface on DHCP again, as configd then sets it up. */
 const onDhcp = (mac: MacState, device: string): MacState => withoutFixed(mac, device, 'dhcp');
 
-/** The Mac with IPv4 off on the services of one interface, as RDMALink prepares it. */
-const withoutIpv4 = (mac: MacState, device: string): MacState => withoutFixed(mac, device, 'off');
-
 function withoutFixed(mac: MacState, device: string, kind: 'dhcp' | 'off'): MacState {
   const preferences = fixedServices(mac, device).reduce(
     (before, service) => withService(before, { ...service, ipv4: { kind } }),
@@ -81,7 +78,7 @@ export const internetSharing: Fault = {
 };
 
 /** A fault of the services that have a fixed address, of one cabled receptacle or of all of a Mac. */
-function cableFault(summary: string, change: (mac: MacState, device: string) => MacState): Fault {
+function cableFault(summary: string, kind: 'dhcp' | 'off'): Fault {
   return {
     ...fault({
       summary,
@@ -94,7 +91,7 @@ function cableFault(summary: string, change: (mac: MacState, device: string) => 
         const devices = (mac?.receptacles ?? []).filter(({ number }) => own.has(number)).map(({ device }) => device);
         if (mac === undefined || devices.length === 0) return 'it has no cable';
         if (devices.every((device) => fixedServices(mac, device).length === 0)) return 'none has a fixed address';
-        return withMac(fleet, mac.name, (one) => devices.reduce(change, one));
+        return withMac(fleet, mac.name, (one) => devices.reduce((mac, device) => withoutFixed(mac, device, kind), one));
       },
     }),
     symptoms: shownAt((_, mac, { device }) => fixedServices(mac, device).map(({ ipv4 }) => ipv4)),
@@ -107,11 +104,11 @@ function cableFault(summary: string, change: (mac: MacState, device: string) => 
  */
 export const dhcpReset: Fault = cableFault(
   'the services of its cables are back on DHCP: each gives itself an address, and none that lasts',
-  onDhcp,
+  'dhcp',
 );
 
 /** A Mac that RDMALink has prepared: its Thunderbolt services have IPv6 link-local addresses alone. */
 export const ipv4Off: Fault = cableFault(
   'IPv4 is off on its cables, as RDMALink prepares a Mac: no address and no GID that MLX can use',
-  withoutIpv4,
+  'off',
 );

@@ -1,19 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FileValue, filePart, pairFile } from '../scenarios/converge-file.ts';
+import { pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
 import { expectGolden, json, meshwright } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
+import { overRdma, placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
 
 let place: Place;
 const run = (...words: string[]) => meshwright(place, words);
-
-/** A placement that opens RDMA devices, as the reference runtime does when it is told to. */
-const overRdma = (file: FileValue): void => {
-  filePart(file, 'placements', 'chat')['transport'] = 'rdma';
-  const reference = filePart(file, 'runtimes', 'reference');
-  reference['command'] = [...Object.values(filePart(file, 'runtimes', 'reference', 'command')), '--transport', 'rdma'];
-};
 
 beforeAll(async () => {
   place = await placeWithPair(pairFile(overRdma));

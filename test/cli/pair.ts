@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FileValue, fileText, pairFile, writeSources } from '../scenarios/converge-file.ts';
+import { type FileValue, filePart, fileText, pairFile, writeSources } from '../scenarios/converge-file.ts';
 import { meshwright } from './meshwright.ts';
 import { makePlace, type Place } from './place.ts';
 
@@ -10,6 +10,13 @@ export const bareFile = (change: (file: FileValue) => void = () => undefined): F
     for (const key of ['runtimes', 'models', 'placements']) delete file[key];
     change(file);
   });
+
+/** Lets the placement of a file open RDMA devices: the reference runtime then opens them, too. */
+export const overRdma = (file: FileValue): void => {
+  filePart(file, 'placements', 'chat')['transport'] = 'rdma';
+  const reference = filePart(file, 'runtimes', 'reference');
+  reference['command'] = [...Object.values(filePart(file, 'runtimes', 'reference', 'command')), '--transport', 'rdma'];
+};
 
 /** A place with a cluster file of two Macs, what it names, and its simulated fleet up. */
 export async function placeWithPair(file: FileValue): Promise<Place> {

@@ -1,20 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type FileValue, filePart, pairFile } from '../scenarios/converge-file.ts';
+import { pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
 import { expectGolden, json, meshwright } from './meshwright.ts';
-import { placeWithPair } from './pair.ts';
+import { overRdma, placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
 
 let place: Place;
 const run = (...words: string[]) => meshwright(place, words);
-
-const overRdma = (file: FileValue): void => {
-  filePart(file, 'placements', 'chat')['transport'] = 'rdma';
-  const reference = filePart(file, 'runtimes', 'reference');
-  reference['command'] = [...Object.values(filePart(file, 'runtimes', 'reference', 'command')), '--transport', 'rdma'];
-};
 
 /** Writes into the count of a simulated Mac that it has no start over RDMA left. */
 async function spendStarts(node: string): Promise<void> {

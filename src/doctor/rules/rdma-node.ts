@@ -1,7 +1,7 @@
 import type { Severity } from '../../diagnostics/code-entry.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { macModel } from '../../model/mac-models.ts';
+import { macModel, neverHasRdma } from '../../model/mac-models.ts';
 import type { Examination, ExaminedNode } from '../examination.ts';
 import { withCommands } from '../hint-lines.ts';
 import { firstMacosWithRdma, hasRdmaInSettings, isOutsideAccept, macosOf } from '../macos.ts';
@@ -17,7 +17,7 @@ function withoutThunderbolt5(node: ExaminedNode, about: { subject: string; sever
   const model = hardware.kind === 'known' ? hardware.value.model : undefined;
   const name = model ?? 'This Mac';
   const modified = devices.kind === 'known' ? devices.value.map((device) => device.name) : [];
-  const isListed = model !== undefined && macModel(model)?.thunderbolt === 4;
+  const isListed = neverHasRdma(model);
   const thunderbolt = isListed ? 'Thunderbolt 4' : 'Thunderbolt 4 or older';
   const declare = isListed ? `declare its model: hardware: { model: "${model}" }` : 'write thunderbolt.rdma: auto';
   const hint =

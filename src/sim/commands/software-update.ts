@@ -2,7 +2,7 @@ import { buildOf, isNewerMacos, newestRelease } from '../macos-builds.ts';
 import { capture, type Source, unconfirmed } from './source.ts';
 import { lines, type Row, type TableTool } from './tool.ts';
 
-/** What a scan offers: label and version as the tool words them. */
+/** One offer of a scan, in the tool's own words. */
 interface Offer {
   readonly label: string;
   readonly title: string;

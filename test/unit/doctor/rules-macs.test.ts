@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { DesiredPlacement } from '../../../src/model/desired.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { meshFleet } from '../mesh/rack-with-mesh.ts';
 import { desiredFleet, desiredNode } from './fleet-builder.ts';
 import { findingsOf, told } from './told.ts';
 
@@ -21,23 +21,10 @@ describe('a model of Mac', () => {
 });
 
 describe('a placement over unequal Macs', () => {
-  const placement: DesiredPlacement = {
-    name: 'kimi',
-    model: 'tiny',
-    runtime: 'reference',
-    nodes: ['studio-2', 'studio-3', 'studio-4'].map(nodeName),
-    sharding: 'tensor',
-    transport: 'tcp',
-    contextTokens: 4_096,
-    parallel: 1,
-    env: {},
-    args: [],
-    endpointPort: 8_080,
-    firstTokenMs: 30_000,
-    state: 'serving',
-  };
+  const nodes = ['studio-2', 'studio-3', 'studio-4'].map(nodeName);
+  const placements = meshFleet({ placement: { nodes } }).placements;
   const unequal = (model: string) =>
-    findingsOf({ values: { 'studio-3': hardware(model) } }, { ...undeclared, placements: [placement] }).filter(
+    findingsOf({ values: { 'studio-3': hardware(model) } }, { ...undeclared, placements }).filter(
       ({ code }) => code === 'placement/unequal-macs',
     );
 

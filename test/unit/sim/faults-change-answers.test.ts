@@ -24,6 +24,14 @@ const interfaces = (...names: readonly string[]): readonly string[] =>
 const routes = answers('netstat', '-rn_-f_inet.out');
 const gone = (paths: readonly string[]): readonly string[] => paths.map((path) => `- ${path}`);
 const allDevices = ['en2', 'en3', 'en4', 'en5', 'en6', 'en7'] as const;
+/** A Mac that lists no RDMA device. */
+const withoutDevices: readonly string[] = [
+  '/usr/bin/ibv_devinfo',
+  ...gone(portStates(...allDevices)),
+  '+ /.sim/answers/ibv_devinfo/no-arguments.err',
+  '+ /.sim/answers/ibv_devinfo/-v.err',
+  ...answers('ibv_devices', 'no-arguments.out'),
+];
 /** A neighbour of a Mac without RDMA: no second service, and the port of that cable is down. */
 const neighbour = [...thunderbolt, ...portStates('en3')];
 const neighbours = { 'studio-2': neighbour, 'studio-3': neighbour, 'studio-4': neighbour };
@@ -177,13 +185,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
   'rdma-waiting': [
     'studio-1',
     {
-      'studio-1': [
-        '/usr/bin/ibv_devinfo',
-        ...gone(portStates(...allDevices)),
-        '+ /.sim/answers/ibv_devinfo/no-arguments.err',
-        '+ /.sim/answers/ibv_devinfo/-v.err',
-        ...answers('ibv_devices', 'no-arguments.out'),
-      ],
+      'studio-1': [...withoutDevices],
       ...neighbours,
     },
   ],
@@ -207,11 +209,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
     'studio-1',
     {
       'studio-1': [
-        '/usr/bin/ibv_devinfo',
-        ...gone(portStates(...allDevices)),
-        '+ /.sim/answers/ibv_devinfo/no-arguments.err',
-        '+ /.sim/answers/ibv_devinfo/-v.err',
-        ...answers('ibv_devices', 'no-arguments.out'),
+        ...withoutDevices,
         '/usr/sbin/nvram',
         ...gone(answers('nvram', 'rdma-enable.out')),
         '+ /.sim/answers/nvram/rdma-enable.err',
