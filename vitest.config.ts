@@ -12,12 +12,12 @@ const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts', 'test
 /** Runs of many seconds each: `.ci/run` has the patience for them, whoever types `npm test` has not. */
 const longRuns = [
   'test/scenarios/llama-{cache,placement}.test.ts',
-  'test/cli/{act,apply,bench,drain,hold,launch,rollback,cables-watch,crashes,demo,doctor,doctor-suspects,enroll,exec,faults,fit-model,golden-proof,lease-held,logs-elsewhere,logs-follow,lost-member}.test.ts',
+  'test/cli/{act,apply,bench,drain,hold,launch,rollback,cables-watch,crashes,demo,doctor,doctor-suspects,enroll,exec,faults,fit-model,golden-proof,kill-verbs,lease-held,logs-elsewhere,logs-follow,lost-member}.test.ts',
   'test/cli/{enroll-answers,enroll-install,graph,playbook,replace,sim,status,stop-ladder,surroundings,unconfirmed-change,uninstall,unlock}.test.ts',
   'test/scenarios/apply-{files,lease,playbook,reboot,transaction}.test.ts',
   'test/scenarios/converge-{effects,failures,hindered,login,moves,traces,twice}.test.ts',
   'test/scenarios/{daemon-fights,demo-sshd,faults-found,faults-healed,graph-chromium,hostile-contents,hostile-frames,hostile-streams}.test.ts',
-  'test/scenarios/{kill-apply,kill-reboot,kill-restart}.test.ts',
+  'test/scenarios/{kill-apply,kill-first-start,kill-reboot,kill-restart}.test.ts',
   'test/scenarios/{observe-counts,observe-independence,observe-silence,ssh-exec-faults,sshd-observe}.test.ts',
   'test/cli/endpoints.test.ts',
   'test/scenarios/doorman-{clients,fleet,refusals}.test.ts',
@@ -39,7 +39,7 @@ const longParts = [
 /** Simulated Macs with namespaces of their own: Linux and root only, so nobody else is asked for them. */
 const inNamespaces = ['test/namespace/**/*.test.ts'];
 
-/** What `npm test` tries a sample of, and all of it with MESHWRIGHT_FULL=1. */
+/** What `npm test` tries few cases of, `.ci/run` a sample drawn by the commit, and `npm run nightly` all. */
 const samples = {
   parts: [
     'test/property/{cabling-moves,config-edits,config-never-throws,known-hosts-openssh,placement-plans,plan}.test.ts',
@@ -60,7 +60,18 @@ if (selected === undefined) throw new Error(`MESHWRIGHT_TESTS is one of ${Object
 
 /** A minute each, or several. Whoever begins with them has no core idle at the end. */
 const longest = [
-  ...['kill-apply', 'kill-restart', 'kill-reboot', 'start-phases', 'mlx-mesh', 'exo-mesh', 'start-exo', 'cli/act'],
+  ...[
+    'kill-first-start',
+    'kill-apply',
+    'cli/kill-verbs',
+    'kill-restart',
+    'kill-reboot',
+    'start-phases',
+    'mlx-mesh',
+    'exo-mesh',
+    'start-exo',
+    'cli/act',
+  ],
   ...['cli/stop-ladder', 'cli/launch'],
   ...['namespace/llama', 'namespace/faults-healed', 'namespace/contract'],
 ];
@@ -83,6 +94,7 @@ if (memory !== undefined) process.env['TMPDIR'] = memory;
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
+    setupFiles: ['test/property-seed.ts'],
     // These end what hangs, and measure nothing: a loaded machine needs several times as long as an idle one.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -43,6 +43,10 @@ for (const [signal, exitCode] of [
   });
 }
 
+/** Samples and properties draw their cases by it, so that each change tries others, and a second run the same. */
+const git = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' });
+const commit = git.status === 0 ? git.stdout.trim() : 'unknown';
+
 const begunAt = performance.now();
 
 /** Runs those files of a gate again that had a failure; false where there is nothing to run, or no time. */
@@ -67,7 +71,7 @@ function runGate(gate) {
     const timed = `(${gate.command})\ncode=$?\ntimes >'${timesFile}'\nexit $code`;
     const child = spawn('bash', ['-c', timed], {
       cwd: root,
-      env: { ...process.env, CI: '1', NO_COLOR: '1', ...gate.env },
+      env: { ...process.env, CI: '1', NO_COLOR: '1', MESHWRIGHT_COMMIT: commit, ...gate.env },
       stdio: ['ignore', 'inherit', 'inherit'],
       detached: true,
     });

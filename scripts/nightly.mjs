@@ -26,7 +26,10 @@ if (!(minutes > 0 && minutes <= 1_440)) throw new Error('--minutes is a number u
 const results = mkdtempSync(join(tmpdir(), 'meshwright-nightly-'));
 
 /** Scenarios that leave something out in everyday runs. */
-const enumerated = ['kill', 'start-phases', 'converge', 'hostile'].map((name) => `test/scenarios/${name}`);
+const enumerated = [
+  ...['kill', 'start-phases', 'converge', 'hostile'].map((name) => `test/scenarios/${name}`),
+  'test/cli/kill',
+];
 
 const running = new Set();
 for (const [signal, exitCode] of [
@@ -71,7 +74,7 @@ async function properties(endMs) {
     rounds += 1;
     const env = {
       MESHWRIGHT_RESULTS: join(results, `properties-${rounds}.json`),
-      MESHWRIGHT_FULL: '1',
+      MESHWRIGHT_DEPTH: 'whole',
       MESHWRIGHT_TESTS: 'all',
     };
     isGreen = (await vitest(['test/property', '--project', 'parts'], env)).code === 0;
@@ -83,8 +86,7 @@ async function enumerations() {
   const folder = join(results, 'enumerations');
   mkdirSync(folder);
   const env = {
-    MESHWRIGHT_FULL: '1',
-    MESHWRIGHT_KILLS: 'each',
+    MESHWRIGHT_DEPTH: 'whole',
     MESHWRIGHT_TESTS: 'all',
     MESHWRIGHT_SEED: options.seed,
     MESHWRIGHT_RESULTS: join(folder, 'all.json'),

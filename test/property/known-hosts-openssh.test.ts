@@ -7,11 +7,11 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HostKeyVerdict, trustFor } from '../../src/remote/host-key-trust.ts';
 import { matchingLines } from '../../src/remote/known-hosts.ts';
-import { isFull } from '../is-full.ts';
+import { isThorough } from '../sample.ts';
 import { hasSshd, type KeyPair, makeKey, type Sshd, startSshd } from '../sshd/start-sshd.ts';
 
 // The whole comparison is 240 files; every day a tenth of it with the same generator.
-const fileCount = isFull ? 240 : 25;
+const fileCount = isThorough ? 240 : 25;
 const alias = 'studio-1.lan';
 
 interface Keys {

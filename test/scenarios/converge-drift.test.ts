@@ -1,8 +1,7 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resources } from '../../src/resources/registry.ts';
 import { viewOf } from '../../src/resources/view.ts';
-import { isFull } from '../is-full.ts';
+import { isThorough, sampleOf } from '../sample.ts';
 import { type DriftingRack, patternOf, startDriftingRack } from './converge-drifting.ts';
 import { drifts } from './converge-drifts.ts';
 import { first, second } from './converge-file.ts';
@@ -52,7 +51,7 @@ describe('drift', { timeout: patience }, () => {
     expect(unmade.filter((kind) => !elsewhere.includes(kind))).toEqual([]);
   });
 
-  const batches = isFull ? ['settings', 'files', 'ranks'] : ['ranks'];
+  const batches = isThorough ? ['settings', 'files', 'ranks'] : ['ranks'];
   it.each(batches)('is seen and healed, all of its %s at once', async (batch) => {
     await driftAndHeal(
       second,
@@ -61,9 +60,7 @@ describe('drift', { timeout: patience }, () => {
   });
 
   const single = [first, second].flatMap((node) => drifts.map((one) => ({ ...one, one, node })));
-  const sample = fc.sample(fc.constantFrom(...single), { seed: 20_261_120, numRuns: 1 });
-  const chosen = isFull ? single : sample;
-  it.each(chosen)('is seen and healed on $node: $of, $what', async ({ one, node }) => {
+  it.each(sampleOf(single, { few: 1, oneIn: 3 }))('is seen and healed on $node: $of, $what', async ({ one, node }) => {
     await driftAndHeal(node, [one]);
   });
 

@@ -5,7 +5,7 @@ import { allProbes } from '../../src/facts/registry.ts';
 import type { Answer } from '../../src/model/probe.ts';
 import { parseFrames } from '../../src/script/frames.ts';
 import { printFrames, type Recording, recordFrames, saidBy } from '../hostile/recorded-frames.ts';
-import { isFull } from '../is-full.ts';
+import { offsets } from '../sample.ts';
 import { startExampleRack } from './observe-rack.ts';
 
 const token = '0123456789abcdef0123456789abcdef';
@@ -79,14 +79,14 @@ describe('a frame that is cut', () => {
   it('at its front, at any offset: nothing is believed without the beginning', { timeout: longMs }, () => {
     const { bytes } = recording;
     const start = bytes.indexOf(`${token} begin`);
-    for (let from = start + 1; from < bytes.length; from += isFull ? 1 : 7) {
+    for (const from of offsets(bytes.length, { from: start + 1, oneIn: 7 })) {
       expect(read(bytes.subarray(from)).every(({ missing }) => missing !== undefined)).toBe(true);
     }
   });
 
   it('in the middle, at any offset and of any length: no answer is wrong', { timeout: longMs }, () => {
     const { bytes } = recording;
-    for (let from = 0; from < bytes.length; from += isFull ? 1 : 11) {
+    for (const from of offsets(bytes.length, { oneIn: 11 })) {
       for (const length of [1, 2, 33, 1_000]) {
         const without = Buffer.concat([bytes.subarray(0, from), bytes.subarray(from + length)]);
         if (without.length < bytes.length) expectNothingWrong(without);
@@ -120,7 +120,7 @@ describe('rubbish around the frames', () => {
   it.each(rubbish)('%s at any place inside makes no fact wrong', { timeout: longMs }, (_, text) => {
     const noise = Buffer.from(text, 'latin1');
     const { bytes } = recording;
-    for (let at = 0; at < bytes.length; at += isFull ? 1 : 11) {
+    for (const at of offsets(bytes.length, { oneIn: 11 })) {
       expectNothingWrong(Buffer.concat([bytes.subarray(0, at), noise, bytes.subarray(at)]));
     }
   });

@@ -14,17 +14,17 @@ import {
 } from '../hostile/hostile-node.ts';
 import { everyPoison, harmIn, markFile } from '../hostile/poison.ts';
 import { recordFrames, tokenIn } from '../hostile/recorded-frames.ts';
-import { isFull } from '../is-full.ts';
+import { isThorough } from '../sample.ts';
 import type { Faults } from '../sshd/fault-server.ts';
 import { makeSshCase, type SshCase } from '../sshd/ssh-case.ts';
 import { commandPlace } from './observe-command.ts';
 import { type ExampleRack, observe, startExampleRack, timelessFacts, unknownFacts } from './observe-rack.ts';
 
-/** The full run also prints the two other forms. */
+/** `.ci/run` also prints the two other forms. */
 const verbs: readonly (readonly string[])[] = [
   ['facts', '--json'],
   ['status'],
-  ...(isFull ? [['facts'], ['status', '--json']] : []),
+  ...(isThorough ? [['facts'], ['status', '--json']] : []),
 ];
 const mebibyte = 2 ** 20;
 const cap = observationMaxBytes(allProbes());

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { RunListener } from '../../src/apply/run-events.ts';
 import { textOf } from '../architecture/sources.ts';
-import { isFull } from '../is-full.ts';
+import { sampleOf } from '../sample.ts';
 import { type FileValue, filePart } from './converge-file.ts';
 import { type Applied, type ConvergeRack, changesIn, leftIn, patience, startConvergeRack } from './converge-rack.ts';
 import { toldOfRanks } from './failed-start.ts';
@@ -75,7 +75,7 @@ describe('a mesh of four ranks of mlx over RDMA', { timeout: patience }, () => {
     expect([leftIn(plan), plan.effects]).toEqual([[], []]);
   });
 
-  it.each(isFull ? nodes : nodes.slice(2, 3))(
+  it.each(sampleOf(nodes, { few: 1, oneIn: 2 }))(
     'is seen to hang by a token when the rank of %s is gone, and comes back as a whole',
     async (node) => {
       const before = await meetingPort();

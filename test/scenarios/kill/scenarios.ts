@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { Act, StepClass } from '../../../src/model/step.ts';
 import { type FileValue, filePart, first, second } from '../converge-file.ts';
+import { publish } from '../published-sources.ts';
 import type { KillRack, Verb } from './kill-rack.ts';
 
 /** A verb that is killed, again and again from the same beginning. */
@@ -95,5 +96,30 @@ export const reboot: KillScenario = {
   begin: untouched,
 };
 
+const published = (file: FileValue): void => publish(file, { access: 'anybody' });
+
+/** A file of which nothing runs, so that the whole file is a first start for both Macs. */
+const idle = (file: FileValue): void => {
+  delete file['placements'];
+  filePart(file, 'system')['keeper'] = 'none';
+};
+
+/** A mesh, its gateway and the keepers start for the first time. */
+export const firstStart: KillScenario = {
+  name: 'apply: a first start with gateway and keepers',
+  verb: 'apply',
+  targets: [first, second],
+  classes: ['converge', 'probe'],
+  acts: ['ask', 'gate', 'put', 'script'],
+  file: published,
+  begin: async ({ rack, file }) => {
+    for (const change of [idle, published]) {
+      const problems = await rack.declare(file(change));
+      if (problems.length > 0) throw new Error(JSON.stringify(problems));
+      if (change === idle) await rack.apply();
+    }
+  },
+};
+
 /** All that are killed. */
-export const killScenarios: readonly KillScenario[] = [settings, trees, restart, reboot];
+export const killScenarios: readonly KillScenario[] = [settings, trees, restart, reboot, firstStart];

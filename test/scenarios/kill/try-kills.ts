@@ -1,4 +1,4 @@
-import { isFull } from '../../is-full.ts';
+import { isThorough } from '../../sample.ts';
 import { aftermath, type Expected, quiet } from './aftermath.ts';
 import type { Kill } from './choose-kills.ts';
 import { killAt, type Rehearsal, rehearse } from './kill-points.ts';
@@ -37,7 +37,7 @@ interface Lane {
 }
 
 /** Where all are killed, one controller works while that of another rack waits. */
-const laneCount = isFull ? 2 : 1;
+const laneCount = isThorough ? 2 : 1;
 
 /** The file and the faults of a scenario, converged. */
 async function prepare({ rack, file, jobs }: KillRack, scenario: KillScenario): Promise<void> {

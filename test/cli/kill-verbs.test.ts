@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
+import { publish, writePublishedSources } from '../scenarios/published-sources.ts';
+import { endPlace } from './fleet.ts';
+import { expectEveryKillHeals, type VerbKill } from './kill/kill-verbs.ts';
+import { json, meshwright } from './meshwright.ts';
+import { placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+
+const apply = ['apply', '--sim', '--yes', '--update-lock', '--allow', 'interrupt'];
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithPair(file());
+  await writePublishedSources(place.folder);
+  const ran = await meshwright(place, apply);
+  expect([ran.code, ran.stderr]).toEqual([0, '']);
+});
+afterAll(() => endPlace(place));
+
+/** The pair, published by a gateway. */
+const file = (archive = 'reference') =>
+  pairFile((value) => {
+    publish(value, { access: 'anybody' });
+    filePart(value, 'runtimes', 'reference')['archive'] = `./dist/${archive}.tar.gz`;
+  });
+const env = { OWN_PASSWORD: 'simulated' };
+const withPassword = ['--sim', '--yes', '--password-env', 'OWN_PASSWORD'];
+
+/** What a Mac shows that is not the one in the lock. */
+async function fingerprint(): Promise<string> {
+  const ran = await meshwright(place, ['replace', 'studio-4', ...withPassword, '--json'], { env });
+  const { nodes } = json(ran) as { readonly nodes: Readonly<Record<string, { readonly fingerprint: string }>> };
+  return nodes['studio-4']?.fingerprint ?? '';
+}
+
+const replace = ['replace', 'studio-4', ...withPassword, '--expect'];
+
+const kills: readonly VerbKill[] = [
+  {
+    name: 'launch',
+    words: () => ['launch', 'chat', '--sim', '--yes', '--', 'sh', '-c', 'echo up'],
+    again: apply,
+  },
+  {
+    name: 'drain',
+    words: () => ['drain', 'chat', '--sim', '--yes'],
+    undo: (run) => run('start', 'chat', '--sim', '--yes'),
+    leaves: 'changes',
+  },
+  {
+    name: 'rollback',
+    words: () => ['rollback', 'reference', '--sim', '--yes'],
+    setUp: async (run) => {
+      place.write('cluster.yaml', fileText(file('newer')));
+      await run(...apply);
+    },
+    undo: (run) => run('rollback', 'reference', '--undo', '--sim', '--yes'),
+  },
+  {
+    name: 'unlock',
+    words: () => ['unlock', 'studio-4', '--sim', '--password-env', 'OWN_PASSWORD'],
+    env,
+    points: /./,
+    begin: (run) => run('sim', 'fault', 'filevault-locked', 'studio-4'),
+  },
+  {
+    name: 'enroll',
+    words: () => ['enroll', 'studio-4', ...withPassword],
+    env,
+    points: /./,
+    undo: (run) => run('sim', 'fault', '--clear'),
+    begin: (run) => run('sim', 'fault', 'not-enrolled', 'studio-4'),
+  },
+  {
+    name: 'replace',
+    words: async () => [...replace, await fingerprint()],
+    env,
+    points: /./,
+    begin: (run) => run('sim', 'fault', 'mac-replaced', 'studio-4'),
+    undo: async (run) => {
+      await run('sim', 'fault', '--clear');
+      await run(...replace, await fingerprint());
+    },
+    leaves: 'changes',
+  },
+  {
+    name: 'uninstall',
+    words: () => ['uninstall', '--all', '--sim', '--restore', '--models', '--yes'],
+    env,
+    undo: async (run) => {
+      await run('enroll', '--all', ...withPassword);
+      await run(...apply);
+    },
+    leaves: 'changes',
+  },
+];
+
+describe.each(kills)('$name, killed at any instant', (kill) => {
+  it('leaves nothing that the next command does not finish', { timeout: 3_600_000 }, async () => {
+    await expectEveryKillHeals(place, kill);
+  });
+});

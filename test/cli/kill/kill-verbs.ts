@@ -1,0 +1,114 @@
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { sampleOf } from '../../sample.ts';
+import { json, meshwright, type Ran } from '../meshwright.ts';
+import { fileTree } from '../node-snapshot.ts';
+import type { Place } from '../place.ts';
+
+/** A command that is killed, again and again from the same beginning, on a simulated rack. */
+export interface VerbKill {
+  readonly name: string;
+  readonly words: () => readonly string[] | Promise<readonly string[]>;
+  /** What its operator types after the kill: the same words, unless there are others. */
+  readonly again?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Once, before all of it. */
+  readonly setUp?: (run: Typed) => Promise<unknown>;
+  /** Takes back what a whole run has done; also at the end. */
+  readonly undo?: (run: Typed) => Promise<unknown>;
+  /** Before every run: makes the command have something to do. */
+  readonly begin?: (run: Typed) => Promise<unknown>;
+  /** Which instants are tried; absent: each record of its journal, and each file that it replaces. */
+  readonly points?: RegExp;
+  /** What a plan finds afterwards: nothing, unless it says so. */
+  readonly leaves?: 'changes';
+}
+
+/** Types a command; fails when it ends with anything but 0. */
+export type Typed = (...words: string[]) => Promise<Ran>;
+
+/** Who types the next command: the same computer, or one that knows nothing and waits until a lease has expired. */
+type Successor = 'same' | 'other';
+
+const hook = `--import ${new URL('die-at.mjs', import.meta.url).href}`;
+
+async function type(place: Place, words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  const ran = await meshwright(place, words, { env });
+  const shown = `${words.join(' ')}\n${ran.stdout}${ran.stderr}`;
+  expect([shown, ran.code]).toEqual([shown, 0]);
+  return ran;
+}
+
+/** The files of both Macs by name: what is in them says when and by which run they were written. */
+function pathsOn(roots: readonly string[]): readonly (readonly string[])[] {
+  const passing = /^Library\/Application Support\/meshwright\/(?:ops|log)\/|\/reboot-|\.log /;
+  return roots.map((root) =>
+    fileTree(root)
+      .filter((line) => !passing.test(line))
+      .map((line) => line.replace(/ (?:\d+)(?: [0-9a-f]{12})?$/, '')),
+  );
+}
+
+async function rootsOf(place: Place): Promise<readonly string[]> {
+  const { nodes } = json(await meshwright(place, ['sim', 'status', '--json'])) as {
+    readonly nodes: Readonly<Record<string, { readonly root: string }>>;
+  };
+  return Object.values(nodes).map(({ root }) => root);
+}
+
+const typed =
+  (place: Place, { env }: VerbKill): Typed =>
+  (...words) =>
+    type(place, words, env);
+
+/** The instants of a run that nothing kills, and the files that are there after it. */
+async function rehearse(place: Place, kill: VerbKill) {
+  const list = join(place.tmp, 'points');
+  const run = typed(place, kill);
+  await kill.setUp?.(run);
+  await kill.begin?.(run);
+  const words = await kill.words();
+  await type(place, words, { ...kill.env, NODE_OPTIONS: hook, MW_POINTS: list });
+  const all = readFileSync(list, 'utf8').trimEnd().split('\n');
+  rmSync(list);
+  await run(...(kill.again ?? words));
+  const wanted = kill.points ?? /^(?:record|file) /;
+  return { points: all.filter((point) => wanted.test(point)), paths: pathsOn(await rootsOf(place)) };
+}
+
+/** Another computer has no journal of this cluster. */
+function forgetJournal({ state }: Place): void {
+  const journal = join(state, 'journal');
+  rmSync(`${journal}-before`, { recursive: true, force: true });
+  if (existsSync(journal)) renameSync(journal, `${journal}-before`);
+}
+
+/** Kills once, and types the next command. */
+async function killOnce(place: Place, kill: VerbKill, point: string, successor: Successor): Promise<void> {
+  const run = typed(place, kill);
+  await kill.undo?.(run);
+  await kill.begin?.(run);
+  const words = await kill.words();
+  const killed = await meshwright(place, words, { env: { ...kill.env, NODE_OPTIONS: hook, MW_DIE_AT: point } });
+  expect([point, killed.signal, killed.signal === null ? killed.stderr : '']).toEqual([point, 'SIGKILL', '']);
+  if (successor === 'other') forgetJournal(place);
+  const other = { NODE_OPTIONS: hook, MW_HOSTNAME: 'other-desk' };
+  await type(place, kill.again ?? words, { ...kill.env, ...(successor === 'other' ? other : {}) });
+}
+
+/** Kills a command at a share of its instants, each with both who may come next, and compares the Macs afterwards. */
+export async function expectEveryKillHeals(place: Place, kill: VerbKill): Promise<void> {
+  const run = typed(place, kill);
+  const { points, paths } = await rehearse(place, kill);
+  expect(points).not.toEqual([]);
+  const all = points.flatMap((point) => (['same', 'other'] as const).map((successor) => ({ point, successor })));
+  for (const { point, successor } of sampleOf(all, { few: 1, oneIn: 6 })) {
+    await killOnce(place, kill, point, successor);
+    expect([point, successor, pathsOn(await rootsOf(place))]).toEqual([point, successor, paths]);
+    const leases = (await run('lease', 'status', '--sim', '--json')).stdout;
+    expect([point, successor, /"held":\s*true/.test(leases)]).toEqual([point, successor, false]);
+    if (kill.leaves === undefined) await run('plan', '--sim', '--detailed-exitcode');
+  }
+  await kill.undo?.(run);
+}

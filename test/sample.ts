@@ -1,0 +1,47 @@
+/** How much of an enumeration runs: a few cases in `npm test`, a share in `.ci/run`, all in `npm run nightly`. */
+const depth = process.env['MESHWRIGHT_DEPTH'] ?? 'few';
+if (!['few', 'share', 'whole'].includes(depth)) throw new Error('MESHWRIGHT_DEPTH is one of few, share, whole');
+
+const isWhole = depth === 'whole';
+
+/** Whether more than the few cases of `npm test` are tried. */
+export const isThorough = depth !== 'few';
+
+/** The seed of every sample, 32 bits: `.ci/run` takes it from the commit. */
+export const sampleSeed = [...(process.env['MESHWRIGHT_COMMIT'] ?? '20261120')].reduce(
+  (hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16_777_619) >>> 0,
+  2_166_136_261,
+);
+
+/** Numbers below 2^32 that follow from a seed and are spread well enough. */
+function* numbers(seed: number): Generator<number, never> {
+  for (let state = seed; ; ) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    yield state;
+  }
+}
+
+/** How many cases of an enumeration are tried. */
+export interface SampleSize {
+  /** In `npm test`. */
+  readonly few: number;
+  /** In `.ci/run`: one case in so many, and at least `few`. */
+  readonly oneIn: number;
+}
+
+/** The cases to try, in the order of the list. */
+export function sampleOf<T>(all: readonly T[], { few, oneIn }: SampleSize): readonly T[] {
+  if (isWhole) return all;
+  const random = numbers(sampleSeed);
+  const order = all.map(() => random.next().value);
+  const shuffled = [...all.keys()].toSorted((a, b) => (order[a] ?? 0) - (order[b] ?? 0));
+  const count = depth === 'few' ? few : Math.max(few, Math.ceil(all.length / oneIn));
+  const chosen = new Set(shuffled.slice(0, count));
+  return all.filter((_, at) => chosen.has(at));
+}
+
+/** Offsets below a length: each in `npm run nightly`, otherwise one in so many, with the first drawn by the seed. */
+export function* offsets(length: number, { from = 0, oneIn }: { readonly from?: number; readonly oneIn: number }) {
+  const step = isWhole ? 1 : oneIn;
+  for (let at = from + (sampleSeed % step); at < length; at += step) yield at;
+}
