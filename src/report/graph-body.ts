@@ -3,7 +3,8 @@ import { labelSizes, type PlacedLabel } from './graph-labels.ts';
 import type { GraphLayout, PlacedCable, PlacedTail } from './graph-layout.ts';
 import { graphSizes, type PlacedNode, type PlacedStray } from './graph-ring.ts';
 import { socketSvg } from './graph-socket.ts';
-import { cableTitle, type GraphPicture, strayLines } from './graph-words.ts';
+import { graphColors } from './graph-svg-style.ts';
+import { cableTitle, type GraphPicture, type GraphTone, strayLines } from './graph-words.ts';
 import { xmlElement, xmlText } from './xml-text.ts';
 
 const moved = (point: Point, by: Point): Point => ({ x: point.x + by.x, y: point.y + by.y });
@@ -14,8 +15,11 @@ const pathOf = ({ from, fromControl, toControl, to }: Curve, by: Point): string 
   `M${pointText(moved(from, by))}C${[fromControl, toControl, to].map((one) => pointText(moved(one, by))).join(' ')}`;
 
 /** A whole line has a gap of paper beside it, so that the eye can follow it over others; a dashed one hides nothing. */
-const lines = (d: string, dashes = ''): string =>
-  `${dashes === '' ? xmlElement('path', { class: 'halo', d }) : ''}${xmlElement('path', { class: `line${dashes}`, d })}`;
+function lines(d: string, tone: GraphTone, dashes = ''): string {
+  const halo = { class: 'halo', d, fill: 'none', stroke: graphColors.paper };
+  const line = { class: `line${dashes}`, d, fill: 'none', stroke: graphColors[tone] };
+  return `${dashes === '' ? xmlElement('path', halo) : ''}${xmlElement('path', line)}`;
+}
 
 function dashesOf({ cable }: PlacedCable): string {
   if (cable.state === 'unknown') {
@@ -32,7 +36,7 @@ const cableSvg = (placed: PlacedCable, { graph }: GraphPicture, by: Point): stri
       'data-ends': placed.key,
       'data-state': placed.cable.state,
     },
-    `${xmlElement('title', {}, xmlText(cableTitle(placed.cable, graph)))}${lines(pathOf(placed.curve, by), dashesOf(placed))}`,
+    `${xmlElement('title', {}, xmlText(cableTitle(placed.cable, graph)))}${lines(pathOf(placed.curve, by), placed.tone, dashesOf(placed))}`,
   );
 
 function tailSvg({ placed, key, tone, curve }: PlacedTail, by: Point): string {
@@ -40,33 +44,52 @@ function tailSvg({ placed, key, tone, curve }: PlacedTail, by: Point): string {
   return xmlElement(
     'g',
     { class: `cable ${tone}`, 'data-ends': key, 'data-state': placed.stray.kind },
-    `${xmlElement('title', {}, xmlText(ends))}${lines(pathOf(curve, by))}`,
+    `${xmlElement('title', {}, xmlText(ends))}${lines(pathOf(curve, by), tone)}`,
   );
 }
 
 function labelSvg({ wire, lines: words, box }: PlacedLabel, by: Point): string {
   const { x, y } = moved(box, by);
-  const rect = xmlElement('rect', { class: 'label', x, y, width: box.width, height: box.height, rx: 5 });
+  const size = { width: box.width, height: box.height, rx: 5 };
+  const color = graphColors[wire.tone];
+  const rect = xmlElement('rect', { class: 'label', x, y, ...size, fill: graphColors.paper, stroke: color });
   const texts = words.map((line, index) =>
-    xmlElement('text', { x: x + labelSizes.padding, y: y + labelSizes.line * (index + 1) - 1 }, xmlText(line)),
+    xmlElement(
+      'text',
+      { x: x + labelSizes.padding, y: y + labelSizes.line * (index + 1) - 1, fill: color },
+      xmlText(line),
+    ),
   );
   return xmlElement('g', { class: `note ${wire.tone}`, 'data-ends': wire.key }, [rect, ...texts].join(''));
 }
 
 /** The case with its texts: they keep away from the edge that has the sockets. */
-function caseSvg({ box, edge, title, lines: small }: PlacedNode | PlacedStray, by: Point): string {
+function caseSvg({ box, edge, title, lines: small }: PlacedNode | PlacedStray, stroke: string, by: Point): string {
   const { x, y } = moved(box, by);
   const { padding, socketDepth, titleLine, line } = graphSizes;
   const left = x + padding + (edge === 'left' ? socketDepth : 0);
   const top = y + padding + (edge === 'top' ? socketDepth : 0);
   const below = top + title.length * titleLine;
   return [
-    xmlElement('rect', { class: 'case', x, y, width: box.width, height: box.height, rx: 12 }),
+    xmlElement('rect', {
+      class: 'case',
+      x,
+      y,
+      width: box.width,
+      height: box.height,
+      rx: 12,
+      fill: graphColors.box,
+      stroke,
+    }),
     ...title.map((text, index) =>
-      xmlElement('text', { class: 'name', x: left, y: top + 14 + index * titleLine }, xmlText(text)),
+      xmlElement(
+        'text',
+        { class: 'name', x: left, y: top + 14 + index * titleLine, fill: graphColors.ink },
+        xmlText(text),
+      ),
     ),
     ...small.map((text, index) =>
-      xmlElement('text', { class: 'small', x: left, y: below + 10 + index * line }, xmlText(text)),
+      xmlElement('text', { x: left, y: below + 10 + index * line, fill: graphColors.dim }, xmlText(text)),
     ),
   ].join('\n');
 }
@@ -83,12 +106,12 @@ function nodeSvg(placed: PlacedNode, picture: GraphPicture, by: Point): string {
   return xmlElement(
     'g',
     { class: isUnseen ? 'node unseen' : 'node', 'data-node': node.name },
-    `\n${[caseSvg(placed, by), ...sockets].join('\n')}\n`,
+    `\n${[caseSvg(placed, isUnseen ? graphColors.open : graphColors.edge, by), ...sockets].join('\n')}\n`,
   );
 }
 
 const straySvg = (placed: PlacedStray, by: Point): string =>
-  xmlElement('g', { class: 'stray' }, `\n${caseSvg(placed, by)}\n`);
+  xmlElement('g', { class: 'stray' }, `\n${caseSvg(placed, graphColors.extra, by)}\n`);
 
 /** Everything of the rack, moved `by` this much: cables below, then Macs, then what is written on the cables. */
 export const graphBody = (picture: GraphPicture, layout: GraphLayout, by: Point): string =>

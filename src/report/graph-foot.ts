@@ -2,6 +2,7 @@ import { columnsOf } from '../diagnostics/cells.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { Point } from './graph-geometry.ts';
 import { socketLegends, socketShape } from './graph-socket.ts';
+import { graphColors } from './graph-svg-style.ts';
 import { type GraphPicture, graphNotes, graphStates, legendOf, moveLines, toneOf } from './graph-words.ts';
 import { fitLines } from './layout.ts';
 import { xmlElement, xmlText } from './xml-text.ts';
@@ -21,10 +22,12 @@ const line = 18;
 /** How wide a column of this text may be in the widest common font. */
 const column = 8;
 
-function textBlock(lines: readonly string[], tone: string, { x, y, width }: Room): SetText {
+function textBlock(lines: readonly string[], color: keyof typeof graphColors, room: Room, isBold = false): SetText {
+  const { x, y, width } = room;
+  const fill = graphColors[color];
   const fitted = lines.flatMap((one) => fitLines(one, Math.floor(width / column)));
   const texts = fitted.map((words, index) =>
-    xmlElement('text', { class: `foot${tone}`, x, y: y + index * line }, xmlText(words)),
+    xmlElement('text', { class: isBold ? 'foot number' : 'foot', x, y: y + index * line, fill }, xmlText(words)),
   );
   return { text: texts.join('\n'), bottom: y + fitted.length * line + (fitted.length === 0 ? 0 : 10) };
 }
@@ -45,7 +48,8 @@ function lineSample(state: (typeof graphStates)[number], { x, y }: Point): strin
   const d = `M${x} ${y - 4}h${sampleWidth}`;
   const sign = signedStates.find((one) => one === state);
   const socket = sign === undefined ? '' : socketShape(sign, { x: x + sampleWidth / 2, y: y - 4, out: { x: 0, y: 1 } });
-  return xmlElement('g', { class: toneOf(state) }, `${xmlElement('path', { class: `line${dashes}`, d })}${socket}`);
+  const path = { class: `line${dashes}`, d, fill: 'none', stroke: graphColors[toneOf(state)] };
+  return `${xmlElement('path', path)}${socket}`;
 }
 
 /** What occurs in the drawing and has to be explained. */
@@ -73,7 +77,7 @@ function legend(picture: GraphPicture, { x, y, width }: Room): SetText {
     if (at.x > x && at.x + needed > x + width) {
       at = { x, y: at.y + line + 2 };
     }
-    const text = { class: 'foot small', x: at.x + sampleWidth + 8, y: at.y };
+    const text = { class: 'foot', x: at.x + sampleWidth + 8, y: at.y, fill: graphColors.dim };
     const drawn = `${sample(at)}${xmlElement('text', text, xmlText(words))}`;
     at = { x: at.x + needed + 14, y: at.y };
     return drawn;
@@ -84,12 +88,12 @@ function legend(picture: GraphPicture, { x, y, width }: Room): SetText {
 /** What stands below the drawing: the work of hands, what else is plugged in, the legend. */
 export function graphFoot(picture: GraphPicture, room: Room): SetText {
   const todo = moveLines(picture.graph);
-  const alarm = textBlock(picture.warnings.map(escapeText), ' bad number', room);
+  const alarm = textBlock(picture.warnings.map(escapeText), 'bad', room, true);
   const list = todo.length === 0 ? [] : ['For the hands at the rack, in this order:', ...todo];
-  const work = textBlock(list, ' bad', { ...room, y: alarm.bottom });
-  const notes = textBlock(graphNotes(picture), ' small', { ...room, y: work.bottom });
+  const work = textBlock(list, 'bad', { ...room, y: alarm.bottom });
+  const notes = textBlock(graphNotes(picture), 'dim', { ...room, y: work.bottom });
   const last = legend(picture, { ...room, y: notes.bottom });
-  const numbers = textBlock(['Receptacles have the numbers that macOS prints.'], ' small', {
+  const numbers = textBlock(['Receptacles have the numbers that macOS prints.'], 'dim', {
     ...room,
     y: last.bottom + 2,
   });

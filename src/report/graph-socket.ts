@@ -1,6 +1,7 @@
 import { escapeText } from '../diagnostics/escape.ts';
 import type { GraphReceptacle } from '../doctor/graph-receptacles.ts';
 import type { Outlet } from './graph-geometry.ts';
+import { graphColors } from './graph-svg-style.ts';
 import type { GraphTone } from './graph-words.ts';
 import { xmlElement, xmlText } from './xml-text.ts';
 
@@ -30,9 +31,6 @@ const looks: Readonly<Record<GraphReceptacle['sight'], SocketLook>> = {
   free: { isFull: false, sign: '', legend: '' },
 };
 
-const classOf = ({ tone, isFull }: SocketLook): string =>
-  ['socket', ...(tone === undefined ? [] : [tone]), ...(isFull ? ['full'] : [])].join(' ');
-
 /** `studio-1:2, back: sees studio-2:2`: all that is known of a receptacle. */
 function titleOf(name: string, { receptacle, place, sees }: GraphReceptacle): string {
   const where = place === undefined ? '' : ` (${place.words})`;
@@ -43,15 +41,19 @@ function titleOf(name: string, { receptacle, place, sees }: GraphReceptacle): st
 export function socketShape(sight: GraphReceptacle['sight'], { x, y, out }: Outlet): string {
   const look = looks[sight];
   const [width, height] = out.x === 0 ? [20, 14] : [14, 20];
-  const shape = { class: classOf(look), x: x - width / 2, y: y - height / 2, width, height, rx: 6 };
-  const mark = look.sign === '' ? '' : xmlElement('text', { class: 'mark', x, y: y + 4 }, xmlText(look.sign));
+  const stroke = graphColors[look.tone ?? 'edge'];
+  const fill = look.isFull ? stroke : graphColors.paper;
+  const shape = { class: 'socket', x: x - width / 2, y: y - height / 2, width, height, rx: 6, fill, stroke };
+  const sign = { class: 'mark', x, y: y + 4, fill: look.isFull ? graphColors.paper : graphColors.ink };
+  const mark = look.sign === '' ? '' : xmlElement('text', sign, xmlText(look.sign));
   return `${xmlElement('rect', shape)}${mark}`;
 }
 
 /** A receptacle on the edge of its case, with its number inside. */
 export function socketSvg(name: string, receptacle: GraphReceptacle, socket: Outlet): string {
   const { x, y, out } = socket;
-  const number = { class: 'number', x: x - out.x * 17, y: y - out.y * 17 + 4, 'text-anchor': 'middle' };
+  const at = { x: x - out.x * 17, y: y - out.y * 17 + 4 };
+  const number = { class: 'number', ...at, 'text-anchor': 'middle', fill: graphColors.ink };
   return xmlElement(
     'g',
     { class: 'receptacle', 'data-receptacle': `${name}:${receptacle.receptacle}`, 'data-sight': receptacle.sight },

@@ -1,5 +1,5 @@
-/** Colours by what they are for; each of the dark page stands out from it as its light twin does. */
-const light = {
+/** The literal colors of a drawing on a light page, by what they are for: viewers without CSS show these. */
+export const graphColors = {
   paper: '#ffffff',
   ink: '#1d1d1f',
   dim: '#5f5f66',
@@ -10,9 +10,10 @@ const light = {
   bad: '#c8102e',
   extra: '#8f5200',
   open: '#5f5f66',
-};
+} as const;
 
-const dark: typeof light = {
+/** Each stands out from the dark page as its light twin does from the light one. */
+const dark: Readonly<Record<keyof typeof graphColors, string>> = {
   paper: '#16161a',
   ink: '#f2f2f5',
   dim: '#b0b0b8',
@@ -25,42 +26,36 @@ const dark: typeof light = {
   open: '#b0b0b8',
 };
 
-const declarations = (colours: typeof light): string =>
-  Object.entries(colours)
-    .map(([name, colour]) => `--${name}:${colour}`)
-    .join(';');
-
-const tones = ['good', 'plan', 'bad', 'extra', 'open'] as const;
+/** Every literal color of the drawing becomes its dark twin. */
+const darkRules = Object.entries(dark)
+  .flatMap(([name, color]) =>
+    ['fill', 'stroke'].map(
+      (key) => `.mw-rack [${key}="${graphColors[name as keyof typeof graphColors]}"]{${key}:${color}}`,
+    ),
+  )
+  .join('');
 
 /**
- * The style of a drawing. Every rule begins with the class of the drawing, so that none reaches the page that it may
- * stand in; fonts are those of whoever looks.
+ * The style of a drawing: its fonts, line widths and dark page. Its light colors are attributes of the elements, because
+ * few viewers besides browsers know CSS variables. Every rule begins with the class of the drawing, so that none reaches
+ * the page around it.
  */
 export const graphStyle = [
-  `.mw-rack{${declarations(light)};color-scheme:light dark}`,
-  `@media (prefers-color-scheme:dark){.mw-rack{${declarations(dark)}}}`,
-  '.mw-rack text{font-family:system-ui,-apple-system,"Segoe UI","Helvetica Neue",Arial,sans-serif;font-size:11px;fill:var(--ink)}',
-  '.mw-rack .paper{fill:var(--paper)}',
+  '.mw-rack{color-scheme:light dark}',
+  `@media (prefers-color-scheme:dark){${darkRules}}`,
+  '.mw-rack text{font-family:system-ui,-apple-system,"Segoe UI","Helvetica Neue",Arial,sans-serif;font-size:11px}',
   '.mw-rack .heading{font-size:20px;font-weight:600}',
   '.mw-rack .name{font-size:15px;font-weight:600}',
-  '.mw-rack .small{fill:var(--dim)}',
   '.mw-rack .foot{font-size:12px}',
   '.mw-rack .number{font-weight:600}',
-  '.mw-rack .case{fill:var(--box);stroke:var(--edge);stroke-width:1.5}',
-  '.mw-rack .unseen .case{stroke-dasharray:2 4;stroke:var(--open)}',
-  '.mw-rack .stray .case{stroke-dasharray:6 4;stroke:var(--extra)}',
-  '.mw-rack .socket{fill:var(--paper);stroke:var(--edge);stroke-width:1.5}',
-  '.mw-rack .halo{fill:none;stroke:var(--paper);stroke-width:7}',
-  '.mw-rack .line{fill:none;stroke-width:2.5;stroke-linecap:round}',
-  '.mw-rack .label{fill:var(--paper);stroke-width:1.2}',
+  '.mw-rack .case{stroke-width:1.5}',
+  '.mw-rack .unseen .case{stroke-dasharray:2 4}',
+  '.mw-rack .stray .case{stroke-dasharray:6 4}',
+  '.mw-rack .socket{stroke-width:1.5}',
+  '.mw-rack .halo{stroke-width:7}',
+  '.mw-rack .line{stroke-width:2.5;stroke-linecap:round}',
+  '.mw-rack .label{stroke-width:1.2}',
   '.mw-rack .mark{font-weight:700;text-anchor:middle}',
   '.mw-rack .unsure{stroke-dasharray:1 6}',
   '.mw-rack .absent{stroke-dasharray:8 6}',
-  ...tones.flatMap((tone) => [
-    `.mw-rack .${tone} .line,.mw-rack .${tone} .label{stroke:var(--${tone})}`,
-    `.mw-rack .${tone} text,.mw-rack text.${tone}{fill:var(--${tone})}`,
-    `.mw-rack .socket.${tone}{stroke:var(--${tone})}`,
-    `.mw-rack .socket.${tone}.full{fill:var(--${tone})}`,
-    `.mw-rack .socket.${tone}.full+.mark{fill:var(--paper)}`,
-  ]),
 ].join('\n');

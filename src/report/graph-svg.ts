@@ -2,7 +2,7 @@ import { columnsOf } from '../diagnostics/cells.ts';
 import { graphBody } from './graph-body.ts';
 import { graphFoot } from './graph-foot.ts';
 import { graphLayout } from './graph-layout.ts';
-import { graphStyle } from './graph-svg-style.ts';
+import { graphColors, graphStyle } from './graph-svg-style.ts';
 import { cableTitle, type GraphPicture, graphNotes, graphSummary } from './graph-words.ts';
 import { fitLines } from './layout.ts';
 import { xmlElement, xmlText } from './xml-text.ts';
@@ -24,16 +24,20 @@ function head(picture: GraphPicture, width: number): { readonly text: string; re
   const summary = fitLines(graphSummary(picture), Math.floor(room / 8));
   const parts = [
     ...title.map((line, index) =>
-      xmlElement('text', { class: 'heading', x: margin, y: top + index * headingLine }, xmlText(line)),
+      xmlElement(
+        'text',
+        { class: 'heading', x: margin, y: top + index * headingLine, fill: graphColors.ink },
+        xmlText(line),
+      ),
     ),
     ...summary.map((line, index) =>
-      xmlElement('text', { class: 'foot small', x: margin, y: below + index * 17 }, xmlText(line)),
+      xmlElement('text', { class: 'foot', x: margin, y: below + index * 17, fill: graphColors.dim }, xmlText(line)),
     ),
     ...(isSimulated
       ? [
           xmlElement(
             'text',
-            { class: 'foot number extra', x: width - margin, y: top, 'text-anchor': 'end' },
+            { class: 'foot number', x: width - margin, y: top, 'text-anchor': 'end', fill: graphColors.extra },
             'simulated',
           ),
         ]
@@ -76,7 +80,7 @@ export function graphSvg(picture: GraphPicture): string {
     xmlElement('title', {}, xmlText(`${picture.graph.cluster}${mark}`)),
     xmlElement('desc', {}, xmlText(description(picture))),
     xmlElement('style', {}, `\n${graphStyle}\n`),
-    xmlElement('rect', { class: 'paper', width, height }),
+    xmlElement('rect', { class: 'paper', width, height, fill: graphColors.paper }),
     top.text,
     graphBody(picture, layout, shift),
     foot.text,

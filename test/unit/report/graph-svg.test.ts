@@ -50,6 +50,16 @@ describe('the drawing as SVG', () => {
     expect(count(svg, '<g class="cable ')).toBe(picture.graph.cables.length + picture.graph.strays.length);
   });
 
+  it.each(pictures)('has a literal light color on every shape, with a dark twin in the style: %s', (_name, picture) => {
+    const svg = graphSvg(picture);
+    expect(svg).not.toContain('var(');
+    const shapes = svg.match(/<(?:rect|text|path) [^>]*>/g) ?? [];
+    expect(shapes.length).toBeGreaterThan(5);
+    for (const shape of shapes) expect(shape).toMatch(/ fill="(?:#[0-9a-f]{6}|none)"/);
+    for (const path of svg.match(/<path [^>]*>/g) ?? []) expect(path).toMatch(/ fill="none" stroke="#/);
+    for (const [used] of svg.matchAll(/(?<= )(?:fill|stroke)="#[0-9a-f]{6}"/g)) expect(svg).toContain(`[${used}]{`);
+  });
+
   it('needs no script and nothing from elsewhere', () => {
     const svg = graphSvg(strange);
     expect(svg).not.toMatch(/<script|javascript:|@import|url\(|href=/);
