@@ -1,3 +1,4 @@
+import { endAddresses } from '../../desired/link-addresses.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
@@ -19,6 +20,8 @@ interface Cable {
   readonly device: string;
   /** Whether a fixed address is wanted there. */
   readonly isAddressed: boolean;
+  /** The address that the file gives this end of its link: not a lease, whatever the service is set to. */
+  readonly declared: string | undefined;
 }
 
 /** Whether the service that counts for a device is on DHCP; undefined where that is unknown. */
@@ -29,9 +32,17 @@ function isOnDhcp(desired: DesiredFleet, facts: Facts, device: string): boolean 
 
 const isSelfAssigned = ({ address }: Ipv4Address): boolean => address.startsWith('169.254.');
 
-/** What the Mac did not give itself. */
-const givenAddress = ({ node, receptacle }: Cable): Ipv4Address | undefined =>
-  interfaceAt(node.facts, receptacle)?.ipv4.find((one) => !isSelfAssigned(one));
+/** An address that neither the Mac chose nor meshwright set: the keeper sets the declared one on a service on DHCP, too. */
+const givenAddress = ({ node, receptacle, declared }: Cable): Ipv4Address | undefined =>
+  interfaceAt(node.facts, receptacle)?.ipv4.find((one) => !isSelfAssigned(one) && one.address !== declared);
+
+function declaredAddress({ thunderbolt }: DesiredFleet, node: string, receptacle: number): string | undefined {
+  const ends = thunderbolt.links.flatMap(({ index, ends: pair }) => {
+    const network = thunderbolt.networks[index];
+    return network === undefined ? [] : endAddresses(pair, network);
+  });
+  return ends.find(({ end }) => end.node === node && end.receptacle === receptacle)?.address;
+}
 
 /** `studio-2` at the far end of the cable, as far as it is known. */
 function farNode({ cabling }: Examination, { node, receptacle }: Cable): string {
@@ -92,7 +103,7 @@ function dhcpFinding(
 ): readonly Diagnostic[] {
   const loose = cables.filter(({ device, isAddressed }) => isAddressed && isOnDhcp(desired, facts, device) === true);
   const words = loose.map(({ receptacle, device }) => {
-    const own = interfaceAt(facts, receptacle)?.ipv4.find(isSelfAssigned);
+    const own = interfaceAt(facts, receptacle)?.ipv4[0];
     return `receptacle ${receptacle} (${device}${own === undefined ? '' : `, now ${own.address}`})`;
   });
   return loose.length === 0
@@ -133,6 +144,7 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
     node,
     receptacle,
     device,
+    declared: declaredAddress(desired, node.name, receptacle),
     isAddressed: isOurs && node.ends.some((end) => end.receptacle === receptacle),
   }));
   const told = cables.map((cable) => {

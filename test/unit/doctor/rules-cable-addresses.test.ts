@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { FactValues, Ipv4Address, Route } from '../../../src/model/fact-values.ts';
-import { healthyFacts, links, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
+import { desiredFleet, healthyFacts, links, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
 const node = 'studio-3';
@@ -150,6 +150,17 @@ describe('the address of a cable', () => {
       subject: 'node studio-3',
       detail: 'On DHCP: receptacle 2 (en3, now 169.254.31.7).',
     });
+  });
+
+  it('that the keeper set as declared is not reported as a lease from Internet Sharing', () => {
+    const pool = { address: '10.77.0.0', prefixLength: 24 };
+    const network = { address: '10.77.0.4', prefixLength: 30 };
+    const settled = { thunderbolt: { ...desiredFleet().thunderbolt, pool, networks: { 1: network } } };
+    const at = (address: string) => findingsOf(onDhcp({ address, prefixLength: 30 }), settled);
+    expect(at('10.77.0.6').map(({ code, detail }) => [code, detail])).toEqual([
+      ['address/by-dhcp', 'On DHCP: receptacle 2 (en3, now 10.77.0.6).'],
+    ]);
+    expect(at('10.77.0.5').map(({ code }) => code)).toEqual(['network/lease-over-cable']);
   });
 
   it('that macOS chose is nobody’s business where the file gives none', () => {
