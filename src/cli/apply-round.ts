@@ -129,8 +129,12 @@ async function lastLook(
 const handsNodes = ({ blockers }: Plan): readonly NodeName[] =>
   blockers.filter(({ isHands }) => isHands).flatMap(({ node, peers }) => [node, ...peers]);
 
-/** Whether hands are still to do something, or are at it: a Mac that they have switched off is not seen. */
-function isWaiting({ last, report }: Round, visited: ReadonlySet<NodeName>): boolean {
+/**
+ * Whether a manual step is still to be done, or somebody is at it: a Mac that is switched off for it is not observed.
+ *
+ * @param visited nodes that an earlier plan had a manual step for
+ */
+export function isWaiting({ last, report }: Pick<Round, 'last' | 'report'>, visited: ReadonlySet<NodeName>): boolean {
   if (report.isDeclined || last === undefined) return false;
   const { plan } = last;
   return handsNodes(plan).length > 0 || [...visited].some((name) => !Object.hasOwn(plan.observed, name));
@@ -148,7 +152,7 @@ export async function waitForHands(run: Run, context: ApplyContext, first: Round
   const lock = { shown: cluster.lockPlace.shown, additions: [] };
   let round = first;
   let told = '';
-  const visited = new Set<NodeName>();
+  const visited = new Set(first.report.works.flatMap(({ plan }) => (plan === undefined ? [] : handsNodes(plan))));
   while (isWaiting(round, visited) && !run.signal.aborted) {
     for (const name of round.last === undefined ? [] : handsNodes(round.last.plan)) visited.add(name);
     const left = round.last?.plan.blockers.map(({ action }) => action).join('\n') ?? '';

@@ -1,6 +1,7 @@
 import { findMoves } from '../cabling/find-moves.ts';
 import { type Cabling, judgeCabling } from '../cabling/judge-cabling.ts';
 import type { MoveGroup } from '../cabling/moves.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import type { LinkEnd } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
@@ -26,8 +27,12 @@ export interface Examination {
   readonly moves: readonly MoveGroup[];
 }
 
-/** Whether nothing at all could be asked of this node. */
-const isUnreachable = (facts: Facts): boolean =>
+/**
+ * Whether nothing at all could be asked of this node, or its connection broke off in the middle: a Mac that somebody
+ * switches off looks so. A missing Mac is one finding, not one for each fact that did not arrive.
+ */
+const isAway = (facts: Facts, failures: readonly Diagnostic[]): boolean =>
+  failures.some(({ code }) => code === 'ssh/dropped') ||
   Object.values(facts).every((fact) => fact.kind === 'unknown' && fact.reason === 'unreachable');
 
 function endsOf(desired: DesiredFleet, name: NodeName): readonly LinkEnd[] {
@@ -51,7 +56,7 @@ export function examine(desired: DesiredFleet, observation: FleetObservation): E
   const cabling = judgeCabling(desired.thunderbolt.links, allNames(desired), observation.nodes);
   const nodes = desired.nodes.flatMap((node): ExaminedNode[] => {
     const facts = Object.hasOwn(observation.nodes, node.name) ? observation.nodes[node.name]?.facts : undefined;
-    return facts === undefined || isUnreachable(facts)
+    return facts === undefined || isAway(facts, observation.failures[node.name] ?? [])
       ? []
       : [{ name: node.name, desired: node, facts, ends: endsOf(desired, node.name) }];
   });

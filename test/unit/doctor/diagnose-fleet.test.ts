@@ -37,6 +37,12 @@ describe('diagnosis of a fleet', () => {
     expect(found.map((one) => one.detail)).toEqual(['It broke off.', 'Unknown: power (the tool is not there).']);
   });
 
+  it('says of a Mac whose connection broke off that it is away, and nothing of the facts that did not arrive', () => {
+    const dropped = diagnose('ssh/dropped', { detail: 'It broke off.', subject: 'node studio-2' });
+    const unknown = { 'studio-2': { filevault: 'truncated', power: 'tool-missing' } } as const;
+    expect(findingsOf({ unknown, failures: { 'studio-2': [dropped] } })).toEqual([dropped]);
+  });
+
   it('makes no finding of an optional fact that is unknown', () => {
     const unknown = { 'studio-1': { 'receptacle-places': 'empty' as const } };
     expect(diagnoseFleet(desiredFleet(), observedFleet({ unknown }))).toEqual([]);
