@@ -1,6 +1,5 @@
 import { type Known, known, unknown } from '../model/known.ts';
 import type { Answer } from '../model/probe.ts';
-import { isPanicRecord } from './panic-reports.ts';
 import { garbled } from './read-answer.ts';
 import { readRecords } from './records.ts';
 
@@ -18,7 +17,6 @@ const settings = [
   'remote-login',
   'override',
   'firewall',
-  'spotlight',
   'backups',
   'photos',
   'search-path',
@@ -30,8 +28,7 @@ const headForm = /^([a-z-]+) (\d{1,3}|unreadable)$/;
 export function settingAnswer(answer: Answer | undefined, setting: string): Known<SettingAnswer> {
   const records = readRecords(answer);
   if (records.kind === 'unknown') return records;
-  const said = records.value.filter(({ head }) => !isPanicRecord(head));
-  const heads = said.map(({ head }) => headForm.exec(head) ?? []);
+  const heads = records.value.map(({ head }) => headForm.exec(head) ?? []);
   const names = heads.map(([, name = '']) => name);
   if (names.some((name) => !settings.includes(name)) || new Set(names).size < names.length) {
     return garbled(answer, 'printed a record that is no setting');
@@ -41,7 +38,7 @@ export function settingAnswer(answer: Answer | undefined, setting: string): Know
   if (code === undefined) return garbled(answer, `has no ${setting}`);
   if (code === 'unreadable') return unknown('no-privilege', `The preferences of ${setting} cannot be read.`);
   if (code === '127') return unknown('tool-missing', `${setting}: this node has no such tool (exit 127).`);
-  return known({ code, lines: said[at]?.lines ?? [] });
+  return known({ code, lines: records.value[at]?.lines ?? [] });
 }
 
 /**

@@ -1,17 +1,11 @@
 import { known, unknown } from '../model/known.ts';
 import type { PanicReport } from '../model/strange-records.ts';
 import type { Fact } from './fact.ts';
-import { nodeSettings } from './probes/system.ts';
+import { panicReportFiles } from './probes/system.ts';
 import { garbled } from './read-answer.ts';
 import { type NodeRecord, readRecords } from './records.ts';
 
-/** Whether a record of the probe for settings is about a panic. */
-export const isPanicRecord = (head: string): boolean => head.startsWith('panic ');
-
-/** The head of any other record of that probe: its name, and an exit or that nobody may look. */
-const settingForm = /^[a-z-]+ (\d{1,3}|unreadable)$/;
-
-const nameForm = /^panic ([A-Za-z0-9._-]{1,200}\.panic)$/;
+const nameForm = /^panic ([A-Za-z0-9._+?-]{1,255}\.panic)$/;
 
 /** Seconds of the header's `2026-11-20 21:26:29.00 +0100`. */
 function timeOf(head: string): number | undefined {
@@ -49,26 +43,28 @@ function reportOf({ head, lines }: NodeRecord): PanicReport | undefined {
   };
 }
 
+const byTime = (one: PanicReport, other: PanicReport): number =>
+  (one.atEpochSeconds ?? 0) - (other.atEpochSeconds ?? 0);
+
 /**
- * The last reports of kernel panics, oldest first. macOS writes one when it is there again:
+ * The last reports of kernel panics, oldest first, each once wherever macOS keeps it. macOS writes one when it is there
+ * again, where FileVault asks for a password hours later:
  *
  *     {"bug_type":"210","timestamp":"2026-11-20 21:26:29.00 +0000","os_version":"macOS 26.2 (25C56)",…}
  *       "panicString" : "panic(cpu 4 caller 0xfffffe0029c35b10): Kernel data abort. at pc …\nDebugger message: …",
  */
 export const panicReports: Fact<'panic-reports'> = {
   name: 'panic-reports',
-  from: [nodeSettings],
+  from: [panicReportFiles],
   parse: ([answer]) => {
     const records = readRecords(answer);
-    if (records.kind === 'unknown') return records;
-    if (records.value.some(({ head }) => !isPanicRecord(head) && !settingForm.test(head))) {
-      return garbled(answer, 'printed a line that belongs to none of its records');
-    }
-    const told = records.value.filter(({ head }) => isPanicRecord(head));
-    if (told.some(({ head }) => head === 'panic unreadable'))
+    if (records.kind === 'unknown' && records.reason === 'no-privilege')
       return unknown('no-privilege', 'The reports of kernel panics cannot be read.');
-    const found = told.map(reportOf);
-    const all = found.filter((one) => one !== undefined);
-    return all.length < found.length ? garbled(answer, 'named a report of a panic as none is named') : known(all);
+    if (records.kind === 'unknown') return records;
+    const found = records.value.map(reportOf);
+    const byName = new Map(found.flatMap((one) => (one === undefined ? [] : [[one.name, one] as const])));
+    return found.includes(undefined)
+      ? garbled(answer, 'named a report of a panic as none is named')
+      : known([...byName.values()].toSorted(byTime));
   },
 };

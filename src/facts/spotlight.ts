@@ -1,16 +1,18 @@
-import { known } from '../model/known.ts';
+import { known, unknown } from '../model/known.ts';
 import type { SpotlightVolume } from '../model/mac-settings.ts';
 import type { Fact } from './fact.ts';
 import { isName } from './grammar.ts';
-import { settingAnswer } from './node-setting.ts';
-import { nodeSettings } from './probes/system.ts';
-import { garbled } from './read-answer.ts';
+import { spotlightIndexes } from './probes/system.ts';
+import { garbled, readLines } from './read-answer.ts';
+
+const noServer = 'Spotlight server is disabled.';
 
 /** What `mdutil` says of a volume, below the line with its path. */
 const states: Readonly<Record<string, 'on' | 'off'>> = {
   'Indexing enabled.': 'on',
   'Indexing disabled.': 'off',
   'Indexing and searching disabled.': 'off',
+  [noServer]: 'off',
 };
 
 /**
@@ -18,20 +20,23 @@ const states: Readonly<Record<string, 'on' | 'off'>> = {
  *
  *     /System/Volumes/Data:
  *     \tIndexing enabled.
+ *
+ * A Mac without Spotlight's server prints the one line `Spotlight server is disabled.`, and no volume.
  */
 export const spotlight: Fact<'spotlight'> = {
   name: 'spotlight',
-  from: [nodeSettings],
+  from: [spotlightIndexes],
   parse: ([answer]) => {
-    const said = settingAnswer(answer, 'spotlight');
-    if (said.kind === 'unknown') return said;
-    const { code, lines } = said.value;
-    const found = code === '0' ? volumesOf(lines) : undefined;
+    const lines = readLines(answer);
+    if (lines.kind === 'unknown') return lines;
+    if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of volumes does not end.');
+    const said = lines.value.slice(0, -1);
+    const found = said.length === 1 && said[0]?.trim() === noServer ? [] : volumesOf(said);
     return found === undefined ? garbled(answer, 'printed no state of Spotlight that can be read') : known(found);
   },
 };
 
-/** Undefined where anything is no path and no state of one, or where a volume stands there twice. */
+/** Undefined where a line is no path and no state of one, where a volume has several, or where it is there twice. */
 function volumesOf(lines: readonly string[]): readonly SpotlightVolume[] | undefined {
   const found = new Map<string, string[]>();
   let said: string[] | undefined;
@@ -44,9 +49,6 @@ function volumesOf(lines: readonly string[]): readonly SpotlightVolume[] | undef
     said = [];
     found.set(path, said);
   }
-  if (found.size === 0) return undefined;
-  return [...found].map(([volume, [word = '', ...more]]) => ({
-    volume,
-    state: (more.length === 0 ? states[word] : undefined) ?? 'other',
-  }));
+  if (found.size === 0 || [...found.values()].some((words) => words.length > 1)) return undefined;
+  return [...found].map(([volume, [word = '']]) => ({ volume, state: states[word] ?? 'other' }));
 }

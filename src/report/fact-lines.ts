@@ -88,7 +88,8 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   'rdma-starts': rdmaStartLines,
   'reboot-mark': (marks) => (marks.length === 0 ? ['not set'] : marks.map(rebootMarkLine)),
   'other-rdma-devices': (names) => orNone([names]),
-  spotlight: (volumes) => [volumes.map(({ volume, state }) => `${volume} ${state}`)],
+  spotlight: (volumes) =>
+    volumes.length === 0 ? ['off, its server is disabled'] : [volumes.map(({ volume, state }) => `${volume} ${state}`)],
   'time-machine': (state) => [state],
   'photos-analysis': (agents) => [agents.map(({ agent, state }) => `${agent} ${state}`)],
   'panic-reports': (reports) =>

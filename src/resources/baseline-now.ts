@@ -8,7 +8,10 @@ import { mapKnown } from './seen-fact.ts';
 /** A value that is no setting of one tool: what compares it are steps of its own, or nobody does. */
 const compared = (): Known<string> => unknown('not-asked', 'It is not compared as a text.');
 
-/** Volumes as they are now, of those that were there before; one that is not there any more counts as it was. */
+/**
+ * Volumes as they are now, of those that were there before; one that is not there any more counts as it was. Without its
+ * server Spotlight names no volume and indexes none.
+ */
 const volumesNow = ({ spotlight }: Facts, before: string): Known<string> =>
   mapKnown(spotlight, (volumes) =>
     before
@@ -16,7 +19,8 @@ const volumesNow = ({ spotlight }: Facts, before: string): Known<string> =>
       .map((line) => {
         const path = line.slice(0, line.lastIndexOf(' '));
         const now = volumes.find(({ volume, state }) => volume === path && state !== 'other');
-        return now === undefined ? line : `${path} ${now.state}`;
+        if (now === undefined && volumes.length > 0) return line;
+        return `${path} ${now?.state ?? 'off'}`;
       })
       .join('\n'),
   );

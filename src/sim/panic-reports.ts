@@ -4,15 +4,23 @@ import { seededUuid } from './seed.ts';
 
 const folder = '/Library/Logs/DiagnosticReports';
 
-/** What the kernel says, as far as the report of a panic in that driver is told of. */
-const texts: Readonly<Record<Panic['cause'], { readonly reason: string; readonly extension: string }>> = {
+/** What the kernel says, and where macOS keeps the report under which name: all of them are seen on real Macs. */
+interface Text {
+  readonly reason: string;
+  readonly extension: string;
+  readonly file: (time: string) => string;
+}
+
+const texts: Readonly<Record<Panic['cause'], Text>> = {
   crash: {
     reason: 'Kernel data abort. at pc 0xfffffe0029f1a4c8, lr 0xfffffe0029f1a3a0',
     extension: 'com.apple.iokit.IOThunderboltFamily(9.3.3)',
+    file: (time) => `Retired/panic-full-${time}.0002.panic`,
   },
   'tcp-load': {
     reason: 'Kernel data abort. at pc 0xfffffe002b6c1d04, lr 0xfffffe002b6c1b58',
     extension: 'com.apple.driver.AppleThunderboltIP(4.0.3)',
+    file: (time) => `panic-base+socd-${time}.000.panic`,
   },
 };
 
@@ -24,7 +32,7 @@ function reportOf(mac: MacState, { cause, atEpochSeconds }: Panic, at: number): 
   const time = timeText(atEpochSeconds);
   const incident = seededUuid([mac.hardwareUuid, 'panic', at]);
   const { version, build } = mac.macos;
-  const { reason, extension } = texts[cause];
+  const { reason, extension, file } = texts[cause];
   const head = {
     bug_type: '210',
     timestamp: `${time}.00 +0000`,
@@ -50,7 +58,7 @@ function reportOf(mac: MacState, { cause, atEpochSeconds }: Panic, at: number): 
     `  "panicString" : ${JSON.stringify(said)}`,
     '}',
   ];
-  const name = `panic-full-${time.replace(' ', '-').replaceAll(':', '')}.0002.panic`;
+  const name = file(time.replace(' ', '-').replaceAll(':', ''));
   return dataFile(`${folder}/${name}`, lines.map((line) => `${line}\n`).join(''));
 }
 

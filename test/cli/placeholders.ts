@@ -30,7 +30,7 @@ const volatile: readonly (readonly [RegExp, string | ((found: string) => string)
   [/(?<=\bbus )[0-9A-F]{8}\b/g, sameWidth('BUS')],
   [/(?<=\bserial )[A-Z0-9]{10,12}\b/g, sameWidth('SERIAL')],
   [/\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+Z)?)?/g, sameWidth('DATE')],
-  [/(?<=\bpanic-full-)[\d-]+(?=\.)/g, sameWidth('DATE')],
+  [/(?<=\bpanic-(?:full|base\+socd)-)[\d-]+(?=\.)/g, sameWidth('DATE')],
   [/(?<=\bGID )[12](?= is)/g, 'N'],
   [/\b169\.254\.\d{1,3}\.\d{1,3}\b/g, '169.254.X.Y'],
   [/[0-9.]+ TB of 8 TB free/g, 'N TB of 8 TB free'],

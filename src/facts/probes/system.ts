@@ -1,6 +1,8 @@
 import type { Probe } from '../../model/probe.ts';
 import { place, tool } from '../../script/node-paths.ts';
 import { nodeSettingsScript } from '../../script/node-scripts/node-settings.ts';
+import { panicReportsScript } from '../../script/node-scripts/panic-reports.ts';
+import { spotlightScript } from '../../script/node-scripts/spotlight.ts';
 
 /** `sw_vers`: version and build. */
 export const swVers: Probe = { name: 'sw-vers', ask: [tool.swVers], deadlineMs: 5_000, maxBytes: 4_096 };
@@ -87,10 +89,26 @@ export const pmsetCap: Probe = {
   maxBytes: 16_384,
 };
 
-/** Updates, automatic login, names, Screen Sharing, firewall, Spotlight, photos and backups: one record each; and panics. */
+/** Updates, automatic login, names, Screen Sharing, firewall, photos and backups: one record each. */
 export const nodeSettings: Probe = {
   name: 'node-settings',
   ask: [tool.sh, '-c', nodeSettingsScript],
   deadlineMs: 10_000,
   maxBytes: 65_536,
+};
+
+/** `mdutil -a -s`: which volumes Spotlight indexes. */
+export const spotlightIndexes: Probe = {
+  name: 'spotlight',
+  ask: [tool.sh, '-c', spotlightScript],
+  deadlineMs: 10_000,
+  maxBytes: 65_536,
+};
+
+/** The last reports of kernel panics, one record each. */
+export const panicReportFiles: Probe = {
+  name: 'panic-reports',
+  ask: [tool.sh, '-c', panicReportsScript],
+  deadlineMs: 10_000,
+  maxBytes: 131_072,
 };

@@ -1,5 +1,4 @@
 import { pathWord, place, tool } from '../node-paths.ts';
-import { panicReportsScript } from './panic-reports.ts';
 
 /** The label of Screen Sharing in launchd. */
 export const screenSharingLabel = 'com.apple.screensharing';
@@ -47,8 +46,6 @@ ${pathWord(tool.launchctl)} print-disabled system >settings 2>&1 &
 said override "\\"${screenSharingLabel}\\""
 ${pathWord(tool.socketfilterfw)} --getglobalstate >settings 2>&1 &
 said firewall ""
-${pathWord(tool.mdutil)} -a -s >settings 2>&1 &
-said spotlight ""
 ${pathWord(tool.id)} -u >settings 2>&1 &
 if wait "$!" && read -r u <settings; then
   ${pathWord(tool.launchctl)} print-disabled "user/$u" >settings 2>&1 &
@@ -61,7 +58,4 @@ printf "search-path 0\\n"
 IFS=:
 set -f
 for x in $O""; do printf "|%s\\n" "\${x#"$R"}"; done
-unset IFS
-set +f
-${panicReportsScript}
 printf "end\\n"`;

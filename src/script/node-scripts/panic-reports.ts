@@ -1,39 +1,35 @@
 import { mostPanicReports } from '../../model/node-records.ts';
-import { pathWord, place } from '../node-paths.ts';
+import { pathWord, place, tool } from '../node-paths.ts';
 
 /**
- * A part of a script of ours: prints, of each of the last reports of kernel panics, full ones and others (in their names
- * the time stands behind the kind), a line `panic NAME` and behind `|` its first line, which is JSON of its own, and as
- * much of the line with the panic string as is worth reading. `panic unreadable` stands for a report, or for all of them,
- * that this user may not read. Nothing is started.
+ * Prints, of each of the last reports of kernel panics, a line `panic NAME` and behind `|` its first line, which is JSON
+ * of its own, and as much of the line with the panic string as is worth reading; then `end`. Full reports and others are
+ * counted apart, since the time is behind the kind in their names. `unreadable` stands for a report or a folder that this
+ * user may not read.
+ *
+ * Many Macs move reports to `Retired`, which is read second: one that is moved at that moment is printed twice. Bytes
+ * that are no ASCII become `?`, so that a letter that was cut spoils nothing.
  */
 export const panicReportsScript = `f=${pathWord(place.diagnosticReports)}
-panics() {
+u() {
+  printf "unreadable\\n"
+  exit 0
+}
+p() {
   while [ "$#" -gt ${mostPanicReports} ]; do shift; done
   for p; do
     [ -f "$p" ] || continue
-    case \${p##*/} in (*[!A-Za-z0-9._-]*) continue ;; esac
-    if ! { true <"$p"; } 2>/dev/null; then
-      printf "panic unreadable\\n"
-      continue
-    fi
-    printf "panic %s\\n" "\${p##*/}"
-    n=0
-    while [ "$n" -lt 60 ] && { IFS= read -r x || [ -n "$x" ]; }; do
-      n=$((n + 1))
-      case "$n $x" in
-        ("1 "*) printf "|%.500s\\n" "$x" ;;
-        (*'"panicString"'*)
-          printf "|%.6000s\\n" "$x"
-          break
-        ;;
-      esac
-    done <"$p"
+    { true <"$p"; } 2>/dev/null || u
+    ${pathWord(tool.awk)} 'function c(n) { gsub(/[^ -~]/, "?"); print "|" substr($0, 1, n) }
+NR == 1 { n = FILENAME; sub(".*/", "", n); gsub(/[^+.0-9A-Z_a-z-]/, "?", n); print "panic " n; c(500); next }
+/"panicString"/ { c(6000); exit }
+NR > 60 { exit }' "$p" || u
   done
 }
-if [ -d "$f" ] && { [ ! -r "$f" ] || [ ! -x "$f" ]; }; then
-  printf "panic unreadable\\n"
-else
-  panics "$f/"[!p]*.panic "$f/panic-"[!f]*.panic
-  panics "$f/panic-f"*.panic
-fi`;
+for f in "$f" "$f/Retired"; do
+  [ -d "$f" ] || continue
+  if [ ! -r "$f" ] || [ ! -x "$f" ]; then u; fi
+  p "$f/"[!p]*.panic "$f/panic-"[!f]*.panic
+  p "$f/panic-f"*.panic
+done
+printf "end\\n"`;

@@ -11,8 +11,9 @@ import { loadFactCases } from './fact-cases.ts';
 const token = 'fedcba9876543210fedcba9876543210';
 const published = (title: string): string => {
   // What a script of ours hands on behind bars stands there as the tool printed it.
-  const [, setting] = /^(names|firewall|spotlight)\//.exec(title) ?? [];
+  const [, setting] = /^(names|firewall)\//.exec(title) ?? [];
   if (setting !== undefined) return [...stdoutOf(title).matchAll(/^\|(.*\n)/gm)].map(([, line]) => line).join('');
+  if (title.startsWith('spotlight/')) return stdoutOf(title).replace(/^end\n/m, '');
   const [, registry, part] = /^(receptacle-places.*) (nodes|paths)$/.exec(title) ?? [];
   if (registry === undefined) return stdoutOf(title);
   const text = stdoutOf(registry).replace(/^end\n/m, '');
@@ -86,8 +87,8 @@ function macRoot(shell: Shell): NodeRoot {
   return root;
 }
 
-async function observe(shell: Shell, root: NodeRoot): Promise<Facts> {
-  const request = { probes: allProbes(), token, rootPrefix: root.folder };
+async function observe(shell: Shell, root: NodeRoot, probes = allProbes()): Promise<Facts> {
+  const request = { probes, token, rootPrefix: root.folder };
   const { end } = startScript(shell, observeScript(request));
   const now = Date.now();
   return parseFacts(parseFrames((await end).stdout, request), {
@@ -151,6 +152,18 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
     const facts = await observe(shell, root);
     expect([facts.services, facts.jobs]).toMatchObject([{ reason: 'garbled' }, { reason: 'garbled' }]);
     expect(root.tree()).toEqual(before);
+  });
+
+  it('knows every setting but Spotlight when mdutil hangs on a volume', async () => {
+    const root = macRoot(shell);
+    root.tool('usr/bin/mdutil', 'exec "$R/bin/sleep" 600');
+    const probes = allProbes()
+      .filter(({ name }) => ['spotlight', 'node-settings'].includes(name))
+      .map((probe) => (probe.name === 'spotlight' ? { ...probe, deadlineMs: 1_000 } : probe));
+    const { spotlight, firewall, 'search-path': path } = await observe(shell, root, probes);
+    expect([spotlight, firewall, path.kind]).toMatchObject([{ reason: 'timed-out' }, { value: 'off' }, 'known']);
+    const mdutil = root.started().find(({ tool }) => tool === 'usr/bin/mdutil');
+    expect(() => process.kill(mdutil?.pid ?? 0, 0)).toThrow(/ESRCH/);
   });
 
   it('ends a launchctl that hangs with the probe that asked it', async () => {

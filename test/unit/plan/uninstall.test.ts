@@ -180,15 +180,17 @@ describe('goal uninstall', () => {
   it('compares Spotlight volume by volume, of those that are still there', () => {
     const text = ['/ on', '/Volumes/Off off', '/Volumes/Gone on'].join('\n');
     const baseline: Baseline = { values: [{ key: 'spotlight', text }], daemons: [] };
-    const restored = (state: 'on' | 'off'): readonly string[] => {
-      const spotlight = [
-        { volume: '/', state },
+    const restored = (state: 'on' | 'off' | 'no-server'): readonly string[] => {
+      const volumes = [
+        { volume: '/', state: state === 'on' ? state : 'off' },
         { volume: '/Volumes/Off', state: 'off' },
         { volume: '/Volumes/New', state: 'on' },
       ] as const;
+      const spotlight = state === 'no-server' ? [] : volumes;
       return stepIds(plan({ facts: { ...mine, baseline, spotlight }, wish: { restore: true } }));
     };
     expect(restored('off')).toContain(`${node}/uninstall/value/spotlight`);
+    expect(restored('no-server')).toContain(`${node}/uninstall/value/spotlight`);
     expect(restored('on')).not.toContain(`${node}/uninstall/value/spotlight`);
   });
 
