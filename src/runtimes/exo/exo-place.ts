@@ -8,7 +8,15 @@ import { choosePreview, isWished } from './choose-preview.ts';
 const identifyMs = 60_000;
 /** From there until exo has seen the cables: it looks at them every 5 to 10 seconds, and at RDMA after that. */
 const topologyMs = 120_000;
-const modelMs = 60_000;
+/** Two requests for a card of {@link addMs}. */
+const modelMs = 120_000;
+/**
+ * Before exo makes a card from local files it asks Hugging Face for the size of each of the two, even when it is offline,
+ * and gives each up after 10 s without a connection or 30 s in all.
+ *
+ * @see exo: fetch_config_data in shared/models/model_cards.py, create_http_session in download/download_utils.py
+ */
+const addMs = 60_000;
 /** Previews depend on the memory that is free, which exo measures by and by. */
 const previewMs = 60_000;
 const leaveMs = 30_000;
@@ -78,7 +86,7 @@ function awaitTopology(placing: Placing, sinceMs: number): Talk {
 /** exo knows models by cards, and forgets those that were added whenever its master changes. */
 function knowModel(placing: Placing, state: ExoState, sinceMs: number): Talk {
   const { modelId } = placing.wish;
-  const ask = (afterMs: number): Asking => ({
+  const ask = (afterMs: number, without: string): Asking => ({
     kind: 'ask',
     request: leaderRequest(placing, 'GET', '/models'),
     afterMs,
@@ -86,30 +94,30 @@ function knowModel(placing: Placing, state: ExoState, sinceMs: number): Talk {
     hear: ({ status, body, atMs }) => {
       const ids = status === 200 ? parseModelIds(body) : undefined;
       if (ids?.includes(modelId)) return clear(placing, state, atMs);
-      if (ids !== undefined) return addModel(placing, state, atMs);
-      if (atMs - sinceMs < modelMs) return ask(pollMs);
-      const reason = `its list of models cannot be read (status ${status})`;
-      return { kind: 'failed', code: 'exo/model-refused', reason };
+      const isOver = atMs - sinceMs >= modelMs;
+      if (ids !== undefined) return isOver && without !== '' ? refused(without) : add();
+      return isOver ? refused(`its list of models cannot be read (status ${status})`) : ask(pollMs, without);
     },
   });
-  return ask(0);
-}
-
-/** A card is made from the model's own config.json and index, which lie on the node: nothing is fetched for it. */
-function addModel(placing: Placing, state: ExoState, sinceMs: number): Talk {
-  const { modelId } = placing.wish;
-  return {
+  // exo may have added the card though its answer came too late, so the list is read again before a second request.
+  const add = (): Asking => ({
     kind: 'ask',
-    request: { ...leaderRequest(placing, 'POST', '/models/add'), body: JSON.stringify({ model_id: modelId }) },
+    request: {
+      ...leaderRequest(placing, 'POST', '/models/add'),
+      body: JSON.stringify({ model_id: modelId }),
+      limitMs: addMs,
+    },
     afterMs: 0,
     about: `adding ${modelId} to its models`,
     hear: ({ status, body, atMs }) => {
       if (status === 200) return clear(placing, state, atMs);
-      if (status === 0 && atMs - sinceMs < modelMs) return addModel(placing, state, sinceMs);
-      return { kind: 'failed', code: 'exo/model-refused', reason: refusalText(body) };
+      return status === 0 ? ask(pollMs, `no answer to adding ${modelId}`) : refused(refusalText(body));
     },
-  };
+  });
+  return ask(0, '');
 }
+
+const refused = (reason: string): Talk => ({ kind: 'failed', code: 'exo/model-refused', reason });
 
 /** A mesh has one placement: an instance that is right is kept, as after a run that was cut off; others are deleted. */
 function clear(placing: Placing, state: ExoState, atMs: number): Talk {

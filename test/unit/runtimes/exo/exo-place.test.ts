@@ -88,6 +88,32 @@ describe('placing a model on exo', () => {
     });
   });
 
+  describe('while exo is slow to add a model', () => {
+    const empty = '{"object":"list","data":[]}';
+    const adds = (asked: readonly { path: string }[]) => asked.filter(({ path }) => path === '/models/add');
+
+    it('reads the list of models again instead of asking a second time', () => {
+      const answer = well([ready], { 'POST /models/add': 0 });
+      const { end, asked } = play((request, count) =>
+        request.path === '/models' && count === 0 ? empty : answer(request),
+      );
+      expect(end.kind).toBe('done');
+      expect(adds(asked)).toMatchObject([{ limitMs: 60_000 }]);
+    });
+
+    it('asks again while the model is not listed, and gives up after two minutes', () => {
+      const { end, asked, atMs } = play(well([ready], { 'GET /models': empty, 'POST /models/add': 0 }));
+      expect(end).toEqual({ kind: 'failed', code: 'exo/model-refused', reason: `no answer to adding ${qwen}` });
+      expect(adds(asked).length).toBeGreaterThan(1);
+      expect(Math.round(atMs / 1_000)).toBeGreaterThanOrEqual(120);
+    });
+
+    it('says that the list cannot be read when exo never shows it', () => {
+      const { end } = play(well([ready], { 'GET /models': 500 }));
+      expect(end).toMatchObject({ reason: 'its list of models cannot be read (status 500)' });
+    });
+  });
+
   it('keeps the right instance of a run that was cut off, and takes others away', () => {
     const right = play(well([], { 'GET /state': ready }));
     expect([right.end.kind, right.asked.filter(({ method }) => method !== 'GET')]).toEqual(['done', []]);
