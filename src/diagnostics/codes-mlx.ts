@@ -15,6 +15,13 @@ export const mlxCodes = {
     cause: 'A rank runs mlx_lm.server over mlx; nothing is installed that does not stand in the list.',
     hint: 'Put mlx-lm into what the list is compiled from, for macOS on Apple silicon.',
   },
+  'mlx/too-old': {
+    severity: 'error',
+    summary: 'This version of mlx-lm cannot be started.',
+    cause:
+      'meshwright bounds how many requests are answered at once and how much is kept of earlier prompts. The server of mlx-lm has the options for this from 0.31.0 on; an older one ends with "unrecognized arguments".',
+    hint: 'Put mlx-lm 0.31.0 or a newer one into the requirements, and compile the list again.',
+  },
   'mlx/cannot-split': {
     severity: 'error',
     summary: 'This version of mlx-lm cannot split this kind of model so.',

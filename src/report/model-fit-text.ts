@@ -37,7 +37,7 @@ export function modelFitText({ fit, columns, unicode, paint = plainPaint }: Mode
 function headLines(fit: ModelFit, page: Page): readonly string[] {
   const { model, verdict, problems, nodes } = fit;
   const on = nodesText(nodes.map(({ node }) => node));
-  const verdictText = problems.length > 0 ? 'cannot be split so' : verdictWords[verdict];
+  const verdictText = problems.length > 0 ? 'cannot run this way' : verdictWords[verdict];
   const tone: Tone = canRun(fit) ? (verdict === 'fits' ? 'good' : 'warn') : 'bad';
   const wish = [
     `${tokensText(fit.contextTokens)} of context`,

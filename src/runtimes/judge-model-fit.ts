@@ -61,10 +61,10 @@ export function judgeModelFit({ name, shape, macs, fleet, links }: AskedFit, how
   const nearest = verdict === 'fits' ? undefined : nearestFit(placement, search);
   const isRefused = verdict === 'tight' || verdict === 'does-not-fit';
   const mlxLm = how.mlxLm ?? lastVersionRead;
-  const split = sharding === undefined ? undefined : { driver, shape, sharding, size: macs.length, mlxLm };
-  const { problems, doubts } = split === undefined ? { problems: [], doubts: [] } : judgeSplit(split);
+  const split = { driver, shape, sharding: sharding ?? 'tensor', size: macs.length, mlxLm } as const;
+  const { problems, doubts } = judgeSplit(split);
   const hint = isRefused || nearest !== undefined ? nearestText(nearest, driver) : undefined;
-  const advice = problems.length > 0 && split !== undefined ? splitAdvice(split) : hint;
+  const advice = problems.length > 0 ? splitAdvice(split) : hint;
   const models = macs.flatMap(({ name: mac, hardware: { model } }) =>
     model === undefined ? [] : [{ name: mac, model }],
   );

@@ -2,7 +2,8 @@ import { mostRanks, tensorAdvice, tensorProblems } from '../desired/tensor-limit
 import type { DriverName } from '../model/desired.ts';
 import type { ModelShape } from '../model/model-shape.ts';
 import { undividedByExo } from './exo/divided.ts';
-import { splitProblems } from './mlx/shards.ts';
+import { oldestVersion } from './mlx/model-classes.ts';
+import { splitProblems, tooOld } from './mlx/shards.ts';
 
 /** A model that is to be split over so many ranks. */
 export interface AskedSplit {
@@ -22,16 +23,15 @@ export interface SplitJudgement {
   readonly doubts: readonly string[];
 }
 
-/** Everything that speaks against a split, as the plan of a placement with this driver would have it; nothing for one rank. */
+/** Everything that speaks against a split, as the plan of a placement with this driver would have it; for one rank only the age of mlx-lm. */
 export function judgeSplit({ driver, shape, sharding, size, mlxLm }: AskedSplit): SplitJudgement {
-  if (size === 1) return { problems: [], doubts: [] };
   if (driver === 'mlx') {
     const found = splitProblems({ shape, sharding, size, version: mlxLm });
     const isDoubt = ({ kind }: (typeof found)[number]): boolean => kind === 'not-known';
     const texts = (of: typeof found): readonly string[] => of.map(({ detail }) => detail);
     return { problems: texts(found.filter((one) => !isDoubt(one))), doubts: texts(found.filter(isDoubt)) };
   }
-  if (sharding === 'pipeline') return { problems: [], doubts: [] };
+  if (size === 1 || sharding === 'pipeline') return { problems: [], doubts: [] };
   if (driver === 'llamacpp-rpc') return { problems: ['llama.cpp gives every node whole layers.'], doubts: [] };
   const own = driver === 'exo' ? undividedByExo(shape, size).map((what) => `exo does not split it: ${what}.`) : [];
   return { problems: [...tensorProblems(shape, size), ...own], doubts: [] };
@@ -44,6 +44,7 @@ const aboveAll = '9999';
 export function splitAdvice(split: AskedSplit): string {
   if (split.driver === 'llamacpp-rpc') return 'Use sharding: pipeline.';
   if (split.driver === 'command') return tensorAdvice(split.shape);
+  if (tooOld(split.mlxLm) !== undefined) return `Use mlx-lm ${oldestVersion} or a newer one.`;
   const can = (sharding: AskedSplit['sharding'], size: number): boolean =>
     judgeSplit({ ...split, sharding, size }).problems.length === 0;
   const sizes = Array.from({ length: mostRanks - 1 }, (_, index) => index + 2);

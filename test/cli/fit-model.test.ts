@@ -107,7 +107,7 @@ describe('fit MODEL', () => {
       await run('fit', base, '--on', '2xMac15,14:512GB', '--context', '128k'),
       await run('fit', base, '--on', '3xMac15,14:512GB'),
       await run('fit', base, '--on', '2xMac15,14:256GB'),
-      await run('fit', base, '--on', '2xMac15,14:512GB', '--sharding', 'pipeline', '--mlx-lm', '0.29.1'),
+      await run('fit', base, '--on', '2xMac15,14:512GB', '--sharding', 'pipeline', '--mlx-lm', '0.30.7'),
       await run('fit', base, '--on', '2xMac15,14:512GB,2xMac15,14:256GB', '--runtime', 'exo', '--sharding', 'pipeline'),
       await run('fit', './small/small.gguf', '--on', 'Mac16,11:64GB', '--requests', '4'),
       await run('fit', base, '--on', '2xMac17,15:256GB,2xMac16,9:128GB', '--context', '4k', '--sharding', 'pipeline'),
@@ -179,7 +179,7 @@ describe('fit MODEL', () => {
     const asked = await run('fit', 'tiny', '--on', 'studio-1,studio-2', '--mlx-lm', '0.29.1', '--json');
     expect(json(asked)).toMatchObject({
       mlxLm: { version: '0.29.1', assumed: false },
-      problems: ['mlx-lm 0.29.1 cannot split a model of the kind deepseek_v3 by its tensors; 0.30.0 can.'],
+      problems: ['mlx-lm 0.29.1 is older than 0.31.0, the oldest that can be started.'],
     });
   });
 

@@ -60,7 +60,7 @@ const shapes = fc.record({
 const cases: fc.Arbitrary<Case> = fc
   .record({
     driver: fc.constantFrom<DriverName>('mlx', 'exo', 'llamacpp-rpc', 'command'),
-    mlxLm: fc.constantFrom('0.29.1', '0.30.4', '0.32.0', '0.33.0'),
+    mlxLm: fc.constantFrom('0.30.7', '0.31.0', '0.32.0', '0.33.0'),
     sharding: fc.constantFrom('tensor' as const, 'pipeline' as const),
     sizes,
     model: shapes,
@@ -133,7 +133,13 @@ const fitFor = ({ driver, mlxLm, sharding, shape, contextTokens, parallel }: Cas
   );
 
 const memoryCodes = ['placement/does-not-fit', 'placement/tight', 'placement/degraded', 'placement/near-degraded'];
-const splitCodes = ['mlx/cannot-split', 'mlx/lost-layers', 'placement/not-divisible', 'llama/not-by-tensor'];
+const splitCodes = [
+  'mlx/too-old',
+  'mlx/cannot-split',
+  'mlx/lost-layers',
+  'placement/not-divisible',
+  'llama/not-by-tensor',
+];
 
 const codesAmong = (findings: readonly PlacementFinding[], codes: readonly string[]): readonly string[] =>
   findings.flatMap(({ code }) => (codes.includes(code) ? [code] : []));

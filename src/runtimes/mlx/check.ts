@@ -6,14 +6,16 @@ import { reservedFindings } from '../reserved-words.ts';
 import { sameLibraries } from '../same-libraries.ts';
 import { type Backend, backendOf, isFullMesh, isRing, usedPerHop } from './backend.ts';
 import { leftOut } from './left-out.ts';
+import { oldestVersion } from './model-classes.ts';
 import { reserved } from './reserved.ts';
-import { type SplitProblem, splitProblems } from './shards.ts';
+import { type SplitProblem, splitProblems, tooOld } from './shards.ts';
 
 type Check = PlacementCheck<MlxRuntime>;
 
 /** Everything that speaks against a placement of mlx before a rank is started; its memory is judged elsewhere. */
 export const check = (one: Check): readonly PlacementFinding[] => [
   ...backendFindings(one),
+  ...ageFindings(one),
   ...splitFindings(one),
   ...contextFindings(one),
   ...variableFindings(one),
@@ -78,22 +80,26 @@ const lack = (backend: Backend): string =>
     ? 'Not every pair of its nodes has a cable, which the backend jaccl needs.'
     : `Its nodes are not cabled to a ring in rank order, which the backend ${backend} needs.`;
 
+function ageFindings({ runtime: { packages } }: Check): readonly PlacementFinding[] {
+  const old = tooOld(packages?.['mlx-lm'] ?? oldestVersion);
+  return old === undefined ? [] : [{ code: 'mlx/too-old', severity: 'error', detail: old.detail }];
+}
+
 const codeOf = {
   'no-way': { code: 'mlx/cannot-split', severity: 'error' },
   'not-known': { code: 'mlx/not-known-to-split', severity: 'warning' },
   'not-divisible': { code: 'placement/not-divisible', severity: 'error' },
   'lost-layers': { code: 'mlx/lost-layers', severity: 'error' },
-} as const satisfies Record<SplitProblem['kind'], Pick<PlacementFinding, 'code' | 'severity'>>;
+} as const satisfies Record<Exclude<SplitProblem['kind'], 'too-old'>, Pick<PlacementFinding, 'code' | 'severity'>>;
 
-/** Nothing where the model or the version of mlx-lm is not known. */
+/** Nothing where the model or the version of mlx-lm is not known, or the version is too old for any. */
 function splitFindings({ placement, runtime, model: { shape } }: Check): readonly PlacementFinding[] {
   const version = runtime.packages?.['mlx-lm'];
   const { sharding, nodes } = placement;
   if (shape === undefined || version === undefined || sharding === undefined) return [];
-  return splitProblems({ shape, sharding, size: nodes.length, version }).map(({ kind, detail }) => ({
-    ...codeOf[kind],
-    detail,
-  }));
+  return splitProblems({ shape, sharding, size: nodes.length, version }).flatMap(({ kind, detail }) =>
+    kind === 'too-old' ? [] : [{ ...codeOf[kind], detail }],
+  );
 }
 
 function contextFindings({ placement: { contextTokens }, model: { shape } }: Check): readonly PlacementFinding[] {

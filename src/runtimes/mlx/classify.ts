@@ -1,5 +1,6 @@
 import type { FailureSignature } from '../driver.ts';
 import { gpuSignatures, jacclSignatures } from '../jaccl-signatures.ts';
+import { oldestVersion } from './model-classes.ts';
 
 /** What else keeps a group from coming together. */
 const ofTheGroup: readonly FailureSignature[] = [
@@ -62,6 +63,13 @@ const ofTheModel: readonly FailureSignature[] = [
     meaning: 'This version of mlx-lm does not know this kind of model.',
     action: 'change-file',
     cure: 'Put a newer mlx-lm into the requirements.',
+  },
+  {
+    id: 'unknown-option',
+    pattern: /: error: unrecognized arguments: /,
+    meaning: 'This mlx-lm does not know an option that it was started with.',
+    action: 'change-file',
+    cure: `Put mlx-lm ${oldestVersion} or newer into the requirements, and correct \`args\`.`,
   },
   {
     id: 'no-package',

@@ -6,8 +6,13 @@ export interface ModelClass {
   readonly repeatsKvHeads?: true;
 }
 
-/** Older than every version that is looked at here. */
-const always = '0.22.0';
+/**
+ * The oldest mlx-lm whose server has every option that a rank is started with: `--prompt-cache-bytes` came with 0.31.0,
+ * `--decode-concurrency`, `--prompt-concurrency` and `--pipeline` with 0.30.6.
+ *
+ * @see mlx_lm/server.py of mlx-lm at v0.30.5 to v0.31.3
+ */
+export const oldestVersion = '0.31.0';
 
 /** The last version of mlx-lm that this table was read from; later ones may be able to split more. */
 export const lastVersionRead = '0.32.0';
@@ -20,30 +25,30 @@ export const lastLossyPipeline = '0.32.0';
  * which have `model.pipeline`. What is not in here cannot be split over several nodes. A file that has no class of its own
  * may still have one of another: `solar_open` is that of `glm4_moe` by an import.
  *
- * @see mlx_lm/models/*.py and sharded_load in mlx_lm/utils.py of mlx-lm, read at every version from 0.28.3 to 0.32.0
+ * @see mlx_lm/models/*.py and sharded_load in mlx_lm/utils.py of mlx-lm, read at every version from 0.31.0 to 0.32.0
  */
 export const modelClasses: Readonly<Record<string, ModelClass>> = {
-  deepseek_v2: { tensor: '0.30.0', pipeline: always },
-  deepseek_v3: { tensor: '0.30.0', pipeline: always },
-  deepseek_v32: { tensor: '0.30.0', pipeline: '0.28.4' },
-  exaone_moe: { tensor: '0.30.1' },
-  glm4_moe: { tensor: '0.30.1', pipeline: '0.28.4' },
-  glm4_moe_lite: { tensor: '0.30.4', pipeline: '0.30.4' },
-  glm_moe_dsa: { tensor: '0.30.7', pipeline: '0.30.7' },
-  gpt_oss: { tensor: '0.30.4' },
-  iquestloopcoder: { tensor: '0.30.4' },
-  kimi_k25: { tensor: '0.30.6', pipeline: '0.30.6' },
-  llama: { tensor: '0.30.0' },
-  longcat_flash: { tensor: '0.30.4' },
-  longcat_flash_ngram: { tensor: '0.30.6' },
-  minimax: { tensor: '0.30.4' },
-  ministral3: { tensor: '0.30.0', pipeline: '0.30.0' },
-  qwen2: { tensor: '0.30.0' },
-  qwen3: { tensor: '0.30.0' },
-  qwen3_5: { tensor: '0.31.0', pipeline: '0.32.0', repeatsKvHeads: true },
-  qwen3_5_moe: { tensor: '0.31.0', pipeline: '0.32.0', repeatsKvHeads: true },
-  solar_open: { tensor: '0.30.1', pipeline: '0.30.1' },
-  step3p5: { tensor: '0.30.6' },
+  deepseek_v2: { tensor: oldestVersion, pipeline: oldestVersion },
+  deepseek_v3: { tensor: oldestVersion, pipeline: oldestVersion },
+  deepseek_v32: { tensor: oldestVersion, pipeline: oldestVersion },
+  exaone_moe: { tensor: oldestVersion },
+  glm4_moe: { tensor: oldestVersion, pipeline: oldestVersion },
+  glm4_moe_lite: { tensor: oldestVersion, pipeline: oldestVersion },
+  glm_moe_dsa: { tensor: oldestVersion, pipeline: oldestVersion },
+  gpt_oss: { tensor: oldestVersion },
+  iquestloopcoder: { tensor: oldestVersion },
+  kimi_k25: { tensor: oldestVersion, pipeline: oldestVersion },
+  llama: { tensor: oldestVersion },
+  longcat_flash: { tensor: oldestVersion },
+  longcat_flash_ngram: { tensor: oldestVersion },
+  minimax: { tensor: oldestVersion },
+  ministral3: { tensor: oldestVersion, pipeline: oldestVersion },
+  qwen2: { tensor: oldestVersion },
+  qwen3: { tensor: oldestVersion },
+  qwen3_5: { tensor: oldestVersion, pipeline: '0.32.0', repeatsKvHeads: true },
+  qwen3_5_moe: { tensor: oldestVersion, pipeline: '0.32.0', repeatsKvHeads: true },
+  solar_open: { tensor: oldestVersion, pipeline: oldestVersion },
+  step3p5: { tensor: oldestVersion },
 };
 
 /** Names that mlx-lm takes for another class. @see MODEL_REMAPPING in mlx_lm/utils.py of mlx-lm 0.32.0 */

@@ -1,6 +1,13 @@
 import { tensorProblems } from '../../desired/tensor-limits.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
-import { lastLossyPipeline, lastVersionRead, type ModelClass, modelClasses, otherNames } from './model-classes.ts';
+import {
+  lastLossyPipeline,
+  lastVersionRead,
+  type ModelClass,
+  modelClasses,
+  oldestVersion,
+  otherNames,
+} from './model-classes.ts';
 import { isBelow } from './version.ts';
 
 /** A model to be split over so many ranks by a version of mlx-lm. */
@@ -14,6 +21,8 @@ export interface Split {
 
 /** Why a model cannot be split so. */
 export type SplitProblem =
+  /** This version of mlx-lm does not know the options of a rank, split or not. */
+  | { readonly kind: 'too-old'; readonly detail: string }
   /** This version of mlx-lm has no such way for this kind of model. */
   | { readonly kind: 'no-way'; readonly detail: string }
   /** It is newer than what this program knows of, and older ones had none. */
@@ -23,8 +32,16 @@ export type SplitProblem =
   /** A pipeline would leave layers out. */
   | { readonly kind: 'lost-layers'; readonly detail: string };
 
-/** Everything that speaks against a split; none for a single rank. */
+/** Whether a version of mlx-lm ends at once, whatever the model: its server does not know the options of a rank. */
+export const tooOld = (version: string): Extract<SplitProblem, { kind: 'too-old' }> | undefined =>
+  isBelow(version, oldestVersion)
+    ? { kind: 'too-old', detail: `mlx-lm ${version} is older than ${oldestVersion}, the oldest that can be started.` }
+    : undefined;
+
+/** Everything that speaks against a split; for a single rank only the age of mlx-lm. */
 export function splitProblems(split: Split): readonly SplitProblem[] {
+  const old = tooOld(split.version);
+  if (old !== undefined) return [old];
   if (split.size === 1) return [];
   const way = wayProblem(split);
   if (way !== undefined) return [way];

@@ -26,9 +26,9 @@ describe('a model that is to be split', () => {
     ['is split by mlx where its class can', {}, [], []],
     ['is never split on one node', { size: 1, shape: shapeOf('mamba') }, [], []],
     [
-      'is not split by a version of mlx-lm whose class cannot',
-      { mlxLm: '0.29.1' },
-      ['mlx-lm 0.29.1 cannot split a model of the kind llama by its tensors; 0.30.0 can.'],
+      'is not started by an mlx-lm that is too old',
+      { mlxLm: '0.30.4', size: 1 },
+      ['mlx-lm 0.30.4 is older than 0.31.0, the oldest that can be started.'],
       [],
     ],
     [
@@ -92,9 +92,10 @@ describe('the advice for a model that cannot be split so', () => {
     ],
     [
       'is a newer version where that one can',
-      { size: 2, sharding: 'pipeline', mlxLm: '0.29.1', shape: shapeOf('deepseek_v3', 61) },
+      { sharding: 'pipeline', mlxLm: '0.31.3', shape: shapeOf('qwen3_5', 61, { heads: 17, kvHeads: 17 }) },
       'Use a newer mlx-lm, one node, or another runtime.',
     ],
+    ['is the oldest mlx-lm that can be started', { mlxLm: '0.30.7' }, 'Use mlx-lm 0.31.0 or a newer one.'],
     ['is to do without where no version can', { shape: shapeOf('mamba') }, 'Use one node, or another runtime.'],
     ['is a pipeline for llama.cpp', { driver: 'llamacpp-rpc' }, 'Use sharding: pipeline.'],
     ['is that of the heads for exo', { driver: 'exo', size: 3 }, 'Use 2, 4 or 8 nodes, or sharding: pipeline.'],

@@ -210,6 +210,12 @@ describe('a placement of mlx', () => {
     ]);
   });
 
+  it('is refused with an mlx-lm that is too old, for that reason alone', () => {
+    const old = { packages: { mlx: '0.30.6', 'mlx-lm': '0.30.7' } };
+    expect(codesOf({ runtime: old })).toEqual(['error mlx/too-old']);
+    expect(codesOf({ runtime: old, placement: { nodes: nodes.slice(0, 1) } })).toEqual(['error mlx/too-old']);
+  });
+
   it('is not judged by what nobody knows', () => {
     const odd = { ...shape, architecture: 'mamba' };
     expect(codesOf({ isShapeUnknown: true, placement: { contextTokens: 10_000 } })).toEqual([]);

@@ -78,7 +78,7 @@ describe('a version of mlx-lm', () => {
     const shape = { ...llama, architecture };
     const of = (version: string) => kindsOf(split({ shape, sharding, version }));
     expect(of(since ?? '0.32.0')).toEqual(since === undefined ? ['no-way'] : []);
-    expect(of('0.21.9')).toEqual(['no-way']);
+    expect(of('0.30.7')).toEqual(['too-old']);
   });
 
   it('splits a model whose file imports the class of another as it splits that one', () => {
@@ -87,12 +87,22 @@ describe('a version of mlx-lm', () => {
   });
 
   it('says which one can', () => {
-    expect(splitProblems(split({ version: '0.29.1' }))).toEqual([
+    const pipeline = { sharding: 'pipeline', shape: { ...llama, architecture: 'qwen3_5' } } as const;
+    expect(splitProblems(split({ ...pipeline, version: '0.31.3' }))).toEqual([
       {
         kind: 'no-way',
-        detail: 'mlx-lm 0.29.1 cannot split a model of the kind llama by its tensors; 0.30.0 can.',
+        detail: 'mlx-lm 0.31.3 cannot split a model of the kind qwen3_5 into a pipeline; 0.32.0 can.',
       },
     ]);
+  });
+
+  it('starts nothing that is older than 0.31.0, not even one rank', () => {
+    for (const size of [1, 4]) {
+      expect(splitProblems(split({ size, version: '0.30.7' }))).toEqual([
+        { kind: 'too-old', detail: 'mlx-lm 0.30.7 is older than 0.31.0, the oldest that can be started.' },
+      ]);
+      expect(kindsOf(split({ size, version: '0.31.0' }))).toEqual([]);
+    }
   });
 
   it('splits nothing that is not in the table, and of a newer one nobody knows', () => {
