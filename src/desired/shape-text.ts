@@ -34,6 +34,7 @@ export function parseShape(text: string): ModelShape | undefined {
   return {
     format,
     architecture,
+    ...classesOf(fields['classes']),
     hidden,
     heads,
     kvHeads,
@@ -82,6 +83,10 @@ function attentionOf({ kind, latentDim, ropeDim }: Fields): AttentionShape | und
   return kind === 'mla' && latent !== undefined && rope !== undefined
     ? { kind, latentDim: latent, ropeDim: rope }
     : undefined;
+}
+
+function classesOf(value: unknown): Pick<ModelShape, 'classes'> {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? { classes: value } : {};
 }
 
 const mostLayers = 2_048;

@@ -64,6 +64,13 @@ export const exoCodes = {
       'It knows models by cards that come with it; for others it makes one from config.json and the index of the weights, and refuses those that lack either.',
     hint: 'Give the model the repository that exo knows it by, or add model.safetensors.index.json to its files.',
   },
+  'exo/cannot-split': {
+    severity: 'error',
+    summary: 'exo refuses to split this model so.',
+    cause:
+      'Its master makes no pipeline of several nodes for DeepSeek V3.1 (8 bit) and Gemma 4, and shards by tensors only what its model card allows. Without a card `architectures` of the model must be one that it knows.',
+    hint: 'Use the other kind of sharding, one node, or another runtime.',
+  },
   'exo/placement-refused': {
     severity: 'error',
     summary: 'exo offers no placement as the file declares it.',

@@ -20,6 +20,8 @@ export interface ModelShape {
   readonly format: 'safetensors' | 'gguf';
   /** `model_type`, or `general.architecture`. */
   readonly architecture: string;
+  /** `architectures` of `config.json`; absent where it has none, and in locks of an older meshwright. */
+  readonly classes?: readonly string[];
   readonly hidden: number;
   readonly heads: number;
   /** The smallest number of all layers. */

@@ -34,7 +34,16 @@ export function countOf(fields: ConfigFields, ...keys: readonly string[]): numbe
 /** A field that is a text of at most 64 characters that names can have. */
 export function nameOf(fields: ConfigFields, key: string): string | undefined {
   const value = fields.get(key);
-  return typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(value) ? value : undefined;
+  return isName(value) ? value : undefined;
+}
+
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(value);
+
+/** A field that is a list of up to eight such names; empty for anything else. */
+export function namesOf(fields: ConfigFields, key: string): readonly string[] {
+  const value = fields.get(key);
+  return Array.isArray(value) && value.length <= 8 && value.every(isName) ? value : [];
 }
 
 /** A field that is a list of texts; empty for anything else. */

@@ -1,5 +1,5 @@
 import type { AttentionShape, ModelShape, ShapeFact } from '../model/model-shape.ts';
-import { type ConfigFields, configFields, countOf, membersOf, nameOf } from './config-fields.ts';
+import { type ConfigFields, configFields, countOf, membersOf, nameOf, namesOf } from './config-fields.ts';
 import type { TensorBytes } from './file-header.ts';
 import { layerCaches, stateBytes } from './layer-cache.ts';
 import { weighTensors } from './weigh-tensors.ts';
@@ -49,6 +49,7 @@ interface Basics {
 
 function dimensionsOf(fields: ConfigFields, { layerCount, hidden, heads }: Basics) {
   const attention = attentionOf(fields);
+  const classes = namesOf(fields, 'architectures');
   const kvHeads = countOf(fields, 'num_key_value_heads', 'num_kv_heads') ?? heads;
   const headDim = countOf(fields, 'head_dim') ?? Math.max(1, Math.floor(hidden / heads));
   const [vocabulary, maxContext] = [
@@ -57,6 +58,7 @@ function dimensionsOf(fields: ConfigFields, { layerCount, hidden, heads }: Basic
   ];
   return {
     architecture: nameOf(fields, 'model_type') ?? 'unknown',
+    ...(classes.length === 0 ? {} : { classes }),
     hidden,
     heads,
     kvHeads,

@@ -12,6 +12,7 @@ import { layoutText } from '../model/layout-text.ts';
 import type { NodeFit } from '../model/memory-fit.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
+import { exoShape } from '../runtimes/exo/divided.ts';
 import { mixedMacosFindings } from '../runtimes/mixed-macos.ts';
 import type { PlacementFinding } from '../runtimes/placement-check.ts';
 import { driverOf } from '../runtimes/registry.ts';
@@ -83,7 +84,8 @@ export function checkPlacement(
     return { node, ...(desired === undefined ? {} : { desired }), ...(facts === undefined ? {} : { facts }) };
   });
   const own = driverOf(runtime).check?.({ placement, runtime, model, nodes, fleet, names: namesBy(factsOf) }) ?? [];
-  const split = tensorFindings(placement, runtime.driver, model.shape);
+  const shape = runtime.driver === 'exo' ? exoShape(runtime, model) : model.shape;
+  const split = tensorFindings(placement, runtime.driver, shape);
   const mixed = mixedMacosFindings({ placement, nodes });
   const pairs = queuePairFindings(placement, fleet, nodes);
   const bridged = bridgedLinks(placement, fleet, nodes);

@@ -2,8 +2,9 @@ import type { ExoRuntime } from '../../model/desired.ts';
 import { endTowards } from '../link-address.ts';
 import type { PlacementCheck, PlacementFinding } from '../placement-check.ts';
 import { reservedFindings } from '../reserved-words.ts';
+import { refusedSplit } from './cards.ts';
 import { fastSynch } from './configure.ts';
-import { undividedByExo } from './divided.ts';
+import { exoShape, undividedByExo } from './divided.ts';
 import { reserved } from './reserved.ts';
 
 type Check = PlacementCheck<ExoRuntime>;
@@ -17,6 +18,7 @@ const error = (finding: Pick<PlacementFinding, 'code' | 'detail'>): PlacementFin
 export const check = (one: Check): readonly PlacementFinding[] => [
   ...named(one),
   ...indexed(one),
+  ...refused(one),
   ...divided(one),
   ...cabled(one),
   ...synched(one),
@@ -39,12 +41,22 @@ function indexed({ model: { name, files } }: Check): readonly PlacementFinding[]
   );
 }
 
-/** What exo divides by besides what no runtime can split, which is told already. */
-function divided({ placement, model: { name, shape } }: Check): readonly PlacementFinding[] {
+/** What exo itself would refuse only after everything else was stopped and its ranks were started. */
+function refused({ placement, runtime, model: { repository, shape } }: Check): readonly PlacementFinding[] {
   const { sharding, nodes } = placement;
+  if (repository === undefined || sharding === undefined || nodes.length === 1) return [];
+  const classes = shape?.classes === undefined ? {} : { classes: shape.classes };
+  const detail = refusedSplit({ repository, dialect: runtime.dialect, sharding, ...classes });
+  return detail === undefined ? [] : [error({ code: 'exo/cannot-split', detail })];
+}
+
+/** What exo divides by besides what no runtime can split, which is told already. */
+function divided({ placement, runtime, model }: Check): readonly PlacementFinding[] {
+  const { sharding, nodes } = placement;
+  const shape = exoShape(runtime, model);
   if (sharding !== 'tensor' || shape === undefined) return [];
   return undividedByExo(shape, nodes.length).map((what) =>
-    error({ code: 'placement/not-divisible', detail: `exo does not split ${name}: ${what}.` }),
+    error({ code: 'placement/not-divisible', detail: `exo does not split ${model.name}: ${what}.` }),
   );
 }
 

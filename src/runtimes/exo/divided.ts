@@ -1,5 +1,12 @@
 import { tensorProblems } from '../../desired/tensor-limits.ts';
+import type { DesiredModel, ExoRuntime } from '../../model/desired.ts';
 import type { ModelShape } from '../../model/model-shape.ts';
+import { needsNoKvHeads } from './cards.ts';
+
+/** The shape by which exo divides a model: one that needs no heads of keys and values of its own has enough of them. */
+export function exoShape({ dialect }: ExoRuntime, { repository = '', shape }: DesiredModel): ModelShape | undefined {
+  return shape !== undefined && needsNoKvHeads(repository, dialect) ? { ...shape, kvHeads: shape.heads } : shape;
+}
 
 /**
  * What exo divides by besides: the width, and the heads of keys and values even where attention is latent. Each as the

@@ -19,6 +19,7 @@ const shapes: fc.Arbitrary<ModelShape> = fc.record(
   {
     format: fc.constantFrom('safetensors' as const, 'gguf' as const),
     architecture: fc.stringMatching(/^[a-z0-9][a-z0-9_.-]{0,20}$/),
+    classes: fc.array(fc.stringMatching(/^[A-Z][A-Za-z0-9]{0,20}$/), { minLength: 1, maxLength: 2 }),
     hidden: positive,
     heads: positive,
     kvHeads: positive,

@@ -91,6 +91,14 @@ describe('the shape of a safetensors model', () => {
     expect(found).toMatchObject({ shape: { architecture: 'kimi_k25', hidden: 64, heads: 4 } });
   });
 
+  it('has the class names of the language part, and none that are no names', () => {
+    const text_config = { architectures: ['Gemma4ForConditionalGeneration'] };
+    expect(shapeOf({ architectures: ['Whole'], text_config }).classes).toEqual(['Gemma4ForConditionalGeneration']);
+    expect(shapeOf({ architectures: ['LlamaForCausalLM'] }).classes).toEqual(['LlamaForCausalLM']);
+    expect(shapeOf({ architectures: ['a b'] }).classes).toBeUndefined();
+    expect(shapeOf({})).not.toHaveProperty('classes');
+  });
+
   it('knows quantisation, own code and the longest context', () => {
     const fields = {
       quantization: { bits: 4, group_size: 64 },

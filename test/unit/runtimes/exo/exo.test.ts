@@ -232,6 +232,44 @@ describe('a placement on exo', () => {
     expect(codesOf({ model: { shape: shape(145, 4) }, placement: { sharding: 'pipeline' } })).toEqual([]);
   });
 
+  describe('that exo itself would refuse', () => {
+    const gemma = { repository: 'mlx-community/gemma-4-31b-it-8bit' };
+    const pipeline = { sharding: 'pipeline' } as const;
+    const ofClass = (...classes: readonly string[]) => ({ model: { shape: { ...shape(144, 3), classes } } });
+
+    it.each<[string, ExoChanges]>([
+      ['a pipeline for Gemma 4', { model: gemma, placement: pipeline }],
+      [
+        'a pipeline for DeepSeek V3.1 (8 bit)',
+        { model: { repository: 'mlx-community/DeepSeek-V3.1-8bit' }, placement: pipeline },
+      ],
+      ['tensors of a card without them', { model: { repository: 'mlx-community/GLM-4.5-Air-8bit' } }],
+      ['tensors of an architecture that it does not know', ofClass('Glm4MoeForCausalLM')],
+      ['tensors of two architectures', ofClass('LlamaForCausalLM', 'GptOssForCausalLM')],
+      ['DeepSeek V4 in the release', { ...ofClass('DeepseekV4ForCausalLM'), runtime: { dialect: '1.0.71' } }],
+    ])('is refused: %s', (_, changes) => {
+      expect(codesOf(changes)).toEqual([expect.stringContaining('exo/cannot-split: exo ')]);
+    });
+
+    it.each<[string, ExoChanges]>([
+      ['Gemma 4 by its tensors', { model: gemma }],
+      ['a quantization of Gemma 4 without a card', { model: { repository: 'a/gemma-4-31b' }, placement: pipeline }],
+      ['a pipeline of any other', { ...ofClass('Glm4MoeForCausalLM'), placement: pipeline }],
+      ['a card, whatever its architecture', { model: { ...ofClass('X').model, repository: 'moonshotai/Kimi-K2.6' } }],
+      ['a known architecture', ofClass('LlamaForCausalLM')],
+      ['an unknown architecture', { model: { shape: shape(144, 3) } }],
+      ['DeepSeek V4 on main', { ...ofClass('DeepseekV4ForCausalLM'), runtime: { dialect: 'main' } }],
+    ])('is not refused: %s', (_, changes) => {
+      expect(codesOf(changes)).toEqual([]);
+    });
+
+    it('needs no heads of keys and values for DeepSeek V4 on main, and only there', () => {
+      const model = { repository: 'mlx-community/DeepSeek-V4-Flash', shape: { ...shape(144, 1), heads: 6 } };
+      expect(codesOf({ model, runtime: { dialect: 'main' } })).toEqual([]);
+      expect(codesOf({ model, runtime: { dialect: '1.0.71' } })).toHaveLength(1);
+    });
+  });
+
   it('needs a cable between every pair over RDMA, for a pipeline as well', () => {
     const told = ['exo/needs-every-pair: No link joins studio-1 with studio-3.'];
     const uncabled = { without: ['studio-1', 'studio-3'] } as const;
