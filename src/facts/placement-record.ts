@@ -7,7 +7,7 @@ export type PlacementRecord = Omit<PlacementMember, 'isListening' | 'isMeeting' 
 
 /** The record of a member from the lines of its file; `undefined` when one that must be there is missing or strange. */
 export function memberOf(fields: Readonly<Record<string, string>>): PlacementRecord | undefined {
-  const { driver } = fields;
+  const { driver, tokenCountPointer } = fields;
   // A record of an older meshwright has none of them, nor a driver.
   const { placement = '', tokenPath = '', tokenPointer = '', startedIn = '', meetPort = '0', logPattern = '' } = fields;
   const number = (key: string): number => wholeNumber(fields[key]) ?? Number.NaN;
@@ -27,12 +27,14 @@ export function memberOf(fields: Readonly<Record<string, string>>): PlacementRec
     startedIn,
     starts: number('starts'),
     ...(driver === undefined ? {} : { driver }),
+    ...(tokenCountPointer === undefined ? {} : { tokenCountPointer }),
   };
   const isWhole = Object.values(record).every((value) => typeof value !== 'number' || !Number.isNaN(value));
   const isInForm =
     /^[0-9a-f]{64}$/.test(record.digest) &&
     /^\/[\x21-\x7e]*$/.test(tokenPath) &&
     /^(?:\/.*)?$/.test(tokenPointer) &&
+    /^(?:\/.*)?$/.test(tokenCountPointer ?? '') &&
     (startedIn === '' || isUuid(startedIn));
   const isInRange =
     record.rank < record.size &&

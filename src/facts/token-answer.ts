@@ -23,7 +23,8 @@ export function tokenOf({ curlExit, status, body }: AskedToken, record: RankReco
     if (curlExit !== timedOut) return known({ kind: 'silent', reason });
     return known({ kind: 'silent', reason: `${reason} of ${record.tokenDeadlineMs / 1_000} s`, isTimeout: true });
   }
-  const judged = judgeToken({ status, body: Buffer.from(body, 'base64').toString('utf8') }, record.tokenPointer);
+  const answer = { status, body: Buffer.from(body, 'base64').toString('utf8') };
+  const judged = judgeToken(answer, record.tokenPointer, record.tokenCountPointer);
   return known(
     judged.kind === 'token' ? { kind: 'answered', text: judged.text } : { kind: 'silent', reason: judged.reason },
   );

@@ -155,12 +155,11 @@ function askToken(start: MeshStart, needs: readonly Step[]): Step {
   const { work, ranks, digest, deadline } = start;
   const { node, record, request } = leaderOf(ranks);
   const { placement } = work;
-  const { endpointPort: port, tokenPath: path, tokenPointer: pointer } = record;
   return meshStep(work, {
     node,
     verb: 'ask',
     class: 'probe',
-    act: { kind: 'ask', placement, judge: 'token', port, path, request, pointer, patience: patienceOf(start) },
+    act: { kind: 'ask', placement, judge: 'token', request, ...endpointOf(record), patience: patienceOf(start) },
     needs,
     establishes: [{ node, address: placementAddress(placement), value: { state: 'serving', digest } }],
     deadlineMs: deadline.boundMs,
@@ -172,7 +171,6 @@ function askToken(start: MeshStart, needs: readonly Step[]): Step {
  */
 function proveMesh({ work, ranks, deadline, proof }: MeshStart, needs: readonly Step[]): readonly Step[] {
   const { node, record, request, golden } = leaderOf(ranks);
-  const { endpointPort: port, tokenPath: path, tokenPointer: pointer } = record;
   const { placement } = work;
   if (golden.check === 'none' && proof.tokensPerSecond === undefined) return [];
   const questions = { token: request, question: golden.question, check: golden.check };
@@ -181,12 +179,19 @@ function proveMesh({ work, ranks, deadline, proof }: MeshStart, needs: readonly 
       node,
       verb: 'prove',
       class: 'converge',
-      act: { kind: 'prove', placement, port, path, pointer, ...questions, ...proof },
+      act: { kind: 'prove', placement, ...endpointOf(record), ...questions, ...proof },
       needs,
       deadlineMs: deadline.stallMs + answerDeadlineMs,
     }),
   ];
 }
+
+const endpointOf = ({ endpointPort, tokenPath, tokenPointer, tokenCountPointer }: RankConfiguration['record']) => ({
+  port: endpointPort,
+  path: tokenPath,
+  pointer: tokenPointer,
+  ...(tokenCountPointer === undefined ? {} : { countPointer: tokenCountPointer }),
+});
 
 /** @throws Error for a mesh without ranks, which no file can declare. */
 function leaderOf(ranks: readonly RankConfiguration[]): RankConfiguration {

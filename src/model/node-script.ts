@@ -44,6 +44,8 @@ export interface RankRecord {
   /** Where one token is asked: the path of the request, and the JSON pointer of the text in its answer. */
   readonly tokenPath: string;
   readonly tokenPointer: string;
+  /** JSON pointer of the count of generated tokens; absent where the runtime does not count them, and in older records. */
+  readonly tokenCountPointer?: string;
   /** How long an observation waits for the token. */
   readonly tokenDeadlineMs: number;
   /** Which lines of its log an observation brings along, for awk; empty for none. */

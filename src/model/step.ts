@@ -107,6 +107,7 @@ export type Act =
       readonly request: string;
       /** JSON pointer of the text in the answer. */
       readonly pointer: string;
+      readonly countPointer?: string;
       readonly patience?: Patience;
     }
   /**
@@ -124,6 +125,7 @@ export type Act =
       readonly port: number;
       readonly path: string;
       readonly pointer: string;
+      readonly countPointer?: string;
       /** The body of the request for one token, and of the golden question. */
       readonly token: string;
       readonly question: string;

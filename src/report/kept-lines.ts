@@ -48,7 +48,7 @@ function tokenWords(token: TokenSight): readonly string[] {
     case 'not-asked':
       return [];
     case 'answered':
-      return [`answers ${JSON.stringify(token.text.slice(0, 40))}`];
+      return [token.text === '' ? 'gives tokens without text' : `answers ${JSON.stringify(token.text.slice(0, 40))}`];
     case 'silent':
       return [`no token: ${token.reason}`];
   }

@@ -12,6 +12,12 @@ const chatPath = '/v1/chat/completions';
  */
 export const chatRequest = (model: string): TokenRequest => requestAt(chatPath, model);
 
+/** The same of a runtime that counts the tokens which it really generated. */
+export const countedChatRequest = (model: string): TokenRequest => ({
+  ...chatRequest(model),
+  countPointer: '/usage/completion_tokens',
+});
+
 /** The same at another path: a prompt where that path takes no chat. */
 export const requestAt = (path: string, model: string): TokenRequest => ({
   path,

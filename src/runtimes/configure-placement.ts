@@ -205,12 +205,19 @@ const recordOf = (
   endpointPort: askedPort(placement),
   tokenPath: start.token.path,
   tokenPointer: start.token.pointer,
+  ...(start.token.countPointer === undefined ? {} : { tokenCountPointer: start.token.countPointer }),
   tokenDeadlineMs: Math.min(placement.firstTokenMs, observedTokenMs),
 });
 
-const asJson = ({ node, record: { driver: _driver, ...record }, service, request, files }: UnsealedRank): Json => ({
+const asJson = ({
   node,
-  // A new way to read logs, or to end ranks, is no other placement.
+  record: { driver: _driver, tokenCountPointer: _count, ...record },
+  service,
+  request,
+  files,
+}: UnsealedRank): Json => ({
+  node,
+  // A new way to read logs or answers, or to end ranks, is no other placement.
   record: { ...record, logPattern: '' },
   service: textJson(service),
   request,

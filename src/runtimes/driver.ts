@@ -70,6 +70,11 @@ export interface TokenRequest {
   readonly body: Json;
   /** JSON pointer of the text in the answer. */
   readonly pointer: string;
+  /**
+   * JSON pointer of the count of generated tokens, only where the source of the runtime shows that it counts what it
+   * really generated.
+   */
+  readonly countPointer?: string;
 }
 
 /** A wave of a start: these ranks at once, and the next wave when all of them are seen so. */

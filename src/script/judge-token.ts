@@ -1,8 +1,8 @@
 /** What an endpoint gave back for the request of one token. */
 export type TokenAnswer =
   /**
-   * `text` is never empty. `thought` is what a model thought aloud before it, where it says both; `isThought` where the
-   * text itself is all thought.
+   * `text` is empty only where the runtime counted a token that has none. `thought` is what a model thought aloud
+   * before it, where it says both; `isThought` where the text itself is all thought.
    */
   | { readonly kind: 'token'; readonly text: string; readonly thought?: string; readonly isThought?: true }
   /** `reason` is a few words that go on "no token: …". */
@@ -19,6 +19,9 @@ const none = (reason: string): TokenAnswer => ({ kind: 'none', reason });
 /** Where a chat completion has its text. @see OpenAI API reference, the chat completion object */
 const chatPointer = '/choices/0/message/content';
 
+/** How a completion ends that gave a token; one that was broken off has another word, or none. */
+const endings: readonly unknown[] = ['length', 'stop'];
+
 /** Where servers put what a model thinks aloud; the tokens of a reasoning model begin there. */
 const thoughtPointers = ['/choices/0/message/reasoning_content', '/choices/0/message/reasoning'];
 
@@ -28,11 +31,13 @@ const thoughtPointers = ['/choices/0/message/reasoning_content', '/choices/0/mes
  * model thinks aloud counts as well: it comes from the same mesh, and the first token of some models is always one of
  * these. Never throws.
  *
+ * @param countPointer where the runtime says how many tokens it generated, if it really counts them: then a counted
+ * token without text is a token as well, since servers strip `<think>` from the text. A mesh that lost a rank counts none.
  * @example
  * judgeToken({ status: 200, body: '{"choices":[{"message":{"content":"Hi"}}]}' }, '/choices/0/message/content')
  * // { kind: 'token', text: 'Hi' }
  */
-export function judgeToken(answer: HttpAnswer, pointer: string): TokenAnswer {
+export function judgeToken(answer: HttpAnswer, pointer: string, countPointer?: string): TokenAnswer {
   if (answer.status === 0) return none('the endpoint did not answer');
   if (answer.status !== 200) return none(`the endpoint answered with status ${answer.status}`);
   const document = parseJson(answer.body);
@@ -44,9 +49,17 @@ export function judgeToken(answer: HttpAnswer, pointer: string): TokenAnswer {
       ? { kind: 'token', text: found, thought }
       : { kind: 'token', text: thought, isThought: true };
   }
+  if (typeof found !== 'string' || found === '') {
+    if (countPointer !== undefined && hasCounted(document.value, countPointer)) return { kind: 'token', text: '' };
+  }
   if (found === undefined) return none(`the answer has nothing at ${pointer}`);
   if (typeof found !== 'string') return none(`the answer has no text at ${pointer}`);
   return found === '' ? none(`the text at ${pointer} is empty`) : { kind: 'token', text: found };
+}
+
+function hasCounted(root: unknown, countPointer: string): boolean {
+  const count = valueAt(root, countPointer);
+  return Number.isInteger(count) && Number(count) >= 1 && endings.includes(valueAt(root, '/choices/0/finish_reason'));
 }
 
 /** Some servers write the same thought under both names. */

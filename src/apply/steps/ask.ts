@@ -86,7 +86,7 @@ async function askWhile(step: Ask, context: StepContext, patience: StartPatience
 const maxBytes = 262_144;
 
 async function askOnce(
-  { port, path, request, pointer }: Ask['act'],
+  { port, path, request, pointer, countPointer }: Ask['act'],
   session: Session,
   limitMs: number,
   signal: AbortSignal,
@@ -107,6 +107,6 @@ async function askOnce(
   const { stdout, exit } = answer.result;
   const heard = parseAskAnswer(Buffer.from(stdout).toString('utf8'));
   if (heard === undefined) return none(`curl on the node gave no answer (${exitText(exit)})`);
-  const judged = judgeToken(heard, pointer);
+  const judged = judgeToken(heard, pointer, countPointer);
   return judged.kind === 'token' ? { kind: 'token', tookMs } : none(judged.reason);
 }

@@ -30,7 +30,7 @@ export async function runProve(step: Prove, context: StepContext): Promise<StepR
   const first = await ask(step, context, { body: act.token, endMs });
   if (context.signal.aborted) return interrupted;
   if (typeof first === 'string') return failed(noAnswer(step, first));
-  const token = judgeToken(first, act.pointer);
+  const token = judgeToken(first, act.pointer, act.countPointer);
   if (token.kind === 'none') return failed(noAnswer(step, token.reason));
   const whole = await ask(step, context, { body: act.question, endMs });
   if (context.signal.aborted) return interrupted;
@@ -89,7 +89,7 @@ async function secondLook(
     if (context.signal.aborted || typeof first === 'string') break;
     const whole = await ask(step, context, { body: act.question, endMs });
     if (context.signal.aborted || typeof whole === 'string') break;
-    if (judgeToken(first, act.pointer).kind === 'none') continue;
+    if (judgeToken(first, act.pointer, act.countPointer).kind === 'none') continue;
     const judged = judgeGolden(whole, act.pointer, act.check);
     const tokens = judged.kind === 'golden' ? judged.tokens : undefined;
     const times = timesOf(first, whole);

@@ -70,7 +70,7 @@ async function askLeader(
   ways: Ways,
 ): Promise<Answered> {
   const request = driverOf(runtime).tokenRequest(placement, runtime, model);
-  const { path, pointer } = request;
+  const { path, pointer, countPointer } = request;
   const body = JSON.stringify({ ...withQuestion(request, text), max_tokens: tokens });
   const deadlineSeconds = run.options.deadline / 1_000;
   const [outcome] = await askNodes(run, { nodes: [leader], ways }, (_node, rootPrefix) => ({
@@ -84,11 +84,11 @@ async function askLeader(
   if (outcome.kind === 'unreached') return none('its node was not reached');
   const answer = parseAskAnswer(new TextDecoder().decode(outcome.result.stdout));
   if (answer === undefined) return none(isAnswered(outcome) ? `it said ${answerText(outcome)}` : 'curl failed there');
-  const judged = judgeToken(answer, pointer);
+  const judged = judgeToken(answer, pointer, countPointer);
   if (judged.kind === 'none') return none(judged.reason);
   const parts = answerParts(judged);
   if (parts.answer.trim() !== '') return { ...parts, diagnostics: [] };
-  if (parts.thought.trim() === '') return none('it gave blanks and nothing else');
+  if (parts.thought.trim() === '' && judged.text !== '') return none('it gave blanks and nothing else');
   return { ...parts, diagnostics: [onlyThought({ placement: placement.name, node: leader.name, tokens })] };
 }
 

@@ -1,5 +1,5 @@
 import type { ExoRuntime } from '../../model/desired.ts';
-import { chatRequest } from '../chat-request.ts';
+import { countedChatRequest } from '../chat-request.ts';
 import type { RuntimeDriver } from '../driver.ts';
 import { check } from './check.ts';
 import { logPattern, signatures } from './classify.ts';
@@ -13,7 +13,9 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   id: 'exo',
   configure,
   needs: () => [],
-  tokenRequest: (_placement, _runtime, model) => chatRequest(model.repository ?? model.name),
+  // `usage` comes with the last token and adds one for each that mlx gave; an answer that was cut short has none.
+  // @see exo at b5375f8, worker/engines/mlx/generator/batch_generate.py:365 and generate.py:720; v1.0.71 alike
+  tokenRequest: (_placement, _runtime, model) => countedChatRequest(model.repository ?? model.name),
   phases: () => phases,
   check,
   dialogue: (placement, _runtime, model) => dialogue(placement, model),

@@ -1,5 +1,5 @@
 import type { LlamaRuntime } from '../../model/desired.ts';
-import { chatRequest } from '../chat-request.ts';
+import { countedChatRequest } from '../chat-request.ts';
 import type { RuntimeDriver } from '../driver.ts';
 import { check } from './check.ts';
 import { signatures } from './classify.ts';
@@ -13,7 +13,9 @@ export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
   configure,
   check,
   needs: () => [],
-  tokenRequest: ({ model }) => chatRequest(model),
+  // `usage` is `n_decoded`, which grows by one behind each sampled token.
+  // @see llama.cpp at 00efb3e, tools/server/server-task.cpp: to_json_oaicompat_chat
+  tokenRequest: ({ model }) => countedChatRequest(model),
   phases,
   // Weights travel over the cables when a server loads them.
   modelReaders: 'leader',

@@ -1,5 +1,5 @@
 import type { MlxRuntime } from '../../model/desired.ts';
-import { chatRequest } from '../chat-request.ts';
+import { countedChatRequest } from '../chat-request.ts';
 import type { RuntimeDriver } from '../driver.ts';
 import { check } from './check.ts';
 import { signatures } from './classify.ts';
@@ -17,7 +17,9 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
     return nodes.length === 2 ? ['devices'] : ['devices', 'lan'];
   },
   // Any other name would make all ranks unload their model and look for that one.
-  tokenRequest: () => chatRequest('default_model'),
+  // `usage` is the length of the list of tokens that came out of the generator; `<think>` is in it and not in the text.
+  // @see mlx_lm/server.py at d78bf58, lines 1441 (tokens.append) and 1503 (len(tokens))
+  tokenRequest: () => countedChatRequest('default_model'),
   // The server takes them with the name of the model: another set unloads it, on every rank. @see ModelProvider of mlx_lm/server.py
   refusedFields: ['draft_model', 'adapters', 'num_draft_tokens'],
   phases,

@@ -11,7 +11,7 @@ import { meshFleet } from '../mesh/rack-with-mesh.ts';
 const leader = nodeName('studio-1');
 const token = '{"choices":[{"message":{"content":"Hi"}}]}\n200';
 
-const step = (stallMs: number, boundMs: number): StepOf<'ask'> => ({
+const step = (stallMs: number, boundMs: number, more: Partial<StepOf<'ask'>['act']> = {}): StepOf<'ask'> => ({
   id: stepId('studio-1/placement/kimi/ask'),
   node: leader,
   resource: 'placement',
@@ -25,6 +25,7 @@ const step = (stallMs: number, boundMs: number): StepOf<'ask'> => ({
     request: '{}',
     pointer: '/choices/0/message/content',
     patience: { placement: 'kimi', stallMs },
+    ...more,
   },
   effect: { kind: 'none' },
   changes: [],
@@ -97,6 +98,13 @@ describe('a request to a mesh that loads', () => {
     expect((await runAsk(step(60, 180_000), patient(context, 1_000, 40))).outcome).toBe('unchanged');
     expect(seconds(commands[0])).toBeCloseTo(180, 0);
     expect(ended).toEqual([]);
+  });
+
+  it('is answered by a counted token without text, where the runtime counts', async () => {
+    const body = '{"choices":[{"finish_reason":"length","message":{"content":null}}],"usage":{"completion_tokens":1}}';
+    const { context } = meshThat(grows, [{ afterLooks: 0, text: `${body}\n200` }]);
+    const counted = step(60, 180_000, { countPointer: '/usage/completion_tokens' });
+    expect((await runAsk(counted, patient(context))).outcome).toBe('unchanged');
   });
 
   it('is ended, and not repeated, when nothing moves any more', async () => {

@@ -133,6 +133,20 @@ describe('the proof of a started mesh', () => {
     expect([same.scripts, other.scripts]).toEqual([[], []]);
   });
 
+  it('takes a first token that was counted and has no text, where the runtime counts', async () => {
+    const thinking = {
+      choices: [{ finish_reason: 'length', message: { content: null } }],
+      usage: { completion_tokens: 1 },
+    };
+    const answers = [
+      { body: thinking, seconds: 0.1 },
+      { body: answerOf(text, 32), seconds: 1.65 },
+    ] as const;
+    const counted = step({ countPointer: '/usage/completion_tokens' });
+    expect(codes(await runProve(counted, nodeThat(...answers).context))).toEqual(['changed']);
+    expect(codes(await runProve(step(), nodeThat(...answers).context))).toEqual(['failed', 'ask/no-token']);
+  });
+
   it('compares nothing where equal answers are not to be expected', async () => {
     const { context } = nodeThat(first, { body: answerOf(text, 32), seconds: 1.65 });
     expect(codes(await runProve(step({ kept: key, check: 'printable' }), context))).toEqual(['changed']);

@@ -10,6 +10,7 @@ import {
 } from '../../../src/runtimes/configure-placement.ts';
 import { lastingNames } from '../../../src/runtimes/seen-names.ts';
 import { renderPath } from '../../../src/script/node-paths.ts';
+import { fleetOf } from '../mesh/driver-fleets.ts';
 import { type MeshChanges, meshFleet } from '../mesh/rack-with-mesh.ts';
 
 const render = (text: Text, prefix = ''): string => text.map((part) => partText(part, prefix)).join('');
@@ -108,6 +109,12 @@ describe('configuration of a placement', () => {
       logPattern: '',
       driver: 'command',
     });
+  });
+
+  it.each(['exo', 'llamacpp-rpc', 'mlx', 'command'])('notes where %s counts tokens, if it does', (driver) => {
+    const { ranks } = configured(fleetOf(driver));
+    const counted = driver === 'command' ? undefined : '/usage/completion_tokens';
+    expect(ranks.map(({ record }) => record.tokenCountPointer)).toEqual([counted, counted, counted]);
   });
 
   it('asks for one token in one request', () => {

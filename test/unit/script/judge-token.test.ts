@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { judgeToken } from '../../../src/script/judge-token.ts';
 
@@ -33,6 +35,32 @@ describe('judge of a token', () => {
   ])('finds no token where neither a thought nor a text is there: %j', (message, reason) => {
     const body = JSON.stringify({ choices: [{ message }] });
     expect(judgeToken({ status: 200, body }, pointer)).toEqual({ kind: 'none', reason });
+  });
+
+  const cases = join(import.meta.dirname, '../../cases/answers');
+  it.each(readdirSync(cases))('counts as its driver counts: %s', (name) => {
+    const read = (file: string): string => readFileSync(join(cases, name, file), 'utf8');
+    const judged = judgeToken({ status: 200, body: read('body.json') }, pointer, '/usage/completion_tokens');
+    expect(judged).toEqual(JSON.parse(read('expected.json')));
+  });
+
+  it.each([
+    ['counts none', { completion_tokens: 0 }, 'length'],
+    ['counts in words', { completion_tokens: '1' }, 'length'],
+    ['was broken off', { completion_tokens: 1 }, 'error'],
+    ['does not say how it ended', { completion_tokens: 1 }, undefined],
+    ['says no count', undefined, 'length'],
+  ])('finds no token in an answer without text that %s', (_case, usage, reason) => {
+    const body = JSON.stringify({ usage, choices: [{ finish_reason: reason, message: { content: null } }] });
+    expect(judgeToken({ status: 200, body }, pointer, '/usage/completion_tokens').kind).toBe('none');
+  });
+
+  it('ignores the count of a runtime that is not known to count', () => {
+    const body = JSON.stringify({
+      usage: { completion_tokens: 1 },
+      choices: [{ finish_reason: 'length', message: { content: '' } }],
+    });
+    expect(judgeToken({ status: 200, body }, pointer).kind).toBe('none');
   });
 
   it('looks for thoughts beside the text of a chat alone', () => {
