@@ -47,5 +47,5 @@ export async function findFailingRank(
   const failing = firstFailingRank(signatures, ranks);
   return failing === undefined
     ? undefined
-    : { placement: name, failing, finding: failingRankFinding(placement, failing, ranks) };
+    : { placement: name, failing, finding: failingRankFinding(placement, failing, ranks, desired) };
 }

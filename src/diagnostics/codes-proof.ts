@@ -50,6 +50,13 @@ export const proofCodes = {
     cause: 'No rank has ended, and no line of their logs since the start is one that this version knows.',
     hint: 'See what the ranks said: meshwright logs',
   },
+  'mesh/peer-named': {
+    severity: 'error',
+    summary: 'A rank complains of the way to another Mac.',
+    cause:
+      'A start failed. No rank ended or said anything that this version knows, but the log of one names the address of another Mac on a cable of the file, in a line that tells of a failure.',
+    hint: 'See what is known of that cable, and what to do next: meshwright doctor',
+  },
   'mesh/another-answer': {
     severity: 'error',
     summary: 'A placement answers the same question otherwise than before.',

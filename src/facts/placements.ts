@@ -56,6 +56,7 @@ function withSight(
     said: saidIn(starts.get(record.placement)),
     ...complaintIn(starts.get(record.placement)),
     ...gpuIn(starts.get(record.placement)),
+    ...outcomeIn(starts.get(record.placement)),
     ...(starts.get(record.placement)?.['lastTalked'] === 'tcp' ? { lastTalked: 'tcp' as const } : {}),
   };
   const service = loaded.find(({ label }) => label === rankServiceLabel(record.placement));
@@ -73,6 +74,21 @@ function withSight(
 
 const complaintIn = ({ complaint }: Readonly<Record<string, string>> = {}): Pick<PlacementMember, 'complaint'> =>
   complaint === undefined ? {} : { complaint };
+
+const outcomes: readonly string[] = [
+  'served',
+  'hung',
+  'failed',
+  'exited',
+] satisfies readonly PlacementMember['outcome'][];
+const isOutcome = (word: string): word is NonNullable<PlacementMember['outcome']> => outcomes.includes(word);
+
+function outcomeIn({
+  outcome = '',
+  failedIn,
+}: Readonly<Record<string, string>> = {}): Pick<PlacementMember, 'outcome' | 'failedIn'> {
+  return { ...(isOutcome(outcome) ? { outcome } : {}), ...(failedIn === undefined ? {} : { failedIn }) };
+}
 
 /** Nothing where the limit was raised at that start, or nobody noted it: that is not what macOS allows by itself. */
 function gpuIn({ gpu = '', wired }: Readonly<Record<string, string>> = {}): Pick<PlacementMember, 'gpuBytes'> {

@@ -1,8 +1,9 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
-import type { DesiredPlacement } from '../model/desired.ts';
+import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import { type FailingRank, type RankSaid, rankWords } from '../runtimes/classify-log.ts';
+import { type NamedPeer, namedPeer } from './named-peer.ts';
 
 /** How much of a log is told. */
 const toldLines = 6;
@@ -13,14 +14,18 @@ const toldCharacters = 200;
  * escaped and bounded.
  *
  * @param all what is known of every rank
+ * @param desired gives the Mac behind an address of a cable
  */
 export function failingRankFinding(
   { name, nodes }: Pick<DesiredPlacement, 'name' | 'nodes'>,
   failing: FailingRank | undefined,
   all: readonly RankSaid[],
+  desired: DesiredFleet,
 ): Diagnostic {
   const subject = `placement ${name}`;
   if (failing === undefined) {
+    const peer = namedPeer(desired, all);
+    if (peer !== undefined) return peerFinding(name, peer);
     const silent = all.filter(({ lines }) => lines.length === 0).map(({ node }) => node);
     const words = silent.length === 0 ? '' : ` Nothing was said on ${silent.join(', ')}.`;
     const detail = `No rank of ${nodes.length} has ended or said what is wrong.${words}`;
@@ -36,6 +41,14 @@ export function failingRankFinding(
     subject,
     detail: `${upper(rankWords(said))}.${meaning}${quoted}`,
     hint,
+  });
+}
+
+function peerFinding(name: string, { said, line, address, node, link }: NamedPeer): Diagnostic {
+  const quoted = escapeText(line.slice(0, toldCharacters));
+  return diagnose('mesh/peer-named', {
+    subject: `placement ${name}`,
+    detail: `${upper(rankWords(said))} names ${address}, which is ${node} on the cable ${link}. It said:\n${quoted}`,
   });
 }
 

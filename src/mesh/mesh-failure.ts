@@ -1,6 +1,6 @@
 import type { NodeName } from '../model/node.ts';
 import { firstFailingRank, rankWords } from '../runtimes/classify-log.ts';
-import type { RuntimeDriver } from '../runtimes/driver.ts';
+import type { FailureAction, RuntimeDriver } from '../runtimes/driver.ts';
 import type { Mesh } from './judge-mesh.ts';
 
 /** What the ranks of a mesh that does not serve say of it themselves. */
@@ -10,6 +10,7 @@ export interface MeshFailure {
   readonly rank: string;
   readonly line: string;
   readonly meaning: string;
+  readonly action: FailureAction;
   /** What to do, in one sentence. */
   readonly cure: string;
 }
@@ -28,6 +29,6 @@ export function meshFailure(
   const failing = firstFailingRank(signatures, ranks);
   if (failing?.failure === undefined) return undefined;
   const { said, failure } = failing;
-  const { meaning, cure } = failure.signature;
-  return { node: said.node, rank: rankWords(said), line: failure.line, meaning, cure };
+  const { meaning, action, cure } = failure.signature;
+  return { node: said.node, rank: rankWords(said), line: failure.line, meaning, action, cure };
 }

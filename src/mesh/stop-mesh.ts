@@ -1,7 +1,8 @@
 import type { StopDialogue } from '../model/dialogue-call.ts';
 import type { NodeName } from '../model/node.ts';
+import type { StartOutcome } from '../model/node-records.ts';
 import type { Effect, Patch, Step } from '../model/step.ts';
-import type { Member, SeenMember } from './member.ts';
+import { isRunning, type Member, type SeenMember } from './member.ts';
 import { type MeshWork, meshStep, rankPatch, scriptAct } from './mesh-step.ts';
 
 /** How long a rank that serves may take to end by itself. */
@@ -35,6 +36,8 @@ export interface StopTerms {
   readonly needs: readonly Step[];
   /** Stops that it begins behind, whatever came of them. */
   readonly after?: readonly Step[];
+  /** Set where it is known to serve, though it may have given no token while it was looked at. */
+  readonly isServing?: boolean;
   /** Nodes that are restarted or switched off behind it, which ends there what nothing else does. */
   readonly restarting?: readonly NodeName[];
 }
@@ -54,7 +57,8 @@ export function stopRanks(
   const running = members.filter(({ seen }) => seen.mayRun);
   const leaders = running.filter(({ seen }) => isLeader(seen));
   const words = farewells(workOn, leaders, terms);
-  const behind = words.length === 0 ? terms : { ...terms, after: [...(terms.after ?? []), ...words] };
+  const outcome = terms.isServing === true ? 'served' : outcomeOf(members);
+  const behind = { ...terms, after: [...(terms.after ?? []), ...words], ...(outcome === undefined ? {} : { outcome }) };
   const first = leaders.map((member) => stopRank(workOn(member.node), member, behind));
   const rest = running.filter(({ seen }) => !isLeader(seen));
   // Not `needs`: a leader that cannot be stopped is no reason to leave the others running.
@@ -66,6 +70,13 @@ export function stopRanks(
       return stopRank(work, member, work.stopOrder === 'together' ? behind : { ...behind, after: first });
     }),
   ];
+}
+
+/** What became of the start of these ranks; undefined where they show neither a token nor that none comes. */
+function outcomeOf(members: readonly SeenOnNode[]): StartOutcome | undefined {
+  const tokens = members.flatMap(({ seen: { record } }) => record?.token.kind ?? []);
+  if (tokens.includes('answered')) return 'served';
+  return tokens.includes('silent') && members.every(({ seen }) => isRunning(seen)) ? 'hung' : undefined;
 }
 
 /** What a leader that serves is told before any rank of it; one that does not listen is told nothing. */
@@ -101,17 +112,18 @@ const farewellStep = (
 /** By the record that it was started with; the file may have another order by now. */
 const isLeader = ({ record }: SeenMember): boolean => record?.rank === 0;
 
-function stopRank(work: MeshWork, member: SeenOnNode, terms: StopTerms): Step {
+function stopRank(work: MeshWork, member: SeenOnNode, terms: StopTerms & { readonly outcome?: StartOutcome }): Step {
   const { placement } = work;
   const graceMs = graceOf(work, terms.isAnswering ? orderlyGraceMs : shortGraceMs);
   const interrupt = interruptOf(work, graceMs);
   const isBeforeReboot = terms.restarting?.includes(member.node) === true;
   const before = isBeforeReboot ? ({ beforeReboot: true } as const) : {};
+  const outcome = terms.outcome === undefined ? {} : { outcome: terms.outcome };
   return meshStep(work, {
     node: member.node,
     verb: 'stop',
     class: 'converge',
-    act: scriptAct({ name: 'stop-rank', args: { placement, graceMs, ...interrupt, ...before } }),
+    act: scriptAct({ name: 'stop-rank', args: { placement, graceMs, ...interrupt, ...before, ...outcome } }),
     needs: terms.needs,
     after: terms.after ?? [],
     effect: stopEffect(placement, terms),
@@ -163,7 +175,7 @@ export function rescueMesh(work: MeshWork): readonly Step[] {
       node,
       verb: 'rescue',
       class: 'converge',
-      act: scriptAct({ name: 'stop-rank', args: { placement, graceMs, ...interrupt } }),
+      act: scriptAct({ name: 'stop-rank', args: { placement, graceMs, ...interrupt, outcome: 'failed' } }),
       // A rescue goes on whatever came of what it needs.
       needs: words,
       effect,

@@ -29,6 +29,7 @@ import type {
   NodeRollback,
   RdmaStarts,
   RebootMark,
+  StartOutcome,
   Traces,
 } from './node-records.ts';
 import type { RankRecord, TreeKind } from './node-script.ts';
@@ -202,6 +203,10 @@ export interface PlacementMember extends RankRecord {
   /** The last line of it in which a library or the system complains of a device or of the way to a peer. */
   readonly complaint?: string;
   readonly lastTalked?: 'tcp'; // over what the start before its last one talked against the file, in the same boot session
+  /** What became of its last start by the time it was stopped; `exited`: it failed, and its program had ended by itself. */
+  readonly outcome?: StartOutcome | 'exited';
+  /** The boot session of an earlier start that failed, where its last start followed that one in another boot session. */
+  readonly failedIn?: string;
   /** How much the GPU may use, as its log said at its last start; absent where it says nothing of it. */
   readonly gpuBytes?: number;
 }

@@ -1,3 +1,9 @@
+/**
+ * What became of a start by the time its rank was stopped: `served` gave a token, `hung` gave none though it had come up,
+ * `failed` never came up.
+ */
+export type StartOutcome = 'served' | 'hung' | 'failed';
+
 /** The last start of a member over RDMA. */
 export interface RdmaStart {
   readonly placement: string;

@@ -1,7 +1,7 @@
 import type { Digest } from './digest.ts';
 import type { GoldenRecord } from './golden.ts';
 import type { NodePath } from './node-path.ts';
-import type { BaselineKey } from './node-records.ts';
+import type { BaselineKey, StartOutcome } from './node-records.ts';
 
 /** What a published tree is: one version of a runtime, or a model. */
 export type TreeKind = 'runtime' | 'model';
@@ -221,13 +221,14 @@ export interface ScriptArgs {
   /**
    * TERM, wait, a sample of its stack, KILL, bootout, a look at the wired memory; ends well only when no process of it is
    * left. With `interruptMs` INT comes first, and so long is waited for it. With `beforeReboot` a restart of the Mac
-   * follows: what not even KILL ends is left to that.
+   * follows: what not even KILL ends is left to that. `outcome` is what became of its start, as far as the controller saw.
    */
   readonly 'stop-rank': {
     readonly placement: string;
     readonly graceMs: number;
     readonly interruptMs?: number;
     readonly beforeReboot?: true;
+    readonly outcome?: StartOutcome;
   };
   /** Keeps what the golden question was answered with on the leader. */
   readonly 'keep-golden': { readonly placement: string; readonly golden: GoldenRecord };

@@ -13,9 +13,10 @@ import { fallbackFindings } from './fallback-findings.ts';
 import { orphans, type PlacementCase, placementCases } from './placement-cases.ts';
 import { checkDiagnostic } from './placement-checks.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
-import { rdmaSuspicions } from './rdma-suspicions.ts';
+import { linksOf, memberComplaint, namedLinks, rdmaSuspicions } from './rdma-suspicions.ts';
 import { rebootFindings } from './reboot-marks.ts';
 import type { View } from './resource.ts';
+import { ladderHint, startHistory } from './start-ladder.ts';
 
 /**
  * What is wrong with the placements of the file, each with one thing to do. Of one that nobody could judge nothing is
@@ -29,6 +30,16 @@ export const placementFindings = (view: View, surveys: readonly PlacementSurvey[
   ...rdmaSuspicions(view, surveys),
   ...leftOver(view),
 ];
+
+/**
+ * What `doctor` says of placements whose last start failed: a plan that starts them again says the same. Where none has
+ * failed, the plan is itself the first thing to try.
+ */
+export function startAdvice(view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] {
+  const failed = surveys.filter((one) => startHistory(view, one).rung !== 'start');
+  const found = failed.flatMap((one) => [...rdmaSuspicions(view, [one]), ...findingOf(one, view)].slice(0, 1));
+  return found.map((one) => ({ ...one, severity: 'warning' }));
+}
 
 function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
   const { name, standing, wanted } = one;
@@ -44,7 +55,7 @@ function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
   }
   const bridged = bridgedFinding(one, view);
   if (bridged !== undefined) return [bridged];
-  const hint = hintOf(one);
+  const hint = hintOf(one, view);
   const detail = `${sentence(wordsOf(one))}${failureWords(one)}`;
   return [diagnose('mesh/not-serving', { subject, detail, ...(hint ? { hint } : {}) })];
 }
@@ -82,19 +93,39 @@ function wordsOf({ state, evidence }: PlacementSurvey): string {
   }
 }
 
-/** What was started from this very file needs only another start; the rest is for `apply`. */
-function hintOf({ name, nodes, state, staysOn, failure }: PlacementSurvey): string | undefined {
+/** What was started from this very file needs only another start; the rest is for `apply`, until a start has failed. */
+function hintOf(survey: PlacementSurvey, view: View): string | undefined {
+  const { name, nodes, state, staysOn, failure } = survey;
   if (staysOn !== undefined) {
-    const commands = ['meshwright doctor', `meshwright reboot ${nodes.join(' ')}`];
-    return withCommands(
-      'One more start would be the same. See what doctor says of RDMA, then restart its Macs:',
-      commands,
-    );
+    const commands = [`meshwright reboot ${nodes.join(' ')}`, 'meshwright doctor'];
+    return withCommands('One more start would be the same. Restart its Macs, then see what doctor says:', commands);
   }
+  const { rung, hasExited } = startHistory(view, survey);
+  const logs = `meshwright logs ${name}`;
   const isBroken = state === 'hung' || state === 'partial' || state === 'dead';
-  const commands = [`meshwright logs ${name}`, `meshwright restart ${name}`];
-  if (failure !== undefined) return withCommands(`${failure.cure} Then see what it said, and start it anew:`, commands);
-  return isBroken ? withCommands('See what it said, then start it anew:', commands) : undefined;
+  if (rung === 'start') {
+    const commands = [`meshwright restart ${name}`, logs];
+    if (failure !== undefined) return withCommands(`${failure.cure} Then start it again; its log says more:`, commands);
+    return isBroken ? withCommands('Start it again; its log says more:', commands) : undefined;
+  }
+  const isForPerson = failure === undefined ? hasExited : failure.action !== 'restart' && failure.action !== 'reboot';
+  if (isForPerson)
+    return `${failure?.cure ?? 'Its program ended by itself.'} Another start will not help. Read: ${logs}`;
+  const macs = suspectMacs(survey, view);
+  return ladderHint(rung, {
+    placement: name,
+    nodes: macs,
+    macs: macs.length < nodes.length ? 'the Macs of this link' : 'its Macs',
+    byHand: `Its log says more: ${logs}`,
+  });
+}
+
+/** The Macs of the one link that a rank complains of; all of the placement where none is named. */
+function suspectMacs(survey: PlacementSurvey, view: View): readonly NodeName[] {
+  const members = view.examination.nodes.filter(({ name }) => survey.nodes.includes(name));
+  const texts = members.flatMap((node) => memberComplaint(node, survey.name)).map(({ text }) => text);
+  const [link, ...others] = namedLinks(view, linksOf(view, survey), [survey.evidence, ...texts]);
+  return link === undefined || others.length > 0 ? survey.nodes : link.ends.map(({ node }) => node).toSorted();
 }
 
 /** What the rank that failed first says, and what that means. */

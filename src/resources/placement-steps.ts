@@ -171,7 +171,8 @@ function stopWays(one: PlacementCase, view: View): readonly Step[] {
   const work = workOf(one);
   const members = [...seenMembers(mesh.members), ...strangers];
   const closing = closingSteps(one, 'it is stopped.', { needs: [], view });
-  const terms = { isAnswering: isAnswering(one, view), seconds: 0, needs: closing, restarting };
+  const isServing = mesh.state === 'serving';
+  const terms = { isAnswering: isAnswering(one, view), isServing, seconds: 0, needs: closing, restarting };
   const stops = stopRanks(() => endedByRecord(work, members), members, terms);
   const staying = stops.filter(({ node }) => !restarting.includes(node));
   const gates = staying.length === 0 ? [] : [stoppedGate(work, leader, stops)];

@@ -4,6 +4,7 @@ import { fallbackFindings } from './fallback-findings.ts';
 import { lostMembers } from './lost-members.ts';
 import { placementBlockers } from './placement-blockers.ts';
 import { checkNotices } from './placement-checks.ts';
+import { startAdvice } from './placement-findings.ts';
 import { librarySights } from './placement-libraries.ts';
 import { placementProperties } from './placement-properties.ts';
 import { placementSteps } from './placement-steps.ts';
@@ -47,5 +48,13 @@ export const placement: Resource = {
   sights,
   steps: placementSteps,
   blockers: placementBlockers,
-  notices: (view) => [...checkNotices(view), ...lostMembers(view), ...fallbackFindings(view, surveyPlacements(view))],
+  notices: (view) => {
+    const surveys = surveyPlacements(view);
+    return [
+      ...checkNotices(view),
+      ...lostMembers(view),
+      ...fallbackFindings(view, surveys),
+      ...startAdvice(view, surveys),
+    ];
+  },
 };

@@ -4,7 +4,6 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { Examination, ExaminedNode } from '../doctor/examination.ts';
-import { withCommands } from '../doctor/hint-lines.ts';
 import { nodeRdma } from '../doctor/rdma-node.ts';
 import { receptacleRdma } from '../doctor/rdma-receptacle.ts';
 import { linkSubject, nodesSubject } from '../doctor/subject.ts';
@@ -16,9 +15,10 @@ import { receptacleDevices } from './link-address-seen.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
 import { queuePairFindings } from './queue-pair-findings.ts';
 import type { View } from './resource.ts';
+import { ladderHint, startHistory } from './start-ladder.ts';
 
 /** The links between the members of a placement. */
-function linksOf({ desired }: View, { nodes }: Pick<DesiredPlacement, 'nodes'>): readonly Link[] {
+export function linksOf({ desired }: View, { nodes }: Pick<DesiredPlacement, 'nodes'>): readonly Link[] {
   const isMember = (name: string): boolean => nodes.some((node) => node === name);
   return desired.thunderbolt.links.filter(({ ends }) => ends.every((end) => isMember(end.node)));
 }
@@ -65,11 +65,6 @@ const causeWords = 'every rung that can be seen is fine at both ends';
 /** Of a placement over TCP less has to be fine. */
 const tcpCauseWords = 'its cables are as declared and have addresses';
 
-const cure = (sentence: string, placement: string, nodes: readonly NodeName[]): string =>
-  withCommands(sentence, [`meshwright restart ${placement}`, `meshwright reboot ${nodes.join(' ')}`]);
-
-const tried = 'Try a start first; if that does not help, restart';
-
 const saidBy = (complaints: readonly Complaint[]): string =>
   complaints.map(({ node, text }) => `${node} said "${text}"`).join('; ');
 
@@ -105,12 +100,17 @@ function exhaustedFinding(survey: PlacementSurvey, complaints: readonly Complain
   return diagnose('rdma/suspected-exhausted', {
     subject: nodesSubject(nodes),
     detail: `Suspected: no protection domain or queue pair is left. The last start of ${name} failed: ${escapeText(said)}.`,
-    hint: cure(`${tried} what has nothing left:`, name, nodes),
+    hint: ladderHint(startHistory(view, survey).rung, {
+      placement: name,
+      nodes,
+      macs: nodes.length === 1 ? 'that Mac' : 'those Macs',
+      byHand: 'End every other program there that opens RDMA devices, then start the placement again.',
+    }),
   });
 }
 
 /** The links whose address a complaint names; all of them where none does. */
-function namedLinks({ desired }: View, links: readonly Link[], texts: readonly string[]): readonly Link[] {
+export function namedLinks({ desired }: View, links: readonly Link[], texts: readonly string[]): readonly Link[] {
   const named = links.filter((link) => {
     const network = desired.thunderbolt.networks[link.index];
     return network !== undefined && texts.some((text) => namesNetwork(text, network.address));
@@ -144,8 +144,19 @@ function deadFinding(
   return diagnose('rdma/suspected-idle-dead', {
     subject: meant.length === 1 && only !== undefined ? linkSubject(only.ends) : nodesSubject(nodes),
     detail: `Suspected: ${what} carries nothing, though ${causeWords}. ${escapeText(why)}.`,
-    hint: cure(`${tried} the Macs at both ends:`, survey.name, nodes),
+    hint: ladderHint(startHistory(view, survey).rung, {
+      placement: survey.name,
+      nodes,
+      macs: 'the Macs at both ends',
+      byHand: `At the rack: replace ${meant.length === 1 ? 'this cable' : 'these cables, one after the other'}, then start the placement again.`,
+    }),
   });
+}
+
+/** Whether its last start came to nothing though its programs lived. One that ended by itself says why in its own log. */
+function wasSilent(view: View, survey: PlacementSurvey): boolean {
+  const history = startHistory(view, survey);
+  return survey.state === 'stopped' && history.wasSilent && !history.hasExited;
 }
 
 /** Whether a start or a token failed: what nobody started, or what somebody stopped on purpose, tells nothing. */
@@ -165,7 +176,7 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
   if (spent.length > 0) return [exhaustedFinding(survey, spent, view)];
   const unrouted = complaints.filter(({ text }) => noRoute.test(text));
   if (unrouted.length > 0) return [localNetworkFinding(survey, unrouted, causeWords)];
-  const hasSymptom = survey.state === 'hung' || complaints.length > 0;
+  const hasSymptom = survey.state === 'hung' || complaints.length > 0 || wasSilent(view, survey);
   return hasSymptom ? [deadFinding(view, survey, links, complaints)] : [];
 }
 
@@ -192,7 +203,7 @@ function isAddressed({ examination }: View, { ends }: Link): boolean {
 }
 
 /** What the member of a placement has complained about since its last start, in this boot session. */
-function memberComplaint({ name, facts }: ExaminedNode, placement: string): readonly Complaint[] {
+export function memberComplaint({ name, facts }: ExaminedNode, placement: string): readonly Complaint[] {
   const { placements, 'boot-session': session } = facts;
   if (placements.kind === 'unknown' || session.kind === 'unknown') return [];
   const member = placements.value.find((one) => one.placement === placement);

@@ -30,7 +30,8 @@ export async function withFailingRank(step: Step, context: StepContext, result: 
   const asked = { placement: placement.name, lines: readLines, requestPattern };
   const ranks = await Promise.all(placement.nodes.map((node, rank) => askRank(context, asked, node, rank)));
   const failing = firstFailingRank(signatures, ranks);
-  return { ...result, diagnostics: [...result.diagnostics, failingRankFinding(placement, failing, ranks)] };
+  const finding = failingRankFinding(placement, failing, ranks, context.desired);
+  return { ...result, diagnostics: [...result.diagnostics, finding] };
 }
 
 /** The placement that a step starts: steps of its group, but for those that make it ready or stop it. */

@@ -18,15 +18,31 @@ case $k in ('' | *[!0-9]*) k=0 ;; esac
 write "$v" "boot=$u\${N}starts=$((k + ${takes}))$N"
 `;
 
+/** Leaves in `p` the boot session in which the start before this one failed, where that was an earlier one. */
+const failedBefore = (placement: string): string => `m='' k='' p=''
+[ ! -e ${pathWord(startFile(placement))} ] || while IFS= read -r x; do
+  case $x in (boot=*) m=\${x#*=} ;; (outcome=*) k=\${x#*=} ;; (failedIn=*) p=\${x#*=} ;; esac
+done <${pathWord(startFile(placement))}
+case $k in (failed | exited) [ "$m" = "$u" ] || p=$m ;; (*) p='' ;; esac
+`;
+
 /**
- * Marks when a start is over at the latest, where its log begins, over what the last one talked against the file, and what
- * the GPU may wire: what its log says of that holds for this limit alone.
+ * Marks when a start is over at the latest, where its log begins, over what the last one talked against the file, what it
+ * takes of each device, in which earlier boot session the one before it failed, and what the GPU may wire: what its log
+ * says of that holds for this limit alone.
  */
-const markStart = ({ placement, transport, startMs, lastTalked }: ScriptArgs['kick-rank']): string => `z=0
+const markStart = ({
+  placement,
+  transport,
+  startMs,
+  lastTalked,
+  takes = 1,
+}: ScriptArgs['kick-rank']): string => `${failedBefore(placement)}z=0
 f=${pathWord(rankLog(placement))}
 [ ! -e "$f" ] || z=$(${pathWord(tool.stat)} -f %z "$f")
 q=$(${pathWord(tool.sysctl)} -n iogpu.wired_limit_mb 2>/dev/null) || q=''
-i="boot=$u\${N}transport=${transport}\${N}until=$(($(${pathWord(tool.date)} +%s) + ${Math.ceil(startMs / 1_000)}))\${N}log=$z\${N}wired=$q\${N}${lastTalked === undefined ? '' : `lastTalked=${lastTalked}$N`}"
+[ -z "$p" ] || p="failedIn=$p$N"
+i="boot=$u\${N}transport=${transport}\${N}until=$(($(${pathWord(tool.date)} +%s) + ${Math.ceil(startMs / 1_000)}))\${N}log=$z\${N}wired=$q\${N}${lastTalked === undefined ? '' : `lastTalked=${lastTalked}\${N}`}${transport === 'rdma' ? `takes=${takes}\${N}` : ''}$p"
 write ${pathWord(startFile(placement))} "$i"
 `;
 

@@ -1,5 +1,6 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, tool } from '../node-paths.ts';
+import { rdmaStartsFile, startFile } from '../rank-paths.ts';
 import { launchdFunctions } from './launchd-service.ts';
 import { judgeWiredFunctions, rebootMarkFunctions, sampleFunction, wiredFunctions } from './wired-memory.ts';
 
@@ -55,6 +56,35 @@ const interruptFirst = (interruptMs: number): string =>
     : `    tell INT
     wait_for ${Math.ceil(interruptMs / stepMs)} || `;
 
+/**
+ * Writes beside the mark of the last start what became of it, once. One that served and ended clean holds nothing of a
+ * device any more, so its count is given back: after the mark, since a stop that is cut off in between may count a start
+ * too many and never one too few.
+ */
+const noteOutcome = (placement: string): string => `note_outcome() {
+  [ -e ${pathWord(startFile(placement))} ] || return 0
+  i='' k=''
+  while IFS= read -r x; do
+    case $x in
+      (boot=*) [ "\${x#*=}" = "$u" ] || return 0 ;;
+      (outcome=*) return 0 ;;
+      (takes=*) k=\${x#*=} ;;
+    esac
+    i=$i$x$N
+  done <${pathWord(startFile(placement))}
+  write ${pathWord(startFile(placement))} "\${i}outcome=$1$N"
+  case $1:$how:$k in (served:clean:[1-9]) ;; (*) return 0 ;; esac
+  q='' n=''
+  [ ! -e ${pathWord(rdmaStartsFile)} ] || while IFS= read -r x; do
+    case $x in (boot=*) q=\${x#*=} ;; (starts=*) n=\${x#*=} ;; esac
+  done <${pathWord(rdmaStartsFile)}
+  case $n in ('' | *[!0-9]*) return 0 ;; esac
+  [ "$q" != "$u" ] || [ "$n" -lt "$k" ] || write ${pathWord(rdmaStartsFile)} "boot=$u\${N}starts=$((n - k))$N"
+}`;
+
+/** A start that failed is told apart by whether its program had ended by itself. */
+const outcomeWord = { served: 'served', hung: 'hung', failed: '"$w"' } as const;
+
 /** What not even KILL ends: launchd keeps the service, since a bootout would wait for the process. */
 const heldByKernel = (isBeforeReboot: boolean): string =>
   isBeforeReboot
@@ -70,19 +100,21 @@ const heldByKernel = (isBeforeReboot: boolean): string =>
  * which is marked on the node; `ended=unknown` when it ended by itself and nobody can say so of its memory. What not
  * even KILL ends is held by the kernel: only a restart of the Mac helps. That is a failure, unless this very restart
  * follows (`beforeReboot`): then it is `ended=needs-reboot` with the numbers in `processes=`. A member that is not there
- * any more is stopped.
+ * any more is stopped. With `outcome` it notes beside the start what became of it.
  */
 export const stopRank = ({
   placement,
   graceMs,
   interruptMs = 0,
   beforeReboot,
+  outcome,
 }: ScriptArgs['stop-rank']): string => `${launchdFunctions(placement)}
 ${rebootMarkFunctions}
 ${wiredFunctions}
 ${judgeWiredFunctions}
 ${sampleFunction(placement)}
 ${processFunctions}
+${outcome === undefined ? '' : noteOutcome(placement)}
 tell() {
   if [ -n "$h" ]; then
     ${pathWord(tool.launchctl)} kill "SIG$1" "$L" >/dev/null 2>&1
@@ -99,7 +131,8 @@ fi
 family
 [ -n "$F$h" ] || unchanged
 session
-v=$F
+v=$F w=failed
+[ -n "$F" ] || w=exited
 if [ -n "$F" ]; then
 ${interruptFirst(interruptMs)}    {
     tell TERM
@@ -127,6 +160,7 @@ case $m:$how in
     how=needs-reboot ;;
   (unknown*:clean) how=unknown ;;
 esac
+${outcome === undefined ? '' : `note_outcome ${outcomeWord[outcome]}`}
 case $m in (unknown*) printf 'memory=%s\\n' "$m" ;; esac
 printf 'ended=%s\\n' "$how"
 changed`;

@@ -176,6 +176,16 @@ describe('a member of a placement', () => {
       expect(await seen(root)).not.toHaveProperty('lastTalked');
     });
 
+    it('brings what became of its last start, and in which boot session an earlier one failed', async () => {
+      const root = newRoot(shell);
+      member(root, { rank: 1 });
+      const mark = `boot=${session}\ntransport=rdma\nuntil=1\nlog=0\n`;
+      root.file(startFile('kimi').path, `${mark}failedIn=before\npid=7\noutcome=failed\n`);
+      expect(await seen(root)).toMatchObject({ outcome: 'failed', failedIn: 'before' });
+      root.file(startFile('kimi').path, `${mark}pid=7\noutcome=splendid\n`);
+      expect(await seen(root)).not.toHaveProperty('outcome');
+    });
+
     it('brings both ends of a long log, and as its complaint one of the end alone', async () => {
       const root = newRoot(shell);
       member(root, { rank: 1, logPattern: '^joined' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSpent, launchBudget } from '../../../src/mesh/launch-budget.ts';
+import { hasOneLeft, isSpent, launchBudget } from '../../../src/mesh/launch-budget.ts';
 import type { FactName, FactValues } from '../../../src/model/fact-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
 import type { Facts } from '../../../src/model/observation.ts';
@@ -56,7 +56,22 @@ describe('the budget of launches', () => {
   });
 
   it('counts what a member knows of, should the count of the node be lost', () => {
-    expect(launchBudget(factsOf(starts(1)), 2)).toMatchObject({ value: { starts: 2 } });
+    expect(launchBudget(factsOf(starts(0, '')), 2)).toMatchObject({ value: { starts: 2 } });
+    expect(launchBudget(factsOf(starts(3, 'BOOT-of-before')), 2)).toMatchObject({ value: { starts: 2 } });
+  });
+
+  it('is what the node has counted, where starts that served were given back', () => {
+    expect(launchBudget(factsOf(starts(1)), 4)).toMatchObject({ value: { starts: 1 } });
+  });
+
+  it.each([
+    [8, 1, false],
+    [9, 1, true],
+    [10, 1, false],
+    [7, 2, true],
+    [0, 10, false],
+  ])('has %s of 10 starts taken, each of %s: one left is %s', (taken, takes, isLeft) => {
+    expect(hasOneLeft({ starts: taken, limit: 10, isAssumed: false }, takes)).toBe(isLeft);
   });
 
   it('is not judged where it may be spent and nobody knows', () => {

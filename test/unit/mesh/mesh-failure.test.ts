@@ -32,6 +32,7 @@ describe('why a mesh does not serve', () => {
       rank: 'rank 1 on studio-2 exited (1)',
       line: 'RTR failed with errno 22',
       meaning: 'No GID.',
+      action: 'apply',
       cure: 'Set the addresses.',
     });
     expect(meshFailure(meshWhere('studio-2', ['errno 22'], 'joined'), { signatures })?.rank).toBe('rank 1 on studio-2');

@@ -31,6 +31,6 @@ describe('the ladder that a driver wants', () => {
     const terms = { isAnswering: false, seconds: 0, needs: [] };
     const short = { placement: 'kimi', graceMs: 2_000, interruptMs: 2_000 };
     expect(argsOf(stopRanks(() => polite, [{ node, seen }], terms))).toEqual([short]);
-    expect(argsOf(rescueMesh(polite))).toEqual([short]);
+    expect(argsOf(rescueMesh(polite))).toEqual([{ ...short, outcome: 'failed' }]);
   });
 });

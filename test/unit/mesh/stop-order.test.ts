@@ -85,7 +85,7 @@ describe('the order in which ranks are stopped', () => {
     const { steps } = makePlan({ goal: { kind: 'converge' }, desired, observation, targets });
     expect(orderOf(steps)).toEqual(['studio-1', 'studio-2', 'studio-3'].map((node) => [stopOn(node), [], after]));
     const stops = steps.flatMap(({ act }) => (act.kind === 'script' && act.name === 'stop-rank' ? [act.args] : []));
-    expect(stops).toEqual(Array.from({ length: 3 }, () => ({ placement: 'kimi', ...ladder })));
+    expect(stops).toEqual(Array.from({ length: 3 }, () => ({ placement: 'kimi', outcome: 'served', ...ladder })));
   });
 
   it('is that of the driver by which they were started, where the file has another one by now', () => {

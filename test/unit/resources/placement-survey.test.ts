@@ -2,10 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
+import type { PlacementMember } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { judgeProperty } from '../../../src/resources/change.ts';
 import { placementCases } from '../../../src/resources/placement-cases.ts';
-import { placementFindings } from '../../../src/resources/placement-findings.ts';
+import { placementFindings, startAdvice } from '../../../src/resources/placement-findings.ts';
 import { placementProperty } from '../../../src/resources/placement-properties.ts';
 import { type PlacementSurvey, surveyPlacements } from '../../../src/resources/placement-survey.ts';
 import type { View } from '../../../src/resources/resource.ts';
@@ -29,6 +30,19 @@ function kimiOf(view: View): PlacementSurvey {
 const findingsOf = (view: View): readonly Diagnostic[] => placementFindings(view, surveyPlacements(view));
 const told = (view: View): readonly string[] =>
   findingsOf(view).map(({ code, subject, detail }) => `${code} ${subject}: ${detail}`);
+
+/** A rack on which `kimi` was started in this boot session and stopped, with what became of that start. */
+const stoppedWith = (changes: Partial<PlacementMember>): View =>
+  viewFor({
+    members: Object.fromEntries(
+      Object.entries(threeMembers(['stopped', 'stopped', 'stopped'])).map(([node, all]) => [
+        node,
+        all.map((one) => ({ ...one, startedIn: `BOOT-${node}`, changes })),
+      ]),
+    ),
+  });
+const ladderOf = (changes: Partial<PlacementMember>): readonly string[] =>
+  findingsOf(stoppedWith(changes)).flatMap(({ hint }) => hint.split('\n'));
 
 /** The cases of the plan. */
 interface CaseFile {
@@ -121,12 +135,33 @@ describe('findings about placements', () => {
         code: 'mesh/not-serving',
         severity: 'error',
         detail: 'It is hung: no token: status 503.',
-        hint: 'See what it said, then start it anew:\n  meshwright logs kimi\n  meshwright restart kimi',
+        hint: 'Start it again; its log says more:\n  meshwright restart kimi\n  meshwright logs kimi',
       },
     ]);
     expect(findingsOf(never)).toMatchObject([
       { code: 'mesh/not-serving', detail: 'It was never started.', hint: 'Start it: meshwright apply' },
     ]);
+  });
+
+  it('name the next rung over TCP once a start has failed, for the Macs of the link that a rank names', () => {
+    const [hint] = ladderOf({ outcome: 'failed', complaint: 'errno 60 (10.77.0.14)' });
+    expect(hint).toEqual('Its last start failed, so another start will not help. Restart the Macs of this link:');
+    expect(ladderOf({ outcome: 'failed' })[1]).toBe('  meshwright reboot studio-1 studio-2 studio-3');
+    expect(ladderOf({ outcome: 'failed', failedIn: 'before' })).toEqual([
+      'Starts failed before and after a restart of its Macs. Its log says more: meshwright logs kimi',
+    ]);
+    expect(ladderOf({ outcome: 'exited' })[0]).toContain('Its program ended by itself.');
+    expect(ladderOf({ outcome: 'served' })).toEqual(['Start it: meshwright apply']);
+  });
+
+  it('are told by a plan too where a start has failed', () => {
+    const notices = (changes: Partial<PlacementMember>) =>
+      startAdvice(stoppedWith(changes), surveyPlacements(stoppedWith(changes))).map(({ code, severity }) => [
+        code,
+        severity,
+      ]);
+    expect(notices({ outcome: 'failed' })).toEqual([['mesh/not-serving', 'warning']]);
+    expect(notices({ outcome: 'hung' })).toEqual([]);
   });
 
   it('leave what cannot be judged to the node that could not be observed', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
-import type { FactValues } from '../../../src/model/fact-values.ts';
+import type { FactValues, PlacementMember } from '../../../src/model/fact-values.ts';
 import { placementFindings } from '../../../src/resources/placement-findings.ts';
 import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
 import { viewOf } from '../../../src/resources/view.ts';
@@ -117,6 +117,28 @@ describe('a start over RDMA that failed', () => {
     expect(short({ members: complaining(dead, 'studio-2', 'errno 12') }, {})).toEqual([]);
     const before = complaining(dead, 'studio-2', 'No route to host', 'BOOT-of-before');
     expect(short({ members: before }, {})).toEqual([]);
+  });
+
+  it('is suspected as long as nothing proved otherwise, and another start is not advised again', () => {
+    const given = (changes: Partial<PlacementMember>, session = 'BOOT') =>
+      Object.fromEntries(
+        Object.entries(threeMembers(['stopped', 'stopped', 'stopped'])).map(([node, all]) => [
+          node,
+          all.map((one) => ({ ...one, startedIn: `${session}-${node}`, changes })),
+        ]),
+      );
+    const hints = (members: NonNullable<MeshRack['members']>) =>
+      suspicions({ members }).map(({ code, hint }) => [code, ...hint.split('\n').slice(1)]);
+    const reboot = '  meshwright reboot studio-1 studio-2 studio-3';
+    expect(hints(given({ outcome: 'hung' }))).toEqual([
+      ['rdma/suspected-idle-dead', '  meshwright restart kimi', reboot],
+    ]);
+    expect(hints(given({ outcome: 'failed' }))).toEqual([['rdma/suspected-idle-dead', reboot]]);
+    const [person] = suspicions({ members: given({ outcome: 'failed', failedIn: 'BOOT-of-before' }) });
+    expect(person?.hint).toContain('before and after a restart of the Macs at both ends. At the rack: replace');
+    expect(hints(given({ outcome: 'served' }))).toEqual([]);
+    expect(hints(given({ outcome: 'exited' }))).toEqual([]);
+    expect(hints(given({ outcome: 'failed' }, 'BOOT-of-before'))).toEqual([]);
   });
 
   it('without a word of the verbs library is another trouble', () => {

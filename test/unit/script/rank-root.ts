@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, expect } from 'vitest';
+import type { StartOutcome } from '../../../src/model/node-records.ts';
 import type { RankRecord, ScriptCall } from '../../../src/model/node-script.ts';
 import { placementFolder, serviceFile } from '../../../src/script/rank-paths.ts';
 import { changed, type MacRoot, makeMacRoot, run } from './mac-root.ts';
@@ -89,6 +90,11 @@ export const kick = (generation = 3, transport: 'rdma' | 'tcp' = 'tcp'): ScriptC
 export const stop = (graceMs = 250, interruptMs?: number): ScriptCall => ({
   name: 'stop-rank',
   args: { placement: 'kimi', graceMs, ...(interruptMs === undefined ? {} : { interruptMs }) },
+});
+/** The same with what became of its start. */
+export const stopAs = (outcome: StartOutcome): ScriptCall => ({
+  name: 'stop-rank',
+  args: { placement: 'kimi', graceMs: 250, outcome },
 });
 /** The call that stops it where a restart of the Mac follows. */
 export const stopBeforeReboot: ScriptCall = {

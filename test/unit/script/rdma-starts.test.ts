@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { rankLog, rdmaStartsFile, serviceFile, startFile } from '../../../src/script/rank-paths.ts';
 import { bootSession, changed, type MacRoot, run, unchanged } from './mac-root.ts';
-import { isRunning, kick, processesOf, rankRoots, record, remove, stop } from './rank-root.ts';
+import { isRunning, kick, processesOf, rankRoots, record, remove, stop, stopAs } from './rank-root.ts';
 import { scriptShells } from './shells.ts';
 
 const { newRoot, started } = rankRoots();
@@ -49,8 +49,14 @@ describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) 
     root.file(rankLog('kimi').path, 'of before\n');
     await run(root, kick(3, 'rdma'));
     await isRunning(root);
-    const [boot, transport, until, log, wired, pid] = marked(root);
-    expect([boot, transport, log, wired]).toEqual([`boot=${bootSession}`, 'transport=rdma', 'log=10', 'wired=0']);
+    const [boot, transport, until, log, wired, takes, pid] = marked(root);
+    expect([boot, transport, log, wired, takes]).toEqual([
+      `boot=${bootSession}`,
+      'transport=rdma',
+      'log=10',
+      'wired=0',
+      'takes=1',
+    ]);
     expect(until).toMatch(/^until=\d{10}$/);
     expect(pid).toBe(`pid=${processesOf(root)[0]}`);
     await run(root, stop());
@@ -71,7 +77,49 @@ describe.concurrent.each(scriptShells)('a start over RDMA under $name', (shell) 
     root.file('../launchd/slow', '');
     await run(root, record());
     expect(await run(root, kick(3, 'rdma'))).toMatchObject({ slug: 'ended-at-once' });
-    expect([counted(root)[1], marked(root)[5]]).toEqual(['starts=1', 'pid=0']);
+    expect([counted(root)[1], marked(root).at(-1)]).toEqual(['starts=1', 'pid=0']);
+  });
+
+  it('is given back once where it served and ended clean, and not where it hung or failed', async () => {
+    const root = newRoot(shell);
+    const startAndStop = async (generation: number, outcome: Parameters<typeof stopAs>[0]): Promise<void> => {
+      await run(root, record({ generation }));
+      await run(root, kick(generation, 'rdma'));
+      await isRunning(root);
+      await run(root, stopAs(outcome));
+    };
+    await startAndStop(3, 'hung');
+    await startAndStop(4, 'served');
+    expect([counted(root)[1], marked(root).at(-1)]).toEqual(['starts=1', 'outcome=served']);
+    expect(await run(root, stopAs('served'))).toEqual(unchanged);
+    await startAndStop(5, 'failed');
+    expect([counted(root)[1], marked(root).at(-1)]).toEqual(['starts=2', 'outcome=failed']);
+  });
+
+  it('is not given back where its rank had to be killed', async () => {
+    const root = newRoot(shell, 'ignores');
+    await run(root, record());
+    await run(root, kick(3, 'rdma'));
+    await isRunning(root);
+    await run(root, stopAs('served'));
+    expect([counted(root)[1], marked(root).at(-1)]).toEqual(['starts=1', 'outcome=served']);
+  });
+
+  it('that failed is remembered by the next one in a later boot session only', async () => {
+    const root = newRoot(shell, 'ends at once');
+    root.file('../launchd/slow', '');
+    await run(root, record());
+    await run(root, kick(3, 'rdma'));
+    await run(root, stopAs('failed'));
+    expect(marked(root).at(-1)).toBe('outcome=exited');
+    await run(root, record({ generation: 4 }));
+    await run(root, kick(4, 'rdma'));
+    expect(marked(root).filter((line) => line.startsWith('failedIn'))).toEqual([]);
+    await run(root, stopAs('failed'));
+    root.file('../boot', 'F2B1C3D4-0000-4000-8000-000000000002\n');
+    await run(root, record({ generation: 5 }));
+    await run(root, kick(5, 'rdma'));
+    expect(marked(root)).toContain(`failedIn=${bootSession}`);
   });
 
   it('alone is counted: TCP takes nothing of a device', async () => {
