@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { meantCommand, meantOption } from './foreign-words.ts';
 import { usageError } from './options.ts';
 import { buildProgram, type Invocation, type ProgramOutput, sentence, unusableOptions } from './program.ts';
 import type { Verb } from './verb.ts';
@@ -36,7 +37,7 @@ export function parseCommandLine(
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return { kind: 'helped' };
     if (error.code === 'commander.help') return { kind: 'no-verb', help };
-    throw usageError(...explained(error, `See: meshwright ${helpTarget(verbs, words)}--help`));
+    throw usageError(...explained(error, { verbs, target: helpTarget(verbs, words) }));
   }
   if (!invocation) return { kind: 'no-verb', help };
   const typed = Object.keys(invocation.global).filter((name) => program.getOptionValueSource(name) === 'cli');
@@ -48,14 +49,24 @@ export function parseCommandLine(
 }
 
 /** Commander's reason in our words, and what to do. */
-function explained(error: CommanderError, see: string): readonly [string, string] {
+function explained(
+  error: CommanderError,
+  { verbs, target }: { readonly verbs: readonly Verb[]; readonly target: string },
+): readonly [string, string] {
+  const see = `See: meshwright ${target}--help`;
   const text = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
   const near = /\(Did you mean (?:one of )?([^?]+)\?\)$/.exec(text)?.[1];
-  const hint = near === undefined ? see : `Did you mean ${near}? ${see}`;
+  const meaning = (meant: string | undefined): string => (meant === undefined ? see : `Did you mean ${meant}? ${see}`);
   const quoted = /'([^']*)'/.exec(text)?.[1] ?? '';
-  if (error.code === 'commander.unknownCommand') return [`There is no verb "${quoted}".`, hint];
-  if (error.code === 'commander.unknownOption') return [`There is no option ${quoted} here.`, hint];
-  return [sentence(text.replaceAll("'", '"')), hint];
+  if (error.code === 'commander.unknownCommand') {
+    const names = verbs.filter(({ isHidden, name }) => isHidden !== true && name.startsWith(target));
+    const shown = names.map(({ name }) => name.slice(target.length));
+    return [`Unknown command "${target}${quoted}".`, meaning(meantCommand(quoted, shown))];
+  }
+  if (error.code === 'commander.unknownOption') {
+    return [`There is no option ${quoted} here.`, meaning(meantOption(quoted, target.trimEnd()) ?? near)];
+  }
+  return [sentence(text.replaceAll("'", '"')), meaning(near)];
 }
 
 /** The verb, or the family of verbs, that the words name, with a blank behind it; empty for none. */

@@ -8,6 +8,7 @@ import { codeFor, type ExitCode, exitCode, firstOf } from './exit-codes.ts';
 import { type GlobalOptions, usageError } from './options.ts';
 import type { Invocation } from './program.ts';
 import { listenForSignals } from './signals.ts';
+import { simulatedHints } from './simulated-hints.ts';
 import { verbs } from './verbs.ts';
 import { readVersion } from './version.ts';
 
@@ -35,7 +36,7 @@ export async function runCommandLine(
     const code = await runVerb(line.invocation, { console, env, folder, tail, signal: signals.signal });
     return signals.received() ?? code;
   } catch (error) {
-    return signals.received() ?? report(console, error, wantsJson);
+    return signals.received() ?? report(console, error, { wantsJson, isSimulated: head.includes('--sim') });
   } finally {
     signals.stop();
   }
@@ -73,8 +74,13 @@ async function runVerb(invocation: Invocation, surroundings: Surroundings): Prom
   return body({ ...surroundings, options, own, words });
 }
 
-function report(console: Console, error: unknown, wantsJson: boolean): ExitCode {
-  const diagnostics = error instanceof FleetError ? error.diagnostics : [bug(error)];
+function report(
+  console: Console,
+  error: unknown,
+  { wantsJson, isSimulated }: { readonly wantsJson: boolean; readonly isSimulated: boolean },
+): ExitCode {
+  const found = error instanceof FleetError ? error.diagnostics : [bug(error)];
+  const diagnostics = isSimulated ? simulatedHints(found) : found;
   if (wantsJson) showJson(console, { diagnostics: diagnosticsJson(diagnostics) });
   else showDiagnostics(console, diagnostics, error instanceof FleetError ? error.sources : {});
   const errors = diagnostics.filter((one) => one.severity !== 'warning');

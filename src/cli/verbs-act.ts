@@ -18,7 +18,8 @@ export const actVerbs: readonly Verb[] = [
     words: '[placement] [text...]',
     uses: ['file', 'reach', 'json'],
     options: [{ flags: '--max-tokens <count>', text: 'of the answer; 256 unless given' }],
-    more: `The question goes over SSH to the endpoint on the leader itself.
+    more: `The only placement of the file needs no name.
+The question goes over SSH to the endpoint on the leader itself.
 What a model thinks aloud is dimmed on a terminal and left out of a pipe;
 --json has it as \`thought\`.
 Exit 0: there is an answer. 1: there is none; it says why.

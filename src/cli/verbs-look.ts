@@ -151,7 +151,8 @@ Examples:
       { flags: '--max-tokens <count>', text: 'of each answer; 128 unless given' },
       { flags: '--words <count>', text: 'of each question, about; 400 unless given, as far as the context allows' },
     ],
-    more: `Asks the endpoint over SSH, on the leader itself, after one request to warm up;
+    more: `The only placement of the file needs no name.
+Asks the endpoint over SSH, on the leader itself, after one request to warm up;
 clients that use it meanwhile are slowed down. Every question begins with other
 words, so that no cache answers. Beside the medians stands what others have
 published for the same model on as many Macs. Watts are there where powermetrics

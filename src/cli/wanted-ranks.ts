@@ -42,7 +42,7 @@ function ranksOf(word: string, fleet: DesiredFleet): readonly { readonly placeme
     one.nodes.filter(isMeant).map((node) => ({ placement: one.name, node }));
   const isPlacement = fleet.placements.some(({ name }) => name === word);
   const isNode = fleet.nodes.some(({ name }) => name === word);
-  if (isPlacement || !isNode) return on(placementNamed(fleet, word), () => true);
+  if (isPlacement || !isNode) return on(placementNamed({ fleet }, word), () => true);
   const ranksIn = ({ placements }: Pick<DesiredFleet, 'placements'>) =>
     placements.flatMap((one) => on(one, (node) => node === word));
   const here = ranksIn(fleet);

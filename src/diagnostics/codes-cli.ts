@@ -30,8 +30,15 @@ export const cliCodes = {
   'select/unknown-placement': {
     severity: 'error',
     summary: 'There is no placement of this name.',
-    cause: 'The name that was asked for stands nowhere under `placements`, or was never applied.',
+    cause: 'The name that was asked for is not a key of `placements`.',
     hint: 'Use a name of the file.',
+  },
+  'select/never-applied': {
+    severity: 'error',
+    summary: 'This placement was never applied here.',
+    cause:
+      'A verb that starts or stops a placement uses what `apply` wrote to the lock: the digests of its runtime and model. The file has the placement, and the lock does not. A rehearsal has a lock of its own.',
+    hint: 'Apply it first: meshwright apply',
   },
   'lease/alive': {
     severity: 'error',

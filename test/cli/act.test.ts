@@ -12,9 +12,11 @@ import { onTerminal } from './terminal.ts';
 
 let place: Place;
 let tooEarly: Ran;
+let neverApplied: readonly Ran[];
 beforeAll(async () => {
   place = await placeWithPair(pairFile());
   tooEarly = await meshwright(place, ['logs', 'chat', '--sim', '--json']);
+  neverApplied = await Promise.all([run('start', 'chat', '--sim'), run('stop', 'chat')]);
   const ran = await meshwright(place, ['apply', '--sim', '--yes']);
   expect([ran.code, ran.stderr]).toEqual([0, '']);
 });
@@ -22,7 +24,24 @@ afterAll(() => endPlace(place));
 
 const run = (...words: string[]) => meshwright(place, words);
 
+describe('a placement that was never applied', () => {
+  it('is reported as that, and the real command asks about --sim while a rehearsal runs', () => {
+    const [simulated, real] = neverApplied.map(({ code, stderr }) => [code, stderr]);
+    expect(simulated).toEqual([64, expect.stringContaining('hint: Apply it first: meshwright apply --sim')]);
+    expect(real).toEqual([64, expect.stringContaining('Did you mean --sim?')]);
+  });
+});
+
 describe('ask', () => {
+  it('needs no name for the only placement, and takes no misspelled name for a question', async () => {
+    const [answered, misspelled] = await Promise.all([
+      run('ask', 'Hello?', '--sim'),
+      run('ask', 'chta', 'Hello?', '--sim'),
+    ]);
+    expect([answered.code, answered.stdout]).toEqual([0, expect.stringMatching(/^[0-9a-f]{64}\n$/)]);
+    expect([misspelled.code, misspelled.stderr]).toEqual([64, expect.stringContaining('Did you mean `chat`?')]);
+  });
+
   it('prints the answer of the placement, as text and as one JSON document', async () => {
     const [text, asJson] = await Promise.all([
       run('ask', 'chat', 'Hello?', '--sim'),

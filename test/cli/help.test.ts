@@ -122,6 +122,7 @@ describe('a command line that cannot be understood', () => {
       run('facts', '--nodes', 'a,,b'),
       run('facts', '--fact', 'rdma-stat'),
       run('facts', '-f'),
+      run('logs', '-f', 'chat'),
       run('schema', 'clustr'),
       run('demo', 'now'),
     ]);

@@ -42,7 +42,7 @@ describe('what the README says is missing', () => {
 
   it.each(commands)('is refused as a command: %s', async (command) => {
     const { code, stderr } = await meshwright(place, [command]);
-    expect([code, stderr]).toEqual([64, expect.stringContaining(`There is no verb "${command}".`)]);
+    expect([code, stderr]).toEqual([64, expect.stringContaining(`Unknown command "${command}".`)]);
   });
 
   it.each(existing)('has a way that exists: %s', async (command) => {

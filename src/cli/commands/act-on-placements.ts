@@ -10,7 +10,7 @@ import { actOn } from '../act-on.ts';
 import type { GuardedEffect } from '../consent.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { usageError } from '../options.ts';
-import { namedPlacements } from '../placements.ts';
+import { amongApplied, namedPlacements } from '../placements.ts';
 import { settleFromLock } from '../settle-cluster.ts';
 import { oneTask, shippedPlaybook } from '../shipped-playbooks.ts';
 import type { Run, VerbBody } from '../verb.ts';
@@ -28,11 +28,12 @@ export const stop: VerbBody = (run) => actOnPlacements(run, 'stop', ['interrupt'
 /** `restart PLACEMENT…|--all`: stops placements and starts them again, where they ran; no Mac is rebooted. */
 export const restart: VerbBody = (run) => actOnPlacements(run, 'restart', ['interrupt']);
 
-async function actOnPlacements(run: Run, verb: PlacementVerb, named: readonly GuardedEffect[]): Promise<ExitCode> {
+async function actOnPlacements(run: Run, verb: PlacementVerb, effects: readonly GuardedEffect[]): Promise<ExitCode> {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
   const layout = layoutOf(run, verb);
-  const wanted = layout === 'fallback' ? withFallback(run, namedPlacements(run, fleet)) : namedPlacements(run, fleet);
+  const named = namedPlacements(run, await amongApplied(run, cluster));
+  const wanted = layout === 'fallback' ? withFallback(run, named) : named;
   const members: readonly NodeName[] = wanted.flatMap(everyNode);
   const targets = fleet.nodes.map(({ name }) => name).filter((name) => members.includes(name));
   const placements = wanted.map(({ name }) => name);
@@ -45,7 +46,7 @@ async function actOnPlacements(run: Run, verb: PlacementVerb, named: readonly Gu
     verb,
     playbook: verb === 'restart' ? shippedPlaybook(verb) : oneTask(verb),
     scope: { desired: fleet, targets, placements, ...(layout === undefined ? {} : { layout }) },
-    named,
+    named: effects,
     judged: targets,
     judgedAt: (observation: FleetObservation): readonly NodeName[] => {
       const there = fleetForGoal(goal, fleet, observation).placements.filter(({ name }) => placements.includes(name));

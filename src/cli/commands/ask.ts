@@ -1,3 +1,4 @@
+import { didYouMean } from '../../desired/did-you-mean.ts';
 import { askedPort } from '../../desired/rank-port.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -45,18 +46,27 @@ interface Question {
 }
 
 function readQuestion(run: Run, fleet: DesiredFleet): Question {
-  const [word, ...words] = run.words;
+  const [word, ...words] = namedFirst(run.words, fleet);
   const names = fleet.placements.map(({ name }) => name).join(', ');
   if (word === undefined) throw usageError('No placement is named.', `Placements: ${names || 'none in the file'}`);
-  const placement = placementNamed(fleet, word);
+  const placement = placementNamed({ fleet }, word);
   const text = words.join(' ');
-  if (text.trim() === '') throw usageError('The question is missing.', `Say it: meshwright ask ${word} "Hello"`);
+  if (text.trim() === '')
+    throw usageError('The question is missing.', `Put it in quotes: meshwright ask ${word} "Hello"`);
   const runtime = fleet.runtimes.find(({ name }) => name === placement.runtime);
   const leader = fleet.nodes.find(({ name }) => name === placement.nodes[0]);
   const model = fleet.models.find(({ name }) => name === placement.model);
   if (runtime === undefined || model === undefined || leader === undefined)
     throw new Error(`placement ${word} passed its rules`);
   return { placement, runtime, model, leader, text };
+}
+
+/** The words with a placement as the first one: the only one of the file needs no name. A misspelled name is no question. */
+function namedFirst(words: readonly string[], { placements }: DesiredFleet): readonly string[] {
+  const [only, ...others] = placements.map(({ name }) => name);
+  const [first] = words;
+  if (only === undefined || others.length > 0 || first === undefined || first === only) return words;
+  return words.length > 1 && didYouMean(first, [only]) !== undefined ? words : [only, ...words];
 }
 
 /** What came back, and why there is no answer where there is none: a model can think until its tokens are over. */

@@ -78,11 +78,13 @@ function readTyped(run: Run): Partial<BenchWish> {
 
 function wantedPlacement(run: Run, fleet: DesiredFleet): DesiredPlacement {
   const [word, ...others] = run.words;
+  const [only, ...more] = fleet.placements;
+  if (word === undefined && only !== undefined && more.length === 0) return only;
   if (word === undefined || others.length > 0) {
     const names = fleet.placements.map(({ name }) => name).join(', ');
     throw usageError('Name one placement.', `Placements: ${names || 'none in the file'}`);
   }
-  return placementNamed(fleet, word);
+  return placementNamed({ fleet }, word);
 }
 
 async function openMembers(

@@ -7,7 +7,7 @@ import type { Playbook } from '../../playbooks/playbook.ts';
 import { drainLines } from '../../report/drain-text.ts';
 import { doorNodes } from '../../resources/door-nodes.ts';
 import { actOn } from '../act-on.ts';
-import { namedPlacements } from '../placements.ts';
+import { amongApplied, namedPlacements } from '../placements.ts';
 import { settleFromLock } from '../settle-cluster.ts';
 import { shippedPlaybook } from '../shipped-playbooks.ts';
 import type { Run, VerbBody } from '../verb.ts';
@@ -17,10 +17,10 @@ import { openWays } from '../ways.ts';
 const longestLookMs = 30_000;
 
 /** `drain PLACEMENT…|--all`: lets nobody in any more and waits for those inside; the mesh goes on. */
-export const drain: VerbBody = (run) => {
+export const drain: VerbBody = async (run) => {
   const cluster = settleFromLock(run);
   const { fleet } = cluster;
-  const wanted = publishedOf(run, namedPlacements(run, fleet));
+  const wanted = publishedOf(run, namedPlacements(run, await amongApplied(run, cluster)));
   const placements = wanted.map(({ name }) => name);
   // An earlier file may have left a door on any of them.
   const targets = fleet.nodes.map(({ name }) => name);

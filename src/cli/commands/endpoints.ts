@@ -20,7 +20,7 @@ export const endpoints: VerbBody = (run) => {
   const { fleet, path } = openCluster(run);
   const home = run.env['HOME'] || homedir();
   const place: FilePlace = { folder: dirname(resolve(run.folder, path)), home };
-  const named = run.words.map((word) => placementNamed(fleet, word));
+  const named = run.words.map((word) => placementNamed({ fleet }, word));
   const all = (named.length === 0 ? fleet.placements : named)
     .flatMap(atLeaders)
     .map((one) => settingsOf(fleet, one, place));

@@ -20,7 +20,7 @@ import { launchRanks } from '../launch-ranks.ts';
 import { launchRefusals } from '../launch-refusals.ts';
 import { observeNodes } from '../observe-fleet.ts';
 import { usageError } from '../options.ts';
-import { placementNamed } from '../placements.ts';
+import { amongApplied, type NamedIn, placementNamed } from '../placements.ts';
 import { endOfRanks, type RanksEnd } from '../ranks-end.ts';
 import { type SettledCluster, settleFromLock } from '../settle-cluster.ts';
 import { simulatedHints } from '../simulated-hints.ts';
@@ -35,7 +35,7 @@ const lookMs = 60_000;
 export const launch: VerbBody = async (run) => {
   const words = wantedWords(run);
   const cluster = settleFromLock(run);
-  const nodes = wantedNodes(run, cluster.fleet);
+  const nodes = wantedNodes(run, await amongApplied(run, cluster));
   const ways = openWays(run, cluster.opened);
   await refuseUnfit(run, { nodes, ways, cluster });
   const started: { end?: RanksEnd } = {};
@@ -113,7 +113,8 @@ function wantedWords({ tail, words, options }: Run): readonly string[] {
 }
 
 /** In rank order: that of the placement, or the one in which they were typed. */
-function wantedNodes(run: Run, fleet: DesiredFleet): readonly DesiredNode[] {
+function wantedNodes(run: Run, among: NamedIn): readonly DesiredNode[] {
+  const { fleet } = among;
   const [word, ...others] = run.words;
   const typed = run.options.nodes;
   if (run.options.label !== undefined) {
@@ -123,7 +124,7 @@ function wantedNodes(run: Run, fleet: DesiredFleet): readonly DesiredNode[] {
     const names = fleet.placements.map(({ name }) => name).join(', ');
     throw usageError('Name one placement, or nodes.', `Placements: ${names || 'none'}. Nodes: --nodes a,b`);
   }
-  const names = word === undefined ? [...new Set(typed ?? [])] : placementNamed(fleet, word).nodes;
+  const names = word === undefined ? [...new Set(typed ?? [])] : placementNamed(among, word).nodes;
   return names.map((name) => {
     const found = fleet.nodes.find((node) => node.name === name);
     if (found === undefined) throw usageError(`There is no node \`${name}\`.`, 'See: meshwright status');

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { CommandOutcome } from '../../apply/run-command.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -37,6 +39,7 @@ interface RankTail {
  */
 export const logs: VerbBody = async (run) => {
   const lines = readCountOption(run, 'lines') ?? usualLines;
+  refuseShortFollow(run);
   const cluster = openCluster(run);
   wantedRanks(run.words, mayRunAnywhere(cluster.fleet));
   const ways = openWays(run, cluster);
@@ -58,6 +61,13 @@ export const logs: VerbBody = async (run) => {
   show(run, { tails, found, elsewhere }, ways);
   return codeOf(tails);
 };
+
+/** `-f` follows in other tools; here it names the cluster file. */
+function refuseShortFollow({ options: { file }, folder, words }: Run): void {
+  if (file === undefined || existsSync(resolve(folder, file))) return;
+  const hint = `To follow what is printed: meshwright logs --follow ${[file, ...words].join(' ')}`;
+  throw usageError(`-f names the cluster file, and there is no file ${file}.`, hint);
+}
 
 interface Following {
   readonly ways: Ways;

@@ -6,7 +6,7 @@ import { rack } from '../playbooks/rack.ts';
 import { fakeRun } from './console-of.ts';
 
 const named = (changes: Partial<Run>, fleet = rack): readonly string[] =>
-  namedPlacements(fakeRun(changes).run, fleet).map(({ name }) => name);
+  namedPlacements(fakeRun(changes).run, { fleet }).map(({ name }) => name);
 
 /** The hint with which words are refused. */
 function hintFor(act: () => unknown): string {
@@ -22,7 +22,7 @@ describe('placements that words name', () => {
   it('come in the order of the file, all of them with --all', () => {
     expect(named({ words: ['qwen', 'kimi'] })).toEqual(['kimi', 'qwen']);
     expect(named({ own: { all: true } })).toEqual(['kimi', 'qwen', 'spare']);
-    expect(placementNamed(rack, 'qwen').nodes).toEqual(['studio-3', 'studio-2']);
+    expect(placementNamed({ fleet: rack }, 'qwen').nodes).toEqual(['studio-3', 'studio-2']);
   });
 
   it.each([
@@ -35,10 +35,26 @@ describe('placements that words name', () => {
     expect(hintFor(() => named(changes))).toBe(hint);
   });
 
+  it('are in the file and were never applied: a rehearsal is asked about first', () => {
+    const fleet = { ...rack, placements: [] };
+    const hint = (isRehearsed: boolean, changes: Partial<Run>) =>
+      hintFor(() => namedPlacements(fakeRun(changes).run, { fleet, declared: rack, isRehearsed }));
+    const apply = 'Apply it first: meshwright apply';
+    expect(hint(false, { words: ['kimi'] })).toBe(`select/never-applied: ${apply}`);
+    expect(hint(true, { words: ['kimi'] })).toBe(
+      `select/never-applied: A simulated fleet runs for this file. Did you mean --sim?\nElse: ${apply}`,
+    );
+    expect(hint(false, { own: { all: true } })).toBe(
+      ['kimi', 'qwen', 'spare'].map(() => `select/never-applied: ${apply}`).join('\n'),
+    );
+  });
+
   it('are not there in a file without any', () => {
     const empty = { ...rack, placements: [] };
     expect(hintFor(() => named({ own: { all: true } }, empty))).toBe('cli/usage: See: meshwright plan');
     expect(hintFor(() => named({}, empty))).toBe('cli/usage: The file has no placements.');
-    expect(hintFor(() => placementNamed(empty, 'studio-1'))).toBe('select/unknown-placement: Nothing is placed on it.');
+    expect(hintFor(() => placementNamed({ fleet: empty }, 'studio-1'))).toBe(
+      'select/unknown-placement: Nothing is placed on it.',
+    );
   });
 });

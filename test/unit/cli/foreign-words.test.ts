@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { parseCommandLine } from '../../../src/cli/command-line.ts';
+import { meantCommand } from '../../../src/cli/foreign-words.ts';
+import { verbs } from '../../../src/cli/verbs.ts';
+import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+
+const names = verbs.map(({ name }) => name);
+
+/** The hint with which a command line is refused, up to the command that shows the help. */
+function hintFor(...words: string[]): string {
+  try {
+    parseCommandLine(verbs, { out: () => undefined, columns: 80 }, words);
+  } catch (error) {
+    if (error instanceof FleetError) return error.diagnostics[0].hint.replace(/ ?See: .*$/, '');
+  }
+  return 'accepted';
+}
+
+describe('a command of another tool', () => {
+  it.each([
+    ['up', 'apply'],
+    ['down', 'stop'],
+    ['ps', 'status'],
+    ['top', 'status'],
+    ['watch', 'status'],
+    ['ssh', 'exec'],
+    ['destroy', 'uninstall'],
+    ['repair', 'doctor'],
+    ['diff', 'plan'],
+    ['init', 'sim example'],
+    ['version', '--version'],
+    ['vaildate', 'validate'],
+    ['stopp', 'stop'],
+  ])('%s is answered with %s', (word, meant) => {
+    expect(meantCommand(word, names)).toBe(meant);
+    expect(hintFor(word)).toBe(`Did you mean ${meant}?`);
+  });
+
+  it('leads to nothing that ends something when it begins otherwise', () => {
+    expect(['topp', 'atop', 'xstop', 'preboot'].map((word) => meantCommand(word, names))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('is looked up among the commands of its family', () => {
+    expect(hintFor('sim', 'upp')).toBe('Did you mean up?');
+    expect(hintFor('sim', 'ps')).toBe('Did you mean status?');
+    expect(hintFor('sim', 'deploy')).toBe('');
+  });
+});
+
+describe('an option of another tool', () => {
+  it.each([
+    [['apply', '-y'], '--yes'],
+    [['apply', '--auto-approve'], '--yes'],
+    [['apply', '-auto-approve'], '--yes'],
+    [['apply', '--dry-run'], 'meshwright plan'],
+    [['plan', '-o', 'p.json'], '--out'],
+    [['status', '-o', 'json'], '--json'],
+    [['status', '--watch'], 'watch -n 10 meshwright status'],
+    [['logs', '-n', '5'], '--lines'],
+    [['status', '--jsn'], '--json'],
+  ])('%j is answered with %s', (words, meant) => {
+    expect(hintFor(...words)).toBe(`Did you mean ${meant}?`);
+  });
+});
