@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { NodeName } from '../model/node.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { EffectTotal, Plan } from '../plan/plan.ts';
 import type { PlayScope } from '../playbooks/expand.ts';
 import type { Task } from '../playbooks/playbook.ts';
 import type { RunOptions } from './run-options.ts';
@@ -56,6 +56,8 @@ export interface PlaybookOptions {
   readonly observe: (nodes: readonly NodeName[]) => Promise<FleetObservation>;
   /** Shows a plan that has steps, and asks whether it may be run. */
   readonly approve: (plan: Plan, place: PlaybookPlace) => Promise<boolean>;
+  /** Given what every plan of the playbook would do as the nodes are now, before anything is changed; may throw. */
+  readonly foresee?: (effects: readonly EffectTotal[]) => void;
   /** Asks a question of the playbook. */
   readonly confirm: (text: string, place: PlaybookPlace) => Promise<boolean>;
   /** What the first task with a plan runs, exactly, instead of observing again. It was approved already. */

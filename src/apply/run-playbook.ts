@@ -1,5 +1,7 @@
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { NodeName } from '../model/node.ts';
+import { makePlan } from '../plan/make-plan.ts';
+import type { EffectTotal } from '../plan/plan.ts';
 import { batchesOf, expandTask, type LaterTask, playNodes } from '../playbooks/expand.ts';
 import type { Play, Playbook } from '../playbooks/playbook.ts';
 import { type OpenRun, openRun } from './open-run.ts';
@@ -30,6 +32,7 @@ export async function runPlaybook(playbook: Playbook, options: PlaybookOptions):
   const { first } = options;
   const state: PlaybookState = { options, plays, works: [], first, isStopped: false, isDeclined: false };
   try {
+    if (options.foresee !== undefined) options.foresee(await effectsAhead(playbook, state));
     let at = 0;
     for (const play of plays) {
       if (isOver(state)) break;
@@ -50,6 +53,23 @@ export async function runPlaybook(playbook: Playbook, options: PlaybookOptions):
     isDeclined: state.isDeclined,
     isInterrupted,
   };
+}
+
+/** What the plans of all tasks would do if each began with the nodes as they are now. */
+async function effectsAhead({ plays }: Playbook, state: PlaybookState): Promise<readonly EffectTotal[]> {
+  const { scope } = state.options;
+  const works = plays.flatMap((play, at) => {
+    const nodes = playNodes(play, scope);
+    return play.tasks.map((task, index) =>
+      expandTask(task, scope, nodes, laterTasks(index, { play, at, nodes }, state)),
+    );
+  });
+  const plans = works.filter((work) => work.kind === 'plan');
+  const meant = new Set(plans.flatMap(({ targets }) => targets));
+  const names = scope.desired.nodes.map(({ name }) => name).filter((name) => meant.has(name));
+  if (names.length === 0) return [];
+  const observation = await lookAt(names, state);
+  return plans.flatMap(({ goal, targets }) => makePlan({ goal, desired: scope.desired, observation, targets }).effects);
 }
 
 /** Of a run that has no lease yet. */

@@ -80,7 +80,8 @@ export async function actOn(
     ...(afterTask === undefined ? {} : { afterTask }),
     ...(tells === undefined ? {} : { tells }),
   };
-  const change = { verb, playbook, scope, ways, consent, show, apart, question, ...agreed };
+  const isForeseen = file !== undefined;
+  const change = { verb, playbook, scope, ways, consent, show, apart, question, isForeseen, ...agreed };
   const { report, refusal } = await changeNodes(run, change);
   const judged = (report.observation && action.judgedAt?.(report.observation)) ?? action.judged;
   const last =

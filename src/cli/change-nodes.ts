@@ -36,6 +36,8 @@ export interface NodeChange {
   /** Sets what follows apart from what was said before. */
   readonly apart: () => void;
   readonly question: (plan: Plan) => string;
+  /** Whether consent is asked for all plans before the first change; each plan is asked about by itself all the same. */
+  readonly isForeseen?: boolean;
   /** A plan that was shown and agreed to already. */
   readonly first?: ShownPlan;
 }
@@ -67,6 +69,7 @@ export async function changeNodes(run: Run, change: NodeChange): Promise<EndedCh
           ways,
         ),
       approve: (plan) => approve(change, { plan, view, state }),
+      ...(change.isForeseen === true ? { foresee: change.consent.foresee } : {}),
       confirm: async (text) => {
         await view.end();
         return unlessRefused(state, () => askYes(run, text));

@@ -49,6 +49,11 @@ export interface Consent {
    * @throws FleetError `plan/not-allowed` or `cli/needs-yes` when nobody can be asked
    */
   readonly give: (plan: Plan, question: string) => Promise<boolean>;
+  /**
+   * Refuses a run before its first change where one of its later plans would be refused.
+   * @throws FleetError `plan/not-allowed`
+   */
+  readonly foresee: (effects: readonly EffectTotal[]) => void;
 }
 
 /** A consent that nobody has given yet. */
@@ -56,21 +61,27 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
   const allowed = allowedEffects(run, policy.allowable);
   const isCovered = ({ kind }: EffectTotal): boolean => allowed.some((one) => one === kind);
   const isNamed = ({ kind }: EffectTotal): boolean => policy.named.some((one) => one === kind);
+  const isGuarded = ({ kind }: EffectTotal): boolean => guarded.some((one) => one === kind);
+  const isStrange = (one: EffectTotal): boolean => isGuarded(one) && !isCovered(one) && !isNamed(one);
   let hasBegun = false;
   return {
+    foresee: (effects) => {
+      const strange = effects.filter(isStrange);
+      if (strange.length > 0 && !canAsk(run)) throw notAllowed(strange, policy, false);
+    },
     give: async ({ effects }, question) => {
-      const disturbing = effects.filter(({ kind }) => guarded.some((one) => one === kind));
-      const strange = disturbing.filter((one) => !isCovered(one) && !isNamed(one));
+      const disturbing = effects.filter(isGuarded);
+      const strange = disturbing.filter(isStrange);
       const isLater = hasBegun;
       hasBegun = true;
       if (policy.isAgreed) {
         if (strange.length === 0) return true;
-        if (!canAsk(run)) throw notAllowed(strange, policy);
+        if (!canAsk(run)) throw notAllowed(strange, policy, isLater);
         return askPerson(run, `${sentenceOf(strange)}\nAllow that?`);
       }
       if (isLater && disturbing.length === 0) return true;
       if (canAsk(run)) return askPerson(run, question);
-      throw strange.length > 0 ? notAllowed(strange, policy) : needsYes(run, question);
+      throw strange.length > 0 ? notAllowed(strange, policy, isLater) : needsYes(run, question);
     },
   };
 }
@@ -81,12 +92,14 @@ const canAsk = ({ console, options }: Run): boolean => console.canAsk && !option
 const sentenceOf = (effects: readonly EffectTotal[]): string =>
   `This ${effectTexts({ effects, changes: [] }).join('; ')}.`;
 
-const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolicy): FleetError => {
+/** @param isLater whether an earlier plan of the same run was agreed to, and run */
+const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolicy, isLater: boolean): FleetError => {
   const foreign = effects.filter(({ kind }) => !allowable.some((one) => one === kind));
-  const kinds = effects.map(({ kind }) => kind).join(',');
+  const kinds = [...new Set(effects.map(({ kind }) => kind))].join(',');
+  const done = isLater ? 'What was done before stays done.' : 'Nothing was changed.';
   return new FleetError([
     diagnose('plan/not-allowed', {
-      detail: `The plan ${effectTexts({ effects, changes: [] }).join('; ')}.`,
+      detail: `The plan ${effectTexts({ effects, changes: [] }).join('; ')}. ${done}`,
       hint:
         foreign.length === 0
           ? `Look at the plan, then: --allow ${kinds}`

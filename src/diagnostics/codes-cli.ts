@@ -23,7 +23,7 @@ export const cliCodes = {
   },
   'plan/not-allowed': {
     severity: 'error',
-    summary: 'Nothing was changed: an effect of the plan is not allowed.',
+    summary: 'An effect of the plan is not allowed.',
     cause: 'Interrupting a placement, restarting or switching off a Mac, and deleting a model need consent by name.',
     hint: 'Look at the plan, then allow the effect: --allow EFFECT',
   },

@@ -32,4 +32,10 @@ export const playbookCodes = {
     cause: 'Words in braces are filled in, and each place knows a few of them; nothing else is a template.',
     hint: 'Use a field that is known here, or write {{ for a brace.',
   },
+  'playbook/unknown-property': {
+    severity: 'error',
+    summary: 'An assert names a property that no node of the cluster file has.',
+    cause: 'The name is misspelled, or the cluster file sets nothing of the kind.',
+    hint: 'Use a property that plan shows, such as power/sleep.',
+  },
 } as const satisfies Record<string, CodeEntry>;

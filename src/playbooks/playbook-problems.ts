@@ -9,6 +9,7 @@ import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { fieldsIn } from './fields.ts';
 import { type FieldText, isTaskKind, tasks } from './tasks.ts';
+import { unknownProperty } from './unknown-property.ts';
 
 /** A value of the file with its place. */
 interface Placed {
@@ -50,6 +51,7 @@ export function playbookProblems(document: ReadDocument, fleet: DesiredFleet | u
     ...all.flatMap((task) =>
       taskBodies(task).flatMap((body) => nameProblems(document, textsOf(childOf(body, 'placements')), placements)),
     ),
+    ...all.flatMap((task) => propertyProblems(document, childOf(childOf(task, 'assert'), 'property'), fleet)),
     ...all.flatMap((task) => closedProblems(document, childOf(childOf(task, 'drain'), 'placements'), fleet)),
   ];
 }
@@ -98,6 +100,21 @@ function nameProblems(document: ReadDocument, words: readonly PlacedText[], name
         ...(near === undefined ? {} : { label: `did you mean ${near}?` }),
       };
     });
+}
+
+function propertyProblems(document: ReadDocument, { value, pointer }: Placed, fleet: DesiredFleet): readonly Problem[] {
+  const hint = typeof value === 'string' ? unknownProperty(value, fleet) : undefined;
+  if (hint === undefined) return [];
+  const span = spanOf(document.map, { pointer, at: 'value' });
+  return [
+    {
+      code: 'playbook/unknown-property',
+      span,
+      pointer,
+      detail: `There is no property ${quoted(String(value))}.`,
+      hint,
+    },
+  ];
 }
 
 /** What is drained has a door. */

@@ -37,8 +37,9 @@ describe('a playbook of one own', () => {
     place.write('night.yaml', night);
     await run('sim', 'fault', 'power-wrong', 'studio-1');
     const refused = await run('run', 'night.yaml', 'studio-4', '--sim', '--yes');
-    expect(refused.code).toBe(4);
-    expect(refused.stdout).toContain('studio-1 power/sleep has been changed');
+    expect(refused.code).toBe(5);
+    expect(refused.stdout).not.toContain('has been changed');
+    expect(refused.stderr).toContain('Nothing was changed.');
     expect(refused.stderr).toContain('--allow reboot');
     const ran = await run('run', 'night.yaml', 'studio-4', '--sim', '--yes', '--allow', 'reboot');
     expect([ran.code, ran.stderr]).toEqual([0, '']);

@@ -64,9 +64,33 @@ describe('consent where nobody can be asked', () => {
       .give(interrupting, 'Do it?')
       .catch((error: unknown) => (error instanceof FleetError ? error.diagnostics[0] : error));
     expect(refusal).toMatchObject({
-      detail: 'The plan interrupts kimi for up to 95 s.',
+      detail: 'The plan interrupts kimi for up to 95 s. Nothing was changed.',
       hint: 'Look at the plan, then: --allow interrupt',
     });
+  });
+
+  it('is refused for a later plan before the first one runs, and says of one that ran before that it stays', async () => {
+    const refusalOf = async (ask: () => unknown) => {
+      try {
+        return await ask();
+      } catch (error) {
+        return error instanceof FleetError ? [error.diagnostics[0].detail, error.diagnostics[0].hint] : error;
+      }
+    };
+    const consent = createConsent(fakeRun().run, agreed);
+    const effects = [effect('start'), effect('interrupt'), effect('interrupt')];
+    const hint = 'Look at the plan, then: --allow interrupt';
+    const words = 'interrupts kimi for up to 95 s';
+    expect(await refusalOf(() => consent.foresee(effects))).toEqual([
+      `The plan ${words}; ${words}. Nothing was changed.`,
+      hint,
+    ]);
+    expect(await refusalOf(() => consent.foresee([effect('start')]))).toBeUndefined();
+    expect(await consent.give(quiet, 'Do it?')).toBe(true);
+    expect(await refusalOf(() => consent.give(interrupting, 'Do it?'))).toEqual([
+      `The plan ${words}. What was done before stays done.`,
+      hint,
+    ]);
   });
 
   it.each([

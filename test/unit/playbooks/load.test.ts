@@ -149,6 +149,10 @@ plays:
       - assert: { property: power/sleep, is: 0, says: "{hosts}" }
       - { stop: {}, start: {} }
       - verify:
+      - assert: { property: power/slep, is: 0 }
+      - assert: { property: spotlight/indexing, is: false }
+      - assert: { property: poer/sleep, is: 0 }
+      - assert: { property: wired-limit, is: 1 }
 `);
     expect(playbook).toBeUndefined();
     expect(diagnostics.map(placeOf)).toEqual([
@@ -167,10 +171,14 @@ plays:
       '14:56 playbook/unknown-field',
       '15:9 schema/out-of-range',
       '16:9 schema/wrong-type',
+      '17:29 playbook/unknown-property',
+      '18:29 playbook/unknown-property',
+      '19:29 playbook/unknown-property',
     ]);
     const hints = diagnostics.map(({ hint }) => hint);
     expect(hints).toEqual(expect.arrayContaining(['Did you mean `studio-1`?', 'Did you mean `stop`?']));
     expect(hints).toContain('Did you mean `kimi`?');
+    expect(hints.filter((hint) => hint === 'Did you mean `power/sleep`?')).toHaveLength(2);
     expect(hints).toContain('Known here: {cluster}, {nodes} and {placements}. Write {{ for a brace.');
     expect(hints.filter((hint) => hint === '')).toEqual([]);
   });
