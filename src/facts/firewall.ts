@@ -17,7 +17,8 @@ const isState = (text: string): text is keyof typeof states => Object.hasOwn(sta
 
 /**
  * The application firewall, from `Firewall is disabled. (State = 0)`; while it lets in nothing that it need not,
- * `Firewall is blocking all non-essential incoming connections. (State = 2)`.
+ * `Firewall is blocking all non-essential incoming connections. (State = 2)`, or state 1 and, from `--getblockall`,
+ * `Firewall has block all state set to enabled.`
  */
 export const firewall: Fact<'firewall'> = {
   name: 'firewall',
@@ -28,8 +29,14 @@ export const firewall: Fact<'firewall'> = {
     const [line = '', ...more] = said.value.lines;
     const [, word, number] = /^Firewall is ([a-z -]+)\. \(State = (\d)\)$/.exec(line) ?? [];
     const state = `${word} ${number}`;
-    return said.value.code === '0' && more.length === 0 && isState(state)
-      ? known(states[state])
-      : garbled(answer, 'printed no state of the firewall');
+    if (said.value.code !== '0' || more.length > 0 || !isState(state))
+      return garbled(answer, 'printed no state of the firewall');
+    if (state !== 'enabled 1') return known(states[state]);
+    const all = settingAnswer(answer, 'block-all');
+    if (all.kind === 'unknown') return all;
+    const text = `${all.value.code} ${all.value.lines.join('\n')}`;
+    const [, blocksAll] = /^0 Firewall has block all state set to (enabled|disabled)\.$/.exec(text) ?? [];
+    if (blocksAll === undefined) return garbled(answer, 'did not print whether the firewall blocks everything');
+    return known(blocksAll === 'enabled' ? 'blocks-all' : 'on');
   },
 };

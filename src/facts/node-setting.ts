@@ -17,6 +17,7 @@ const settings = [
   'remote-login',
   'override',
   'firewall',
+  'block-all',
   'backups',
   'photos',
   'search-path',

@@ -1,6 +1,6 @@
 import type { FactName } from '../model/fact-values.ts';
 import type { Probe } from '../model/probe.ts';
-import { quietProbes, registry } from './registry.ts';
+import { registry, unaskingProbes } from './registry.ts';
 
 /**
  * Only what these facts read, and no endpoint is asked for a token. Every other fact of such a look is unknown, since
@@ -8,5 +8,5 @@ import { quietProbes, registry } from './registry.ts';
  */
 export function probesOf(names: readonly FactName[]): readonly Probe[] {
   const wanted = new Set(names.flatMap((name) => registry[name].from.map((probe) => probe.name)));
-  return quietProbes().filter((probe) => wanted.has(probe.name));
+  return unaskingProbes().filter((probe) => wanted.has(probe.name));
 }

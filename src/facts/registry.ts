@@ -31,7 +31,7 @@ import { photosAnalysis } from './photos-analysis.ts';
 import { placements } from './placements.ts';
 import { power } from './power.ts';
 import { placementMembers, unaskedMembers } from './probes/ours.ts';
-import { softwareUpdateList } from './probes/system.ts';
+import { softwareUpdateList, sudo as sudoShell } from './probes/system.ts';
 import { rdmaDevices } from './rdma-devices.ts';
 import { rdmaPorts } from './rdma-ports.ts';
 import { rdmaStarts } from './rdma-starts.ts';
@@ -118,8 +118,13 @@ export function allProbes(): readonly Probe[] {
   return [...new Set(factNames.flatMap((name) => registry[name].from))];
 }
 
-/** The same without requests to an endpoint and without a list of updates: for observations between the phases of a start. */
+/** The same without requests to an endpoint. */
+export const unaskingProbes = (): readonly Probe[] =>
+  allProbes().map((probe) => (probe === placementMembers ? unaskedMembers : probe));
+
+/**
+ * For observations between the phases of a start: also without a list of updates, and without sudo, which was asked before
+ * the start; each time it starts a shell as root, or leaves a refusal in the log of the Mac.
+ */
 export const quietProbes = (): readonly Probe[] =>
-  allProbes()
-    .filter((probe) => probe !== softwareUpdateList)
-    .map((probe) => (probe === placementMembers ? unaskedMembers : probe));
+  unaskingProbes().filter((probe) => probe !== softwareUpdateList && probe !== sudoShell);

@@ -6,7 +6,10 @@ import { settingAnswer } from './node-setting.ts';
 import { nodeSettings } from './probes/system.ts';
 import { garbled } from './read-answer.ts';
 
-/** Whether launchd has Screen Sharing, now and at the next start. Without an override the plist of macOS says no. */
+/**
+ * Whether launchd has Screen Sharing, now and at the next start. Without an override the next start is taken to leave it off:
+ * so says the plist of older macOS, and on 26 nobody has confirmed it (docs/unverified.md).
+ */
 export const screenSharing: Fact<'screen-sharing'> = {
   name: 'screen-sharing',
   from: [nodeSettings],

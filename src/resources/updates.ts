@@ -8,7 +8,7 @@ export const updates = settingResource<Updates>({
   kind: 'updates',
   wanted: ({ macos }) => (macos.automaticUpdates === 'disabled' ? 'off' : undefined),
   observed: (facts) => facts['automatic-updates'],
-  words: (value) => (value === 'on' ? 'macOS updates itself' : 'macOS waits to be told'),
+  words: (value) => (value === 'on' ? 'macOS updates itself' : 'macOS installs no update by itself'),
   key: 'macos.updates.automatic',
   call: () => ({ name: 'set-updates', args: {} }),
 });

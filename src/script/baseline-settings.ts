@@ -68,7 +68,11 @@ esac`,
     key: 'firewall',
     read: `case $(${firewall} --getglobalstate 2>&1) in
 (*'(State = 0)') printf 'off\\n' ;;
-(*'(State = 1)') printf 'on\\n' ;;
+(*'(State = 1)') case $(${firewall} --getblockall 2>&1) in
+  (*' disabled.') printf 'on\\n' ;;
+  (*' enabled.') printf 'blocks-all\\n' ;;
+  (*) exit 1 ;;
+esac ;;
 (*'(State = 2)') printf 'blocks-all\\n' ;;
 (*) exit 1 ;;
 esac`,

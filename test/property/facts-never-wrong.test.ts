@@ -55,6 +55,9 @@ function isTrueWhenCut(verdict: Known<unknown>, one: FactCase): boolean {
 /** The lists of RDMA devices and ports have no end that shows, but two tools that must agree. */
 const isCrossChecked = ({ fact, printed }: FactCase): boolean => fact.startsWith('rdma-') && printed.size === 2;
 
+/** The ids of a Mac have two sources: where one gives no answer, the other counts. */
+const hasOneSource = ({ fact, printed }: FactCase): boolean => fact !== 'identity' || printed.size === 1;
+
 const isTrueWithoutKey = (verdict: Known<unknown>, one: FactCase): boolean =>
   verdict.kind === 'unknown' || isSameBut(mayLeaveOut[one.fact] ?? [], verdict.value, one.expected.value);
 
@@ -70,7 +73,7 @@ describe('a damaged answer whose damage was noticed', () => {
   ];
 
   it.each(noticed)('that %s is unknown, wherever it was cut', (_, more) => {
-    const wrong = knownCases.flatMap((one) =>
+    const wrong = knownCases.filter(hasOneSource).flatMap((one) =>
       [...one.printed.values()].slice(0, 1).flatMap((printed) => {
         const [probe = ''] = one.printed.keys();
         return [printed.stdout, ...cutAtLines(printed.stdout)]

@@ -38,11 +38,22 @@ export const sysctl: Probe = {
   maxBytes: 8_192,
 };
 
-/** `system_profiler SPHardwareDataType -json`: serial number and hardware UUID, without root. */
+/**
+ * `system_profiler SPHardwareDataType -json`: serial number and hardware UUID, without root. It also looks up the activation
+ * lock, which may wait for the network; then `platformDevice` answers.
+ */
 export const hardwareProfile: Probe = {
   name: 'hardware-profile',
   ask: [tool.systemProfiler, 'SPHardwareDataType', '-json'],
-  deadlineMs: 20_000,
+  deadlineMs: 10_000,
+  maxBytes: 65_536,
+};
+
+/** `ioreg` of the Mac itself: the same two ids from the kernel, at once. @see ioreg(8) */
+export const platformDevice: Probe = {
+  name: 'platform-device',
+  ask: [tool.ioreg, '-rd1', '-c', 'IOPlatformExpertDevice'],
+  deadlineMs: 5_000,
   maxBytes: 65_536,
 };
 

@@ -44,8 +44,11 @@ ${pathWord(tool.launchctl)} print system/${remoteLoginLabel} >settings 2>&1 &
 said remote-login ""
 ${pathWord(tool.launchctl)} print-disabled system >settings 2>&1 &
 said override "\\"${screenSharingLabel}\\""
-${pathWord(tool.socketfilterfw)} --getglobalstate >settings 2>&1 &
+f=${pathWord(tool.socketfilterfw)}
+"$f" --getglobalstate >settings 2>&1 &
 said firewall ""
+"$f" --getblockall >settings 2>&1 &
+said block-all ""
 ${pathWord(tool.id)} -u >settings 2>&1 &
 if wait "$!" && read -r u <settings; then
   ${pathWord(tool.launchctl)} print-disabled "user/$u" >settings 2>&1 &

@@ -73,11 +73,29 @@ const sourceFor = ({ model }: MacState): Source =>
     ? published('dev7a/rdmalink, docs/ARCHITECTURE.md and InventoryPortTests.swift; the form is that of ioreg.c')
     : unconfirmed('ioreg: which place each receptacle has in the device tree of other models than Mac15,14');
 
+/** The Mac itself, with its two ids among what every Mac has. */
+const platform = ({ model, serial, hardwareUuid }: MacState): Entry => ({
+  name: 'Mac',
+  className: 'IOPlatformExpertDevice',
+  properties: {
+    'target-type': bytes('Mac'),
+    IOPlatformUUID: `"${hardwareUuid}"`,
+    model: bytes(model.id),
+    IOPlatformSerialNumber: `"${serial}"`,
+    IOBusyInterest: '"IOCommand is not serializable"',
+  },
+});
+
 /** `ioreg` in its text form, for single questions; it prints nothing and exits 0 where nothing matches. */
 export const ioreg: TableTool = {
   kind: 'table',
   path: '/usr/sbin/ioreg',
   rows: ({ mac }) => [
+    {
+      args: ['-rd1', '-c', 'IOPlatformExpertDevice'],
+      source: published('GuillaumeGomez/sysinfo, pull request 1545: the keys; the form is that of ioreg.c'),
+      stdout: `${shown(platform(mac), 0, true)}\n`,
+    },
     {
       args: ['-x', '-r', '-d1', '-k', 'port-location'],
       source: sourceFor(mac),

@@ -20,6 +20,11 @@ export const socketfilterfw: TableTool = {
       stdout: lines(`Firewall is ${stateWords[firewall]}. (State = ${firewall})`),
     },
     {
+      args: ['--getblockall'],
+      source: published('"Firewall has block all state set to disabled." in logs of 26, "enabled." in public checks'),
+      stdout: lines(`Firewall has block all state set to ${firewall === 2 ? 'enabled' : 'disabled'}.`),
+    },
+    {
       args: ['--getstealthmode'],
       source: capture('socketfilterfw-getstealthmode.off.txt', publisher),
       stdout: lines('Firewall stealth mode is off'),

@@ -9,10 +9,18 @@ import { type Shell, scriptShells } from '../script/shells.ts';
 import { loadFactCases } from './fact-cases.ts';
 
 const token = 'fedcba9876543210fedcba9876543210';
+/** The ids of identity/macbook-air-m2 as ioreg prints them. */
+const platformText = `+-o Mac  <class IOPlatformExpertDevice, id 0x100000225, registered>
+    {
+      "IOPlatformUUID" = "12345678-1234-1234-1234-1234567890AB"
+      "IOPlatformSerialNumber" = "1234567890"
+    }
+`;
 const published = (title: string): string => {
   // What a script of ours hands on behind bars stands there as the tool printed it.
   const [, setting] = /^(names|firewall)\//.exec(title) ?? [];
   if (setting !== undefined) return [...stdoutOf(title).matchAll(/^\|(.*\n)/gm)].map(([, line]) => line).join('');
+  if (title.endsWith(' registry')) return platformText;
   if (title.startsWith('spotlight/')) return stdoutOf(title).replace(/^end\n/m, '');
   const [, registry, part] = /^(receptacle-places.*) (nodes|paths)$/.exec(title) ?? [];
   if (registry === undefined) return stdoutOf(title);
@@ -31,6 +39,7 @@ const outputs: readonly (readonly [string, string, string])[] = [
   ['usr/sbin/sysctl', '*', 'hardware/m3ultra-512'],
   ['usr/sbin/system_profiler', 'SPHardwareDataType -json', 'identity/macbook-air-m2'],
   ['usr/sbin/system_profiler', 'SPThunderboltDataType -json', 'thunderbolt/m3ultra-pair-a'],
+  ['usr/sbin/ioreg', '-rd1 -c IOPlatformExpertDevice', 'identity/macbook-air-m2 registry'],
   ['usr/sbin/ioreg', '-x -r -d1 -k port-location', 'receptacle-places/m3-ultra nodes'],
   ['usr/sbin/ioreg', '-x -r -d1 -t -l -c AppleThunderboltIPPort', 'receptacle-places/m3-ultra paths'],
   ['usr/sbin/networksetup', '-listallhardwareports', 'hardware-ports/m3ultra-no-bridge'],
@@ -43,7 +52,7 @@ const outputs: readonly (readonly [string, string, string])[] = [
   ],
   ['usr/bin/plutil', '-extract NetworkServices json -o - *', 'service-addresses/fixed-and-dhcp'],
   ['usr/bin/plutil', '-extract System json -o - *', 'names/renamed'],
-  ['usr/libexec/ApplicationFirewall/socketfilterfw', '--getglobalstate', 'firewall/off'],
+  ['usr/libexec/ApplicationFirewall/socketfilterfw', '*', 'firewall/off'],
   ['usr/bin/mdutil', '-a -s', 'spotlight/on'],
   ['usr/sbin/netstat', '-rn -f inet', 'routes/m3ultra-default-via-peer'],
   ['usr/bin/rdma_ctl', 'status', 'rdma-state/m3ultra-enabled'],

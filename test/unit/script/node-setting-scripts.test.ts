@@ -224,6 +224,7 @@ esac`,
       'usr/libexec/ApplicationFirewall/socketfilterfw',
       `case "$*" in
 (--getglobalstate) printf 'Firewall is enabled. (State = %s)\\n' "$(/bin/cat "$R/../firewall")" ;;
+(--getblockall) printf 'Firewall has block all state set to disabled.\\n' ;;
 ('--setglobalstate on' | '--setblockall off') printf 1 >"$R/../firewall" ;;
 ('--setblockall on') printf 2 >"$R/../firewall" ;;
 (*) printf 0 >"$R/../firewall" ;;

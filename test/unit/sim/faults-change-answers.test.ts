@@ -155,6 +155,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
         ...interfaces(...allDevices),
         ...answers('ibv_devices', 'no-arguments.out'),
         ...answers('system_profiler', '-json_SPHardwareDataType.out', 'SPHardwareDataType_-json.out'),
+        ...answers('ioreg', '-rd1_-c_IOPlatformExpertDevice.out'),
         ...answers('networksetup', '-listallhardwareports.out'),
         ...allDevices.flatMap((_, index) => answers('networksetup', `-getinfo_Thunderbolt+${index + 1}.out`)),
       ],
