@@ -27,6 +27,8 @@ export type LaunchdPrint = Omit<LaunchdService, 'label'>;
  *     	pid = 65747
  *     	last exit code = (never exited)
  *
+ * A process that a signal ended has `last terminating signal = Killed: 9` in place of an exit code.
+ *
  * One depth is a tab, or four blanks as people publish it. `undefined` without its closing brace or without a state
  * that is known.
  */
@@ -39,8 +41,10 @@ export function parseLaunchctlPrint(lines: readonly string[]): LaunchdPrint | un
     return undefined;
   const pid = numberAt(fields, 'pid');
   const runs = numberAt(fields, 'runs');
-  const lastExit = fields.get('last exit code');
-  if (pid === null || runs === null || (lastExit !== undefined && !isExit(lastExit))) return undefined;
+  const code = fields.get('last exit code');
+  const signal = fields.get('last terminating signal');
+  if (pid === null || runs === null || !isExit(code) || !isSignal(signal)) return undefined;
+  const lastExit = code === undefined || code === '(never exited)' ? (signal ?? code) : code;
   return {
     state,
     ...(pid === undefined ? {} : { pid }),
@@ -49,9 +53,11 @@ export function parseLaunchctlPrint(lines: readonly string[]): LaunchdPrint | un
   };
 }
 
-const readKeys: readonly string[] = ['state', 'pid', 'runs', 'last exit code'];
+const readKeys: readonly string[] = ['state', 'pid', 'runs', 'last exit code', 'last terminating signal'];
 
-const isExit = (text: string): boolean => /^(?:\(never exited\)|-?\d{1,10}(?:: [\w ]+)?)$/.test(text);
+const isExit = (text = '0'): boolean => /^(?:\(never exited\)|-?\d{1,10}(?:: [\w ]+)?)$/.test(text);
+
+const isSignal = (text = 'Killed: 9'): boolean => /^[A-Z][\w /]*: \d{1,2}$/.test(text);
 
 function numberAt(fields: ReadonlyMap<string, string>, key: string): number | undefined | null {
   const text = fields.get(key);

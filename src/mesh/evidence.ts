@@ -1,4 +1,5 @@
 import type { TokenSight } from '../model/fact-values.ts';
+import { exitWords } from '../model/launchd-service.ts';
 import { isRunning, type RankOnNode, type SeenMember } from './member.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -60,8 +61,7 @@ const wasRestarted = ({ state, record, starts }: SeenMember): boolean =>
 function idleWords({ state, lastExit }: SeenMember): string {
   switch (state) {
     case 'exited':
-      // A process that a signal ended leaves no exit code.
-      return lastExit === undefined || lastExit === '(never exited)' ? 'exited' : `exited (${lastExit})`;
+      return exitWords(lastExit);
     case 'ready':
       return 'was not started';
     case 'stopped':

@@ -5,7 +5,15 @@ export interface LaunchdService {
   readonly state: 'running' | 'waiting' | 'not-loaded';
   readonly pid?: number;
   readonly runs?: number;
-  /** As launchd prints it: `0`, `1`, `78: EX_CONFIG` or `(never exited)`. */
+  /** As launchd prints it: `0`, `1`, `78: EX_CONFIG`, `(never exited)`, or `Killed: 9` where a signal ended it. */
   readonly lastExit?: string;
   readonly behind?: readonly string[];
+}
+
+const neverExited = '(never exited)';
+
+/** `exited (78: EX_CONFIG)`, `was ended by a signal (Killed: 9)`, or `exited` where launchd does not say how. */
+export function exitWords(lastExit = neverExited): string {
+  if (lastExit === neverExited) return 'exited';
+  return /^[A-Z]/.test(lastExit) ? `was ended by a signal (${lastExit})` : `exited (${lastExit})`;
 }

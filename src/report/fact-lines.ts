@@ -40,7 +40,7 @@ function launchdLine({ label, state, pid, runs, lastExit }: LaunchdService): str
   const more = [
     ...(pid === undefined ? [] : [`pid ${pid}`]),
     ...(runs === undefined ? [] : [`${runs} ${runs === 1 ? 'run' : 'runs'}`]),
-    ...(lastExit === undefined ? [] : [`last exit ${lastExit}`]),
+    ...(lastExit === undefined ? [] : [`last ${/^[A-Z]/.test(lastExit) ? 'ended by' : 'exit'} ${lastExit}`]),
   ];
   return [`${label} ${state}`, ...more].join(', ');
 }

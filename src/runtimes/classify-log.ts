@@ -1,3 +1,4 @@
+import { exitWords } from '../model/launchd-service.ts';
 import type { NodeName } from '../model/node.ts';
 import type { FailureSignature } from './driver.ts';
 
@@ -70,6 +71,6 @@ function guilt({ said: { exit }, failure }: FailingRank): number {
   return failure === undefined ? noGuilt : 3;
 }
 
-/** `rank 1 on studio-2 exited (1)`: which rank it is, and how it ended. */
+/** `rank 1 on studio-2 exited (1)` or `… was ended by a signal (Killed: 9)`: which rank it is, and how it ended. */
 export const rankWords = ({ node, rank, exit }: RankSaid): string =>
-  `rank ${rank} on ${node}${exit === undefined ? '' : ` exited (${exit})`}`;
+  `rank ${rank} on ${node}${exit === undefined ? '' : ` ${exitWords(exit)}`}`;

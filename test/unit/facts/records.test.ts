@@ -130,6 +130,15 @@ describe('launchctl print', () => {
     });
   });
 
+  it('reads the signal that ended a process, in place of an exit code', () => {
+    const signal = '\tlast terminating signal = Killed: 9';
+    const idle = ['\tstate = not running', '\truns = 1'];
+    expect(print(...idle, signal)).toEqual({ state: 'waiting', runs: 1, lastExit: 'Killed: 9' });
+    expect(print(...idle, signal, '\tlast exit code = (never exited)')?.lastExit).toBe('Killed: 9');
+    expect(print(...idle, '\tlast terminating signal = $(reboot)')).toBeUndefined();
+    expect(print(...idle, signal, signal)).toBeUndefined();
+  });
+
   it('reads nothing from a field that comes twice, a block without end or a state that is not known', () => {
     expect(print('\tstate = running', '\tpid = 1', '\tpid = 2')).toBeUndefined();
     expect(print('\tstate = running', '\targuments = {')).toBeUndefined();

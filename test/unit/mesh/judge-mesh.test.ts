@@ -104,6 +104,11 @@ describe('judgement of a mesh', () => {
     ['partial', threeMembers(['joined', 'exited', 'joined']), 'rank 1 on studio-2 exited (1)'],
     [
       'partial',
+      threeMembers(['joined', 'exited', 'joined'], { lastExit: 'Killed: 9' }),
+      'rank 1 on studio-2 was ended by a signal (Killed: 9)',
+    ],
+    [
+      'partial',
       threeMembers(['joined', 'ready', 'ready']),
       'rank 1 on studio-2 was not started, rank 2 on studio-3 was not started',
     ],
