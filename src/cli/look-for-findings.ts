@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import { withoutConsequences } from '../doctor/troubles.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
 import { type ClientCounts, clientCounts } from '../resources/client-counts.ts';
@@ -44,7 +45,7 @@ export async function lookForFindings(run: Run): Promise<FoundLook> {
   const view = viewOf({ desired: locked, observation, targets: names });
   const placements = surveyPlacements(view);
   const broken = fleetFindings(desired, observation);
-  const found = [...broken, ...placementFindings(view, placements)];
+  const found = withoutConsequences([...broken, ...placementFindings(view, placements)], placements);
   const { isSimulated } = ways;
   return {
     desired,

@@ -80,6 +80,13 @@ export const meshCodes = {
       'Every start over RDMA that fails leaks a protection domain, of which a device has few, and only a reboot frees it (seen on macOS 26.5.1). So a node takes only as many starts in one boot session, over all placements, as its devices have room for by `ibv_devinfo -v`, and three where they do not say.',
     hint: 'Restart the Macs that are named: meshwright reboot',
   },
+  'mesh/last-start': {
+    severity: 'warning',
+    summary: 'A Mac has room for one more start over RDMA.',
+    cause:
+      'Starts over RDMA that failed, hung or ended by KILL count until the Mac restarts (`mesh/launch-budget`), and so does the one that runs now, until it is stopped. If the next start fails, no further one is made before a restart.',
+    hint: 'Nothing has to be done while it serves. Restart the named Macs when it suits you, before the next start has to succeed.',
+  },
   'mesh/stays-on-tcp': {
     severity: 'error',
     summary: 'A placement came back over TCP after a restart, too.',

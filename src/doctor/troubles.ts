@@ -106,17 +106,23 @@ function heldBy(finding: Diagnostic, placements: readonly HeldPlacement[]): read
   });
 }
 
+/** The findings without what another one already explains: what it says to try cannot help before that is mended. */
+export function withoutConsequences(
+  findings: readonly Diagnostic[],
+  placements: readonly HeldPlacement[],
+): readonly Diagnostic[] {
+  const isHeld = (subject: string | undefined): boolean =>
+    findings.some((cause) => heldBy(cause, placements).some(({ name }) => subject === `placement ${name}`));
+  return findings.filter(({ code, subject }) => !code.startsWith('mesh/') || !isHeld(subject));
+}
+
 /**
  * Everything that is broken, in the order of the walk, each with its evidence. What follows from another trouble is
  * told below that one and nowhere else.
  */
 export function troublesOf({ desired, observation, findings, placements }: TroubleInput): readonly Trouble[] {
   const examination = examine(desired, observation);
-  const isHeld = (subject: string | undefined): boolean =>
-    findings.some((cause) => heldBy(cause, placements).some(({ name }) => subject === `placement ${name}`));
-  const isConsequence = ({ code, subject }: Diagnostic): boolean => code.startsWith('mesh/') && isHeld(subject);
-  return findings
-    .filter((finding) => !isConsequence(finding))
+  return withoutConsequences(findings, placements)
     .map((finding) => ({
       finding,
       stage: stageOf(finding),

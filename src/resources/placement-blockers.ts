@@ -1,5 +1,8 @@
+import { diagnose } from '../diagnostics/diagnose.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
-import { isNeverEnough } from '../mesh/launch-budget.ts';
+import { withCommands } from '../doctor/hint-lines.ts';
+import { hasOneLeft, isNeverEnough } from '../mesh/launch-budget.ts';
 import type { Member } from '../mesh/member.ts';
 import { meshFailure } from '../mesh/mesh-failure.ts';
 import { placementAddress } from '../mesh/mesh-step.ts';
@@ -27,6 +30,44 @@ export const placementBlockers = (view: View): readonly Blocker[] => [
   }),
 ];
 
+/** Placements whose start would be refused for want of a launch budget, as a plan would refuse it; one finding each. */
+export const budgetFindings = (view: View): readonly Diagnostic[] =>
+  placementCases(view).flatMap((one) => {
+    const spent = budgetBlockers(one, view);
+    const [first] = spent;
+    if (first === undefined) return [];
+    const counts = spent.map(({ node }) => `${node} has counted ${startsOn(one, node)}`);
+    const command = `meshwright reboot ${one.placement.nodes.filter((node) => spent.some((other) => other.node === node)).join(' ')}`;
+    return [
+      diagnose('mesh/launch-budget', {
+        subject: placementSubject(one),
+        detail: `${one.placement.name} does not serve, and its start would be refused: ${counts.join('; ')}.`,
+        hint: withCommands('Restart these Macs, which gives them their whole budget again:', [command]),
+      }),
+    ];
+  });
+
+/** Members that have room for one more start over RDMA, and for none behind that. */
+export const lastStartFindings = (view: View): readonly Diagnostic[] =>
+  placementCases(view).flatMap((one) => {
+    const { placement, mesh } = one;
+    if (placement.transport !== 'rdma' || placement.state !== 'serving') return [];
+    const nodes = mesh.members.filter(({ seen }) => isLast(seen, takesOfDevice(one))).map(({ node }) => node);
+    if (nodes.length === 0) return [];
+    const counts = nodes.map((node) => `${node} has counted ${startsOn(one, node)}`);
+    return [
+      diagnose('mesh/last-start', {
+        subject: placementSubject(one),
+        detail: `${placement.name} can be started over RDMA once more: ${counts.join('; ')}.`,
+      }),
+    ];
+  });
+
+const isLast = (seen: Member['seen'], takes: number): boolean =>
+  seen.kind === 'known' && seen.value.budget.kind === 'known' && hasOneLeft(seen.value.budget.value, takes);
+
+const placementSubject = ({ placement }: PlacementCase): string => `placement ${placement.name}`;
+
 /** Whether a start of it follows now, or behind the stop of what answers. */
 function isToStart(one: PlacementCase): boolean {
   const { placement, mesh, comesBack } = one;
@@ -50,7 +91,7 @@ function budgetBlockers(one: PlacementCase, { restarting }: View): readonly Bloc
     node,
     resource: 'placement',
     address: placementAddress(placement.name),
-    action: `${startsOn(one, node)}: meshwright reboot ${together.join(' ')}`,
+    action: `${startsOn(one, node, ' here')}: meshwright reboot ${together.join(' ')}`,
     isHands: false,
     peers: placement.nodes.filter((other) => other !== node),
     blocks: [],
@@ -81,12 +122,12 @@ function tcpBlockers(one: PlacementCase, { desired }: View): readonly Blocker[] 
   ];
 }
 
-/** `3 of 3 starts over RDMA here since the last boot`: what a node has seen, of what it may see. */
-function startsOn(one: PlacementCase, node: string): string {
+/** `3 of 3 starts over RDMA since the last boot`: what a node has counted, of what it has room for. */
+function startsOn(one: PlacementCase, node: string, where = ''): string {
   const { mesh } = one;
   const seen = mesh.members.find((member) => member.node === node)?.seen;
   const budget = seen?.kind === 'known' ? seen.value.budget : undefined;
   const count = budget?.kind === 'known' ? `${budget.value.starts} of ${budget.value.limit} starts` : 'all starts';
   const takes = takesOfDevice(one);
-  return `${count} over RDMA here since the last boot${takes === 1 ? '' : `, and this one counts as ${takes}`}`;
+  return `${count} over RDMA${where} since the last boot${takes === 1 ? '' : `, and this one counts as ${takes}`}`;
 }

@@ -10,11 +10,12 @@ import type { NodeName } from '../model/node.ts';
 import { bridgedLinks } from './bridged-links.ts';
 import { doorFindings } from './door-findings.ts';
 import { fallbackFindings } from './fallback-findings.ts';
+import { budgetFindings, lastStartFindings } from './placement-blockers.ts';
 import { orphans, type PlacementCase, placementCases } from './placement-cases.ts';
 import { checkDiagnostic } from './placement-checks.ts';
 import type { PlacementSurvey } from './placement-survey.ts';
 import { linksOf, memberComplaint, namedLinks, rdmaSuspicions } from './rdma-suspicions.ts';
-import { rebootFindings } from './reboot-marks.ts';
+import { markedAmong, rebootFindings } from './reboot-marks.ts';
 import type { View } from './resource.ts';
 import { ladderHint, startHistory } from './start-ladder.ts';
 
@@ -22,21 +23,37 @@ import { ladderHint, startHistory } from './start-ladder.ts';
  * What is wrong with the placements of the file, each with one thing to do. Of one that nobody could judge nothing is
  * said where a node of it was not observed to the end: that is told of the node.
  */
-export const placementFindings = (view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] => [
-  ...surveys.flatMap((one) => findingOf(one, view)),
-  ...fallbackFindings(view, surveys),
-  ...doorFindings(view),
-  ...rebootFindings(view),
-  ...rdmaSuspicions(view, surveys),
-  ...leftOver(view),
-];
+export function placementFindings(view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] {
+  const spent = budgetFindings(view);
+  const others = surveys.filter((one) => !isAmong(spent, one));
+  return [
+    ...others.flatMap((one) => findingOf(one, view)),
+    ...spent,
+    ...lastStartFindings(view),
+    ...fallbackFindings(view, surveys),
+    ...doorFindings(view),
+    ...rebootFindings(view),
+    ...rdmaSuspicions(view, startable(view, others)),
+    ...leftOver(view),
+  ];
+}
+
+const isAmong = (findings: readonly Diagnostic[], { name }: PlacementSurvey): boolean =>
+  findings.some(({ subject }) => subject === `placement ${name}`);
+
+/** Those with no Mac that has to restart before anything is started there. */
+const startable = (view: View, surveys: readonly PlacementSurvey[]): readonly PlacementSurvey[] =>
+  surveys.filter(({ nodes }) => markedAmong(view, nodes).length === 0);
 
 /**
  * What `doctor` says of placements whose last start failed: a plan that starts them again says the same. Where none has
  * failed, the plan is itself the first thing to try.
  */
 export function startAdvice(view: View, surveys: readonly PlacementSurvey[]): readonly Diagnostic[] {
-  const failed = surveys.filter((one) => startHistory(view, one).rung !== 'start');
+  const spent = budgetFindings(view);
+  const failed = startable(view, surveys).filter(
+    (one) => startHistory(view, one).rung !== 'start' && !isAmong(spent, one),
+  );
   const found = failed.flatMap((one) => [...rdmaSuspicions(view, [one]), ...findingOf(one, view)].slice(0, 1));
   return found.map((one) => ({ ...one, severity: 'warning' }));
 }
@@ -99,6 +116,11 @@ function hintOf(survey: PlacementSurvey, view: View): string | undefined {
   if (staysOn !== undefined) {
     const commands = [`meshwright reboot ${nodes.join(' ')}`, 'meshwright doctor'];
     return withCommands('One more start would be the same. Restart its Macs, then see what doctor says:', commands);
+  }
+  const marked = markedAmong(view, nodes);
+  if (marked.length > 0) {
+    const commands = [`meshwright reboot ${marked.join(' ')}`];
+    return withCommands(`Nothing is started on ${marked.join(', ')} before a restart:`, commands);
   }
   const { rung, hasExited } = startHistory(view, survey);
   const logs = `meshwright logs ${name}`;

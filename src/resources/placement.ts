@@ -2,7 +2,7 @@ import { rankSight, seeMember } from '../mesh/member.ts';
 import { rankAddress } from '../mesh/mesh-step.ts';
 import { fallbackFindings } from './fallback-findings.ts';
 import { lostMembers } from './lost-members.ts';
-import { placementBlockers } from './placement-blockers.ts';
+import { lastStartFindings, placementBlockers } from './placement-blockers.ts';
 import { checkNotices } from './placement-checks.ts';
 import { startAdvice } from './placement-findings.ts';
 import { librarySights } from './placement-libraries.ts';
@@ -55,6 +55,7 @@ export const placement: Resource = {
       ...lostMembers(view),
       ...fallbackFindings(view, surveys),
       ...startAdvice(view, surveys),
+      ...lastStartFindings(view),
     ];
   },
 };

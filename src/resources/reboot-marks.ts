@@ -40,6 +40,11 @@ export const rebootFindings = (view: View): readonly Diagnostic[] =>
     }),
   );
 
+/** Of these nodes those that need a restart before anything is started there. */
+export const markedAmong = (view: View, nodes: readonly NodeName[]): readonly NodeName[] => [
+  ...new Set(markedNodes(view, (node) => nodes.includes(node)).map(({ node }) => node)),
+];
+
 /** A placement that is to be started on a node that needs a restart first, and that this plan does not restart. */
 export function rebootBlockers(view: View, { placement }: PlacementCase): readonly Blocker[] {
   const marked = markedNodes(view, (node) => placement.nodes.includes(node) && !view.restarting.includes(node));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
 import { rdmaSwitches } from '../../../src/doctor/rdma-switch-steps.ts';
-import { type HeldPlacement, type Trouble, troublesOf } from '../../../src/doctor/troubles.ts';
+import { type HeldPlacement, type Trouble, troublesOf, withoutConsequences } from '../../../src/doctor/troubles.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { RdmaPort } from '../../../src/model/rdma-values.ts';
@@ -51,6 +51,13 @@ describe('troubles', () => {
     );
     expect(found.map(short)).toEqual(['rdma-switch rdma/disabled node studio-3']);
     expect(found[0]?.hanging).toEqual(['RDMA ports at studio-1:3, studio-4:4', 'placement chat']);
+  });
+
+  it('leave nothing else to advise for a placement that a cause already holds up', () => {
+    const cause = diagnose('rdma/disabled', { subject: 'node studio-3', detail: 'It is off.' });
+    const hung = diagnose('mesh/not-serving', { subject: 'placement chat', detail: 'It is hung.' });
+    expect(withoutConsequences([cause, hung], [chat])).toEqual([cause]);
+    expect(withoutConsequences([cause, hung], [{ ...chat, transport: 'tcp' }])).toEqual([cause, hung]);
   });
 
   it('hold up no placement over TCP where only RDMA is missing', () => {

@@ -164,6 +164,35 @@ describe('findings about placements', () => {
     expect(notices({ outcome: 'hung' })).toEqual([]);
   });
 
+  const startsOf = (starts: number, states: Parameters<typeof threeMembers>[0]): readonly string[] => {
+    const values = Object.fromEntries(
+      kimiNodes.map((node) => [node, { 'rdma-starts': { startedIn: `BOOT-${node}`, starts, last: [] } }]),
+    );
+    const view = viewFor({ members: threeMembers(states), values }, { placement: { transport: 'rdma' } });
+    return findingsOf(view).map(({ code, hint }) => `${code} ${hint.split('\n').slice(1).join('')}`);
+  };
+
+  it('name a restart of the Macs, and no start, where the launch budget is spent', () => {
+    expect(startsOf(3, ['stopped', 'stopped', 'stopped'])).toEqual([
+      'mesh/launch-budget   meshwright reboot studio-1 studio-2 studio-3',
+    ]);
+    expect(startsOf(1, ['stopped', 'stopped', 'stopped'])).toEqual(['mesh/not-serving ']);
+  });
+
+  it('warn of the last start that is left, also while it serves', () => {
+    expect(startsOf(2, ['joined', 'joined', 'joined'])).toEqual(['mesh/last-start ']);
+    expect(startsOf(3, ['joined', 'joined', 'joined'])).toEqual([]);
+  });
+
+  it('name the restart that a stop has found necessary, and no start', () => {
+    const values = { 'studio-2': { 'reboot-mark': [{ placement: 'kimi', why: 'kernel' }] } } as const;
+    const members = threeMembers(['stopped', 'stopped', 'stopped']);
+    expect(findingsOf(viewFor({ members, values })).map(({ hint }) => hint.split('meshwright ').at(-1))).toEqual([
+      'reboot studio-2',
+      'reboot studio-2',
+    ]);
+  });
+
   it('leave what cannot be judged to the node that could not be observed', () => {
     const members = threeMembers(['joined', 'joined', 'joined']);
     expect(told(viewFor({ members, unreachable: ['studio-2'] }))).toEqual([]);
