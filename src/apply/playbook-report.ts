@@ -67,6 +67,8 @@ export interface PlaybookOptions {
   /** For what a playbook waits for, before and between its runs. */
   readonly timing: RunTiming;
   readonly signal?: AbortSignal;
+  /** Told at each look of a wait what is missing, and how much of its deadline is left. */
+  readonly onWait?: (missing: readonly string[], leftMs: number) => void;
   /** Told of each task when it has ended, before the next one begins; `lost` is aborted when a lease of the run is lost. */
   readonly onWork?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
 }

@@ -117,7 +117,8 @@ async function planAndRunOnce(
   const { plan } = shown;
   const { desired } = options.scope;
   const fleet = { fleet: desired, seen: shown.observation ?? unseen, observed: plan.observed };
-  const blocked = goal.kind === 'converge' ? [] : withUndrained(keptBack(plan), goal, fleet);
+  const kept = [...keptBack(plan), ...unreachedOf(goal, plan)];
+  const blocked = goal.kind === 'converge' ? [] : withUndrained(kept, goal, fleet);
   if (plan.steps.every(({ act }) => act.kind === 'hands')) return { ...shown, failed: blocked };
   const isApproved = first !== undefined || (await options.approve(plan, place));
   if (!isApproved) return { ...shown, isDeclined: true };
@@ -140,6 +141,10 @@ const keptBack = ({ waiting, blockers }: Plan): readonly NodeName[] => [
   ...waiting.map(({ node }) => node),
   ...blockers.flatMap(({ node, peers }) => [node, ...peers]),
 ];
+
+/** A Mac that is to be restarted and was not reached: nothing may wait for it to come back. */
+const unreachedOf = (goal: Goal, { observed }: Plan): readonly NodeName[] =>
+  goal.kind === 'reboot' || goal.kind === 'shutdown' ? goal.nodes.filter((node) => !Object.hasOwn(observed, node)) : [];
 
 const isEnd = ({ refusals, isLeaseLost, isInterrupted }: RunReport): boolean =>
   refusals.length > 0 || isLeaseLost || isInterrupted;

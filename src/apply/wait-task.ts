@@ -29,7 +29,7 @@ export interface WaitEnd {
 
 /** What it looks with. */
 export interface WaitTools {
-  readonly options: Pick<PlaybookOptions, 'timing' | 'signal' | 'scope' | 'observe'>;
+  readonly options: Pick<PlaybookOptions, 'timing' | 'signal' | 'scope' | 'observe' | 'onWait'>;
   /** What was seen before may not hold any more. */
   readonly forget: () => void;
 }
@@ -47,6 +47,8 @@ export async function waitFor(work: WaitWork, { options, forget }: WaitTools): P
       const failed = [...new Set(missing.flatMap(({ fails }) => fails))];
       return { observation, failed, diagnostics: missing.map((one) => waitOver(one, work.deadlineMs)) };
     }
+    const texts = missing.map(({ node, why }) => `${node} (${why.replace(/\.$/, '')})`);
+    options.onWait?.(texts, endMs - performance.now());
     await pause(timing.gatePollMs, signal);
   }
   return {};

@@ -45,6 +45,10 @@ export interface Action {
   readonly afterTask?: (work: PlaybookWork, lost: AbortSignal) => Promise<void>;
   /** What is said of a task that has no plan of its own, where that is another thing than its words. */
   readonly tells?: (work: PlaybookWork) => string | undefined;
+  /** What the first plan leads to besides its own changes, a sentence each. */
+  readonly leadsTo?: readonly string[];
+  /** What the last look has found where nothing is left to do: `chat is stopped`. */
+  readonly checked?: string;
   /** Sentences behind the last line, made of what was done. */
   readonly closing?: (report: PlaybookReport) => readonly string[];
   /** The same, made of the last look. */
@@ -65,8 +69,11 @@ export async function actOn(
     fleet: { nodes: scope.desired.nodes.filter(({ name }) => scope.targets.includes(name)) },
     ways,
   });
-  const show = (plan: Plan): void =>
-    showPlan(run, withUnlocks(plan, unlocked), { isSimulated, lock, budgets: undefined, next: [] });
+  let next = action.leadsTo ?? [];
+  const show = (plan: Plan): void => {
+    showPlan(run, withUnlocks(plan, unlocked), { isSimulated, lock, budgets: undefined, next });
+    next = [];
+  };
   const apart = (): void => {
     if (!run.options.json) run.console.out('\n');
   };
@@ -104,6 +111,7 @@ export async function actOn(
     ...(file === undefined ? {} : { playbook: file }),
     isSimulated,
     lock: { path: lockPlace.path, written: false, additions: [] },
+    ...(action.checked === undefined ? {} : { checked: action.checked }),
     closing: [
       ...(action.closing?.(report) ?? []),
       ...(report.observation === undefined ? closedDoorLines(report) : (action.lastWords?.(report.observation) ?? [])),

@@ -11,6 +11,7 @@ import { taskText } from '../report/task-text.ts';
 import { askYes } from './ask.ts';
 import type { Consent } from './consent.ts';
 import { observeNodes } from './observe-fleet.ts';
+import { showWait } from './progress.ts';
 import { prepareRun, type RunSubject } from './run-options.ts';
 import { createRunView, type RunView } from './run-view.ts';
 import { timingFor } from './timing.ts';
@@ -56,6 +57,7 @@ export async function changeNodes(run: Run, change: NodeChange): Promise<EndedCh
   const { playbook, scope, ways, verb, first, onWithdraw, onLeased } = change;
   const told = { ...(onWithdraw === undefined ? {} : { onWithdraw }), ...(onLeased === undefined ? {} : { onLeased }) };
   const view = createRunView(run);
+  const wait = showWait(run.console);
   const prepared = await prepareRun(run, { fleet: scope.desired, ways, verb, onEvent: view.listen, ...told });
   const state: ChangeState = { hasRun: first !== undefined, off: new Set(), refusal: [] };
   if (first !== undefined) view.begin(first.plan);
@@ -78,9 +80,11 @@ export async function changeNodes(run: Run, change: NodeChange): Promise<EndedCh
       run: prepared.begin,
       timing: timingFor(run),
       signal: run.signal,
+      onWait: wait.show,
       onWork: async (work, lost) => {
         noteSwitchedOff(work, state);
-        const text = change.tells?.(work) ?? toldText(work);
+        wait.end();
+        const text = change.tells?.(work) ?? toldText(work, run.signal.aborted);
         if (text !== undefined) await view.note(text);
         if (change.afterTask === undefined) return;
         await view.end();
@@ -89,6 +93,7 @@ export async function changeNodes(run: Run, change: NodeChange): Promise<EndedCh
     });
     return { report, refusal: state.refusal };
   } finally {
+    wait.end();
     await view.end();
     prepared.close();
   }
@@ -132,10 +137,12 @@ async function unlessRefused(state: ChangeState, ask: () => Promise<boolean>): P
 }
 
 /** What has a plan has told its changes, and an answer was given by whoever was asked. */
-function toldText({ task, nodes, failed }: PlaybookWork): string | undefined {
+function toldText({ task, nodes, failed, observation }: PlaybookWork, isInterrupted: boolean): string | undefined {
   const { kind } = task;
+  // A wait and a look have a result only with what was seen; commands say themselves how they ended.
+  const isCut = isInterrupted && kind !== 'run' && observation === undefined;
   const isTold = kind === 'run' || kind === 'wait' || kind === 'assert' || kind === 'verify';
-  return isTold ? taskText(task, nodes, failed) : undefined;
+  return isTold ? taskText(task, nodes, { failed, isCut }) : undefined;
 }
 
 function noteSwitchedOff({ run }: PlaybookWork, { off }: ChangeState): void {

@@ -90,7 +90,7 @@ export function createConsent(run: Run, policy: ConsentPolicy): Consent {
 const canAsk = ({ console, options }: Run): boolean => console.canAsk && !options.json;
 
 const sentenceOf = (effects: readonly EffectTotal[]): string =>
-  `This ${effectTexts({ effects, changes: [] }).join('; ')}.`;
+  `This ${effectTexts({ effects, changes: [], steps: [] }).join('; ')}.`;
 
 /** @param isLater whether an earlier plan of the same run was agreed to, and run */
 const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolicy, isLater: boolean): FleetError => {
@@ -99,7 +99,7 @@ const notAllowed = (effects: readonly EffectTotal[], { allowable }: ConsentPolic
   const done = isLater ? 'What was done before stays done.' : 'Nothing was changed.';
   return new FleetError([
     diagnose('plan/not-allowed', {
-      detail: `The plan ${effectTexts({ effects, changes: [] }).join('; ')}. ${done}`,
+      detail: `The plan ${effectTexts({ effects, changes: [], steps: [] }).join('; ')}. ${done}`,
       hint:
         foreign.length === 0
           ? `Look at the plan, then: --allow ${kinds}`

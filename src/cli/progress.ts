@@ -1,3 +1,5 @@
+import { escapeText } from '../diagnostics/escape.ts';
+import { durationText } from '../doctor/units.ts';
 import type { Console } from './console.ts';
 
 /** Says what a run waits for once it takes longer than two seconds; silent before that. */
@@ -41,6 +43,37 @@ export function showProgress(console: Console, what: string, names: readonly str
   };
 }
 
+/** Says what a wait is for and how long it may still take. */
+export interface WaitLine {
+  readonly show: (missing: readonly string[], leftMs: number) => void;
+  /** Leaves the terminal as it was. May be called at any time. */
+  readonly end: () => void;
+}
+
+/** One line on the error stream: rewritten at each look on a terminal, elsewhere repeated every ten seconds. */
+export function showWait(console: Console): WaitLine {
+  let shownAtMs: number | undefined;
+  return {
+    show: (missing, leftMs) => {
+      const nowMs = performance.now();
+      if (!console.canRewrite && shownAtMs !== undefined && nowMs - shownAtMs < 10_000) return;
+      shownAtMs = nowMs;
+      const text = cut(
+        `${durationText(Math.max(0, leftMs))} left: waiting for ${escapeText(missing.join(', '))}`,
+        console.columns,
+      );
+      console.err(console.canRewrite ? `\r\u001b[K${text}` : `${text}\n`);
+    },
+    end: () => {
+      if (shownAtMs !== undefined && console.canRewrite) console.err('\r\u001b[K');
+      shownAtMs = undefined;
+    },
+  };
+}
+
+const cut = (text: string, columns: number): string =>
+  text.length < columns ? text : `${text.slice(0, Math.max(0, columns - 4))}...`;
+
 /** The text of one progress line, cut to the width of the terminal. */
 export function progressLine(
   what: string,
@@ -53,5 +86,5 @@ export function progressLine(
 ): string {
   const done = at.total - at.waiting.length;
   const text = `${what}: ${done} of ${at.total} done after ${at.seconds} s, waiting for ${at.waiting.join(', ')}`;
-  return text.length < at.columns ? text : `${text.slice(0, Math.max(0, at.columns - 4))}...`;
+  return cut(text, at.columns);
 }

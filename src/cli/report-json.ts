@@ -2,6 +2,7 @@ import type { StepReport } from '../apply/run-report.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { RunCounts } from '../report/apply-text.ts';
 import { pendingJson } from '../report/pending-json.ts';
+import { unreachedField } from '../report/unreached.ts';
 import { diagnosticsJson } from './diagnostics-output.ts';
 import { keptWork } from './kept-stops.ts';
 import { exitOf, exitsOf, type OutcomeSurroundings, type RunOutcome, refusalsOf, stepsOf } from './run-outcome.ts';
@@ -28,13 +29,20 @@ export function reportJson(outcome: RunOutcome, about: ReportSurroundings): unkn
     ...(runId === undefined ? {} : { run: runId }),
     exit: exitOf(outcome),
     exits: [...new Set(exitsOf(outcome))],
-    counts: { changed, failed, unchanged },
+    counts: { changed, failed, unchanged, ...unreachedReason(about.counts, last !== undefined) },
+    ...unreachedField(last?.plan.unreached ?? report.works.findLast(({ plan }) => plan !== undefined)?.plan?.unreached),
     steps: stepsOf(outcome).map(stepJson),
     ...(left === undefined ? {} : { remaining: pendingJson(left) }),
     refusals: refusalsOf(outcome).map(({ node, holder }) => ({ node, ...holder })),
     lock: about.lock,
     diagnostics: diagnosticsJson([...about.diagnostics, ...(last?.plan.diagnostics ?? [])]),
   };
+}
+
+/** Why a count is null, where one is. */
+function unreachedReason({ changed, failed, unchanged, unseen }: RunCounts, isChecked: boolean): object {
+  if (![changed, failed, unchanged].includes(null)) return {};
+  return { reason: isChecked ? `${unseen.join(', ')} not reached` : 'the nodes were not checked again' };
 }
 
 const stepJson = ({ step, outcome, ms, rescues, diagnostics }: StepReport): unknown => ({

@@ -27,6 +27,8 @@ export interface OutcomeSurroundings {
   readonly playbook?: string;
   readonly isSimulated: boolean;
   readonly lock: { readonly path: string; readonly written: boolean; readonly additions: readonly string[] };
+  /** What the last look has found where nothing is left to do: `chat is stopped`. */
+  readonly checked?: string;
   /** Sentences for people behind everything else, such as how Macs come back. */
   readonly closing?: readonly string[];
 }

@@ -1,13 +1,13 @@
 import { leaseHeld } from '../apply/lease-ask.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { isHandsWork } from '../diagnostics/hands-work.ts';
-import { type RunCounts, type RunEnd, summaryText } from '../report/apply-text.ts';
+import { type RunCounts, type RunEnd, summaryText, uncheckedText } from '../report/apply-text.ts';
 import { blockerBlocks, neededFor } from '../report/blocker-lines.ts';
 import { findingLines } from '../report/finding-lines.ts';
 import { fitLines } from '../report/layout.ts';
 import { mergeFindings } from '../report/merge-findings.ts';
 import type { Page } from '../report/page.ts';
-import { countRun } from '../report/run-counts.ts';
+import { countRun, countUnchecked } from '../report/run-counts.ts';
 import { waitingLines } from '../report/waiting-lines.ts';
 import { showDiagnostics, showJson } from './diagnostics-output.ts';
 import { type ExitCode, exitCode } from './exit-codes.ts';
@@ -57,7 +57,7 @@ export function showOutcome(run: Run, outcome: RunOutcome, about: OutcomeSurroun
   const blockers = (last?.plan ?? keptWork(report))?.blockers ?? [];
   const list = hasRun ? blockerBlocks(blockers, page) : [];
   const end = endOf(code, outcome, blockers);
-  const text = last === undefined ? unseenText(end) : summaryText(end, counts);
+  const text = last === undefined ? uncheckedText(end, counts) : summaryText(end, counts, about.checked);
   const closing = (about.closing ?? []).flatMap((line) =>
     fitLines(about.isSimulated ? simulatedText(line) : line, columns),
   );
@@ -83,8 +83,11 @@ function unshownBlocks(
 ): readonly (readonly string[])[] {
   const isShown = report.isDeclined || report.works.some(({ run }) => run !== undefined);
   const plans = report.works.flatMap(({ plan }) => plan ?? []);
-  const kept = last?.plan ?? keptWork(report);
-  if (isShown || report.works.length === 0 || kept === undefined || kept.waiting.length === 0) return [];
+  const kept = last?.plan ?? keptWork(report) ?? { waiting: [], blockers: [] };
+  const isLost = [...plans, ...(last === undefined ? [] : [last.plan])].some(
+    ({ unreached }) => unreached !== undefined,
+  );
+  if (isShown || report.works.length === 0 || (kept.waiting.length === 0 && !isLost)) return [];
   const found = last?.plan.diagnostics ?? [...new Set(plans.flatMap(({ diagnostics }) => diagnostics))];
   const diagnostics = isSimulated ? simulatedHints(found) : found;
   const blocks = [waitingLines(kept, page), ...mergeFindings(diagnostics).map((one) => findingLines(one, page))];
@@ -100,10 +103,6 @@ function endOf(code: ExitCode, { last }: RunOutcome, blockers: Parameters<typeof
   return failures.some((one) => isHandsWork(one.code)) ? word : (neededFor(blockers) ?? word);
 }
 
-/** Where nobody has looked again, there is nothing to count. */
-const unseenText = (end: RunEnd): string =>
-  end === 'interrupted' ? 'interrupted: the same command goes on from here' : end;
-
 /** A refused lease is a problem that the run itself only counts. */
 function toldProblems(outcome: RunOutcome): readonly Diagnostic[] {
   const problems = problemsOf(outcome);
@@ -112,11 +111,10 @@ function toldProblems(outcome: RunOutcome): readonly Diagnostic[] {
 }
 
 function countsOf(outcome: RunOutcome): RunCounts {
-  const { last, targets } = outcome;
-  const planned = plannedChanges(outcome);
+  const { last, targets, report } = outcome;
   if (last === undefined) {
-    return { changed: 0, failed: planned.length, unchanged: 0, left: 0, waiting: 0, blockers: 0, unseen: [...targets] };
+    return countUnchecked(report.works, targets);
   }
   const { plan, fleet, observation } = last;
-  return countRun({ planned, last: plan, desired: fleet, observation, targets });
+  return countRun({ planned: plannedChanges(outcome), last: plan, desired: fleet, observation, targets });
 }

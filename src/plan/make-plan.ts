@@ -22,6 +22,8 @@ import { byNode } from './resource-order.ts';
 import { scopeOf } from './scope.ts';
 import type { Sifted } from './sift.ts';
 import { targetsForGoal } from './targets-for-goal.ts';
+import { unreachedOf } from './unreached.ts';
+import { withoutVainStops } from './vain-stops.ts';
 import { waitingAll, workList } from './work-list.ts';
 
 /** Everything that a plan follows from. */
@@ -61,11 +63,16 @@ export function makePlan({ goal, desired, observation, targets: named }: PlanReq
   const restarting = goal.kind === 'reboot' || goal.kind === 'shutdown' ? goal.nodes : [];
   const endsDoormen = goal.kind === 'converge' && goal.only?.includes('doorman') !== false;
   const comingBack = 'back' in goal ? (goal.back ?? []) : [];
-  const { context, assessed, sifted } = judge(
-    scope,
-    viewOf({ desired: scope.desired, observation, targets, restarting, endsDoormen, comingBack }),
-  );
+  const {
+    context,
+    assessed,
+    sifted: judged,
+  } = judge(scope, viewOf({ desired: scope.desired, observation, targets, restarting, endsDoormen, comingBack }));
   const { view } = context;
+  const seen = view.targets.map((target) => target.desired.name);
+  const asked = { asked: restarting, seen, desired: view.desired };
+  const sifted = restarting.length === 0 ? judged : withoutVainStops(judged, asked);
+  const lost = view.asked.filter((node) => !seen.includes(node));
   const properties = assessed.flatMap((one) => one.properties);
   const memory = fleetMemory(fleetAsItStays(view), observation);
   const blockers = workList(goal, assessed, sifted.held);
@@ -76,6 +83,7 @@ export function makePlan({ goal, desired, observation, targets: named }: PlanReq
     cluster: desired.name,
     configHash: configHash(desired),
     observed: observedNodes(view, properties),
+    ...(lost.length === 0 ? {} : { unreached: unreachedOf(lost, observation) }),
     changes: sifted.ready.map(({ property }) => changeOf(property)).toSorted(byNode),
     steps,
     rescues,

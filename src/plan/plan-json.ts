@@ -53,6 +53,7 @@ export function planJson(plan: Plan): Json {
       cluster: plan.cluster,
       configHash: plan.configHash,
       observed: plan.observed,
+      ...(plan.unreached === undefined ? {} : { unreached: plan.unreached }),
       changes: plan.changes.map(changeJson),
       steps: plan.steps.map(stepJson),
       rescues: plan.rescues.map(({ group, steps }) => ({ group, steps: steps.map(stepJson) })),

@@ -4,6 +4,7 @@ import type { NodeFit } from '../model/memory-fit.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Change, EffectKind, Step } from '../model/step.ts';
 import type { Blocker } from '../resources/resource.ts';
+import type { Unreached } from './unreached.ts';
 
 /** A change that a blocker, or an unknown fact, keeps from being made now. */
 export interface Waiting {
@@ -47,6 +48,8 @@ export interface Plan {
   /** Of the resolved file and what the lock adds to it. */
   readonly configHash: Digest;
   readonly observed: Readonly<Record<string, ObservedNode>>;
+  /** Targets of which nothing below says anything; absent where all were reached. */
+  readonly unreached?: Unreached;
   /** Sorted by node, then by the order of the resources. */
   readonly changes: readonly Change[];
   /** In an order in which every step comes after those that it needs. */

@@ -78,18 +78,19 @@ export function progressLine(step: Pick<Step, 'node' | 'id'>, { doneBytes, total
 
 /** What a run came to, judged by looking again. */
 export interface RunCounts {
-  /** Changes that are seen to be made. */
-  readonly changed: number;
-  /** Changes that were planned and are not seen to be made. */
-  readonly failed: number;
-  /** Properties that were right before and still are. */
-  readonly unchanged: number;
+  /** Properties that are seen to be changed; without a last look, those whose steps have done their work. */
+  readonly changed: number | null;
+  /** Properties that were to be changed and are not seen to be; null as below. */
+  readonly failed: number | null;
+  /** Properties that were right before and still are; null where it would be 0 for want of a look at every target. */
+  readonly unchanged: number | null;
   /** Of the plan of the last look: changes that are left, and those that wait. */
   readonly left: number;
   readonly waiting: number;
-  /** Entries of its work list. */
+  /** Entries of its work list: commands that come first, and work for hands. */
   readonly blockers: number;
-  /** Nodes that nobody could look at in the end. */
+  readonly hands: number;
+  /** Targets that nobody has seen after the last step. */
   readonly unseen: readonly string[];
 }
 
@@ -104,18 +105,50 @@ export type RunEnd =
   | 'interrupted'
   | 'nothing changed';
 
-/** `done: 9 changed, 0 failed, 31 unchanged; the second plan is empty`. */
-export function summaryText(end: RunEnd, counts: RunCounts): string {
-  const { changed, failed, unchanged } = counts;
-  return `${end}: ${changed} changed, ${failed} failed, ${unchanged} unchanged; ${secondPlanText(counts)}`;
+const endWords: Readonly<Record<RunEnd, string>> = {
+  done: 'Done',
+  'hands needed': 'Manual steps needed',
+  'apply needed': 'Apply needed first',
+  blocked: 'Blocked',
+  partial: 'Partly done',
+  failed: 'Failed',
+  interrupted: 'Interrupted',
+  'nothing changed': 'Nothing changed',
+};
+
+/**
+ * `Done: 9 changed, 31 already right. Checked again: nothing left to do.`
+ *
+ * @param checked what the last look has found where nothing is left: `chat is stopped`
+ */
+export function summaryText(end: RunEnd, counts: RunCounts, checked = 'nothing left to do'): string {
+  const said = countsText(counts);
+  const left = leftText(counts);
+  const lost = counts.unseen.length === 0 ? [] : [`Not reached: ${counts.unseen.join(', ')}.`];
+  const rest = left === '' ? (lost.length === 0 ? [`Checked again: ${checked}.`] : []) : [`Remaining: ${left}.`];
+  return [`${endWords[end]}${said === '' ? '' : `: ${said}`}.`, ...rest, ...lost].join(' ');
 }
 
-function secondPlanText({ left, waiting, blockers, unseen }: RunCounts): string {
-  const parts = [
-    ...(left === 0 ? [] : [`${counted(left, 'change')} left`]),
-    ...(waiting === 0 ? [] : [`${waiting} waiting`]),
-    ...(blockers === 0 ? [] : [`${blockers} on the work list`]),
-    ...(unseen.length === 0 ? [] : [`${unseen.join(', ')} not seen`]),
-  ];
-  return parts.length === 0 ? 'the second plan is empty' : `the second plan has ${parts.join(', ')}`;
+/** What was done by a run that nobody could look at afterwards, and how it is continued. */
+export function uncheckedText(end: RunEnd, counts: RunCounts): string {
+  const said = countsText(counts);
+  const head = `${endWords[end]}${said === '' ? '' : `: ${said}, as its steps reported`}.`;
+  return end === 'interrupted' ? `${head} Run the same command again to continue.` : head;
+}
+
+function countsText({ changed, failed, unchanged }: RunCounts): string {
+  return [
+    ...(changed === null ? [] : [`${changed} changed`]),
+    ...(failed === null || failed === 0 ? [] : [`${failed} failed`]),
+    ...(unchanged === null ? [] : [`${unchanged} already right`]),
+  ].join(', ');
+}
+
+function leftText({ left, waiting, blockers, hands }: RunCounts): string {
+  return [
+    ...(left === 0 ? [] : [counted(left, 'change')]),
+    ...(waiting === 0 ? [] : [`${counted(waiting, 'change')} waiting`]),
+    ...(blockers === 0 ? [] : [`${counted(blockers, 'command')} to run first`]),
+    ...(hands === 0 ? [] : [`${counted(hands, 'manual step')} at the rack`]),
+  ].join(', ');
 }

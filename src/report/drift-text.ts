@@ -5,7 +5,9 @@ import { findingLines } from './finding-lines.ts';
 import { headLines } from './head-lines.ts';
 import { fitLines } from './layout.ts';
 import { mergeFindings } from './merge-findings.ts';
+import { nodesText } from './nodes-text.ts';
 import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
+import { seenText } from './unreached.ts';
 
 /** What `drift` shows, and on what. */
 export interface DriftTextInput {
@@ -27,7 +29,7 @@ export function driftText(input: DriftTextInput): string {
   const count = Object.keys(plan.observed).length;
   const errors = plan.diagnostics.filter((one) => one.severity === 'error');
   const blocks: readonly (readonly string[])[] = [
-    headLines({ name: plan.cluster, about: counted(count, 'node'), isSimulated: input.isSimulated }, page),
+    headLines({ name: plan.cluster, about: seenText(count, plan.unreached), isSimulated: input.isSimulated }, page),
     changeLines(plan.changes, page),
     ...mergeFindings(errors).map((finding) => findingLines(finding, page)),
     verdictLines(input, count, page),
@@ -45,6 +47,12 @@ function verdictLines({ plan, lock, next }: DriftTextInput, count: number, page:
     ...(lock.additions.length === 0 ? [] : [`${lock.additions.length} missing in ${lock.shown}`]),
   ];
   if (count === 0) return fitLines('No node was observed.', page.columns);
-  if (parts.length === 0) return fitLines(`No drift: ${counted(count, 'node')} as the file says.`, page.columns);
-  return [...fitLines(`${parts.join(', ')}.`, page.columns), next];
+  const lost = Object.keys(plan.unreached ?? {});
+  const not = lost.length === 0 ? '' : ` Not reached: ${nodesText(lost)}.`;
+  if (parts.length > 0) return [...fitLines(`${parts.join(', ')}.${not}`, page.columns), next];
+  const found = lost.length === 0 ? 'No drift' : 'No drift seen';
+  return fitLines(
+    `${found}: ${counted(count, 'node')} ${count === 1 ? 'matches' : 'match'} the file.${not}`,
+    page.columns,
+  );
 }

@@ -24,18 +24,29 @@ const denials: readonly (readonly [Shown, string])[] = [
 ];
 
 /** What the effects of a plan come to, a phrase each: `interrupts kimi for up to 95 s`. */
-export const effectTexts = ({ effects, changes }: Pick<Plan, 'effects' | 'changes'>): readonly string[] =>
-  effects.flatMap((total) => (total.kind === 'start' ? startTexts(total, changes) : [texts[total.kind](total)]));
+export const effectTexts = ({ effects, ...plan }: Pick<Plan, 'effects' | 'changes' | 'steps'>): readonly string[] =>
+  effects.flatMap((total) => (total.kind === 'start' ? startTexts(total, plan) : [texts[total.kind](total)]));
 
-/** What serves nobody is ended without an interruption, also where it is only to be stopped. */
-function startTexts(total: EffectTotal, changes: readonly Change[]): readonly string[] {
-  const isEnded = (name: string): boolean =>
-    changes.some(({ resource, to }) => resource === `placement/${name}` && to === 'stopped');
+/** What gives no token is stopped without an interruption: to stay stopped, or before it is started again. */
+function startTexts(total: EffectTotal, { changes, steps }: Pick<Plan, 'changes' | 'steps'>): readonly string[] {
+  const of = (name: string): readonly Change[] =>
+    changes.filter(({ resource }) => resource === `placement/${name}` || resource.startsWith(`placement/${name}/`));
+  const isEnded = (name: string): boolean => of(name).length > 0 && of(name).every(({ to }) => to === 'stopped');
+  const isStopped = (name: string): boolean =>
+    steps.some(
+      ({ act, effect }) =>
+        act.kind === 'script' && act.name === 'stop-rank' && effect.kind === 'start' && effect.placement === name,
+    );
   const ended = total.placements.filter(isEnded);
-  const started = total.placements.filter((name) => !isEnded(name));
+  const begun = total.placements.filter((name) => !isEnded(name));
+  const again = begun.filter(isStopped);
+  const started = begun.filter((name) => !isStopped(name));
   return [
     ...(started.length === 0 ? [] : [texts.start({ ...total, placements: started })]),
-    ...(ended.length === 0 ? [] : [`ends what is left of ${ended.join(', ')}`]),
+    ...(again.length === 0
+      ? []
+      : [`stops the processes of ${again.join(', ')}, which gives no token, and starts it again`]),
+    ...(ended.length === 0 ? [] : [`stops the remaining processes of ${ended.join(', ')}`]),
   ];
 }
 

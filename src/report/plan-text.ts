@@ -13,7 +13,9 @@ import { headLines } from './head-lines.ts';
 import { fitLines, hang } from './layout.ts';
 import { memoryLines } from './memory-lines.ts';
 import { mergeFindings } from './merge-findings.ts';
+import { nodesText } from './nodes-text.ts';
 import { type Page, type Paint, pageColumns, plainPaint } from './page.ts';
+import { seenText } from './unreached.ts';
 import { waitingLines } from './waiting-lines.ts';
 
 /** What `plan` shows, and on what. */
@@ -58,7 +60,7 @@ export function planText(input: PlanTextInput): string {
   const { plan, lock } = input;
   const page = { columns: pageColumns(input.columns), unicode: input.unicode, paint: input.paint ?? plainPaint };
   const count = Object.keys(plan.observed).length;
-  const head = { name: plan.cluster, about: counted(count, 'node'), isSimulated: input.isSimulated };
+  const head = { name: plan.cluster, about: seenText(count, plan.unreached), isSimulated: input.isSimulated };
   const blocks: readonly (readonly string[])[] = [
     headLines(head, page),
     ...findingBlocks(plan, page, isUrgent),
@@ -99,7 +101,10 @@ function verdictLines({ plan, nothing }: PlanTextInput, page: Page): readonly st
   if (!isEmptyPlan(plan)) return fitLines('There is nothing that apply can change now.', page.columns);
   if (nothing !== undefined) return fitLines(nothing, page.columns);
   if (count === 0) return fitLines('No node was observed.', page.columns);
-  return fitLines(`Nothing to change: ${counted(count, 'node')} as the file says.`, page.columns);
+  const lost = Object.keys(plan.unreached ?? {});
+  const match = count === 1 ? 'matches' : 'match';
+  const not = lost.length === 0 ? '' : ` Not reached: ${nodesText(lost)}.`;
+  return fitLines(`Nothing to change: ${counted(count, 'node')} ${match} the file.${not}`, page.columns);
 }
 
 const lockLines = ({ shown, additions }: PlanTextInput['lock'], page: Page): readonly string[] =>

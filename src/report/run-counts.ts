@@ -7,7 +7,14 @@ import { judgeProperty } from '../resources/change.ts';
 import { propertyKey } from '../resources/property-key.ts';
 import { resources } from '../resources/registry.ts';
 import { viewOf } from '../resources/view.ts';
-import type { RunCounts } from './apply-text.ts';
+import type { EndedStep, RunCounts } from './apply-text.ts';
+import { watchChanges } from './change-watch.ts';
+
+/** A plan with what came of its steps, where it was run. */
+export interface RanPlan {
+  readonly plan?: Plan;
+  readonly run?: { readonly steps: readonly (Pick<EndedStep, 'step' | 'outcome'> & { readonly rescues?: string })[] };
+}
 
 /** What was planned, and what is seen now. */
 export interface RunSight {
@@ -30,15 +37,31 @@ export function countRun({ planned, last, desired, observation, targets }: RunSi
   const unseen = targets.filter((name) => !Object.hasOwn(last.observed, name));
   const isMade = (change: Change): boolean => !open.has(change.id) && !unseen.includes(change.node);
   const made = [...ids].filter((id) => planned.some((change) => change.id === id && isMade(change)));
+  const hands = last.blockers.filter(({ isHands }) => isHands).length;
+  // Of what was not seen nobody can say that there is none of it.
+  const known = (count: number): number | null => (count === 0 && unseen.length > 0 ? null : count);
   return {
-    changed: made.length,
-    failed: ids.size - made.length,
-    unchanged: [...met].filter((key) => !ids.has(key)).length,
+    changed: known(made.length),
+    failed: known(ids.size - made.length),
+    unchanged: known([...met].filter((key) => !ids.has(key)).length),
     left: last.changes.length,
     waiting: last.waiting.length,
-    blockers: last.blockers.length,
+    blockers: last.blockers.length - hands,
+    hands,
     unseen,
   };
+}
+
+/** What can be counted of a run that ended without a last look: changes of which every step has done its work. */
+export function countUnchecked(works: readonly RanPlan[], targets: readonly NodeName[]): RunCounts {
+  const made = works.flatMap(({ plan, run }) => {
+    if (plan === undefined || run === undefined) return [];
+    const watch = watchChanges(plan);
+    return run.steps.filter(({ rescues }) => rescues === undefined).flatMap((step) => watch.ended(step));
+  });
+  const changed = new Set(made.map(({ id }) => id)).size;
+  const none = { failed: null, unchanged: null, left: 0, waiting: 0, blockers: 0, hands: 0 };
+  return { changed: changed === 0 ? null : changed, ...none, unseen: [...targets] };
 }
 
 const propertyIdOf = ({ node, resource }: Plan['waiting'][number]): string => `${node} ${resource}`;

@@ -8,9 +8,18 @@ export type ToldTask =
   | { readonly kind: 'assert'; readonly property: string; readonly is: string | number | boolean }
   | { readonly kind: 'verify' };
 
-/** `studio-1, studio-2: power/sleep is 0`; what failed says so, and why is told at the end. */
-export function taskText(task: ToldTask, nodes: readonly string[], failed: readonly string[]): string {
+/**
+ * `studio-1, studio-2: power/sleep is 0`; what failed says so, and why is told at the end.
+ *
+ * @param isCut whether the run was interrupted before the task had a result
+ */
+export function taskText(
+  task: ToldTask,
+  nodes: readonly string[],
+  { failed, isCut }: { readonly failed: readonly string[]; readonly isCut: boolean },
+): string {
   const [what, wrong] = wordsFor(task);
+  if (isCut) return `${nodesText(nodes)}: interrupted before this was known: ${what}`;
   if (failed.length === 0) return `${nodesText(nodes)}: ${what}`;
   return `${nodesText(failed)}: ${wrong}`;
 }

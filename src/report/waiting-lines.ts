@@ -49,5 +49,5 @@ export function waitingLines(plan: WaitingPlan, page: Page): readonly string[] {
       page.columns,
     ),
   );
-  return [page.paint('strong', `Waiting (${groups.size})`), ...lines];
+  return [page.paint('strong', `Waiting (${plan.waiting.length})`), ...lines];
 }

@@ -35,7 +35,7 @@ describe('a mesh of which a Mac is gone', () => {
     expect(stdout).toMatch(/^\s*Waiting \(1\)\n {2}placement\/chat +on studio-1: .*studio-4:/m);
     expect(stdout).toContain('  error    studio-4: Nothing listens at');
     expect(stdout).toContain('meshwright stop chat --sim\n');
-    expect(stdout).toMatch(/failed: 0 changed, .*studio-4\s+not seen/s);
+    expect(stdout).toMatch(/^Failed.*Not reached:\s+studio-4\.$/ms);
   });
 
   it('is mentioned by an apply to the other Mac, which has nothing to do there', async () => {
@@ -45,11 +45,22 @@ describe('a mesh of which a Mac is gone', () => {
     expect(codesOf(document)).toContain('mesh/lost-member');
   });
 
+  it.each([
+    ['reboot', 'Not rebooted: studio-4. Nothing was stopped or rebooted.'],
+    ['shutdown', 'Not switched off: studio-4'],
+    ['hold', 'Failed. Not reached: studio-4.'],
+  ])('keeps running while %s of the Mac that is away gives the reason', async (verb, words) => {
+    const { code, stdout, stderr } = await run(verb, 'studio-4', '--sim', '--yes');
+    expect([code, stderr, stdout]).toEqual([1, '', expect.stringContaining(words)]);
+    expect(stdout).toContain('error    studio-4: Nothing listens at');
+    expect(await leftRank()).toBe('running');
+  });
+
   it('is stopped as far as its Macs answer, which a second stop finds done', async () => {
     expect(await leftRank()).toBe('running');
     const stopped = await run('stop', 'chat', '--sim', '--yes');
     expect([stopped.code, await leftRank()]).toEqual([4, 'not-loaded']);
-    expect(stopped.stdout).toMatch(/partial: 1 changed, 0 failed/);
+    expect(stopped.stdout).toMatch(/^Partly done: 1 changed, /m);
     const again = await run('stop', 'chat', '--sim', '--yes');
     expect([again.code, /^Waiting \(1\)/m.test(again.stdout)]).toEqual([4, true]);
   });

@@ -1,4 +1,5 @@
 import type { PlaybookReport } from '../../apply/playbook-report.ts';
+import { listText } from '../../desired/did-you-mean.ts';
 import { everyNode } from '../../desired/fallback.ts';
 import { actOn } from '../act-on.ts';
 import type { ExitCode } from '../exit-codes.ts';
@@ -31,7 +32,11 @@ async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<ExitCod
     named: ['interrupt', verb] as const,
     judged: targets,
     ...(verb === 'reboot'
-      ? { goal: { kind: 'start' as const, placements: touched.map(({ name }) => name), near: targets } }
+      ? {
+          goal: { kind: 'start' as const, placements: touched.map(({ name }) => name), near: targets },
+          leadsTo: touched.length === 0 ? [] : [`Then: starts ${listText(touched.map(({ name }) => name))} again.`],
+          closing: (report: PlaybookReport) => notRebooted(targets, report),
+        }
       : {
           closing: (report: PlaybookReport) => {
             const off = toldToGoOff(report);
@@ -40,6 +45,18 @@ async function actOnMacs(run: Run, verb: 'reboot' | 'shutdown'): Promise<ExitCod
         }),
   };
   return actOn(run, action, { cluster, ways });
+}
+
+/** Macs whose restart was never sent; why is said above. */
+function notRebooted(targets: readonly string[], { works }: PlaybookReport): readonly string[] {
+  const steps = works.flatMap(({ run }) => run?.steps ?? []);
+  const sent = steps
+    .filter(({ step, ms }) => step.act.kind === 'reboot' && ms > 0)
+    .map(({ step }) => step.node as string);
+  const left = targets.filter((name) => !sent.includes(name));
+  if (left.length === 0) return [];
+  const isNothing = steps.every(({ ms }) => ms === 0);
+  return [`Not rebooted: ${left.join(', ')}.${isNothing ? ' Nothing was stopped or rebooted.' : ''}`];
 }
 
 const stillOn = (nodes: readonly string[]): readonly string[] =>

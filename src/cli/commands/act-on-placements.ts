@@ -6,7 +6,7 @@ import type { NodeName } from '../../model/node.ts';
 import { fleetForGoal } from '../../plan/fleet-for-goal.ts';
 import type { Goal } from '../../plan/goal.ts';
 import type { PlayScope } from '../../playbooks/expand.ts';
-import { actOn } from '../act-on.ts';
+import { type Action, actOn } from '../act-on.ts';
 import type { GuardedEffect } from '../consent.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { usageError } from '../options.ts';
@@ -53,8 +53,25 @@ async function actOnPlacements(run: Run, verb: PlacementVerb, effects: readonly 
       return targets.filter((node) => there.some(({ nodes }) => nodes.includes(node)));
     },
     goal,
+    ...endingOf(verb, wanted),
   };
   return actOn(run, action, { cluster, ways });
+}
+
+/** What the plan leads to, and what the last look has to find. The plan of a restart shows its stop alone. */
+function endingOf(
+  verb: PlacementVerb,
+  wanted: readonly DesiredPlacement[],
+): Pick<Action, 'leadsTo' | 'checked' | 'lastWords'> {
+  const names = (of: readonly DesiredPlacement[]): string => listText(of.map(({ name }) => name));
+  const are = wanted.length === 1 ? 'is' : 'are';
+  if (verb !== 'stop') {
+    const more = verb === 'restart' ? { leadsTo: [`Then: starts ${names(wanted)} again.`] } : {};
+    return { checked: wanted.length === 1 ? `${names(wanted)} serves` : `${names(wanted)} serve`, ...more };
+  }
+  const serving = wanted.filter(({ state }) => state === 'serving');
+  const again = `The file has ${names(serving)} serving: meshwright start ${serving.map(({ name }) => name).join(' ')}, or the next apply, starts ${serving.length === 1 ? 'it' : 'them'} again.`;
+  return { checked: `${names(wanted)} ${are} stopped`, ...(serving.length === 0 ? {} : { lastWords: () => [again] }) };
 }
 
 /** What is restarted is started where it ran; a start means the nodes of the file, or the fallback. */

@@ -1,5 +1,6 @@
 import { driftText } from '../../report/drift-text.ts';
 import { pendingJson } from '../../report/pending-json.ts';
+import { unreachedField } from '../../report/unreached.ts';
 import { diagnosticsJson, showJson } from '../diagnostics-output.ts';
 import type { LookedPlan } from '../look-and-plan.ts';
 import { targetedNodes } from '../open-cluster.ts';
@@ -29,6 +30,7 @@ function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: Look
       cluster: plan.cluster,
       ...(isSimulated ? { simulated: true } : {}),
       observed: Object.keys(plan.observed),
+      ...unreachedField(plan.unreached),
       ...pendingJson(plan),
       lockAdditions: additions,
       diagnostics: diagnosticsJson(plan.diagnostics),

@@ -1,7 +1,10 @@
 import { escapeText } from '../../diagnostics/escape.ts';
+import { unreachedOf } from '../../plan/unreached.ts';
+import { counted } from '../../report/counted.ts';
 import { headLines } from '../../report/head-lines.ts';
 import { hang } from '../../report/layout.ts';
 import { plainPaint } from '../../report/page.ts';
+import { unreachedField } from '../../report/unreached.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
 import { gatherAlike } from '../gather-alike.ts';
@@ -22,6 +25,7 @@ export const leaseStatus: VerbBody = async (run) => {
   const observation = await observeNodes(run, asked, ways);
   const said = nodes.flatMap((name) => observation.failures[name] ?? []);
   const diagnostics = isSimulated ? simulatedHints(said) : said;
+  const lost = nodes.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
   const holds = nodes.map((name) => ({ name, hold: holdOn(observation, name) }));
   if (run.options.json) {
     showJson(run.console, {
@@ -29,18 +33,21 @@ export const leaseStatus: VerbBody = async (run) => {
       ...(isSimulated ? { simulated: true } : {}),
       nodes: Object.fromEntries(
         holds.map(({ name, hold }) => {
-          if (hold.kind === 'unknown') return [name, {}];
+          if (hold.kind === 'unknown') return [name, { held: null, reason: hold.detail }];
           const { token: _token, ...shown } = hold.value ?? {};
           return [name, { held: hold.value !== undefined, ...shown }];
         }),
       ),
+      ...unreachedField(unreachedOf(lost, observation)),
       diagnostics: diagnosticsJson(diagnostics),
     });
   } else {
     const { columns, hasUnicode: unicode } = run.console;
     const page = { columns, unicode, paint: plainPaint };
     const held = holds.filter(({ hold }) => hold.kind === 'known' && hold.value !== undefined).length;
-    const about = held === 0 ? 'nobody holds a node' : `${held} of ${holds.length} held`;
+    const known = holds.filter(({ hold }) => hold.kind === 'known').length;
+    const seen = known === holds.length ? '' : `${known} of ${counted(holds.length, 'node')} seen, `;
+    const about = `${seen}${held === 0 ? 'no leases' : counted(held, 'lease')}`;
     const width = Math.max(0, ...nodes.map((name) => name.length));
     const lines = holds.flatMap(({ name, hold }) => {
       const text = hold.kind === 'unknown' ? 'unknown' : hold.value === undefined ? 'free' : holdText(hold.value);

@@ -53,7 +53,7 @@ export const scenes: readonly Scene[] = [
     types: [typed('apply', '--sim', '--yes')],
   },
   {
-    says: 'It answers. The answer is a digest that went through all four ranks over the cables; each mixed in its own copy of the model. And a second plan is empty.',
+    says: 'It answers. The answer is a digest that went through all four ranks over the cables; each mixed in its own copy of the model. Checked again, nothing is left to do.',
     types: [typed('ask', 'chat', question, '--sim'), typed('plan', '--sim')],
   },
   {

@@ -4,6 +4,7 @@ import { waitFor } from '../../../src/apply/wait-task.ts';
 import { onFallback } from '../../../src/desired/fallback.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { expandTask } from '../../../src/playbooks/expand.ts';
+import { taskText } from '../../../src/report/task-text.ts';
 import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
 import { lastingNames } from '../../../src/runtimes/seen-names.ts';
 import { textDigest } from '../../../src/script/put-file.ts';
@@ -43,6 +44,31 @@ async function wait(members: MeshRack['members'], away: readonly string[], layou
   const { failed = [], diagnostics = [] } = await waitFor(work, { options, forget: () => undefined });
   return { failed, told: diagnostics.map(({ detail }) => detail.split(',')[0]) };
 }
+
+describe('a wait for a Mac', () => {
+  it('reports at each look what is missing and how long it may still take', async () => {
+    const told: string[] = [];
+    const signal = new AbortController();
+    const failures = { 'studio-2': [diagnose('ssh/refused', { detail: 'nothing listens' })] };
+    const options = {
+      scope: { desired, targets: nodes(2) },
+      timing: realTiming,
+      signal: signal.signal,
+      observe: () => Promise.resolve({ nodes: {}, failures }),
+      onWait: (missing: readonly string[], leftMs: number) => {
+        told.push(...missing, leftMs > 0 ? 'time is left' : 'no time is left');
+        signal.abort();
+      },
+    };
+    const work = { kind: 'wait', for: 'observed', nodes: nodes(2), placements: [], deadlineMs: 900_000 } as const;
+    expect(await waitFor(work, { options, forget: () => undefined })).toEqual({});
+    expect(told).toEqual(['studio-2 (The node refused the connection)', 'time is left']);
+    const task = { kind: 'wait', for: 'observed' } as const;
+    expect(taskText(task, ['studio-2'], { failed: [], isCut: true })).toBe(
+      'studio-2: interrupted before this was known: observed',
+    );
+  });
+});
 
 describe('a wait until a placement serves', () => {
   it('fails for every node that may carry it when it hangs, whichever node only its fallback has is away', async () => {

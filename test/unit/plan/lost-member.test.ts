@@ -98,6 +98,24 @@ describe('the stop of a restart while a member is away', () => {
   });
 });
 
+describe('the reboot of a Mac that is away', () => {
+  it.each<[string, Goal['kind']]>([
+    ['reboot', 'reboot'],
+    ['shutdown', 'shutdown'],
+  ])('stops nothing on the others: %s', (_, kind) => {
+    const goal = { kind, nodes: nodes(3), back: ['kimi'] } as Goal;
+    const made = plan({ members: hangs, away: ['studio-3'], goal });
+    expect([made.steps, made.changes]).toEqual([[], []]);
+    expect(made.waiting.flatMap((one) => one.for)).toContain('studio-3 cannot be restarted now');
+    expect(Object.keys(made.unreached ?? {})).toEqual(['studio-3']);
+  });
+
+  it('stops the others where a second Mac of the goal is restarted', () => {
+    const goal: Goal = { kind: 'reboot', nodes: nodes(1, 3), back: ['kimi'] };
+    expect(stopsIn(plan({ members: hangs, away: ['studio-3'], goal }))).toEqual(['studio-1', 'studio-2']);
+  });
+});
+
 describe('apply while a member is away', () => {
   it('stops nothing of what the file wants serving, and says how the others are stopped', () => {
     const made = plan({ members: hangs, away: ['studio-3'] });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { known } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import type { StepOutcome } from '../../../src/model/step.ts';
 import {
   type EndedStep,
   endedStepLines,
@@ -9,9 +10,10 @@ import {
   progressLine,
   type RunCounts,
   summaryText,
+  uncheckedText,
 } from '../../../src/report/apply-text.ts';
 import { watchChanges } from '../../../src/report/change-watch.ts';
-import { countRun } from '../../../src/report/run-counts.ts';
+import { countRun, countUnchecked } from '../../../src/report/run-counts.ts';
 import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
 import { blocker, change, planOf, step } from './plan-builder.ts';
 
@@ -103,16 +105,57 @@ describe('the line of a change', () => {
 });
 
 describe('the last line of a run', () => {
-  const counts: RunCounts = { changed: 9, failed: 0, unchanged: 31, left: 0, waiting: 0, blockers: 0, unseen: [] };
+  const counts: RunCounts = {
+    changed: 9,
+    failed: 0,
+    unchanged: 31,
+    left: 0,
+    waiting: 0,
+    blockers: 0,
+    hands: 0,
+    unseen: [],
+  };
 
-  it('counts, and says that the second plan is empty only when it is', () => {
-    expect(summaryText('done', counts)).toBe('done: 9 changed, 0 failed, 31 unchanged; the second plan is empty');
+  it('counts, and says that nothing is left only when that was seen', () => {
+    expect(summaryText('done', counts)).toBe('Done: 9 changed, 31 already right. Checked again: nothing left to do.');
+    expect(summaryText('done', counts, 'chat is stopped')).toContain('Checked again: chat is stopped.');
     expect(
-      summaryText('partial', { ...counts, failed: 2, left: 1, waiting: 3, blockers: 2, unseen: ['studio-2'] }),
+      summaryText('partial', {
+        ...counts,
+        failed: 2,
+        left: 1,
+        waiting: 3,
+        blockers: 1,
+        hands: 2,
+        unseen: ['studio-2'],
+      }),
     ).toBe(
-      'partial: 9 changed, 2 failed, 31 unchanged; ' +
-        'the second plan has 1 change left, 3 waiting, 2 on the work list, studio-2 not seen',
+      'Partly done: 9 changed, 2 failed, 31 already right. ' +
+        'Remaining: 1 change, 3 changes waiting, 1 command to run first, 2 manual steps at the rack. ' +
+        'Not reached: studio-2.',
     );
+  });
+
+  it('counts nothing of a node that was not reached', () => {
+    const nothing = { ...counts, changed: null, failed: null, unchanged: null, unseen: ['studio-1'] };
+    expect(summaryText('failed', nothing)).toBe('Failed. Not reached: studio-1.');
+  });
+
+  it('counts the changes of an interrupted run of which every step did its work', () => {
+    const set = step('studio-1', 'set', { changes: both });
+    const gate = step('studio-1', 'gate', { changes: both.slice(0, 1) });
+    const plan = planOf({ changes, steps: [set, gate] });
+    const text = (first: StepOutcome, second: StepOutcome): string => {
+      const steps = [
+        { step: set, outcome: first },
+        { step: gate, outcome: second },
+      ];
+      return uncheckedText('interrupted', countUnchecked([{ plan, run: { steps } }], []));
+    };
+    const again = 'Run the same command again to continue.';
+    expect(text('interrupted', 'interrupted')).toBe(`Interrupted. ${again}`);
+    expect(text('changed', 'interrupted')).toBe(`Interrupted: 1 changed, as its steps reported. ${again}`);
+    expect(text('changed', 'unchanged')).toBe(`Interrupted: 2 changed, as its steps reported. ${again}`);
   });
 
   const sight = (last: Parameters<typeof planOf>[0]) =>
@@ -131,11 +174,11 @@ describe('the last line of a run', () => {
     expect(sight({ changes: changes.slice(0, 1) })).toMatchObject({ changed: 1, failed: 1, left: 1 });
     const waiting = [{ resource: 'power/sleep', node: nodeName('studio-1'), for: [], isUnknown: true }];
     expect(sight({ waiting })).toMatchObject({ changed: 1, failed: 1, waiting: 1 });
-    expect(sight({ blockers: [blocker('studio-3')] })).toMatchObject({ blockers: 1 });
+    expect(sight({ blockers: [blocker('studio-3')] })).toMatchObject({ blockers: 0, hands: 1 });
   });
 
   it('does not count what happened on a node that was not seen again', () => {
     const { 'studio-1': _lost, ...observed } = planOf().observed;
-    expect(sight({ observed })).toMatchObject({ changed: 0, failed: 2, unseen: ['studio-1'] });
+    expect(sight({ observed })).toMatchObject({ changed: null, failed: 2, unseen: ['studio-1'] });
   });
 });

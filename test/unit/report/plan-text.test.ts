@@ -5,6 +5,8 @@ import type { Plan } from '../../../src/plan/plan.ts';
 import { neededFor } from '../../../src/report/blocker-lines.ts';
 import { denialText, effectTexts } from '../../../src/report/effect-lines.ts';
 import { type PlanTextInput, planText } from '../../../src/report/plan-text.ts';
+import { meshFleet } from '../mesh/rack-with-mesh.ts';
+import { planOf as planOfMesh } from '../plan/rack-with-fallback.ts';
 import { anyDigest, blocker, change, planOf, step } from './plan-builder.ts';
 
 const show = (plan: Plan, page: Partial<PlanTextInput> = {}): string =>
@@ -117,7 +119,15 @@ describe('a plan as text', () => {
 
   it('says in one line that nothing is to be done, and names no command then', () => {
     expect(show(planOf(), { isSimulated: false })).toBe(
-      'studio-rack   4 nodes\n\nNothing to change: 4 nodes as the file says.\n',
+      'studio-rack   4 nodes\n\nNothing to change: 4 nodes match the file.\n',
+    );
+  });
+
+  it('counts the nodes that were seen among all that were asked, and says nothing of the others', () => {
+    const { 'studio-4': _lost, ...observed } = planOf().observed;
+    const reason = { code: 'ssh/refused', reason: 'The node refused the connection.' } as const;
+    expect(show(planOf({ observed, unreached: { 'studio-4': reason } }), { isSimulated: false })).toBe(
+      'studio-rack   3 of 4 nodes seen\n\nNothing to change: 3 nodes match the file. Not reached: studio-4.\n',
     );
   });
 
@@ -137,11 +147,29 @@ describe('a plan as text', () => {
     expect(show(odd)).toContain('a\\u{1b}[2Jb -> c\\u{a}d');
   });
 
-  it('says that what serves nobody is ended, and not that it is started', () => {
+  it.each(['placement/kimi', 'placement/kimi/rank'])('names a stop of %s that gives no token', (address) => {
     const effects = [{ kind: 'start', nodes: [], placements: ['kimi', 'qwen'] }] as const;
-    const ended = [change('studio-1', 'placement/kimi', 'hung', 'stopped')];
-    expect(effectTexts({ effects, changes: ended })).toEqual(['starts qwen', 'ends what is left of kimi']);
-    expect(effectTexts({ effects, changes: [] })).toEqual(['starts kimi, qwen']);
+    const changes = [change('studio-1', address, 'hung', 'stopped')];
+    expect(effectTexts({ effects, changes, steps: [] })).toEqual([
+      'starts qwen',
+      'stops the remaining processes of kimi',
+    ]);
+    expect(effectTexts({ effects, changes: [], steps: [] })).toEqual(['starts kimi, qwen']);
+  });
+
+  it('names the stop of a placement that hangs, before its start', () => {
+    const effects = [{ kind: 'start', nodes: [], placements: ['kimi'] }] as const;
+    const { steps } = planOfMesh({
+      of: meshFleet(),
+      members: {
+        'studio-1': [{ state: 'joined', rank: 0, token: { kind: 'silent', reason: 'status 503' } }],
+        'studio-2': [{ state: 'joined', rank: 1 }],
+        'studio-3': [{ state: 'joined', rank: 2 }],
+      },
+    });
+    expect(effectTexts({ effects, changes: [change('studio-1', 'placement/kimi', 'hung', 'serving')], steps })).toEqual(
+      ['stops the processes of kimi, which gives no token, and starts it again'],
+    );
   });
 
   it('denies only what the plan does not do', () => {
