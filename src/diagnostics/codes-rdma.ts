@@ -92,6 +92,27 @@ export const rdmaCodes = {
       'The interface has an IPv4 address and its device has no GID ::ffff:a.b.c.d for it. MLX dies with "RTR errno 22", newer ones name the cause (mlx pull request 4191).',
     hint: 'Look again in a minute; if it stays so, restart this node.',
   },
+  'rdma/held': {
+    severity: 'warning',
+    summary: 'A process that is no rank of a running placement has RDMA devices open.',
+    cause:
+      '`ioreg` names each process that has opened a device (`IOUserClientCreator`), and `ps` shows that it lives. Its protection domains and queue pairs return when it ends, so a restart of the Mac is not needed. While a verbs tool runs, no second one is started.',
+    hint: 'End the process if it is not needed: meshwright exec NODE -- env kill PID',
+  },
+  'rdma/left-in-kernel': {
+    severity: 'warning',
+    summary: 'The kernel holds RDMA objects for no process.',
+    cause:
+      '`ioclasscount` counts protection domains or queue pairs that no living process has open, or `ioreg` shows them inactive. They were left behind by a process that ended in the middle of its work. Only a restart frees them.',
+    hint: 'Restart this Mac before its devices have none left: meshwright reboot NODE',
+  },
+  'rdma/process-stuck': {
+    severity: 'error',
+    summary: 'A process hangs in the RDMA driver.',
+    cause:
+      'A verbs tool, or a process whose RDMA objects are inactive, is in uninterruptible wait (`U` in `ps`): no signal ends it, and every verbs tool that is started now would hang behind it (SQCU/mesh, RDMA-RULES.md).',
+    hint: 'Restart this Mac: meshwright reboot NODE',
+  },
 } as const satisfies Record<string, CodeEntry>;
 
 /** What only traffic can show: told of placements that failed, and never of a look alone. */
@@ -114,7 +135,7 @@ export const suspicionCodes = {
     severity: 'error',
     summary: 'A Mac is suspected to have no protection domain or queue pair left.',
     cause:
-      'The last start over RDMA in this boot session failed with the words of a device that has nothing left (a protection domain that could not be allocated, errno 12 or 16), and everything that can be looked at is fine. Failed starts leak them, no tool shows how many are used, and only a restart frees them.',
+      'The last start over RDMA in this boot session failed with the words of a device that has nothing left (a protection domain that could not be allocated, errno 12 or 16), and everything that can be looked at is fine. Failed starts can leave them behind in the kernel, and only a restart frees those; where the kernel holds none, the fault is elsewhere.',
     hint: 'Start the placement anew; if that does not help, restart the Mac.',
   },
 } as const satisfies Record<string, CodeEntry>;

@@ -76,7 +76,10 @@ const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'rdma/suspected-idle-dead': ['rdma-state', 'thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
   'mesh/needs-reboot': ['reboot-mark'],
   'mesh/suspected-local-network': ['thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
-  'rdma/suspected-exhausted': ['rdma-state', 'rdma-ports', 'rdma-starts'],
+  'rdma/suspected-exhausted': ['rdma-state', 'rdma-ports', 'rdma-starts', 'rdma-objects'],
+  'rdma/held': ['rdma-holders'],
+  'rdma/left-in-kernel': ['rdma-objects', 'rdma-holders'],
+  'rdma/process-stuck': ['rdma-holders'],
 };
 
 const factsOf = (code: string): readonly FactName[] =>
@@ -87,7 +90,11 @@ const wordText = (word: Word): string =>
 
 /** Facts of a `sysctl` that asks for many values, or of a script around a tool: what a person would type. */
 const ownSources: Partial<Readonly<Record<FactName, string>>> = {
+  'rdma-devices': 'ibv_devices',
+  'other-rdma-devices': 'ibv_devices',
   'rdma-ports': 'ibv_devinfo -v',
+  'rdma-objects': 'ioclasscount AppleThunderboltRDMAProtectionDomain AppleThunderboltRDMAQueuePair',
+  'rdma-holders': 'ioreg -r -c AppleThunderboltRDMAInterface -l',
   'boot-session': 'sysctl kern.bootsessionuuid',
   hardware: 'sysctl hw.model hw.memsize',
   keeper: 'launchctl print system/dev.meshwright.keeper',

@@ -9,7 +9,7 @@ export const reasonWords: Readonly<Record<UnknownReason, string>> = {
   empty: 'the tool printed nothing',
   garbled: 'the answer makes no sense',
   truncated: 'the answer was cut off',
-  busy: 'left alone while a rank starts',
+  busy: 'left alone while a program opens or holds RDMA',
   'not-asked': 'not asked',
   unreachable: 'the node was not reached',
 };

@@ -22,6 +22,7 @@ import { otherRdmaDevices } from './rules/other-rdma-devices.ts';
 import { panics } from './rules/panics.ts';
 import { poolOverlap } from './rules/pool-overlap.ts';
 import { power } from './rules/power.ts';
+import { rdmaKernelRule } from './rules/rdma-kernel.ts';
 import { rdmaNode } from './rules/rdma-node.ts';
 import { rdmaReceptacles } from './rules/rdma-receptacles.ts';
 import { remoteLogin } from './rules/remote-login.ts';
@@ -55,6 +56,7 @@ export const rules: readonly Rule[] = [
   madeBridgesRule,
   bridgeLoop,
   rdmaNode,
+  rdmaKernelRule,
   rdmaReceptacles,
   poolOverlap,
   cableAddresses,

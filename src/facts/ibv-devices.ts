@@ -1,6 +1,7 @@
 import { type Known, known } from '../model/known.ts';
 import type { Answer } from '../model/probe.ts';
 import type { RdmaDevice } from '../model/rdma-values.ts';
+import { leftAlone } from './left-alone.ts';
 import { garbled, readLines } from './read-answer.ts';
 
 /**
@@ -21,6 +22,8 @@ export const isOfReceptacle = (name: string): boolean => /^rdma_en\d+$/.test(nam
 
 /** Every device that is listed, whoever made it. */
 export function parseAllDevices(answer: Answer | undefined): Known<readonly RdmaDevice[]> {
+  const alone = leftAlone(answer);
+  if (alone !== undefined) return alone;
   const lines = readLines(answer);
   if (lines.kind === 'unknown') return lines;
   const [first = '', second = '', ...rest] = lines.value;

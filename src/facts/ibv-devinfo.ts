@@ -1,8 +1,8 @@
 import { type Known, known, unknown } from '../model/known.ts';
 import type { Answer } from '../model/probe.ts';
 import type { Gid, RdmaPort } from '../model/rdma-values.ts';
-import { startingExit, startingWords } from '../script/node-scripts/rdma-ports.ts';
 import { ipv6Groups, mappedIpv4, wholeNumber } from './grammar.ts';
+import { leftAlone } from './left-alone.ts';
 import { garbled, readText } from './read-answer.ts';
 
 /**
@@ -19,7 +19,8 @@ import { garbled, readText } from './read-answer.ts';
  */
 export function parseIbvDevinfo(answer: Answer | undefined): Known<readonly RdmaPort[]> {
   if (answer !== undefined && saysNoDevices(answer)) return known([]);
-  if (answer !== undefined && saysStarting(answer)) return unknown('busy', `Not asked: ${answer.stderr.trim()}.`);
+  const alone = leftAlone(answer);
+  if (alone !== undefined) return alone;
   const text = readText(answer);
   if (text.kind === 'unknown') return text;
   const [before = '', ...blocks] = text.value.split(/^(?=hca_id:)/m);
@@ -41,10 +42,6 @@ export function parseIbvDevinfo(answer: Answer | undefined): Known<readonly Rdma
   const isUnambiguous = new Set(ports.map(({ device }) => device)).size === ports.length;
   return isUnambiguous ? known(ports) : garbled(answer, 'described one device twice');
 }
-
-/** What our probe says instead of opening the devices while a rank is opening them. */
-const saysStarting = ({ exit, stderr }: Answer): boolean =>
-  exit.kind === 'exited' && exit.code === startingExit && stderr.endsWith(` ${startingWords}\n`);
 
 /** What the verbs tools say where there is no device at all; the exit code then differs between their versions. */
 function saysNoDevices(answer: Answer): boolean {

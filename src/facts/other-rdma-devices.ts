@@ -1,12 +1,12 @@
 import { known } from '../model/known.ts';
 import type { Fact } from './fact.ts';
 import { isOfReceptacle, parseAllDevices } from './ibv-devices.ts';
-import { ibvDevices } from './probes/network.ts';
+import { ibvDevices, rdmaKernel } from './probes/network.ts';
 
 /** RDMA devices of somebody else, such as a network card in an enclosure: nothing of ours runs over them. */
 export const otherRdmaDevices: Fact<'other-rdma-devices'> = {
   name: 'other-rdma-devices',
-  from: [ibvDevices],
+  from: [ibvDevices, rdmaKernel],
   parse: ([answer]) => {
     const all = parseAllDevices(answer);
     return all.kind === 'unknown'

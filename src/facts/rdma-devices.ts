@@ -2,7 +2,7 @@ import { known, unknown } from '../model/known.ts';
 import type { Fact } from './fact.ts';
 import { parseIbvDevices } from './ibv-devices.ts';
 import { parseIbvDevinfo } from './ibv-devinfo.ts';
-import { ibvDevices, ibvDevinfo } from './probes/network.ts';
+import { ibvDevices, ibvDevinfo, rdmaKernel } from './probes/network.ts';
 import { garbled } from './read-answer.ts';
 
 /**
@@ -11,7 +11,7 @@ import { garbled } from './read-answer.ts';
  */
 export const rdmaDevices: Fact<'rdma-devices'> = {
   name: 'rdma-devices',
-  from: [ibvDevices, ibvDevinfo],
+  from: [ibvDevices, ibvDevinfo, rdmaKernel],
   parse: ([list, info]) => {
     const devices = parseIbvDevices(list);
     if (devices.kind === 'unknown') return devices;

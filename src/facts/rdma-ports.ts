@@ -2,13 +2,13 @@ import { known } from '../model/known.ts';
 import type { Fact } from './fact.ts';
 import { parseIbvDevices } from './ibv-devices.ts';
 import { parseIbvDevinfo } from './ibv-devinfo.ts';
-import { ibvDevices, ibvDevinfo } from './probes/network.ts';
+import { ibvDevices, ibvDevinfo, rdmaKernel } from './probes/network.ts';
 import { garbled } from './read-answer.ts';
 
 /** State, GIDs and limits of each RDMA device; checked against the list of `ibv_devices` where that could be read. */
 export const rdmaPorts: Fact<'rdma-ports'> = {
   name: 'rdma-ports',
-  from: [ibvDevinfo, ibvDevices],
+  from: [ibvDevinfo, ibvDevices, rdmaKernel],
   parse: ([info, list]) => {
     const ports = parseIbvDevinfo(info);
     if (ports.kind === 'unknown') return ports;

@@ -30,9 +30,11 @@ import { panicReports } from './panic-reports.ts';
 import { photosAnalysis } from './photos-analysis.ts';
 import { placements } from './placements.ts';
 import { power } from './power.ts';
+import { ibvDevices, ibvDevinfo, rdmaKernel } from './probes/network.ts';
 import { placementMembers, unaskedMembers } from './probes/ours.ts';
 import { softwareUpdateList, sudo as sudoShell } from './probes/system.ts';
 import { rdmaDevices } from './rdma-devices.ts';
+import { rdmaHolders, rdmaObjects } from './rdma-kernel.ts';
 import { rdmaPorts } from './rdma-ports.ts';
 import { rdmaStarts } from './rdma-starts.ts';
 import { rdmaState } from './rdma-state.ts';
@@ -72,6 +74,8 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   'rdma-devices': rdmaDevices,
   'other-rdma-devices': otherRdmaDevices,
   'rdma-ports': rdmaPorts,
+  'rdma-objects': rdmaObjects,
+  'rdma-holders': rdmaHolders,
   filevault,
   power,
   'wired-limit': wiredLimit,
@@ -113,9 +117,14 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
 /** The names of all facts, in the order in which they are shown. */
 export const factNames = Object.keys(registry) as readonly FactName[];
 
-/** Every probe that some fact reads, each once: what one observation asks. */
+/**
+ * Every probe that some fact reads, each once: what one observation asks. The RDMA kernel objects come first and the
+ * verbs tools last, since these wait for it.
+ */
 export function allProbes(): readonly Probe[] {
-  return [...new Set(factNames.flatMap((name) => registry[name].from))];
+  const verbs = [ibvDevices, ibvDevinfo];
+  const others = factNames.flatMap((name) => registry[name].from).filter((probe) => !verbs.includes(probe));
+  return [...new Set([rdmaKernel, ...others, ...verbs])];
 }
 
 /** The same without requests to an endpoint. */

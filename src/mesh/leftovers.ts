@@ -1,8 +1,8 @@
 import { type Known, known } from '../model/known.ts';
+import { rankPlacement } from '../model/launchd-service.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
 import type { Step } from '../model/step.ts';
-import { rankServiceLabel } from '../script/rank-paths.ts';
 import { endedByRecord } from './ended-by-record.ts';
 import { isLate } from './evidence.ts';
 import { isRunning, seeMember } from './member.ts';
@@ -27,7 +27,7 @@ export function leftoversOn(node: NodeName, facts: Facts, wanted: readonly strin
   if (services.kind === 'unknown') return services;
   const names = [
     ...placements.value.map(({ placement }) => placement),
-    ...services.value.flatMap(({ label }) => placementOf(label) ?? []),
+    ...services.value.flatMap((service) => rankPlacement(service) ?? []),
   ];
   const found: Leftover[] = [];
   for (const placement of [...new Set(names)].filter((name) => !wanted.includes(name)).toSorted()) {
@@ -36,11 +36,6 @@ export function leftoversOn(node: NodeName, facts: Facts, wanted: readonly strin
     found.push({ node, placement, seen: seen.value });
   }
   return known(found);
-}
-
-function placementOf(label: string): string | undefined {
-  const prefix = rankServiceLabel('');
-  return label.startsWith(prefix) ? label.slice(prefix.length) : undefined;
 }
 
 /**

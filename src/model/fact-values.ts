@@ -33,7 +33,7 @@ import type {
   Traces,
 } from './node-records.ts';
 import type { RankRecord, TreeKind } from './node-script.ts';
-import type { RdmaDevice, RdmaPort } from './rdma-values.ts';
+import type { RdmaDevice, RdmaHolders, RdmaObjects, RdmaPort } from './rdma-values.ts';
 import type { ForeignDaemon, PanicReport } from './strange-records.ts';
 
 /** Another Mac seen at the far end of a cable. */
@@ -242,6 +242,8 @@ export interface FactValues {
   /** Names of RDMA devices that belong to no receptacle. */
   readonly 'other-rdma-devices': readonly string[];
   readonly 'rdma-ports': readonly RdmaPort[];
+  readonly 'rdma-objects': RdmaObjects;
+  readonly 'rdma-holders': RdmaHolders;
   readonly filevault: 'on' | 'off' | 'converting';
   readonly power: PowerSettings;
   readonly 'wired-limit': WiredLimit;

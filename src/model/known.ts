@@ -10,7 +10,7 @@ export type UnknownReason =
   | 'empty' // exit 0 without any output
   | 'garbled' // an answer that no known macOS prints
   | 'truncated' // the answer was longer than the probe allows, or the connection ended inside it
-  | 'busy' // left alone on purpose: asking would get in the way of a rank that is starting
+  | 'busy' // left alone on purpose: asking would disturb a rank that is starting, or hang behind a program that has not returned
   | 'not-asked' // the observation ended before this probe was asked
   | 'unreachable'; // the node itself could not be observed
 

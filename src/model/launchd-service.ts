@@ -17,3 +17,9 @@ export function exitWords(lastExit = neverExited): string {
   if (lastExit === neverExited) return 'exited';
   return /^[A-Z]/.test(lastExit) ? `was ended by a signal (${lastExit})` : `exited (${lastExit})`;
 }
+/** What the labels of ranks begin with; the name of their placement follows. */
+export const rankLabelPrefix = 'dev.meshwright.rank.';
+
+/** The placement whose rank a service is. */
+export const rankPlacement = ({ label }: LaunchdService): string | undefined =>
+  label.startsWith(rankLabelPrefix) ? label.slice(rankLabelPrefix.length) : undefined;

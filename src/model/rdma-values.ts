@@ -21,3 +21,41 @@ export interface RdmaPort {
   readonly maxQueuePairs?: number;
   readonly maxProtectionDomains?: number;
 }
+
+/** How many objects the RDMA driver has in the kernel over all devices, inactive ones included. */
+export interface RdmaObjects {
+  readonly domains: number;
+  readonly queuePairs: number;
+}
+
+/** One object of a device. `busy` counts what still waits for it; an inactive object that is busy is stuck. */
+export interface RdmaObject {
+  readonly kind: 'domain' | 'queue-pair';
+  readonly isActive: boolean;
+  readonly busy: number;
+}
+
+/** A process that has opened RDMA devices, or a verbs tool that has run for a second. */
+export interface RdmaProcess {
+  readonly pid: number;
+  /** As the kernel names it, at most 32 characters. */
+  readonly program: string;
+  /** Its process group, which for a service of launchd is the service's first process; absent when it is gone. */
+  readonly group?: number;
+  /** `uninterruptible`: no signal reached it in this moment. `gone`: no process has this number and name. */
+  readonly state: 'runs' | 'uninterruptible' | 'gone';
+  readonly isVerbsTool: boolean;
+  /** The devices that it has open. */
+  readonly devices: readonly string[];
+}
+
+/** What holds RDMA objects; both lists are empty while the kernel has none and no verbs tool runs. */
+export interface RdmaHolders {
+  readonly devices: readonly {
+    readonly device: string;
+    /** 2 is usable, 0 is without an active peer; absent where ioreg prints none. */
+    readonly powerState?: number;
+    readonly objects: readonly RdmaObject[];
+  }[];
+  readonly processes: readonly RdmaProcess[];
+}

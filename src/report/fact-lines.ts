@@ -1,4 +1,5 @@
 import { updateText } from '../doctor/macos-offers.ts';
+import { rdmaObjectWords } from '../doctor/rdma-object-words.ts';
 import { reasonWords } from '../doctor/reason-words.ts';
 import { screenSharingWords } from '../doctor/screen-sharing-words.ts';
 import { diskText, durationText, memoryText } from '../doctor/units.ts';
@@ -16,6 +17,7 @@ import {
   serviceAddressItems,
   serviceOrderItems,
 } from './network-lines.ts';
+import { rdmaHolderLines } from './rdma-holder-lines.ts';
 import { rdmaPortLines, receptacleLines } from './thunderbolt-lines.ts';
 
 /** A line of text, or a list whose items stay whole when it needs several lines. */
@@ -72,6 +74,8 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   'rdma-switch': (state) => [state],
   'rdma-devices': (devices) => orNone([devices.map(({ name }) => name)]),
   'rdma-ports': (ports) => orNone(rdmaPortLines(ports)),
+  'rdma-objects': (objects) => [rdmaObjectWords(objects)],
+  'rdma-holders': (holders) => orNone(rdmaHolderLines(holders)),
   filevault: (state) => [state],
   power: (settings) => [powerLine(settings)],
   'wired-limit': ({ megabytes }) => [

@@ -104,6 +104,9 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'rdma/bridged': { blocks: 'rdma', when: 'rdma-needed' },
   'rdma/no-address': { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
   'rdma/other-device': 'told',
+  'rdma/held': 'told',
+  'rdma/left-in-kernel': 'told',
+  'rdma/process-stuck': { blocks: 'rdma', when: 'rdma-needed' },
   'rdma/no-gid': { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
 };
 

@@ -4,10 +4,12 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { Examination, ExaminedNode } from '../doctor/examination.ts';
+import { withCommands } from '../doctor/hint-lines.ts';
 import { nodeRdma } from '../doctor/rdma-node.ts';
 import { receptacleRdma } from '../doctor/rdma-receptacle.ts';
 import { linkSubject, nodesSubject } from '../doctor/subject.ts';
 import type { DesiredPlacement } from '../model/desired.ts';
+import { kernelObjects } from '../model/kernel-objects.ts';
 import type { Link } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
 import type { PlacementFinding } from '../runtimes/placement-check.ts';
@@ -86,6 +88,15 @@ function neverEnough({ name, nodes }: PlacementSurvey, { desired, observation }:
   return queuePairFindings(layoutOn(placement, nodes), desired, members);
 }
 
+/** Whether a restart of a Mac can free anything: unknown is not no. */
+function mayHoldObjects({ observation }: View, node: NodeName): boolean {
+  const facts = observation.nodes[node]?.facts;
+  const objects = facts === undefined ? undefined : kernelObjects(facts);
+  if (objects?.kind !== 'known') return true;
+  const { withoutProcess } = objects.value;
+  return withoutProcess.domains + withoutProcess.queuePairs > 0;
+}
+
 function exhaustedFinding(survey: PlacementSurvey, complaints: readonly Complaint[], view: View): Diagnostic {
   const { name } = survey;
   const nodes = complaints.map(({ node }) => node);
@@ -97,15 +108,27 @@ function exhaustedFinding(survey: PlacementSurvey, complaints: readonly Complain
       detail: `${sure.detail} The last start failed: ${escapeText(said)}.`,
     });
   }
+  const detail = `Suspected: no protection domain or queue pair is left. The last start of ${name} failed: ${escapeText(said)}.`;
+  const full = nodes.filter((node) => mayHoldObjects(view, node));
   return diagnose('rdma/suspected-exhausted', {
     subject: nodesSubject(nodes),
-    detail: `Suspected: no protection domain or queue pair is left. The last start of ${name} failed: ${escapeText(said)}.`,
-    hint: ladderHint(startHistory(view, survey).rung, {
-      placement: name,
-      nodes,
-      macs: nodes.length === 1 ? 'that Mac' : 'those Macs',
-      byHand: 'End every other program there that opens RDMA devices, then start the placement again.',
-    }),
+    ...(full.length > 0
+      ? {
+          detail,
+          hint: ladderHint(startHistory(view, survey).rung, {
+            placement: name,
+            nodes: full,
+            macs: full.length === 1 ? 'that Mac' : 'those Macs',
+            byHand: 'End every other program there that opens RDMA devices, then start the placement again.',
+          }),
+        }
+      : {
+          detail: `The last start of ${name} failed: ${escapeText(said)}. The kernel holds nothing now that a restart of the Mac would free.`,
+          hint: withCommands('Try a start, then read its log:', [
+            `meshwright restart ${name}`,
+            `meshwright logs ${name}`,
+          ]),
+        }),
   });
 }
 

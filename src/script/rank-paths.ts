@@ -1,8 +1,9 @@
+import { rankLabelPrefix } from '../model/launchd-service.ts';
 import type { NodePath } from '../model/node-path.ts';
 import { below, place } from './node-paths.ts';
 
 /** The launchd label of the rank of a placement. */
-export const rankServiceLabel = (placement: string): string => `dev.meshwright.rank.${placement}`;
+export const rankServiceLabel = (placement: string): string => `${rankLabelPrefix}${placement}`;
 
 /** The service file of a rank, as `put` writes it. */
 export const serviceFile = (placement: string): NodePath =>

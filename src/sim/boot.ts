@@ -12,7 +12,7 @@ export interface Boot {
 
 /** What a start leaves of what was wrong, and the report of the panic that it followed. */
 function afterStart({ ailments, panics }: MacState, atEpochSeconds: number): Pick<MacState, 'ailments' | 'panics'> {
-  const { panic, leaksWired: _leak, leakedWiredBytes: _leaked, ...lasting } = ailments;
+  const { panic, leaksWired, leakedWiredBytes, isRdmaHeld, isVerbsHung, ...lasting } = ailments;
   return {
     ailments: { ...lasting, isRdmaHung: false, deadReceptacles: [], lacksDomains: false },
     ...(panic !== undefined && { panics: [...(panics ?? []), { cause: panic, atEpochSeconds }] }),

@@ -12,6 +12,7 @@ import { acted, type HandsAct } from './hands-acts.ts';
 import type { MacState } from './mac.ts';
 import { afterKill } from './memory.ts';
 import type { PlistDict } from './plist.ts';
+import { withoutProcesses } from './rdma-kernel.ts';
 import { applyWrite, type Write, type Written } from './writes/apply-write.ts';
 
 /** One thing that happened to a rack. Its state is the healthy rack after everything that happened, in order. */
@@ -32,6 +33,8 @@ export type SimEvent =
   | { readonly kind: 'tcp-load'; readonly mac: string }
   /** A service was sent KILL. */
   | { readonly kind: 'killed'; readonly mac: string }
+  /** Processes that exist in the model alone were sent a signal that ends them. */
+  | { readonly kind: 'processes-ended'; readonly mac: string; readonly pids: readonly number[] }
   /** exo's daemon has run once. */
   | { readonly kind: 'daemon-run'; readonly mac: string }
   /** Somebody has disabled exo's daemon, or enabled it again. */
@@ -116,6 +119,8 @@ export function happen(fleet: SimulatedFleet, event: SimEvent): Happened {
       return { kind: 'done', fleet: withMac(fleet, event.mac, underTcp) };
     case 'killed':
       return { kind: 'done', fleet: withMac(fleet, event.mac, afterKill) };
+    case 'processes-ended':
+      return { kind: 'done', fleet: withMac(fleet, event.mac, (mac) => withoutProcesses(mac, event.pids)) };
     case 'daemon-run':
       return { kind: 'done', fleet: withMac(fleet, event.mac, underDaemon) };
     case 'daemon':

@@ -3,6 +3,7 @@ import { aimAtCable, aimAtNode } from './fault-targets.ts';
 import { macNamed, peerAt, type SimulatedFleet, withMac } from './fleet.ts';
 import { withBridgeInterface } from './interfaces.ts';
 import type { Ailments, MacState } from './mac.ts';
+import { isRdmaLive } from './rdma.ts';
 
 const ailing = (mac: MacState, ailments: Partial<Ailments>): MacState => ({
   ...mac,
@@ -40,6 +41,26 @@ export const pdLeak: Fault = macFault(
   'no protection domain is left, so no program can open an RDMA device, until a reboot',
   aimAtNode,
   (mac) => (mac.ailments.lacksDomains ? 'it has none left already' : ailing(mac, { lacksDomains: true })),
+);
+
+/** A program of somebody else, such as a benchmark that was left running. */
+export const rdmaHeld: Fault = macFault(
+  'a program that is not ours holds every RDMA device, until it is ended or the Mac reboots',
+  aimAtNode,
+  (mac) => {
+    if (mac.ailments.isRdmaHeld) return 'its devices are held already';
+    return isRdmaLive(mac) ? ailing(mac, { isRdmaHeld: true }) : 'it has no RDMA device';
+  },
+);
+
+/** ibv_dealloc_pd holds a lock that the end of a device needs (SQCU/mesh): whoever opens one now waits, deaf to KILL. */
+export const verbsHang: Fault = macFault(
+  'a program hangs in the RDMA driver, and every verbs tool behind it, until a reboot',
+  aimAtNode,
+  (mac) => {
+    if (mac.ailments.isVerbsHung) return 'its driver hangs already';
+    return isRdmaLive(mac) ? ailing(mac, { isVerbsHung: true }) : 'it has no RDMA device';
+  },
 );
 
 /** What the driver of the GPU or of RDMA holds for a process outlives it where KILL has ended it. */

@@ -20,7 +20,9 @@ import {
   noReturn,
   pdLeak,
   rdmaHang,
+  rdmaHeld,
   slowShutdown,
+  verbsHang,
   wiredLeak,
 } from './fault-ailments.ts';
 import { cable40g, cableMissing, cableSwapped, gidMissing } from './fault-cables.ts';
@@ -65,11 +67,13 @@ export const faults = {
   'power-wrong': powerWrong,
   'rdma-disabled': rdmaDisabled,
   'rdma-hang': rdmaHang,
+  'rdma-held': rdmaHeld,
   'rdma-waiting': rdmaWaiting,
   'remote-login-off': remoteLoginOff,
   'slow-shutdown': slowShutdown,
   'sudo-denied': sudoDenied,
   'tcp-load-panic': tcpLoadPanic,
+  'verbs-hang': verbsHang,
   'wired-leak': wiredLeak,
   'wrong-host-key': wrongHostKey,
   'wrong-mac': wrongMac,

@@ -73,6 +73,10 @@ export interface Ailments {
   readonly deadReceptacles: readonly number[];
   /** Whether failed starts have leaked every protection domain, so that no program gets one; until the next start. */
   readonly lacksDomains: boolean;
+  /** A program that is not ours has opened every RDMA device, until it is ended. */
+  readonly isRdmaHeld?: true;
+  /** The RDMA driver is deadlocked: every verbs tool hangs in it, until the next start. */
+  readonly isVerbsHung?: true;
   /** Every start puts the Thunderbolt Bridge together again. */
   readonly isBridgeRebuilt: boolean;
   /** Whether an SSH session may change the network preferences. */

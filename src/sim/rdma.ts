@@ -44,3 +44,6 @@ export function gidsOf(fleet: SimulatedFleet, mac: MacState, receptacle: Recepta
 /** Whether nothing comes through this receptacle though everything about it looks well. */
 export const isPortDead = ({ ailments }: MacState, { number }: ReceptacleState): boolean =>
   ailments.isRdmaHung || ailments.deadReceptacles.includes(number);
+
+/** How many queue pairs, completion queues and protection domains of each device this macOS says it has. */
+export const rdmaLimit = ({ macos }: MacState): number => (Number(macos.version.split('.')[0]) >= 27 ? 3 : 11);

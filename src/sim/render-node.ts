@@ -7,6 +7,7 @@ import { dataFile, type NodeFile } from './node-files.ts';
 import { panicReportFiles } from './panic-reports.ts';
 import { plistText } from './plist.ts';
 import { rdmaCablesPath, rdmaCablesText } from './rdma-cables.ts';
+import { rdmaKernelFiles } from './rdma-kernel.ts';
 import { screenSharingJob, screenSharingPath } from './screen-sharing.ts';
 import { seenCopy, toolFiles } from './tool-script.ts';
 
@@ -60,6 +61,7 @@ export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFil
     ...(room === undefined ? [] : [dataFile('/.sim/room', `${room}\n`)]),
     ...(mac.ailments.lacksDomains ? [dataFile('/.sim/verbs', noDomains)] : []),
     ...(mac.ailments.panicsUnderTcp ? [dataFile('/.sim/tcp-panics', '')] : []),
+    ...rdmaKernelFiles(mac),
     dataFile(rdmaCablesPath, rdmaCablesText({ fleet, mac })),
     ...panicReportFiles(mac),
     dataFile(routesPath, routesText({ fleet, mac })),

@@ -61,11 +61,47 @@ describe('what only traffic can show', () => {
 
   it('is a Mac without a protection domain when a start says so, until it has restarted', async () => {
     await run('sim', 'fault', 'pd-leak', 'studio-4');
-    expect(await suspects()).toEqual([]);
+    expect(await suspects()).toEqual(['rdma/left-in-kernel | node studio-4']);
     expect((await run('restart', 'chat', '--sim', '--yes')).code).not.toBe(0);
     const failed = await run('doctor', '--sim');
     expect(failed.code).toBe(1);
     await expectGolden('doctor-exhausted', place, [failed]);
+    expect((await run('reboot', 'studio-4', '--sim', '--yes')).code).toBe(0);
+    expect((await run('apply', '--sim', '--yes')).code).toBe(0);
+    expect(await suspects()).toEqual([]);
+  });
+});
+
+describe('what the kernel holds', () => {
+  it('is what the ranks of a placement that serves have, and no finding', async () => {
+    const { nodes } = json(await run('facts', '--sim', 'studio-4', '--fact', 'rdma-objects', '--json')) as {
+      readonly nodes: Readonly<Record<string, unknown>>;
+    };
+    expect(nodes['studio-4']).toEqual({ 'rdma-objects': { value: { domains: 1, queuePairs: 1 } } });
+    expect(await suspects()).toEqual([]);
+  });
+
+  it('is another program until it is ended, with the command that ends it', async () => {
+    await run('sim', 'fault', 'rdma-held', 'studio-4');
+    const [found] = (await doctor()).troubles;
+    expect([found?.code, found?.subject]).toEqual(['rdma/held', 'node studio-4']);
+    const shown = await run('doctor', '--sim');
+    expect(shown.stdout).toContain('warning  studio-4: python3.12 (pid 98711) has rdma_en2, rdma_en3,');
+    expect(shown.stdout).toContain('meshwright exec studio-4 --sim -- env kill 98711\n');
+    expect((await run('exec', '--sim', 'studio-4', '--', 'env', 'kill', '98711')).code).toBe(0);
+    expect(await suspects()).toEqual([]);
+  });
+
+  it('is a process that hangs, so that no verbs tool is started, until the Mac has restarted', async () => {
+    await run('sim', 'fault', 'verbs-hang', 'studio-4');
+    const shown = await run('doctor', '--sim');
+    expect(shown.stdout).toContain('error    studio-4: mesh-allreduce (pid 98027) and ibv_devinfo (pid 98143) hang in');
+    expect(shown.stdout).toContain('meshwright reboot studio-4 --sim\n');
+    expect(shown.stdout).toContain('(pid 98143) has');
+    const ps = await run('exec', '--sim', 'studio-4', '--', 'ps', '-axo', 'pid=,ucomm=');
+    expect(ps.stdout.match(/ibv_\S*/g)).toEqual(['ibv_devinfo']);
+    expect((await run('exec', '--sim', 'studio-4', '--', 'env', 'kill', '-9', '98143')).code).toBe(0);
+    expect((await suspects())[0]).toContain('rdma/process-stuck | node studio-4');
     expect((await run('reboot', 'studio-4', '--sim', '--yes')).code).toBe(0);
     expect((await run('apply', '--sim', '--yes')).code).toBe(0);
     expect(await suspects()).toEqual([]);

@@ -73,7 +73,7 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
   },
   'pd-leak': {
     kind: 'verb',
-    what: '`doctor` suspects it after starts failed; `reboot` of that Mac',
+    what: '`doctor` names what the kernel holds without a process; `reboot` of that Mac',
     tried: 'test/cli/doctor-suspects.test.ts',
   },
   'power-cut': {
@@ -87,6 +87,11 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
     kind: 'verb',
     what: '`status` shows the placement hung; `restart`, then `reboot`',
     tried: 'test/cli/demo.test.ts',
+  },
+  'rdma-held': {
+    kind: 'verb',
+    what: '`doctor` names the process; a person ends it',
+    tried: 'test/cli/doctor-suspects.test.ts',
   },
   'rdma-waiting': {
     kind: 'verb',
@@ -105,6 +110,11 @@ export const faultCures: Readonly<Record<FaultName, Cure>> = {
     tried: 'test/cli/crashes.test.ts',
   },
   'sudo-denied': { kind: 'person', target: 'studio-4', what: 'let that user use sudo without a password' },
+  'verbs-hang': {
+    kind: 'verb',
+    what: '`doctor` names the process; `reboot` of that Mac',
+    tried: 'test/cli/doctor-suspects.test.ts',
+  },
   'wired-leak': {
     kind: 'verb',
     what: '`stop` and `restart` name it after a rank was killed, and nothing is started there; `reboot` of that Mac',

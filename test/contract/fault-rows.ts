@@ -49,11 +49,11 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   },
   'dhcp-reset': { target: 'studio-2:3', findings: ['error address/by-dhcp node studio-2'] },
   'disk-full': { target: 'studio-1', findings: ['warning disk/low node studio-1'] },
-  // The next seven cannot be seen before something is written, restarted or run over RDMA.
+  // The next six cannot be seen before something is written, restarted or run over RDMA.
   'no-full-disk-access': { target: 'studio-1', findings: [] },
   'no-return': { target: 'studio-1', findings: [] },
   'idle-dead-port': { target: 'studio-1:2', findings: [] },
-  'pd-leak': { target: 'studio-1', findings: [] },
+  'pd-leak': { target: 'studio-1', findings: ['warning rdma/left-in-kernel node studio-1'] },
   'rdma-hang': { target: 'studio-1', findings: [] },
   'slow-shutdown': { target: 'studio-1', findings: [] },
   'wired-leak': { target: 'studio-1', findings: [] },
@@ -79,6 +79,11 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
     inSilence: ['error ssh/timed-out node studio-2'],
   },
   'power-wrong': { target: 'studio-1', findings: ['error power/settings node studio-1'] },
+  'rdma-held': { target: 'studio-1', findings: ['warning rdma/held node studio-1'] },
+  'verbs-hang': {
+    target: 'studio-1',
+    findings: ['error rdma/process-stuck node studio-1', 'warning fact/unknown node studio-1'],
+  },
   'rdma-disabled': { target: 'studio-3', findings: ['error rdma/disabled node studio-3'] },
   'rdma-waiting': { target: 'studio-3', findings: ['error rdma/no-device node studio-3'] },
   'remote-login-off': { target: 'studio-2', findings: ['error ssh/refused node studio-2'] },

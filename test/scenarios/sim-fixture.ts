@@ -43,6 +43,7 @@ export function bareModel(names: readonly string[], connection: Partial<Connecti
     write: () => ({ stdout: '', stderr: '', exitCode: 127, isKnown: false, isChange: false }),
     reread: () => undefined,
     sendTcp: () => undefined,
+    processesEnded: () => undefined,
     killed: () => undefined,
     daemon: () => undefined,
     unlock: () => undefined,

@@ -1,5 +1,6 @@
 import type { Probe } from '../../model/probe.ts';
 import { pathWord, place, tool } from '../../script/node-paths.ts';
+import { awaitKernel, rdmaKernelScript } from '../../script/node-scripts/rdma-kernel.ts';
 import { rdmaPortsScript } from '../../script/node-scripts/rdma-ports.ts';
 import { receptacleLocationsScript } from '../../script/node-scripts/receptacle-locations.ts';
 
@@ -91,15 +92,23 @@ export const rdmaVariable: Probe = {
   maxBytes: 4_096,
 };
 
-/** `ibv_devices`. @see Apple TN3205 */
+/** What the RDMA driver holds in the kernel, and for which processes. Every observation reads it before any verbs tool. */
+export const rdmaKernel: Probe = {
+  name: 'rdma-kernel',
+  ask: [tool.sh, '-c', rdmaKernelScript],
+  deadlineMs: 5_000,
+  maxBytes: 131_072,
+};
+
+/** `ibv_devices`, once the kernel was read. @see Apple TN3205 */
 export const ibvDevices: Probe = {
   name: 'ibv-devices',
-  ask: [tool.ibvDevices],
+  ask: [tool.sh, '-c', `${awaitKernel}${pathWord(tool.ibvDevices)}`],
   deadlineMs: 10_000,
   maxBytes: 16_384,
 };
 
-/** `ibv_devinfo -v` of all devices, with limits and GIDs, unless a rank is starting. @see Apple TN3205 */
+/** `ibv_devinfo -v` of all devices, with limits and GIDs, once the kernel was read and unless a rank is starting. @see Apple TN3205 */
 export const ibvDevinfo: Probe = {
   name: 'ibv-devinfo',
   ask: [tool.sh, '-c', rdmaPortsScript],

@@ -1,8 +1,7 @@
 import { below, pathWord, place, tool } from '../node-paths.ts';
+import { awaitKernel, leftAloneExit } from './rdma-kernel.ts';
 
-/** What the probe of the RDMA devices ends with instead of asking them. */
-export const startingExit = 75;
-/** What it then says of the placement whose rank is starting. */
+/** What the probe of the RDMA devices then prints behind the placement whose rank is starting. */
 export const startingWords = 'is starting';
 
 /** No start may take longer, so that a mark from before a jump of the clock counts for nothing. */
@@ -15,7 +14,7 @@ END { exit !f }`;
  * `ibv_devinfo -v`, unless a rank over RDMA is starting on the node. The tool opens every device, and a start that is
  * making its queue pairs must have them for itself. A rank is starting from its kick until it listens where a member
  * that has joined listens, ends, or its time is over; one without a port of its own has joined as soon as it runs, as
- * everywhere. Where no start is marked this costs no process.
+ * everywhere. Where no start is marked this costs no process. Nor is it opened while a verbs tool has not returned.
  */
 export const rdmaPortsScript = `n='' u=''
 for f in ${pathWord(below(place.ours, 'placements/'))}*/start; do
@@ -44,6 +43,6 @@ for f in ${pathWord(below(place.ours, 'placements/'))}*/start; do
   ${pathWord(tool.netstat)} -an -f inet -p tcp 2>/dev/null | ${pathWord(tool.awk)} -v "q=$q" '${listensOn}' && continue
   f=\${f%/start}
   printf 'a rank of %s ${startingWords}\\n' "\${f##*/}" >&2
-  exit ${startingExit}
+  exit ${leftAloneExit}
 done
-exec ${pathWord(tool.ibvDevinfo)} -v`;
+${awaitKernel}${pathWord(tool.ibvDevinfo)} -v`;

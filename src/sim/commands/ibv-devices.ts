@@ -1,5 +1,6 @@
 import { hasRdmaTools } from '../macos-builds.ts';
 import { nodeGuid, rdmaDevice, rdmaReceptacles } from '../rdma.ts';
+import { verbsHang } from './ibv-devinfo.ts';
 import { capture, unconfirmed } from './source.ts';
 import { lines, type TableTool } from './tool.ts';
 
@@ -10,17 +11,21 @@ export const ibvDevices: TableTool = {
   kind: 'table',
   path: '/usr/bin/ibv_devices',
   isPresent: (mac) => hasRdmaTools(mac.macos.version),
-  rows: ({ mac }) => [
-    {
-      args: [],
-      source: capture('ibv_devices.m3ultra.six-ports.txt', 'research note of an Apple-cluster monitor'),
-      stdout: lines(
-        columns('device', '    node GUID'),
-        columns('------', '----------------'),
-        ...rdmaReceptacles(mac).map((receptacle) => columns(rdmaDevice(receptacle), nodeGuid(receptacle))),
-      ),
-    },
-  ],
+  rows: ({ mac }) =>
+    mac.ailments.isVerbsHung
+      ? []
+      : [
+          {
+            args: [],
+            source: capture('ibv_devices.m3ultra.six-ports.txt', 'research note of an Apple-cluster monitor'),
+            stdout: lines(
+              columns('device', '    node GUID'),
+              columns('------', '----------------'),
+              ...rdmaReceptacles(mac).map((receptacle) => columns(rdmaDevice(receptacle), nodeGuid(receptacle))),
+            ),
+          },
+        ],
+  patterns: [verbsHang("'0:'")],
   usage: {
     text: '',
     exitCode: 1,

@@ -1,8 +1,9 @@
 import type { ReceptacleState } from '../mac.ts';
 import { hasRdmaTools } from '../macos-builds.ts';
-import { gidsOf, isPortActive, nodeGuid, rdmaDevice, rdmaReceptacles } from '../rdma.ts';
-import { modelled, unconfirmed } from './source.ts';
-import { lines, type Row, type TableTool, type View } from './tool.ts';
+import { gidsOf, isPortActive, nodeGuid, rdmaDevice, rdmaLimit, rdmaReceptacles } from '../rdma.ts';
+import { verbsHungPath } from '../rdma-kernel.ts';
+import { modelled, published, unconfirmed } from './source.ts';
+import { lines, type Pattern, type Row, type TableTool, type View } from './tool.ts';
 
 const publisher = 'test data of a two-Mac cluster tool, Mac Studio M3 Ultra';
 const short = modelled('ibv_devinfo.m3ultra.en7-active.modelled.txt', publisher);
@@ -11,12 +12,9 @@ const verbose = modelled('ibv_devinfo-v.rdma_en7.mapped-gid.modelled.txt', publi
 /** `d0b5:e9ab:23cf:ac05`. */
 const grouped = (guid: string): string => (guid.match(/..../g) ?? []).join(':');
 
-/** How many queue pairs, completion queues and protection domains this macOS says it has. */
-const limitOf = (version: string): number => (Number(version.split('.')[0]) >= 27 ? 3 : 11);
-
 function deviceBlock({ fleet, mac }: View, receptacle: ReceptacleState, isVerbose: boolean): string {
   const guid = grouped(nodeGuid(receptacle));
-  const limit = limitOf(mac.macos.version);
+  const limit = rdmaLimit(mac);
   const state = isPortActive(fleet, mac, receptacle) ? 'PORT_ACTIVE (4)' : 'PORT_DOWN (1)';
   const limits = [
     '\tmax_mr_size:\t\t\t0xfa0000',
@@ -59,6 +57,7 @@ function deviceBlock({ fleet, mac }: View, receptacle: ReceptacleState, isVerbos
 const nothing = unconfirmed('ibv_devinfo without any device: "No IB devices found" on stderr, exit 255');
 
 function rows(view: View): readonly Row[] {
+  if (view.mac.ailments.isVerbsHung) return [];
   const receptacles = rdmaReceptacles(view.mac);
   if (receptacles.length === 0) {
     const stderr = lines('No IB devices found');
@@ -80,6 +79,13 @@ function rows(view: View): readonly Row[] {
   ];
 }
 
+/** A verbs tool that never returns, on a Mac whose driver is stuck. */
+export const verbsHang = (match: string): Pattern => ({
+  match,
+  body: `[ ! -e "$r${verbsHungPath}" ] || exec "$r/bin/sleep" 86400`,
+  source: published('SQCU/mesh, RDMA-RULES.md: ibv_devinfo hangs behind a deadlock of the driver'),
+});
+
 /** `ibv_devinfo`: every device or one, short or with limits and GIDs. */
 export const ibvDevinfo: TableTool = {
   kind: 'table',
@@ -87,6 +93,7 @@ export const ibvDevinfo: TableTool = {
   isPresent: (mac) => hasRdmaTools(mac.macos.version),
   rows,
   patterns: [
+    verbsHang("'0:' | '1:-v' | '2:-d rdma_'*"),
     {
       match: "'2:-d rdma_'* | '3:-d rdma_'*' -v'",
       body: 'printf "IB device \'%s\' wasn\'t found\\n" "$2" >&2; exit 255',

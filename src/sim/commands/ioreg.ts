@@ -1,4 +1,5 @@
 import type { MacState } from '../mac.ts';
+import { clientsFunction, objectText, rdmaRegistryPath } from '../rdma-kernel.ts';
 import { apple, published, type Source, unconfirmed } from './source.ts';
 import { lines, type TableTool } from './tool.ts';
 
@@ -85,6 +86,25 @@ const platform = ({ model, serial, hardwareUuid }: MacState): Entry => ({
     IOBusyInterest: '"IOCommand is not serializable"',
   },
 });
+const quoted = (text: string): string => `'${text}'`;
+
+/** The devices and what is below them; nothing without the driver. */
+const rdmaBody = `[ -r "$r${rdmaRegistryPath}" ] || exit 0
+  ${clientsFunction}
+  client() {
+    [ "$3" = "\${v#@}" ] || return 0
+    case $6 in
+      (1) x=${quoted(objectText.left('ProtectionDomain'))} y=${quoted(objectText.left('QueuePair'))} ;;
+      (*) x=${quoted(objectText.active('ProtectionDomain'))} y=${quoted(objectText.active('QueuePair'))} ;;
+    esac
+    i=0; while [ "$i" -lt "$4" ]; do printf '%s\\n' "$x"; i=$((i + 1)); done
+    i=0; while [ "$i" -lt "$5" ]; do printf '%s\\n' "$y"; i=$((i + 1)); done
+    [ "$6" = 1 ] || printf '  +-o IORDMAFamilyUC  <class IORDMAFamilyUC, id 0x100000909, !registered, !matched, active, busy 0, retain 5>\\n    {\\n      "IOUserClientCreator" = "pid %s, %s"\\n    }\\n' "$1" "$2"
+  }
+  while IFS= read -r v; do
+    case $v in (@*) clients ;; (*) printf '%s\\n' "$v" ;; esac
+  done <"$r${rdmaRegistryPath}"
+  exit 0`;
 
 /** `ioreg` in its text form, for single questions; it prints nothing and exits 0 where nothing matches. */
 export const ioreg: TableTool = {
@@ -107,6 +127,13 @@ export const ioreg: TableTool = {
       args: ['-x', '-r', '-d1', '-t', '-l', '-c', 'AppleThunderboltIPPort'],
       source: sourceFor(mac),
       stdout: mac.receptacles.map(({ number }) => pathText(number)).join(''),
+    },
+  ],
+  patterns: [
+    {
+      match: "'4:-r -c AppleThunderboltRDMAInterface -l'",
+      body: rdmaBody,
+      source: published('tmc/go-iroh: two reduced texts of such devices; user clients and properties after SQCU/mesh'),
     },
   ],
   usage: {

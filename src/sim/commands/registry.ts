@@ -6,11 +6,13 @@ import { hostname } from './hostname.ts';
 import { ibvDevices } from './ibv-devices.ts';
 import { ibvDevinfo } from './ibv-devinfo.ts';
 import { ifconfig } from './ifconfig.ts';
+import { ioclasscount } from './ioclasscount.ts';
 import { ioreg } from './ioreg.ts';
 import { launchctl } from './launchctl.ts';
 import { mdutil } from './mdutil.ts';
 import { networksetup } from './networksetup.ts';
 import { nvram } from './nvram.ts';
+import { pgrep } from './pgrep.ts';
 import { plistBuddy } from './plist-buddy.ts';
 import { plutil } from './plutil.ts';
 import { pmset } from './pmset.ts';
@@ -42,11 +44,13 @@ export const tools: readonly Tool[] = [
   ibvDevices,
   ibvDevinfo,
   ifconfig,
+  ioclasscount,
   ioreg,
   launchctl,
   mdutil,
   networksetup,
   nvram,
+  pgrep,
   plutil,
   pmset,
   powermetrics,

@@ -210,7 +210,35 @@ sub tick_placing {
         log_record('INFO', 'Runner exited with exit code 0');
         delete $mine{$name};
     }
+    hold_devices();
 }
+
+# The devices of this node's runners over RDMA that have connected, in the file from which the simulated kernel takes them.
+my $held = '';
+sub hold_devices {
+    my @over = grep { $_->{tag} eq 'MlxJacclInstance' && ($_->{state} // '') =~ /^(?:Connected|Load|Warming|Ready|Running)/ } values %mine;
+    my %has;
+    for my $runner (@over) {
+        my $row = $runner->{instance}{jacclDevices}[$runner->{shard}{deviceRank}] // [];
+        $has{$_} += 1 for grep { defined } @$row;
+    }
+    my $text = join '', map { "$_ $has{$_} $has{$_}\n" } sort keys %has;
+    return if $text eq $held;
+    $held = $text;
+    my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
+    my $path = ($folder // '') . "rdma-clients/$$";
+    return unlink $path if $text eq '';
+    open my $file, '>', $path or return;
+    print {$file} program_name(), $text;
+    close $file;
+}
+
+sub program_name {
+    open my $name, '<', "/proc/$$/comm" or return ($^X =~ m{([^/]*)\z})[0] . "\n";
+    return scalar <$name>;
+}
+
+END { my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)}; unlink +($folder // '') . "rdma-clients/$$" if $held ne '' }
 
 # What is said of this node's runners when its process is told to end before they have.
 sub cut_runners { return map { ($is_main ? 'Child' : 'Runner') . " process didn't respond to SIGTERM, killing" } sort keys %mine }

@@ -1,4 +1,5 @@
 import { preferencesPath } from '../network-preferences.ts';
+import { strangerPid } from '../rdma-kernel.ts';
 import type { AskAnswer, AskRequest } from './ask-server.ts';
 import type { EffectAct } from './effects.ts';
 import type { FleetModel } from './fleet-model.ts';
@@ -46,12 +47,17 @@ async function happen(
   return { followed: fleet.follow().catch(() => undefined) };
 }
 
-/** `note tcp-load`: told by ranks. `note daemon-run`: told by the network daemon of somebody else. */
-async function heard(fleet: AskedFleet, { name }: SimulatedNode, word: string | undefined): Promise<void> {
+/** `note tcp-load`: told by ranks. `note kill SIGNAL PID...`: told by `kill`. `note daemon-run`: told by the network daemon of somebody else. */
+async function heard(fleet: AskedFleet, { name }: SimulatedNode, args: readonly string[]): Promise<void> {
+  const [word, signal = '', ...pids] = args;
   if (word === 'tcp-load') {
     const { followed } = await happen(fleet, (model) => model.sendTcp(name));
     // Who makes its own kernel panic hears no answer, and gives none.
     await followed;
+  }
+  const isEnding = word === 'kill' && !/^(?:STOP|CONT|USR[12])$/.test(signal);
+  if (isEnding && pids.includes(String(strangerPid))) {
+    await happen(fleet, (model) => model.processesEnded(name, pids.map(Number)));
   }
   if (word === 'daemon-run') await happen(fleet, (model) => model.daemon(name, 'ran'));
 }
@@ -78,7 +84,7 @@ export async function answerAsk(fleet: AskedFleet, request: AskRequest): Promise
   const args = request.args.map((word) => withoutRoot(word, node.run.root));
   if (request.tool === 'note') {
     if (args[0] === 'unlock') void node.life.unlock();
-    await heard(fleet, node, args[0]);
+    await heard(fleet, node, args);
     const act = noted(args);
     if (act !== undefined) fleet.note(node, act);
     return silent;

@@ -87,6 +87,8 @@ export interface FleetModel {
   readonly sendTcp: (node: string) => void;
   /** A service on the Mac behind this node was sent KILL. */
   readonly killed: (node: string) => void;
+  /** These processes of the Mac behind this node were sent a signal that ends them. */
+  readonly processesEnded: (node: string, pids: readonly number[]) => void;
   /** The network daemon of somebody else on the Mac behind this node has run once, or was disabled or enabled. */
   readonly daemon: (node: string, what: 'ran' | 'disabled' | 'enabled') => void;
   /** The Mac behind this node starts. */

@@ -29,7 +29,7 @@ function macAt({ history }: Book, node: string): MacState {
 /** What happens to Macs by the tools that run on them. */
 function toolVerbs(
   book: Book,
-): Pick<FleetModel, 'write' | 'reread' | 'sendTcp' | 'killed' | 'daemon' | 'boot' | 'unlock'> {
+): Pick<FleetModel, 'write' | 'reread' | 'sendTcp' | 'killed' | 'processesEnded' | 'daemon' | 'boot' | 'unlock'> {
   return {
     write: (write) => {
       const { history, happened } = append(book.history, { kind: 'write', ...write });
@@ -50,6 +50,9 @@ function toolVerbs(
     },
     killed: (node) => {
       book.history = append(book.history, { kind: 'killed', mac: macAt(book, node).name }).history;
+    },
+    processesEnded: (node, pids) => {
+      book.history = append(book.history, { kind: 'processes-ended', mac: macAt(book, node).name, pids }).history;
     },
     unlock: (node) => {
       book.history = append(book.history, { kind: 'unlock', mac: macAt(book, node).name }).history;

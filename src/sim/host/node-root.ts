@@ -2,6 +2,7 @@ import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 
 import { dirname, join } from 'node:path';
 import { preferencesPath } from '../network-preferences.ts';
 import { dataFile, type NodeFile } from '../node-files.ts';
+import { rdmaClientsPath } from '../rdma-kernel.ts';
 import { type AccountPlace, dropInFiles, sudoRulesPath, tellKey } from './account-files.ts';
 import { askClientPath } from './ask-client.ts';
 import { baseToolFiles, hostTool, linkedTools } from './base-tools/all-base-tools.ts';
@@ -32,6 +33,7 @@ export interface NodeRoot {
 
 const folders = [
   '/.sim',
+  rdmaClientsPath,
   '/Applications',
   '/Library/Application Support',
   '/Library/LaunchDaemons',
@@ -81,7 +83,7 @@ const isSame = (a: NodeFile | undefined, b: NodeFile): boolean =>
 
 /** Empties what macOS empties at every start. */
 export async function clearVolatile(root: string): Promise<void> {
-  for (const folder of ['/private/tmp', '/private/var/run']) {
+  for (const folder of ['/private/tmp', '/private/var/run', rdmaClientsPath]) {
     for (const name of await readdir(join(root, folder)).catch(() => [])) {
       await rm(join(root, folder, name), { recursive: true, force: true });
     }
@@ -123,7 +125,7 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
   for (const folder of [...folders, `/Users/${user}`]) await mkdir(join(root, folder), { recursive: true });
   for (const name of privateLinks) await link(`private/${name}`, join(root, name));
   await clearVolatile(root);
-  for (const folder of ['/private/tmp', '/private/var/tmp']) await chmod(join(root, folder), 0o1777);
+  for (const folder of ['/private/tmp', '/private/var/tmp', rdmaClientsPath]) await chmod(join(root, folder), 0o1777);
   for (const { path, name } of options.baseFiles === undefined ? linkedTools : []) {
     const target = hostTool(name);
     if (target !== undefined) await link(target, join(root, path));

@@ -285,8 +285,28 @@ sub opened {
     raise("RuntimeError: [jaccl] Couldn't allocate protection domain") if failing('alloc_pd') || $one->{state} ne 'active';
     my $spent = failing('create_qp');
     raise("RuntimeError: [jaccl] Creating the queue pair failed with 'Resource busy ($spent)'.") if $spent;
+    hold($device);
     return { device => $device, %$one };
 }
+
+# Has a protection domain and a queue pair more of this device, and says so as rank.pl does.
+my (%has, $client_file);
+sub hold {
+    my ($device) = @_;
+    $has{$device} += 1;
+    my $path = ($folder // '') . "rdma-clients/$$";
+    open my $file, '>', $path or return;
+    $client_file = $path;
+    print {$file} program_name(), map { "$_ $has{$_} $has{$_}\n" } sort keys %has;
+    close $file;
+}
+
+sub program_name {
+    open my $name, '<', "/proc/$$/comm" or return ($^X =~ m{([^/]*)\z})[0] . "\n";
+    return scalar <$name>;
+}
+
+END { unlink $client_file if defined $client_file && $client_file =~ m{/$$\z} }
 
 # What every rank has said, by rank: rank 0 collects it and gives it to all.
 sub gathered {

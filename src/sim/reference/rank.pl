@@ -56,6 +56,7 @@ $SIG{TERM} = $SIG{INT} = sub {
 };
 
 open_device() if $is_rdma;
+hold_devices() if $is_rdma;
 my $link = listener($option{listen});
 my $endpoint = $rank == 0 ? listener("127.0.0.1:$option{endpoint}") : undef;
 print "rank $rank of $size listens on $option{listen}, generation $generation\n";
@@ -96,6 +97,35 @@ sub open_device {
         fail(1, "[jaccl] Couldn't allocate protection domain (errno $1)") if $line =~ /^alloc_pd ([0-9]+)$/;
     }
 }
+
+# Has a protection domain and a queue pair of each device that leads to a neighbour, and says so beside the link table;
+# /.sim/rdma-kernel of the simulator reads it. A process that KILL ends leaves the file there.
+my $client_file;
+sub hold_devices {
+    my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
+    return if $size == 1;
+    open my $cables, '<', ($folder // '') . 'rdma-cables' or return;
+    my ($own) = $option{listen} =~ /^([0-9.]+):/;
+    my ($next) = $peers[($rank + 1) % $size] =~ /^([0-9.]+):/;
+    my @devices = map { (split ' ')[0] } grep { my $at = (split ' ')[1]; $at eq $own || same_cable($at, $next) } <$cables>;
+    open my $file, '>', "${folder}rdma-clients/$$" or return;
+    $client_file = "${folder}rdma-clients/$$";
+    print {$file} program_name(), map { "$_ 1 1\n" } @devices;
+    close $file;
+}
+
+# The two addresses of a cable are those of a /30.
+sub same_cable {
+    my @blocks = map { /^(.*)\.([0-9]+)$/ ? "$1." . int($2 / 4) : $_ } @_;
+    return $blocks[0] eq $blocks[1];
+}
+
+sub program_name {
+    open my $name, '<', "/proc/$$/comm" or return ($^X =~ m{([^/]*)\z})[0] . "\n";
+    return scalar <$name>;
+}
+
+END { unlink $client_file if defined $client_file && $client_file =~ m{/$$\z} }
 
 # Tells a simulated Mac that does not bear it that ranks send TCP over its cables: it panics.
 sub send_tcp {

@@ -180,6 +180,8 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     'rdma-switch': 'on',
     'rdma-devices': [],
     'rdma-ports': [],
+    'rdma-objects': { domains: 0, queuePairs: 0 },
+    'rdma-holders': { devices: [], processes: [] },
     filevault: 'off',
     power: { sleepMinutes: 0, diskSleepMinutes: 0, restartAfterPowerLoss: true },
     'wired-limit': { megabytes: 491_520 },

@@ -27,6 +27,7 @@ function newRoot(shell: Shell, listeners: readonly number[] = []): MacRoot {
   root.tool('bin/date', `printf '${nowSeconds}\\n'`);
   root.tool('bin/ps', 'case "$*" in ("-o pid= -p 4711") printf "4711\\n" ;; (*) exec /bin/ps "$@" ;; esac');
   root.tool('bin/launchctl', 'exit 113');
+  root.tool('usr/bin/pgrep', 'exit 1');
   root.recorded(
     'usr/bin/ibv_devinfo',
     "printf 'hca_id:\\trdma_en3\\n\\t\\tport:\\t1\\n\\t\\t\\tstate:\\t\\t\\tPORT_ACTIVE (4)\\n\\n'",
@@ -35,7 +36,7 @@ function newRoot(shell: Shell, listeners: readonly number[] = []): MacRoot {
 }
 
 async function observe(shell: Shell, root: MacRoot): Promise<Facts> {
-  const names = ['ibv-devinfo', 'placement-members', 'sysctl'];
+  const names = ['rdma-kernel', 'ibv-devinfo', 'placement-members', 'sysctl'];
   const request = { probes: allProbes().filter(({ name }) => names.includes(name)), token, rootPrefix: root.folder };
   const { stdout } = await startScript(shell, observeScript(request)).end;
   return parseFacts(parseFrames(stdout, request), { sentAtEpochMs: 0, receivedAtEpochMs: 1 });

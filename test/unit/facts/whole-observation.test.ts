@@ -22,6 +22,8 @@ const published = (title: string): string => {
   if (setting !== undefined) return [...stdoutOf(title).matchAll(/^\|(.*\n)/gm)].map(([, line]) => line).join('');
   if (title.endsWith(' registry')) return platformText;
   if (title.startsWith('spotlight/')) return stdoutOf(title).replace(/^end\n/m, '');
+  if (title.startsWith('rdma-objects/')) return stdoutOf(title).replace(/^end\n/m, '');
+  if (title.startsWith('rdma-holders/')) return stdoutOf(title).replace(/^.*\nioreg\n([\s\S]*)end\n$/, '$1');
   const [, registry, part] = /^(receptacle-places.*) (nodes|paths)$/.exec(title) ?? [];
   if (registry === undefined) return stdoutOf(title);
   const text = stdoutOf(registry).replace(/^end\n/m, '');
@@ -57,6 +59,12 @@ const outputs: readonly (readonly [string, string, string])[] = [
   ['usr/sbin/netstat', '-rn -f inet', 'routes/m3ultra-default-via-peer'],
   ['usr/bin/rdma_ctl', 'status', 'rdma-state/m3ultra-enabled'],
   ['usr/sbin/nvram', 'rdma-enable', 'rdma-switch/m3ultra-on'],
+  [
+    'usr/sbin/ioclasscount',
+    'AppleThunderboltRDMAProtectionDomain AppleThunderboltRDMAQueuePair',
+    'rdma-objects/three-domains',
+  ],
+  ['usr/sbin/ioreg', '-r -c AppleThunderboltRDMAInterface -l', 'rdma-holders/one-wedged-one-ready'],
   ['usr/bin/ibv_devices', '', 'rdma-devices/m3ultra-six-ports'],
   ['usr/bin/ibv_devinfo', '-v', 'rdma-ports/m3ultra-en7-active'],
   ['usr/sbin/softwareupdate', '--list --no-scan', 'software-updates/safari-tahoe-and-27'],
@@ -78,6 +86,7 @@ function macRoot(shell: Shell): NodeRoot {
     });
     root.tool(tool, `case "$*" in ${cases.join('\n')} esac\nexit 64`);
   }
+  root.tool('usr/bin/pgrep', 'exit 1');
   root.tool('usr/bin/sudo', 'printf "sudo: a password is required\\n" >&2; exit 1');
   root.tool('usr/bin/awk', 'exec /usr/bin/awk "$@"');
   root.tool('usr/bin/id', 'case "$*" in (-un) printf "ana\\n" ;; (-u) printf "501\\n" ;; (*) exit 1 ;; esac');

@@ -86,11 +86,22 @@ describe('a start over RDMA that failed', () => {
   it.each(["Couldn't allocate protection domain", 'ibv_create_qp failed: errno 16', 'alloc failed with errno=12'])(
     'for want of what a device has is told of the Mac that said "%s"',
     (text) => {
-      const [found] = suspicions({ members: dead, values: { 'studio-2': said('studio-2', text) } });
+      const values = { 'studio-2': { ...said('studio-2', text), 'rdma-objects': { domains: 10, queuePairs: 0 } } };
+      const [found] = suspicions({ members: dead, values });
       expect([found?.code, found?.subject]).toEqual(['rdma/suspected-exhausted', 'node studio-2']);
       expect(found?.hint).toContain('meshwright reboot studio-2');
     },
   );
+
+  it('asks for no restart of a Mac whose kernel holds nothing, and for one where that is unknown', () => {
+    const values = { 'studio-2': said('studio-2', 'alloc failed with errno=12') };
+    const [found] = suspicions({ members: dead, values });
+    expect(found?.code).toBe('rdma/suspected-exhausted');
+    expect(found?.detail).toContain('The kernel holds nothing now that a restart of the Mac would free.');
+    expect(found?.hint.split('\n').slice(1)).toEqual(['  meshwright restart kimi', '  meshwright logs kimi']);
+    const unread = { 'studio-2': { 'rdma-objects': 'empty' } } as const;
+    expect(suspicions({ members: dead, values, unknown: unread })[0]?.hint).toContain('meshwright reboot studio-2');
+  });
 
   it.each(['Changing queue pair to RTR failed with errno 65', 'connect: No route to host'])(
     'although all is fine, with "%s", is told as what Local Network privacy does',

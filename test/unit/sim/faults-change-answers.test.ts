@@ -24,10 +24,12 @@ const interfaces = (...names: readonly string[]): readonly string[] =>
 const routes = answers('netstat', '-rn_-f_inet.out');
 const gone = (paths: readonly string[]): readonly string[] => paths.map((path) => `- ${path}`);
 const allDevices = ['en2', 'en3', 'en4', 'en5', 'en6', 'en7'] as const;
+/** What the RDMA driver has in the kernel. */
+const kernel = ['/.sim/rdma-counts', '/.sim/rdma-registry'];
 /** A Mac that lists no RDMA device. */
 const withoutDevices: readonly string[] = [
   '/usr/bin/ibv_devinfo',
-  ...gone(portStates(...allDevices)),
+  ...gone([...portStates(...allDevices), ...kernel]),
   '+ /.sim/answers/ibv_devinfo/no-arguments.err',
   '+ /.sim/answers/ibv_devinfo/-v.err',
   ...answers('ibv_devices', 'no-arguments.out'),
@@ -148,6 +150,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
     'studio-1',
     {
       'studio-1': [
+        '/.sim/rdma-registry',
         '/.sim/sudo',
         '/usr/sbin/sysctl',
         ...thunderbolt,
@@ -171,7 +174,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
         ...gone(['/usr/bin/ibv_devices', '/usr/bin/ibv_devinfo', '/usr/bin/rdma_ctl']),
         ...gone(answers('ibv_devices', 'no-arguments.out', 'usage.err')),
         ...gone([...portStates(...allDevices), ...answers('ibv_devinfo', 'usage.err')]),
-        ...gone(answers('rdma_ctl', 'status.out', 'enable.err', 'disable.err', 'usage.err')),
+        ...gone([...answers('rdma_ctl', 'status.out', 'enable.err', 'disable.err', 'usage.err'), ...kernel]),
         ...versions,
         ...answers('uname', '-a.out', '-r.out', '-v.out'),
         '/usr/sbin/sysctl',
@@ -221,7 +224,18 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
   ],
   'idle-dead-port': ['studio-1:2', {}],
   'not-enrolled': ['studio-1', { 'studio-1': ['/.sim/sudo'] }],
-  'pd-leak': ['studio-1', { 'studio-1': ['+ /.sim/verbs'] }],
+  'pd-leak': ['studio-1', { 'studio-1': ['+ /.sim/verbs', ...kernel] }],
+  'rdma-held': ['studio-1', { 'studio-1': ['+ /.sim/processes', ...kernel] }],
+  'verbs-hang': [
+    'studio-1',
+    {
+      'studio-1': [
+        ...['/usr/bin/ibv_devices', '/usr/bin/ibv_devinfo', '/usr/bin/pgrep', ...kernel],
+        ...['+ /.sim/answers/pgrep/+ibv_.out', '+ /.sim/processes', '+ /.sim/verbs-hung'],
+        ...gone([...portStates(...allDevices), ...answers('ibv_devices', 'no-arguments.out')]),
+      ],
+    },
+  ],
   'rdma-hang': ['studio-1', {}],
   'remote-login-off': [
     'studio-1',

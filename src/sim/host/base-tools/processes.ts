@@ -1,4 +1,5 @@
 import { apple } from '../../commands/source.ts';
+import { processesPath } from '../../rdma-kernel.ts';
 import { markVariable } from '../exec-environment.ts';
 import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
 
@@ -6,7 +7,7 @@ const manual = (name: string) => apple(`${name}(1) of macOS`);
 const usageOf = (text: string, code: number) => ({ text, code });
 
 /** Words of `ps -o` that print the same on both systems. */
-const psKeywords = ['pid', 'ppid', 'pgid', 'stat', 'lstart', 'etime', 'command', 'args', 'rss', 'vsz', 'uid'];
+const psKeywords = ['pid', 'ppid', 'pgid', 'stat', 'lstart', 'etime', 'command', 'args', 'ucomm', 'rss', 'vsz', 'uid'];
 
 /**
  * Makes a list with commas of those processes that carry the mark of the node's present boot, by the files of their
@@ -54,6 +55,20 @@ done)`
     : ofNode('/proc/[0-9]*/environ');
 }
 
+/** Prints those of the model that are asked for, and sets z to 0 where there is one. `w` is the list behind `-p`. */
+const psOfModel = `z=1
+if [ -r "$R${processesPath}" ]; then
+  while read -r i g t n; do
+    case ,\${w:-$i}, in (*",$i,"*) ;; (*) continue ;; esac
+    x=$(IFS=' ,'; set -f; for o in $k; do
+      case \${o%=} in (pid) v=$i ;; (ppid) v=1 ;; (pgid) v=$g ;; (stat) v=$t ;; (ucomm | command | args) v=$n ;; (*) v=- ;; esac
+      printf ' %s' "$v"
+    done)
+    printf '%s\\n' "$x"
+    z=0
+  done <"$R${processesPath}"
+fi`;
+
 const psBody = (context: WrapperContext): string => `a= p= k=
 while getopts ':aAexwo:p:' o; do
   case $o in
@@ -69,6 +84,8 @@ shift $((OPTIND - 1))
 (IFS=' ,'; set -f; for o in $k; do
   case \${o%=} in (${psKeywords.join(' | ')}) ;; (*) exit 1 ;; esac
 done) || refused "$k: keyword not found"
+w=$p
+${psOfModel}
 if [ -n "$p" ]; then
   ${ownFunction(context)}
   q=$(IFS=,; for o in $p; do own "$o" && printf '%s,' "$o"; done)
@@ -77,7 +94,7 @@ else
   ${psAll(context)}
 fi
 p=\${1-} p=\${p%,}
-[ -n "$p" ] || exit 1
+[ -n "$p" ] || exit "$z"
 set -f
 set --
 for o in $k; do set -- "$@" -o "$o"; done
@@ -95,15 +112,21 @@ esac
 ${ownFunction(context)}
 for o; do case \${o#-} in ('' | 0 | 1 | *[!0-9]*) refused "illegal process id: $o" ;; esac; done
 z=0
+m=
 for o; do
   shift
   own "\${o#-}" &&
     { set -- "$@" "$o"; continue; }
+  if [ -r "$R${processesPath}" ] && command -p grep -q "^$o " "$R${processesPath}"; then
+    m="$m $o"
+    continue
+  fi
   printf 'kill: %s: No such process\\n' "$o" >&2
   z=1
 done
-[ $# -gt 0 ] || exit 1
-case $s in (0) ;; (*) "$R/usr/bin/perl" "$R/.sim/ask" "$PWD" note kill "$s" "$@" >/dev/null 2>&1 ;; esac
+[ $#$m != 0 ] || exit 1
+case $s in (0) ;; (*) "$R/usr/bin/perl" "$R/.sim/ask" "$PWD" note kill "$s" "$@" $m >/dev/null 2>&1 ;; esac
+[ $# -gt 0 ] || exit "$z"
 kill -s "$s" -- "$@" && exit "$z"`;
 
 /** Tools about processes. */
