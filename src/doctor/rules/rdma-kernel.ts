@@ -42,8 +42,8 @@ function heldFinding(examination: Examination, node: ExaminedNode, process: Rdma
   return [diagnose('rdma/held', { subject: nodeSubject(node.name), detail, hint })];
 }
 
-const rebootHint = ({ name }: ExaminedNode): string =>
-  withCommands('Only a restart frees them:', [`meshwright reboot ${name}`]);
+const rebootHint = ({ name }: ExaminedNode, gain: string): string =>
+  withCommands(`Restart ${name}: only that ${gain}.`, [`meshwright reboot ${name}`]);
 
 function stuckFinding(examination: Examination, node: ExaminedNode, stuck: readonly RdmaProcess[]): Diagnostic {
   const names = stuck.map(nameOf).join(' and ');
@@ -51,7 +51,7 @@ function stuckFinding(examination: Examination, node: ExaminedNode, stuck: reado
     subject: nodeSubject(node.name),
     severity: rdmaSeverity(examination, [node.name]) === 'error' ? 'error' : 'warning',
     detail: `${names} ${stuck.length === 1 ? 'hangs' : 'hang'} in the RDMA driver, where no signal ends a process.`,
-    hint: withCommands('Only a restart ends them:', [`meshwright reboot ${node.name}`]),
+    hint: rebootHint(node, `ends ${names}`),
   });
 }
 
@@ -62,7 +62,9 @@ function leftFinding(node: ExaminedNode): readonly Diagnostic[] {
   const { withoutProcess } = objects.value;
   if (withoutProcess.domains + withoutProcess.queuePairs === 0) return [];
   const detail = `The kernel holds ${rdmaObjectWords(withoutProcess)} for no process.`;
-  return [diagnose('rdma/left-in-kernel', { subject: nodeSubject(node.name), detail, hint: rebootHint(node) })];
+  return [
+    diagnose('rdma/left-in-kernel', { subject: nodeSubject(node.name), detail, hint: rebootHint(node, 'frees them') }),
+  ];
 }
 
 /** A verbs tool that has only just begun is one of an observation by somebody else. */

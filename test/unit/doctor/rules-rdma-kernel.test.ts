@@ -138,7 +138,7 @@ describe('holders of RDMA objects', () => {
       'The kernel holds 1 protection domain and 1 queue pair for no process.',
     );
     expect(hintsOf('rdma/left-in-kernel', changes)).toEqual([
-      'Only a restart frees them:\n  meshwright reboot studio-3',
+      'Restart studio-3: only that frees them.\n  meshwright reboot studio-3',
     ]);
   });
 
@@ -146,7 +146,9 @@ describe('holders of RDMA objects', () => {
     const waiting = { ...python, state: 'uninterruptible' } as const;
     const changes = withKernel({ objects: inactive, processes: [waiting] });
     expect(told(changes)).toEqual(['error rdma/process-stuck node studio-3']);
-    expect(hintsOf('rdma/process-stuck', changes)).toEqual(['Only a restart ends them:\n  meshwright reboot studio-3']);
+    expect(hintsOf('rdma/process-stuck', changes)).toEqual([
+      'Restart studio-3: only that ends python3.12 (pid 4711).\n  meshwright reboot studio-3',
+    ]);
     // A rank that loads its model waits for the disk, too.
     expect(told(withKernel({ processes: [waiting], services: [rank('kimi')] }), kimi)).not.toContain(
       'error rdma/process-stuck node studio-3',

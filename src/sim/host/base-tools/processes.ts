@@ -124,7 +124,7 @@ for o; do
   printf 'kill: %s: No such process\\n' "$o" >&2
   z=1
 done
-[ $#$m != 0 ] || exit 1
+[ "$#$m" != 0 ] || exit 1
 case $s in (0) ;; (*) "$R/usr/bin/perl" "$R/.sim/ask" "$PWD" note kill "$s" "$@" $m >/dev/null 2>&1 ;; esac
 [ $# -gt 0 ] || exit "$z"
 kill -s "$s" -- "$@" && exit "$z"`;
