@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { DoormanConfig } from '../model/doorman.ts';
 import { type PlainAnswer, type Refusal, refusalAnswer, refusals, sendAnswer } from './answers.ts';
+import { answerOwn, ownRequest } from './ask-own.ts';
 import { watchConnections } from './connections.ts';
 import { writeCounts } from './counts.ts';
 import { type Door, makeDoors } from './doors.ts';
@@ -63,8 +64,9 @@ export async function startDoorman(config: DoormanConfig, limits: DoormanLimits 
   async function answer(request: IncomingMessage, passing: Passing): Promise<PlainAnswer | undefined> {
     const url = request.url ?? '/';
     if (!URL.canParse(url, 'http://doorman')) return refusalAnswer(refusals.badUrl());
-    const path = new URL(url, 'http://doorman').pathname;
-    if (path.startsWith('/doorman/') && isLoopback(request)) return nodeAnswer(request, path);
+    const address = new URL(url, 'http://doorman');
+    const path = address.pathname;
+    if (path.startsWith('/doorman/') && isLoopback(request)) return nodeAnswer(request, address, passing);
     if (leaving.signal.aborted) return refusalAnswer(refusals.leaving());
     const open = await openDoors(doors, request);
     if (open.length === 0) {
@@ -79,9 +81,15 @@ export async function startDoorman(config: DoormanConfig, limits: DoormanLimits 
   }
 
   // A proxy on the node is a neighbour itself; those behind it are none.
-  async function nodeAnswer(request: IncomingMessage, path: string): Promise<PlainAnswer> {
-    if (isForwarded(request)) return refusalAnswer(refusals.noSuchPath(path));
-    return statusAnswer(path, doors, { strangers, ...(version === undefined ? {} : { version }) });
+  async function nodeAnswer(
+    request: IncomingMessage,
+    address: URL,
+    passing: Passing,
+  ): Promise<PlainAnswer | undefined> {
+    if (isForwarded(request)) return refusalAnswer(refusals.noSuchPath(address.pathname));
+    const own = ownRequest(address, doors);
+    if (own !== undefined) return answerOwn(own, request, passing);
+    return statusAnswer(address.pathname, doors, { strangers, ...(version === undefined ? {} : { version }) });
   }
 
   const server = createServer(

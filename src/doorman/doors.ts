@@ -3,6 +3,7 @@ import type { DoormanConfig, DoormanCounts, DoormanUpstream } from '../model/doo
 import { countsFrom, readCounts } from './counts.ts';
 import { type Flow, makeFlow } from './flow.ts';
 import { type DoorKeys, parseKeys } from './keys.ts';
+import { makeOwnRequests, type OwnRequests } from './own-count.ts';
 import { makeTurns, type Turns } from './turns.ts';
 import { type FileSight, watchedFile } from './watched-file.ts';
 
@@ -11,6 +12,7 @@ export interface Door {
   readonly upstream: DoormanUpstream;
   readonly turns: Turns;
   readonly flow: Flow;
+  readonly own: OwnRequests;
   /** What opens it. */
   readonly keys: () => Promise<DoorKeys>;
   /** Why it takes no requests; undefined while it does. */
@@ -34,6 +36,7 @@ export function makeDoors({ upstreams, keysFolder, closedFolder, countsFile }: D
       upstream,
       turns: makeTurns(upstream.maxRequests, Math.max(leastWaiting, upstream.maxRequests * waitingPerTurn)),
       flow: makeFlow(() => performance.now()),
+      own: makeOwnRequests(() => performance.now()),
       keys: watchedFile(join(keysFolder, upstream.placement), parseKeys),
       closedBy: watchedFile(join(closedFolder, upstream.placement), closingReason),
       counts: () => counts,

@@ -2,8 +2,8 @@ import type { FlowSight } from '../model/doorman.ts';
 
 /** One request that a runtime has. Each of its acts may come more than once, and after its end they mean nothing. */
 export interface Passage {
-  /** Bytes of its answer came; a refusal is none. */
-  readonly came: () => void;
+  /** Bytes of its answer came; a refusal is none. Bytes without text may be a server that only says that it lives. */
+  readonly came: (hasText?: boolean) => void;
   /** Whether its client takes no more for now. */
   readonly hold: (isHeld: boolean) => void;
   readonly end: () => void;
@@ -13,7 +13,10 @@ export interface Passage {
 export interface Flow {
   /** @param isStreamed whether its answer is to come piece by piece */
   readonly begin: (isStreamed: boolean) => Passage;
-  readonly sight: () => Pick<FlowSight, 'lastByteMsAgo' | 'quietMs' | 'streamQuietMs'>;
+  readonly sight: () => Pick<FlowSight, 'lastByteMsAgo' | 'quietMs' | 'streamQuietMs'> & {
+    /** Since the last text of any answer; absent where none has come. */
+    readonly lastTokenMsAgo?: number;
+  };
 }
 
 /** A flow by a clock that never goes back. */
@@ -23,15 +26,17 @@ export function makeFlow(now: () => number): Flow {
   /** When those began whose answers are streamed. */
   const streamed = new Map<Passage, number>();
   let lastByteAtMs: number | undefined;
+  let lastTokenAtMs: number | undefined;
   // An idle runtime is not quiet: its silence counts from the request that found it idle.
   let quietFromMs = now();
 
   function begin(isStreamed: boolean): Passage {
     if (inside.size === 0) quietFromMs = now();
     const passage: Passage = {
-      came: () => {
+      came: (hasText) => {
         if (!inside.has(passage)) return;
         lastByteAtMs = now();
+        if (hasText === true) lastTokenAtMs = lastByteAtMs;
         quietFromMs = lastByteAtMs;
       },
       hold: (isHeld) => {
@@ -57,6 +62,7 @@ export function makeFlow(now: () => number): Flow {
     const streamFromMs = Math.max(quietFromMs, Math.min(...streamed.values()));
     return {
       ...(lastByteAtMs === undefined ? {} : { lastByteMsAgo: Math.round(at - lastByteAtMs) }),
+      ...(lastTokenAtMs === undefined ? {} : { lastTokenMsAgo: Math.round(at - lastTokenAtMs) }),
       ...(isJudged ? { quietMs: Math.round(at - quietFromMs) } : {}),
       ...(isJudged && streamed.size > 0 ? { streamQuietMs: Math.round(at - streamFromMs) } : {}),
     };

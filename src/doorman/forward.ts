@@ -104,17 +104,20 @@ function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Fo
   gone.addEventListener('abort', goOn, { once: true });
   response.on('drain', goOn);
   answer.on('data', (chunk: Buffer) => {
-    if (!isDeclined) passage.came();
+    const before = meter.pieces();
     if (meter.see(chunk)) firstAtMs ??= now();
+    if (!isDeclined) passage.came(meter.pieces() > before);
     if (gone.aborted || response.write(chunk)) return;
     if (!isDeclined) passage.hold(true);
     answer.pause();
   });
   answer.on('end', () => {
     if (!gone.aborted) response.end();
-    if (isDeclined) settle({ kind: 'declined' });
-    else if (gone.aborted) settle({ kind: 'client-gone' });
-    else settle(answered(meter, firstAtMs, now()));
+    if (isDeclined) return settle({ kind: 'declined' });
+    const outcome = answered(meter, firstAtMs, now());
+    // An answer in one piece shows only now that it has text.
+    if (meter.pieces() === 0 && outcome.tokens > 0) passage.came(true);
+    settle(gone.aborted ? { kind: 'client-gone' } : outcome);
   });
   const breakOff = (): void => {
     if (answer.complete) return;
@@ -125,7 +128,11 @@ function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Fo
   answer.on('close', breakOff);
 }
 
-const answered = (meter: Meter, firstAtMs: number | undefined, endAtMs: number): Forwarded => ({
+const answered = (
+  meter: Meter,
+  firstAtMs: number | undefined,
+  endAtMs: number,
+): Extract<Forwarded, { kind: 'answered' }> => ({
   kind: 'answered',
   tokens: meter.result().tokens,
   endAtMs,

@@ -8,6 +8,8 @@ export interface Metered {
 export interface Meter {
   /** Looks at the next bytes; true when they bring the first text of a stream. */
   readonly see: (chunk: Buffer) => boolean;
+  /** Pieces of text of a stream so far. */
+  readonly pieces: () => number;
   readonly result: () => Metered;
 }
 
@@ -29,6 +31,7 @@ function wholeMeter(): Meter {
       else chunks.length = 0;
       return false;
     },
+    pieces: () => 0,
     result: () => {
       const said = usageTokens(parseJson(Buffer.concat(chunks).toString('utf8')));
       chunks.length = 0;
@@ -62,6 +65,7 @@ function streamMeter(): Meter {
       const lines = all.subarray(0, end).toString('utf8').split(/\r?\n/);
       return lines.filter(seeLine).length > 0;
     },
+    pieces: () => pieces,
     result: () => ({ tokens: said ?? pieces, isSaid: said !== undefined }),
   };
 }

@@ -68,7 +68,8 @@ function bodyFor({ upstream: { model, refusedFields = [] } }: Door, value: Reado
   return Buffer.from(JSON.stringify({ ...Object.fromEntries(kept), model }));
 }
 
-function bodyRefusal({ kind }: Exclude<RequestBody, { kind: 'object' }>, mostBytes: number): Refusal {
+/** Why a body is not passed on. */
+export function bodyRefusal({ kind }: Exclude<RequestBody, { kind: 'object' }>, mostBytes: number): Refusal {
   if (kind === 'too-large') return refusals.tooLarge(mostBytes);
   return kind === 'not-json' ? refusals.notJson() : refusals.badBody();
 }
@@ -80,7 +81,7 @@ function doorOf(model: unknown, open: readonly Door[]): Door | Refusal {
 }
 
 /** A signal that is aborted when the connection ends before the answer has. */
-function clientGone(response: ServerResponse): AbortSignal {
+export function clientGone(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const look = (): void => {
     if (!response.writableFinished) controller.abort();

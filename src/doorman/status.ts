@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { DoorSight } from '../model/doorman.ts';
 import { type PlainAnswer, refusalAnswer, refusals } from './answers.ts';
+import { clientsInside } from './ask-own.ts';
 import type { Door } from './doors.ts';
 
 const loopbacks: readonly string[] = ['127.0.0.1', '::1', '::ffff:127.0.0.1'];
@@ -35,24 +36,19 @@ export async function statusAnswer(
 }
 
 /** Whom the doorman has let in and who has no whole answer yet. */
-function inside({ turns }: Door): number {
-  const { running, waiting } = turns.counts();
+function inside(door: Door): number {
+  const { running, waiting } = clientsInside(door);
   return running + waiting;
 }
 
-async function doorStatus({
-  upstream,
-  turns,
-  flow,
-  closedBy,
-  counts,
-}: Door): Promise<DoorSight & { readonly servedName: string }> {
+async function doorStatus(door: Door): Promise<DoorSight & { readonly servedName: string }> {
+  const { upstream, flow, closedBy, counts } = door;
   const reason = await closedBy();
   return {
     placement: upstream.placement,
     servedName: upstream.servedName,
     ...(reason === undefined ? {} : { closed: reason }),
-    ...turns.counts(),
+    ...clientsInside(door),
     ...flow.sight(),
     counts: counts(),
   };

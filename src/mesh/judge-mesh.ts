@@ -77,7 +77,8 @@ export function judgeMesh(expected: ExpectedMesh, nodes: Readonly<Record<string,
     generation: Math.max(0, ...records.map(({ generation }) => generation)),
     ...talkedOf(expected, members),
     isAnswering:
-      records.some(({ token }) => token.kind === 'answered') || (mayBeBusy(members) && traffic?.kind !== 'stuck'),
+      records.some(({ token }) => token.kind === 'answered' || (token.kind === 'in-flight' && traffic?.kind !== 'stuck')) ||
+      (mayBeBusy(members) && traffic?.kind !== 'stuck'),
     members,
   };
 }
@@ -172,7 +173,28 @@ function tokenVerdict(token: TokenSight, ranks: readonly RankOnNode[], traffic: 
       return isLate(token) && traffic?.kind === 'flowing' && ranks.every(({ seen }) => seen.state === 'joined')
         ? { state: 'serving', evidence: `busy: ${traffic.words}`, proof: 'traffic' }
         : { state: 'silent', evidence: silentEvidence(token, ranks, traffic) };
+    case 'in-flight':
+      return inFlightVerdict(token, ranks, traffic);
     case 'not-asked':
       return { state: 'unknown', evidence: 'nobody asked its endpoint for a token', unknownReason: 'not-asked' };
   }
+}
+
+/** A mesh that was not asked beside a client serves where that client gets tokens, and hangs where its gateway shows it. */
+function inFlightVerdict(
+  { reason, lastTokenMsAgo }: Extract<TokenSight, { kind: 'in-flight' }>,
+  ranks: readonly RankOnNode[],
+  traffic: Traffic | undefined,
+): Verdict {
+  const isJoined = ranks.every(({ seen }) => seen.state === 'joined');
+  if (isJoined && lastTokenMsAgo !== undefined) {
+    const seconds = Math.round(lastTokenMsAgo / 100) / 10;
+    return { state: 'serving', evidence: `busy: a client got a token ${seconds} s ago`, proof: 'traffic' };
+  }
+  if (isJoined && traffic?.kind === 'flowing') {
+    return { state: 'serving', evidence: `busy: ${traffic.words}`, proof: 'traffic' };
+  }
+  return traffic?.kind === 'stuck'
+    ? { state: 'silent', evidence: `no token: ${traffic.words}` }
+    : { state: 'unknown', evidence: reason, unknownReason: 'not-asked' };
 }

@@ -186,11 +186,18 @@ function proveMesh({ work, ranks, deadline, proof }: MeshStart, needs: readonly 
   ];
 }
 
-const endpointOf = ({ endpointPort, tokenPath, tokenPointer, tokenCountPointer }: RankConfiguration['record']) => ({
+const endpointOf = ({
+  endpointPort,
+  tokenPath,
+  tokenPointer,
+  tokenCountPointer,
+  requests,
+}: RankConfiguration['record']) => ({
   port: endpointPort,
   path: tokenPath,
   pointer: tokenPointer,
   ...(tokenCountPointer === undefined ? {} : { countPointer: tokenCountPointer }),
+  ...(requests === 'one' ? { isOne: true as const } : {}),
 });
 
 /** @throws Error for a mesh without ranks, which no file can declare. */

@@ -183,6 +183,8 @@ export type TokenSight =
   /** Not the leader, or its process does not run. */
   | { readonly kind: 'not-asked' }
   | { readonly kind: 'answered'; readonly text: string }
+  /** Not asked, since a request is in flight or a client has just got a token, so long ago. */
+  | { readonly kind: 'in-flight'; readonly reason: string; readonly lastTokenMsAgo?: number }
   /** Refused, timed out, not 200, or not what the API answers. A timeout alone does not tell a busy mesh from a hung one. */
   | { readonly kind: 'silent'; readonly reason: string; readonly isTimeout?: true };
 

@@ -46,6 +46,8 @@ export interface RankRecord {
   readonly tokenPointer: string;
   /** JSON pointer of the count of generated tokens; absent where the runtime does not count them, and in older records. */
   readonly tokenCountPointer?: string;
+  /** `one` where a second request at the same time could end the mesh; absent where others wait, and in older records. */
+  readonly requests?: 'one';
   /** How long an observation waits for the token. */
   readonly tokenDeadlineMs: number;
   /** Which lines of its log an observation brings along, for awk; empty for none. */

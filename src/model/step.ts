@@ -108,6 +108,8 @@ export type Act =
       /** JSON pointer of the text in the answer. */
       readonly pointer: string;
       readonly countPointer?: string;
+      /** Whether a second request at the same time could end the mesh. */
+      readonly isOne?: true;
       readonly patience?: Patience;
     }
   /**
@@ -126,6 +128,8 @@ export type Act =
       readonly path: string;
       readonly pointer: string;
       readonly countPointer?: string;
+      /** Whether a second request at the same time could end the mesh. */
+      readonly isOne?: true;
       /** The body of the request for one token, and of the golden question. */
       readonly token: string;
       readonly question: string;

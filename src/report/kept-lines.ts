@@ -49,6 +49,8 @@ function tokenWords(token: TokenSight): readonly string[] {
       return [];
     case 'answered':
       return [token.text === '' ? 'gives tokens without text' : `answers ${JSON.stringify(token.text.slice(0, 40))}`];
+    case 'in-flight':
+      return [token.reason];
     case 'silent':
       return [`no token: ${token.reason}`];
   }

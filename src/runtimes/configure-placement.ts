@@ -156,6 +156,7 @@ function configureRanks(parts: Parts, { generation, names }: StartNames): readon
         ...recordOf(placement, { rank, generation, command, token }),
         logPattern: driver.logPattern,
         driver: driver.id,
+        ...(driver.takesOneRequest?.(placement) === true ? { requests: 'one' as const } : {}),
       },
       service: serviceFileText({
         placement: placement.name,
@@ -195,7 +196,7 @@ const observedTokenMs = 20_000;
 const recordOf = (
   placement: DesiredPlacement,
   start: RankStart,
-): Omit<UnsealedRank['record'], 'logPattern' | 'driver'> => ({
+): Omit<UnsealedRank['record'], 'logPattern' | 'driver' | 'requests'> => ({
   placement: placement.name,
   generation: start.generation,
   rank: start.rank,
@@ -211,7 +212,7 @@ const recordOf = (
 
 const asJson = ({
   node,
-  record: { driver: _driver, tokenCountPointer: _count, ...record },
+  record: { driver: _driver, tokenCountPointer: _count, requests: _requests, ...record },
   service,
   request,
   files,

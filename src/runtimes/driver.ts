@@ -149,6 +149,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   dialogue?(placement: DesiredPlacement, runtime: R, model: DesiredModel): StartDialogue;
   /** What is talked over with the leader before its ranks are stopped; absent where they are just told to end. */
   readonly farewell?: StopDialogue['name'];
+  /** Whether a second request at the same time can end the mesh; absent where the runtime has it wait. */
+  takesOneRequest?(placement: DesiredPlacement): boolean;
   /** What the golden answer must be after every start. */
   goldenCheck(runtime: R): GoldenCheck;
   /** Whether a dead member may be started again beside those that run, in their generation. */

@@ -1,3 +1,5 @@
+import { notAskedStatus } from './turn-at-endpoint.ts';
+
 /** What an endpoint gave back for the request of one token. */
 export type TokenAnswer =
   /**
@@ -19,6 +21,9 @@ const none = (reason: string): TokenAnswer => ({ kind: 'none', reason });
 /** Where a chat completion has its text. @see OpenAI API reference, the chat completion object */
 const chatPointer = '/choices/0/message/content';
 
+/** Why no token was asked for: see `notAskedStatus`. */
+export const notAskedReason = 'a request is in flight; it was not asked';
+
 /** How a completion ends that gave a token; one that was broken off has another word, or none. */
 const endings: readonly unknown[] = ['length', 'stop'];
 
@@ -39,6 +44,7 @@ const thoughtPointers = ['/choices/0/message/reasoning_content', '/choices/0/mes
  */
 export function judgeToken(answer: HttpAnswer, pointer: string, countPointer?: string): TokenAnswer {
   if (answer.status === 0) return none('the endpoint did not answer');
+  if (answer.status === notAskedStatus) return none(notAskedReason);
   if (answer.status !== 200) return none(`the endpoint answered with status ${answer.status}`);
   const document = parseJson(answer.body);
   if (document === undefined) return none('the answer is not JSON');

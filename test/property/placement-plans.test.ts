@@ -18,6 +18,8 @@ const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 const token = fc.constantFrom<TokenSight>(
   { kind: 'not-asked' },
   { kind: 'answered', text: 'Hi' },
+  { kind: 'in-flight', reason: 'a request is in flight' },
+  { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: 40 },
   { kind: 'silent', reason: 'status 503' },
   { kind: 'silent', reason: 'timed out', isTimeout: true },
 );
@@ -229,6 +231,7 @@ describe('a plan for any mixture of ranks', () => {
           ({ token: seen }) =>
             seen?.kind === 'answered' ||
             seen?.kind === 'not-asked' ||
+            seen?.kind === 'in-flight' ||
             (seen?.kind === 'silent' && seen.isTimeout === true),
         );
         const isLeaderless = !own.some(isRankZero);

@@ -86,7 +86,7 @@ async function askWhile(step: Ask, context: StepContext, patience: StartPatience
 const maxBytes = 262_144;
 
 async function askOnce(
-  { port, path, request, pointer, countPointer }: Ask['act'],
+  { placement, port, path, request, pointer, countPointer, isOne }: Ask['act'],
   session: Session,
   limitMs: number,
   signal: AbortSignal,
@@ -95,7 +95,7 @@ async function askOnce(
   const beganMs = performance.now();
   const deadlineSeconds = Math.max(0.1, Math.round(limitMs / 100) / 10);
   const answer = await session.ask((rootPrefix) => ({
-    command: askCommand({ port, path, deadlineSeconds, rootPrefix }),
+    command: askCommand({ placement, port, path, isOne: isOne === true, deadlineSeconds, rootPrefix }),
     // curl ends by itself; a node that does not even do that is given a moment more.
     deadlineMs: limitMs + 2_000,
     maxBytes,

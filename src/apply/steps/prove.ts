@@ -8,6 +8,7 @@ import { askCommand, parseTimedAnswer, type TimedAnswer } from '../../script/ask
 import { type GoldenSpeed, goldenSpeed, judgeGolden } from '../../script/judge-golden.ts';
 import { judgeToken } from '../../script/judge-token.ts';
 import { scriptBody } from '../../script/node-scripts/registry.ts';
+import { notAskedStatus } from '../../script/turn-at-endpoint.ts';
 import type { StepResult } from '../execute.ts';
 import { deadlineOf, failed, interrupted, type StepContext, type StepOf } from './context.ts';
 import { isAsFast, judgeSpeed, type SpeedVerdict } from './judge-speed.ts';
@@ -30,11 +31,13 @@ export async function runProve(step: Prove, context: StepContext): Promise<StepR
   const first = await ask(step, context, { body: act.token, endMs });
   if (context.signal.aborted) return interrupted;
   if (typeof first === 'string') return failed(noAnswer(step, first));
+  if (first.status === notAskedStatus) return notProven(step);
   const token = judgeToken(first, act.pointer, act.countPointer);
   if (token.kind === 'none') return failed(noAnswer(step, token.reason));
   const whole = await ask(step, context, { body: act.question, endMs });
   if (context.signal.aborted) return interrupted;
   if (typeof whole === 'string') return failed(noAnswer(step, whole));
+  if (whole.status === notAskedStatus) return notProven(step);
   const judged = judgeGolden(whole, act.pointer, act.check);
   if (judged.kind === 'none') return failed(noAnswer(step, judged.reason));
   const sha256 = digest(createHash('sha256').update(judged.text).digest('hex'));
@@ -117,9 +120,10 @@ async function ask(
   { body, endMs }: { readonly body: string; readonly endMs: number },
 ): Promise<TimedAnswer | string> {
   const leftMs = Math.max(1_000, endMs - performance.now());
-  const { port, path } = act;
+  const { placement, port, path, isOne = false } = act;
+  const deadlineSeconds = Math.round(leftMs / 100) / 10;
   const answer = await context.session(node).ask((rootPrefix) => ({
-    command: askCommand({ port, path, deadlineSeconds: Math.round(leftMs / 100) / 10, rootPrefix, isTimed: true }),
+    command: askCommand({ placement, port, path, isOne, deadlineSeconds, rootPrefix, isTimed: true }),
     deadlineMs: leftMs + 2_000,
     maxBytes,
     stdin: Buffer.from(body),
@@ -152,6 +156,12 @@ const anotherAnswer = (step: Prove): Diagnostic =>
     detail: `${step.act.placement} on ${step.node} answered the golden question otherwise than after its first start: same file, same macOS, nothing left to chance.`,
     hint: `Start it anew, which looks at every cached tensor again: meshwright restart ${step.act.placement}. If the answer stays another one, do not trust it: docs/errors.md says what to look at.`,
   });
+
+/** A mesh that gave its token and has clients serves; a question of ours beside theirs could end it. */
+const notProven = (step: Prove): StepResult => ({
+  outcome: 'unchanged',
+  diagnostics: [speedUnknown(step, 'The golden question was not asked, since a request is in flight.')],
+});
 
 const speedUnknown = (step: Prove, detail: string): Diagnostic =>
   diagnose('mesh/speed-unknown', { ...fieldsOf(step), detail });

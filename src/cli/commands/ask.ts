@@ -82,9 +82,11 @@ async function askLeader(
   const request = driverOf(runtime).tokenRequest(placement, runtime, model);
   const { path, pointer, countPointer } = request;
   const body = JSON.stringify({ ...withQuestion(request, text), max_tokens: tokens });
+  const isOne = driverOf(runtime).takesOneRequest?.(placement) === true;
+  const endpoint = { placement: placement.name, port: askedPort(placement), path, isOne };
   const deadlineSeconds = run.options.deadline / 1_000;
   const [outcome] = await askNodes(run, { nodes: [leader], ways }, (_node, rootPrefix) => ({
-    command: askCommand({ port: askedPort(placement), path, deadlineSeconds, rootPrefix }),
+    command: askCommand({ ...endpoint, deadlineSeconds, rootPrefix }),
     stdin: Buffer.from(body),
   }));
   if (outcome === undefined) throw new Error('the leader has no outcome');

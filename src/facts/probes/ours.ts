@@ -7,10 +7,10 @@ import { launchdServicesScript } from '../../script/node-scripts/launchd-service
 import { placementMembersScript, unaskedMembersScript } from '../../script/node-scripts/placement-members.ts';
 import { knownDaemons } from '../known-daemons.ts';
 
-/** A probe of a script of ours, whose answer grows with what is kept on the node. */
+/** A probe of a script of ours, whose answer grows with what is kept on the node. Indentation is not sent: the room is scarce. */
 const ofScript = (name: string, script: string, deadlineMs: number): Probe => ({
   name,
-  ask: [tool.sh, '-c', script],
+  ask: [tool.sh, '-c', script.replaceAll(/\n +/g, '\n')],
   deadlineMs,
   maxBytes: 262_144,
 });

@@ -16,6 +16,7 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   // `usage` comes with the last token and adds one for each that mlx gave; an answer that was cut short has none.
   // @see exo at b5375f8, worker/engines/mlx/generator/batch_generate.py:365 and generate.py:720; v1.0.71 alike
   tokenRequest: (_placement, _runtime, model) => countedChatRequest(model.repository ?? model.name),
+  // More than EXO_MAX_CONCURRENT_REQUESTS wait in a queue of its own. @see exo at b5375f8, batch_generator.py:409
   phases: () => phases,
   check,
   dialogue: (placement, _runtime, model) => dialogue(placement, model),

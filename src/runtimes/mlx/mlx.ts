@@ -20,6 +20,8 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   // `usage` is the length of the list of tokens that came out of the generator; `<think>` is in it and not in the text.
   // @see mlx_lm/server.py at d78bf58, lines 1441 (tokens.append) and 1503 (len(tokens))
   tokenRequest: () => countedChatRequest('default_model'),
+  // Both ranks ended, and clients got an empty reply. @see mlx-lm issue 1737 (JACCL, mlx 0.32.0, mlx-lm 0.31.3)
+  takesOneRequest: ({ nodes }) => nodes.length > 1,
   // The server takes them with the name of the model: another set unloads it, on every rank. @see ModelProvider of mlx_lm/server.py
   refusedFields: ['draft_model', 'adapters', 'num_draft_tokens'],
   phases,

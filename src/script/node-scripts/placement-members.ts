@@ -1,5 +1,6 @@
 import { pathWord, place, tool } from '../node-paths.ts';
 import { rdmaStartsFile, rebootMarkFile } from '../rank-paths.ts';
+import { notAskedStatus, turnFunctions, turnLock } from '../turn-at-endpoint.ts';
 import { readRecordsFunctions } from './read-records.ts';
 import { printWired } from './wired-memory.ts';
 
@@ -13,14 +14,36 @@ $1 == "exit" { printf "listening %s\\n%s", $2, a }`;
 /** More than any answer to the request of one token has. */
 const tokenBodyMaxBytes = 65_536;
 
-/** Asks the endpoint of a leader whose record has just been read, where somebody listens on its port. */
+/** So often a turn is tried for, half a second apart: a token of another observation takes no longer. */
+const turnTries = 5;
+
+/**
+ * Asks the endpoint of a leader whose record has just been read, where somebody listens on its port: by its gateway where
+ * there is one, else itself, and by turns where a second request could end the mesh. One that is not asked shows as the
+ * status of that, and why.
+ */
 const askEndpoint = `[ "$k" = 0 ] || return 0
   case $q$m in ('' | *[!0-9]*) return 0 ;; esac
   case $t in (/*) ;; (*) return 0 ;; esac
   case $W in (*" $q "*) ;; (*) return 0 ;; esac
   [ "$m" -le 20000 ] || m=20000
+  if ! g; then
+    c=http://127.0.0.1:$q
+    if [ "$O" = one ]; then
+      if ! w ${turnTries}; then
+        printf ${notAskedStatus} >"token-status.$n"
+        printf %s "$f" >"token-body.$n"
+        : &
+        C="$C $n:$!"
+        return 0
+      fi
+      D="$D $q"
+      [ "$m" -le 3000 ] || m=$((m - 500 * i))
+    fi
+  fi
   ${pathWord(tool.curl)} -q -s -S --noproxy '*' -m $(((m + 999) / 1000)) -H 'Content-Type: application/json' \\
-    --data-binary "@$j/request" -o "token-body.$n" -w '%{http_code}' "http://127.0.0.1:$q$t" \\
+    -H 'meshwright-proof: traffic' -H "meshwright-wait: $((m / 2))" \\
+    --data-binary "@$j/request" -o "token-body.$n" -w '%{http_code}' "$c$t" \\
     >"token-status.$n" 2>/dev/null &
   C="$C $n:$!"`;
 
@@ -114,13 +137,18 @@ fi`;
  *
  * Runs in the private folder of the observation, whose files it uses. ALRM of the watchdog ends its curls, too.
  */
-const membersScript = (ask: string): string => `b=${pathWord(place.ours)} C="" W=' '
+const membersScript = (ask: string, turns: string): string => `b=${pathWord(place.ours)} C="" D="" W=' '
+d() {
+  for q in $D; do ${pathWord(tool.rmdir)} ${turnLock} 2>/dev/null; done
+}
 e() {
   for p in $C; do kill -9 "\${p#*:}" 2>/dev/null; done
+  d
   exit 142
 }
 trap e ALRM HUP TERM
 ${readRecordsFunctions}
+${turns}
 l() {
   case $x in
     (rank=*) k=\${x#*=} ;;
@@ -129,6 +157,7 @@ l() {
     (tokenDeadlineMs=*) m=\${x#*=} ;;
     (log=*) o=\${x#*=} ;;
     (logPattern=*) v=\${x#*=} ;;
+    (requests=*) O=\${x#*=} ;;
   esac
 }
 a() {
@@ -160,7 +189,7 @@ if s ${pathWord(place.applicationSupport)} && s "$b" && s "$b/placements"; then
       continue
     ;; esac
     printf 'placement %s\\n' "$n"
-    k='' q='' t='' m='' v=''
+    k='' q='' t='' m='' v='' O=''
     r "$j/record"
     h
     if [ -e "$j/golden" ]; then
@@ -173,10 +202,11 @@ fi
 ${printNodeFiles}
 l() { :; }
 ${printTokens}
+d
 printf 'end\\n'`;
 
 /** Every member, every listener, and one token from each endpoint. */
-export const placementMembersScript = membersScript(askEndpoint);
+export const placementMembersScript = membersScript(askEndpoint, turnFunctions);
 
 /** The same without asking any endpoint: what a start looks at while its ranks are not all there yet. */
-export const unaskedMembersScript = membersScript(':');
+export const unaskedMembersScript = membersScript(':', '');

@@ -86,7 +86,7 @@ const patient = (context: StepContext, tokenStallMs = 600_000, gatePollMs = 5): 
 });
 
 const grows = Array.from({ length: 60 }, (_, index) => `rss=${(index + 1) * 4_194_304}\nlog=0\n`);
-const seconds = (command = ''): number => Number(/ -m (\d+(?:\.\d+)?) /.exec(command)?.[1]);
+const seconds = (command = ''): number => Number(/ m=(\d+)\n/.exec(command)?.[1]) / 1_000;
 
 describe('a request to a mesh that loads', () => {
   it('is one request with the whole bound of the step, which is not cut off while the load gets on', async () => {

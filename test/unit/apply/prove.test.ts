@@ -39,6 +39,7 @@ const step = (more: Partial<StepOf<'prove'>['act']> = {}): StepOf<'prove'> => ({
 interface Said {
   readonly body?: unknown;
   readonly seconds: number;
+  readonly status?: number;
 }
 
 const answerOf = (content: string, tokens?: number): unknown => ({
@@ -69,7 +70,11 @@ function nodeThat(...answers: readonly Said[]) {
       }
       asked.push(Buffer.from(stdin).toString());
       const said = left.shift();
-      return ended(said === undefined ? '' : `${JSON.stringify(said.body ?? {})}\n${said.seconds.toFixed(6)} 200`);
+      return ended(
+        said === undefined
+          ? ''
+          : `${JSON.stringify(said.body ?? {})}\n${said.seconds.toFixed(6)} ${said.status ?? 200}`,
+      );
     },
   };
   const context = {
@@ -145,6 +150,15 @@ describe('the proof of a started mesh', () => {
     const counted = step({ countPointer: '/usage/completion_tokens' });
     expect(codes(await runProve(counted, nodeThat(...answers).context))).toEqual(['changed']);
     expect(codes(await runProve(step(), nodeThat(...answers).context))).toEqual(['failed', 'ask/no-token']);
+  });
+
+  it('is put off, and fails no start, where requests of clients are in flight', async () => {
+    const busy = { seconds: 0, status: 425 };
+    for (const answers of [[busy], [first, busy]]) {
+      const { context, scripts } = nodeThat(...answers);
+      expect(codes(await runProve(step(), context))).toEqual(['unchanged', 'mesh/speed-unknown']);
+      expect(scripts).toEqual([]);
+    }
   });
 
   it('compares nothing where equal answers are not to be expected', async () => {

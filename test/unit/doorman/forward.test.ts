@@ -22,11 +22,11 @@ function portOf(server: Server): Promise<number> {
   });
 }
 
-/** What the flow was told of one request to a runtime that answers with this status. */
+/** What the flow is told of one request to a runtime that answers with this status: one for bytes, ten for text. */
 async function toldOf(status: number): Promise<{ readonly outcome: string; readonly came: number }> {
   let came = 0;
-  const seen = (): void => {
-    came += 1;
+  const seen = (hasText?: boolean): void => {
+    came += hasText === true ? 10 : 1;
   };
   const passage: Passage = { came: seen, hold: () => undefined, end: () => undefined };
   const runtime = createServer((_asked, answer) => {
@@ -49,7 +49,7 @@ async function toldOf(status: number): Promise<{ readonly outcome: string; reado
 
 describe('a request on its way to a runtime', () => {
   it('tells the flow of an answer, and of no refusal: a hung mesh refuses, too', async () => {
-    expect(await toldOf(200)).toEqual({ outcome: 'answered', came: 1 });
+    expect(await toldOf(200)).toEqual({ outcome: 'answered', came: 11 });
     for (const status of [400, 503]) expect(await toldOf(status)).toEqual({ outcome: 'declined', came: 0 });
   });
 });

@@ -5,6 +5,7 @@ import { parseFacts } from '../../../src/facts/parse-facts.ts';
 import { allProbes } from '../../../src/facts/registry.ts';
 import { digest } from '../../../src/model/digest.ts';
 import type { Facts } from '../../../src/model/observation.ts';
+import { doormanKeysFile } from '../../../src/script/doorman-paths.ts';
 import { parseFrames } from '../../../src/script/frames.ts';
 import { launchBody } from '../../../src/script/launch-job.ts';
 import { observeScript } from '../../../src/script/observe-script.ts';
@@ -101,11 +102,17 @@ describe('a member of a placement', () => {
   let server: Server;
   let port = 0;
   let asked: string[] = [];
+  let inFlight = '';
+  let gateway: object = {};
   beforeAll(async () => {
     server = createServer((request, response) => {
       asked.push(`${request.method} ${request.url}`);
       if (request.url === '/hangs') return;
-      response.end('{"choices":[\r\n{"message":{"content":"42\\u001b"}}]}\u0000\r\n'.replace('\u0000', ''));
+      if (request.url === '/doorman/ask/kimi') response.end(`${inFlight}\n`);
+      else if (request.url?.startsWith('/doorman/') === true) {
+        const isProof = request.headers['meshwright-proof'] === 'traffic';
+        response.writeHead(425).end(JSON.stringify({ running: 1, ...(isProof ? gateway : {}) }));
+      } else response.end('{"choices":[\r\n{"message":{"content":"42\\u001b"}}]}\u0000\r\n'.replace('\u0000', ''));
     });
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);
@@ -141,6 +148,53 @@ describe('a member of a placement', () => {
         token: { kind: 'silent', reason: `nothing listens on port ${port}` },
       });
       expect(asked).toEqual([]);
+    });
+
+    it('that takes one request is not asked beside another one, nor while nobody can see whether there is one', async () => {
+      const root = newRoot(shell, [`127.0.0.1.${port}`]);
+      member(root, { endpointPort: port, requests: 'one' });
+      expect(await seen(root)).toMatchObject({ token: { kind: 'answered' } });
+      expect([asked.length, root.has(`tmp/meshwright-ask.${port}`)]).toEqual([1, false]);
+      root.tool('bin/sleep', 'case $1 in (0.5) ;; (*) exec /bin/sleep "$@" ;; esac');
+      const listens = `printf 'tcp4 0 0 127.0.0.1.${port} *.* LISTEN\\n'`;
+      const connected = (state: string): string =>
+        `${listens}; case $* in (-an*) ;; (*) printf 'tcp4 0 0 127.0.0.1.${port} 127.0.0.1.50123 ${state}\\n' ;; esac`;
+      const tokenBeside = async (netstat: string) => {
+        root.tool('usr/sbin/netstat', netstat);
+        const found = await seen(root);
+        return 'token' in (found ?? {}) ? (found as { token: unknown }).token : found;
+      };
+      expect(await tokenBeside(connected('ESTABLISHED'))).toEqual({
+        kind: 'in-flight',
+        reason: 'a request is in flight; it was not asked',
+      });
+      expect(await tokenBeside(connected('CLOSE_WAIT'))).toMatchObject({ kind: 'silent', isTimeout: true });
+      expect(await tokenBeside(`case $* in (-an*) ${listens} ;; (*) exit 1 ;; esac`)).toEqual({
+        kind: 'in-flight',
+        reason: 'nobody could see whether a request is in flight',
+      });
+      root.tool('usr/sbin/netstat', listens);
+      root.file(`tmp/meshwright-ask.${port}/x`, '');
+      expect(await tokenBeside(listens)).toMatchObject({ kind: 'in-flight' });
+      expect(asked).toEqual([]);
+    });
+
+    it('is asked by its gateway, which may know that clients get tokens', async () => {
+      const root = newRoot(shell, [`127.0.0.1.${port}`]);
+      member(root, { endpointPort: port, requests: 'one' });
+      root.file(doormanKeysFile(port, 'kimi').path, '{}');
+      inFlight = '1';
+      gateway = { lastTokenMsAgo: 40 };
+      expect(await seen(root)).toMatchObject({ token: { kind: 'in-flight', lastTokenMsAgo: 40 } });
+      expect(asked).toEqual(['GET /doorman/ask/kimi', 'POST /doorman/ask/kimi/v1/chat/completions']);
+      gateway = { ownMs: 31_000 };
+      expect(await seen(root)).toMatchObject({
+        token: { kind: 'silent', reason: 'no token for 31 s, since an earlier check asked', isTimeout: true },
+      });
+      gateway = {};
+      expect(await seen(root)).toMatchObject({ token: { kind: 'in-flight' } });
+      inFlight = '{"error":{"code":"unknown_url"}}';
+      expect(await seen(root)).toMatchObject({ token: { kind: 'answered' } });
     });
 
     it('that hangs is silent after its own deadline', async () => {

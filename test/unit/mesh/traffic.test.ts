@@ -35,6 +35,43 @@ function judged(
 
 const notInTime = 'no token: no token before the deadline of 20 s';
 
+describe('a mesh that was not asked, since a request is in flight', () => {
+  const busy: TokenSight = { kind: 'in-flight', reason: 'a request is in flight; it was not asked' };
+  const nobody = seenAs({ running: 0, waiting: 0 });
+
+  it('serves where a client got a token, and where answers flow through its door', () => {
+    expect(judged(nobody, { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: 440 })).toMatchObject({
+      state: 'serving',
+      proof: 'traffic',
+      evidence: 'busy: a client got a token 0.4 s ago',
+      isAnswering: true,
+    });
+    const flowing = seenAs({ running: 1, waiting: 0, lastByteMsAgo: 840, quietMs: 840 });
+    expect(judged(flowing, busy)).toMatchObject({ state: 'serving', proof: 'traffic' });
+  });
+
+  it('is unknown, never hung, where nothing shows what becomes of that request', () => {
+    for (const doormen of [nobody, known([]), seenAs({ running: 1, waiting: 0, quietMs: 30_000 })]) {
+      expect(judged(doormen, busy)).toMatchObject({
+        state: 'unknown',
+        unknownReason: 'not-asked',
+        evidence: 'a request is in flight; it was not asked',
+        isAnswering: true,
+      });
+    }
+  });
+
+  it('hangs where its door shows that no answer comes any more', () => {
+    const stuck = seenAs({ running: 1, waiting: 0, quietMs: 660_000, streamQuietMs: 660_000 });
+    expect(judged(stuck, busy)).toMatchObject({ state: 'silent', isAnswering: false });
+  });
+
+  it('is not known to serve while a rank has not joined', () => {
+    const proven = { kind: 'in-flight', reason: 'a client got a token', lastTokenMsAgo: 440 } as const;
+    expect(judged(nobody, proven, { state: 'running' }).state).toBe('unknown');
+  });
+});
+
 describe('a mesh that gave no token in time, by what its doorman sees', () => {
   it('is busy and serves while answers flow through its door', () => {
     const mesh = judged(seenAs({ running: 2, waiting: 1, lastByteMsAgo: 840, quietMs: 840 }));

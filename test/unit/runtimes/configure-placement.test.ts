@@ -111,6 +111,16 @@ describe('configuration of a placement', () => {
     });
   });
 
+  it('notes that a mesh of mlx takes one request at a time, and of no other', () => {
+    const requests = (driver: string) => configured(fleetOf(driver)).ranks.map(({ record }) => record.requests);
+    expect([requests('mlx'), requests('exo')]).toEqual([
+      ['one', 'one', 'one'],
+      [undefined, undefined, undefined],
+    ]);
+    const alone = fleetOf('mlx', { placement: { nodes: [nodeName('studio-2')] } });
+    expect(configured(alone).ranks[0]?.record.requests).toBeUndefined();
+  });
+
   it.each(['exo', 'llamacpp-rpc', 'mlx', 'command'])('notes where %s counts tokens, if it does', (driver) => {
     const { ranks } = configured(fleetOf(driver));
     const counted = driver === 'command' ? undefined : '/usage/completion_tokens';

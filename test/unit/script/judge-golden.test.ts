@@ -81,7 +81,15 @@ describe('the speed of an answer', () => {
   });
 
   it('is measured by curl on the node', () => {
-    const command = askCommand({ port: 8080, path: '/x', deadlineSeconds: 1, rootPrefix: '', isTimed: true });
+    const command = askCommand({
+      placement: 'kimi',
+      isOne: false,
+      port: 8080,
+      path: '/x',
+      deadlineSeconds: 1,
+      rootPrefix: '',
+      isTimed: true,
+    });
     expect(command).toContain('%{time_total} %{http_code}');
     expect(parseTimedAnswer('{"a":1}\n0.120034 200')).toEqual({ status: 200, body: '{"a":1}', seconds: 0.120034 });
     expect(parseTimedAnswer('\n0,5 000')).toEqual({ status: 0, body: '', seconds: 0.5 });

@@ -195,7 +195,7 @@ const claim = {
 function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
   const path = stagedFile(exampleModel, "it's.bin");
   const seen = { run: 'r-0', token: 6, beat: 4, fields: {} };
-  const request = { port: 8_080, path: '/v1/chat', deadlineSeconds: 4, rootPrefix };
+  const request = { placement: 'kimi', isOne: false, port: 8_080, path: '/v1/chat', deadlineSeconds: 4, rootPrefix };
   return {
     put: inScript(
       putBody({
@@ -265,6 +265,7 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
     'report of a rank': rankReportCommand({ placement: 'kimi', lines: 100, requestPattern, rootPrefix }),
     'progress of a rank': rankProgressCommand('kimi', rootPrefix),
     ask: askCommand(request),
+    'ask by turns': askCommand({ ...request, isOne: true }),
     'ask with a file': askCommand({ ...request, body: requestFile('kimi') }),
     'install of key and rule': installAccessCommand(rootPrefix, { key: 'ssh-ed25519 AAAA', user: 'mesh' }),
     'rule of sudo': ruleText(rootPrefix, 'mesh'),

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { requestPattern } from '../../../src/runtimes/exo/request-pattern.ts';
-import { askCommand, parseAskAnswer } from '../../../src/script/ask-endpoint.ts';
+import { askCommand, parseAskAnswer, parseTimedAnswer } from '../../../src/script/ask-endpoint.ts';
+import { doormanKeysFile } from '../../../src/script/doorman-paths.ts';
 import { historyCommand, parseHistory } from '../../../src/script/history.ts';
 import { rankLogCommand } from '../../../src/script/rank-log.ts';
 import { rankLog, requestFile } from '../../../src/script/rank-paths.ts';
@@ -131,6 +132,7 @@ describe.each(scriptShells)('a restart under $name', (shell) => {
 describe('a question to an endpoint', () => {
   let server: Server;
   let asked: string[] = [];
+  let inFlight = '';
   let port = 0;
   beforeAll(async () => {
     server = createServer((request, response) => {
@@ -140,7 +142,9 @@ describe('a question to an endpoint', () => {
       });
       request.on('end', () => {
         asked.push(`${request.method} ${request.url} ${request.headers['content-type']} ${body}`);
-        response.writeHead(request.url === '/no' ? 500 : 200).end('{"answer":"42\\n"}\n\n');
+        response
+          .writeHead(request.url === '/no' ? 500 : 200)
+          .end(request.method === 'GET' ? inFlight : '{"answer":"42\\n"}\n\n');
       });
     });
     await new Promise<void>((resolve) => {
@@ -153,7 +157,14 @@ describe('a question to an endpoint', () => {
   it.each(scriptShells)('is asked with a body from standard input or from a file, under $name', async (shell) => {
     asked = [];
     const root = newRoot(shell);
-    const question = { port, path: "/v1/chat?it's=1", deadlineSeconds: 5, rootPrefix: root.folder };
+    const question = {
+      placement: 'kimi',
+      isOne: false,
+      port,
+      path: "/v1/chat?it's=1",
+      deadlineSeconds: 5,
+      rootPrefix: root.folder,
+    };
     const { stdout } = await exec(askCommand(question), '{"a":1}');
     expect(parseAskAnswer(stdout)).toEqual({ status: 200, body: '{"answer":"42\\n"}\n\n' });
     root.file(requestFile('kimi').path, '{"b":2}');
@@ -165,9 +176,79 @@ describe('a question to an endpoint', () => {
     expect(parseAskAnswer((await exec(askCommand({ ...question, path: '/no' }), '')).stdout)?.status).toBe(500);
   });
 
+  const established = (state: string): string =>
+    `printf 'tcp4       0      0  127.0.0.1.${port}        127.0.0.1.50123        ${state}\\n'`;
+
+  it.each(scriptShells)('waits for its turn where a second request could end the mesh, under $name', async (shell) => {
+    asked = [];
+    const root = newRoot(shell);
+    const question = { placement: 'kimi', isOne: true, port, path: '/', deadlineSeconds: 3, rootPrefix: root.folder };
+    root.tool('bin/sleep', 'rm -f "$R/../busy"');
+    root.tool('usr/sbin/netstat', `[ ! -e "$R/../busy" ] || ${established('ESTABLISHED')}`);
+    root.file('../busy', '');
+    expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(200);
+    expect([asked.length, root.has(`tmp/meshwright-ask.${port}`)]).toEqual([1, false]);
+  });
+
+  it.each([
+    ['a client waits', 'ESTABLISHED'],
+    ['a client has left', 'CLOSE_WAIT'],
+  ])('is not asked beside another one while %s', async (_case, state) => {
+    asked = [];
+    const root = newRoot(scriptShells[0] as Shell);
+    const question = { placement: 'kimi', isOne: true, port, path: '/', deadlineSeconds: 2, rootPrefix: root.folder };
+    root.tool('bin/sleep', ':');
+    root.tool('usr/sbin/netstat', established(state));
+    expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)).toEqual({ status: 425, body: '' });
+    expect(parseTimedAnswer((await exec(askCommand({ ...question, isTimed: true }), '{}')).stdout)).toMatchObject({
+      status: 425,
+    });
+    root.tool('usr/sbin/netstat', 'exit 1');
+    expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(425);
+    expect(asked).toEqual([]);
+  });
+
+  it('is not asked while another run has the lock, unless that is old', async () => {
+    asked = [];
+    const root = newRoot(scriptShells[0] as Shell);
+    const question = { placement: 'kimi', isOne: true, port, path: '/', deadlineSeconds: 2, rootPrefix: root.folder };
+    root.tool('bin/sleep', ':');
+    root.tool('usr/sbin/netstat', ':');
+    root.file(`tmp/meshwright-ask.${port}/x`, '');
+    expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(425);
+    root.tool('bin/date', 'echo $(($(/bin/date +%s) + 61))');
+    expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(200);
+  });
+
+  it('goes by the gateway of its placement where one says that it takes such requests', async () => {
+    asked = [];
+    const root = newRoot(scriptShells[0] as Shell);
+    const question = {
+      placement: 'kimi',
+      isOne: false,
+      port: 1,
+      path: '/v1',
+      deadlineSeconds: 5,
+      rootPrefix: root.folder,
+    };
+    root.file(`${doormanKeysFile(port, 'kimi').path}`, '{}');
+    inFlight = '0\n';
+    expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(200);
+    expect(asked).toEqual(['GET /doorman/ask/kimi undefined ', 'POST /doorman/ask/kimi/v1 application/json {}']);
+    inFlight = '{"error":{}}';
+    expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(0);
+  });
+
   it('has no answer where nobody listens, and none where curl could not ask', async () => {
     const root = newRoot(scriptShells[0] as Shell);
-    const question = { port: 1, path: '/', deadlineSeconds: 5, rootPrefix: root.folder };
+    const question = {
+      placement: 'kimi',
+      isOne: false,
+      port: 1,
+      path: '/',
+      deadlineSeconds: 5,
+      rootPrefix: root.folder,
+    };
     expect(parseAskAnswer((await exec(askCommand(question), '')).stdout)).toEqual({ status: 0, body: '' });
     expect(parseAskAnswer('')).toBeUndefined();
     expect(parseAskAnswer('half an answer')).toBeUndefined();

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -136,6 +137,27 @@ describe.runIf(process.platform === 'linux')('netstat of a simulated node', () =
     const listening = lines.slice(2, -1).map((line) => line.split(/\s+/)[3]);
     expect(listening.sort()).toEqual(['*.22', '10.77.0.1.51000', `127.0.0.1.${plain}`].sort());
     expect([ran.code, ran.err, ran.unknown]).toEqual([0, '', '']);
+  });
+
+  it('lists the connections of its own processes, and those whose far end has left', async () => {
+    const port = await claims.take();
+    const text = `use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => "127.0.0.1:${port}", Listen => 2) or die $!; $| = 1; print "up\\n"; my @all = map { $s->accept } 1, 2; print "both\\n"; sleep 60`;
+    const server = spawn('perl', ['-e', text], { ...options('test.node.0'), stdio: ['ignore', 'pipe', 'inherit'] });
+    const said = () => new Promise((resolve) => server.stdout.once('data', resolve));
+    await said();
+    const clients = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+    await said();
+    clients[1]?.destroy();
+    let states: readonly string[] = [];
+    while (!states.includes('CLOSE_WAIT')) {
+      const { out } = await sh('netstat -n -f inet -p tcp');
+      const lines = out.split('\n').map((line) => line.trim().split(/\s+/));
+      states = lines.filter(([, , , local]) => local === `127.0.0.1.${port}`).map((words) => words[5] ?? '');
+      expect(out).not.toContain('LISTEN');
+    }
+    server.kill('SIGKILL');
+    clients[0]?.destroy();
+    expect([...states].sort()).toEqual(['CLOSE_WAIT', 'ESTABLISHED']);
   });
 
   it('refuses every other form', () => {

@@ -12,19 +12,24 @@ const webPath = '/.sim/web';
 const urlsPath = '/.sim/urls';
 
 /**
- * Makes `@listening` of the lines of listening sockets, which the table has before all others. A line is asked for at a
- * time, and none behind them: for a connection the kernel searches a table of hundreds of thousands of places.
+ * Makes `@listening` of the lines of listening sockets, which the table has before all others; with `$whole` of those of
+ * connections. A line is asked for at a time, and of the first kind none behind them: for a connection the kernel searches
+ * a table of hundreds of thousands of places. `s` gives one as address, port, state and far end.
  *
  * @see Linux, Documentation/networking/proc_net_tcp.rst
  */
 const listening = `my ($part, @listening) = ('');
+my %state = ('0A' => 'LISTEN', '01' => 'ESTABLISHED', '08' => 'CLOSE_WAIT');
+sub a { my ($address, $port) = split /:/, $_[0]; join(' ', join('.', reverse map hex, $address =~ /../g), hex $port) }
+sub s { my @f = split ' ', $_[0]; join ' ', a($f[1]), $state{$f[3]}, $f[3] eq '0A' ? '*.*' : a($f[2]) =~ s/ /./r }
 open my $tcp, '<:unix', '/proc/net/tcp' or exit 1;
 TABLE: while (sysread $tcp, $part, 150, length $part) {
   while ($part =~ s/^(.*)\\n//) {
     my $line = $1;
     next if $line =~ /local_address/;
-    last TABLE if (split ' ', $line)[3] ne '0A';
-    push @listening, $line;
+    my $state = (split ' ', $line)[3];
+    last TABLE if $state ne '0A' && !$whole;
+    push @listening, $line if $state =~ ($whole ? '^0[18]' : '^0A');
   }
 }
 `;
@@ -33,11 +38,11 @@ TABLE: while (sysread $tcp, $part, 150, length $part) {
  * Who of the node's processes listens where, from /proc: the inodes of listening sockets, then the processes with the
  * mark of the node that hold one of them. A loopback port of this machine is called what it stands for on the node.
  */
-const listenersOnLinux = `my ($root, $mark) = @ARGV;
+const listenersOnLinux = `my ($root, $mark, $whole) = @ARGV;
 my (%port, %name, %seen);
 ${listening}for my $line (@listening) {
   my @f = split ' ', $line;
-  $port{$f[9]} = join ' ', join('.', reverse map hex, $f[1] =~ /^(..)(..)(..)(..):/), hex((split /:/, $f[1])[1]);
+  $port{$f[9]} = &s($line);
 }
 opendir my $all, '/proc' or exit 1;
 # Behind a zero byte, so that the first entry has one before it as well; in room that is made once.
@@ -54,23 +59,25 @@ for my $id (grep /^[0-9]+$/, readdir $all) {
 `;
 
 /** The same where every socket is the node's own; the one for remote login is told by itself. */
-const listenersAlone = `my ($root) = @ARGV;
+const listenersAlone = `my ($root, undef, $whole) = @ARGV;
 my (%name, %seen);
 ${listening}for my $line (@listening) {
-  my @f = split ' ', $line;
-  my $number = hex((split /:/, $f[1])[1]);
-  $seen{join ' ', join('.', reverse map hex, $f[1] =~ /^(..)(..)(..)(..):/), $number} = 1 if $number != 22;
+  my $socket = &s($line);
+  $seen{$socket} = 1 if (split ' ', $socket)[1] != 22;
 }
 `;
 
 /** The same on a Mac, where lsof knows. */
-const listenersOnMac = `my ($root, $mark) = @ARGV;
+const listenersOnMac = `my ($root, $mark, $whole) = @ARGV;
 my (%name, %seen);
 my @pids = map { /^ *([0-9]+) .*\\b${markVariable}=\\Q$mark\\E( |$)/ ? $1 : () } qx(ps -axwwE -o pid=,command=);
 push @pids, map { /pid = ([0-9]+)/ ? $1 : () } map { open my $f, '<', $_ or (); <$f> } glob "\\"$root/.sim/launchd/*\\"";
 if (@pids) {
-  for (split /\\n/, qx(lsof -nP -a -iTCP -sTCP:LISTEN -Fn -p @{[join ',', @pids]} 2>/dev/null)) {
-    $seen{($1 eq '*' ? '0.0.0.0' : $1) . " $2"} = 1 if /^n([0-9.*]+):([0-9]+)$/;
+  for my $state ($whole ? ('ESTABLISHED', 'CLOSE_WAIT') : 'LISTEN') {
+    for (split /\\n/, qx(lsof -nP -a -iTCP -sTCP:$state -Fn -p @{[join ',', @pids]} 2>/dev/null)) {
+      next unless /^n([0-9.*]+):([0-9]+)(?:->([0-9.]+):([0-9]+))?$/;
+      $seen{join ' ', $1 eq '*' ? '0.0.0.0' : $1, $2, $state, defined $3 ? "$3.$4" : '*.*'} = 1;
+    }
   }
 }
 `;
@@ -79,16 +86,16 @@ if (@pids) {
 const listenerLines = `if (open my $names, '<', "$root${linkNamesPath}") {
   while (<$names>) { $name{$1} = $2 if /^([0-9]+) (\\S+)/ }
 }
-my @local = ('*.22');
+my @local = $whole ? () : (['*.22', '*.*', 'LISTEN']);
 for my $one (sort keys %seen) {
-  my ($address, $number) = split / /, $one;
+  my ($address, $number, $state, $far) = split / /, $one;
   my $known = $address eq '127.0.0.1' ? $name{$number} : undef;
   $address = '*' if $address eq '0.0.0.0';
-  push @local, defined $known ? $known =~ s/:/./r : "$address.$number";
+  push @local, [defined $known ? $known =~ s/:/./r : "$address.$number", $far, $state];
 }
-print "Active Internet connections (including servers)\\n";
+print 'Active Internet connections', $whole ? '' : ' (including servers)', "\\n";
 printf "%-5s %-6s %-6s  %-22s %-22s %-11s\\n", 'Proto', 'Recv-Q', 'Send-Q', 'Local Address', 'Foreign Address', '(state)';
-printf "%-5s %6d %6d  %-22s %-22s %-11s\\n", 'tcp4', 0, 0, $_, '*.*', 'LISTEN' for @local;
+printf "%-5s %6d %6d  %-22s %-22s %-11s\\n", 'tcp4', 0, 0, @$_ for @local;
 `;
 
 function listeners({ isBsd, programs }: WrapperContext): string {
@@ -98,10 +105,11 @@ function listeners({ isBsd, programs }: WrapperContext): string {
 
 const netstatBody = (context: WrapperContext): string => `case $#:$* in
 ('3:-rn -f inet') exec /bin/cat "$R"${shellQuote(routesPath)} ;;
-('5:-an -f inet -p tcp') ;;
+('5:-an -f inet -p tcp') whole= ;;
+('5:-n -f inet -p tcp') whole=1 ;;
 (*) refused '' ;;
 esac
-exec ${shellQuote(context.host)} -e ${shellQuote(listeners(context) + listenerLines)} "$R" "$${markVariable}"`;
+exec ${shellQuote(context.host)} -e ${shellQuote(listeners(context) + listenerLines)} "$R" "$${markVariable}" "$whole"`;
 
 /** Whoever is not in these lists is nobody: the port of tcpmux is closed everywhere. */
 const nobodyElse = 'set -- "$@" --connect-to ::127.0.0.1:1\n';
@@ -144,7 +152,7 @@ export const networkTools: readonly BaseTool[] = [
   {
     path: '/usr/sbin/netstat',
     source: unconfirmed('netstat -an -f inet -p tcp: the columns of listening sockets on macOS 26'),
-    forms: '-an -f inet -p tcp | -rn -f inet',
+    forms: '-an -f inet -p tcp | -n -f inet -p tcp | -rn -f inet',
     host: 'perl',
     usage: {
       text: 'Usage:\tnetstat [-AaLlnW] [-f address_family | -p protocol]',

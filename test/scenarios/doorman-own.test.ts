@@ -1,0 +1,105 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { chat, startDoor, type TestDoor, until, upstreamAt } from './doorman-door.ts';
+import { startUpstream, type TestUpstream, type UpstreamWish } from './doorman-upstream.ts';
+
+const open: { end: () => Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.end();
+});
+
+async function opened(
+  wish: UpstreamWish = {},
+  more: Parameters<typeof upstreamAt>[1] = {},
+): Promise<{ door: TestDoor; upstream: TestUpstream }> {
+  const upstream = await startUpstream(wish);
+  const door = await startDoor([upstreamAt(upstream.port, { maxRequests: 1, canCancel: false, ...more })]);
+  open.push(door, { end: upstream.close });
+  return { door, upstream };
+}
+
+const question = JSON.stringify({ model: 'default_model', max_tokens: 1 });
+
+/** A request for a token as a node sends it, with these headers. */
+async function askOwn(door: TestDoor, own: Readonly<Record<string, string>> = {}, init: RequestInit = {}) {
+  const headers = { 'content-type': 'application/json', ...own };
+  const answer = await fetch(`${door.url}/doorman/ask/chat/v1/chat/completions?a=1`, { method: 'POST', body: question, ...init, headers });
+  return { status: answer.status, body: (await answer.json()) as Readonly<Record<string, unknown>> };
+}
+
+const inFlight = async (door: TestDoor): Promise<unknown> => (await fetch(`${door.url}/doorman/ask/chat`)).json();
+
+describe('a token request of the node at the gateway', () => {
+  it('is passed on without a key, as it is, and is not counted', async () => {
+    const { door, upstream } = await opened();
+    expect(await askOwn(door, { 'meshwright-wait': '1000' })).toMatchObject({ status: 200, body: { choices: [expect.anything()] } });
+    expect(upstream.asked.map(({ path, body }) => [path, body])).toEqual([
+      ['/v1/chat/completions?a=1', JSON.parse(question)],
+    ]);
+    expect((await door.status()).placements[0]?.counts).toMatchObject({ requests: 0, tokens: 0 });
+  });
+
+  it('is passed on while the gateway is closed to clients, since a start asks before it opens', async () => {
+    const { door } = await opened();
+    door.closeDoor('chat', 'it is starting.');
+    expect((await askOwn(door)).status).toBe(200);
+  });
+
+  it('is never a second request beside that of a client, and takes its turn behind it', async () => {
+    const { door, upstream } = await opened({ isHeld: true });
+    const client = door.client.chat.completions.create(chat());
+    await until(() => upstream.running() === 1);
+    expect(await askOwn(door, { 'meshwright-wait': '0' })).toEqual({ status: 425, body: { running: 1, waiting: 0 } });
+    const own = askOwn(door, { 'meshwright-wait': '60000' });
+    await until(async () => (await door.status()).placements[0]?.waiting === 1);
+    upstream.step();
+    expect([(await own).status, (await client).object, upstream.mostAtOnce()]).toEqual([200, 'chat.completion', 1]);
+  });
+
+  it('is not passed on where a client has just got a token, and the asker takes that for proof', async () => {
+    const { door, upstream } = await opened();
+    await door.client.chat.completions.create(chat());
+    expect(await askOwn(door, { 'meshwright-proof': 'traffic' })).toEqual({
+      status: 425,
+      body: { running: 0, waiting: 0, lastTokenMsAgo: expect.any(Number) },
+    });
+    expect(upstream.asked).toHaveLength(1);
+    expect((await askOwn(door)).status).toBe(200);
+  });
+
+  it('is passed on where a client has only got bytes without text', async () => {
+    const { door, upstream } = await opened({ isHeld: true }, { maxRequests: 2 });
+    const stream = await door.client.chat.completions.create({ ...chat(), stream: true });
+    await until(async () => (await door.status()).placements[0]?.lastByteMsAgo !== undefined);
+    const own = askOwn(door, { 'meshwright-proof': 'traffic' });
+    await until(() => upstream.asked.length === 2);
+    upstream.step();
+    expect((await own).status).toBe(200);
+    for await (const _ of stream);
+  });
+
+  it('does not count as traffic, holds up no drain, and shows how long it has waited', async () => {
+    const { door, upstream } = await opened({ isHeld: true });
+    const leaves = new AbortController();
+    const first = askOwn(door, {}, { signal: leaves.signal }).catch(() => 'left');
+    await until(() => upstream.running() === 1);
+    leaves.abort();
+    await first;
+    expect([await inFlight(door), (await door.status()).placements[0]?.running]).toEqual([0, 0]);
+    expect(await (await fetch(`${door.url}/doorman/inside/chat`)).json()).toBe(0);
+    expect(await askOwn(door, { 'meshwright-wait': '0' })).toEqual({
+      status: 425,
+      body: { running: 0, waiting: 0, ownMs: expect.any(Number) },
+    });
+    expect(upstream.mostAtOnce()).toBe(1);
+    upstream.step();
+  });
+
+  it('is refused behind a proxy, about a placement that is not there, and with a body that is none', async () => {
+    const { door, upstream } = await opened();
+    expect((await askOwn(door, { 'x-forwarded-for': '10.0.0.9' })).status).toBe(404);
+    expect((await fetch(`${door.url}/doorman/ask/other`)).status).toBe(404);
+    expect((await askOwn(door, {}, { body: 'Hi' })).status).toBe(400);
+    expect((await askOwn(door, {}, { method: 'PUT' })).status).toBe(405);
+    expect(upstream.asked).toEqual([]);
+  });
+});
