@@ -79,7 +79,8 @@ const ofExo: readonly FailureSignature[] = [
   },
   {
     id: 'ring-abort',
-    pattern: /\[ring\] Too many send\/recv errors\. Aborting/,
+    // It ends in "Aborting", since mlx 0.32.1 in "Failing pending tasks" (mlx/distributed/ring/ring.cpp).
+    pattern: /\[ring\] Too many send\/recv errors\./,
     meaning: 'A rank of the ring lost its neighbour for good.',
     action: 'read-other-ranks',
     cure: 'Read the log of the rank that failed first (`meshwright logs`), then start the placement again.',

@@ -62,6 +62,25 @@ describe('what exo is started through', () => {
     expect(kept).toEqual([seen('INFO', 'runner ready')]);
   });
 
+  it('hands on what both dialects print of their own mesh', async () => {
+    const own = [
+      'Node elected Master',
+      'Node elected Master - maintaining self',
+      'Node elected Master - promoting self',
+      'Runner process succesfully terminated',
+      'Runner process successfully terminated: 0',
+      'Runner process successfully terminated: -15',
+      'Continuous batching disabled (--no-batch)',
+      'FAST_SYNCH forced OFF',
+      'Model mlx-community/Kimi-K2-Thinking found at /Library/Application Support/meshwright/placements/kimi/files/m',
+      'DownloadCoordinator: Model acme/indexed found at /opt/models/acme--indexed',
+    ];
+    const asked = ['Model elephant found at /my purple elephant', 'Model my elephant found at /opt/models'];
+    expect(await keptOf(...[...own, ...asked].map((text) => record('INFO', text)))).toEqual(
+      own.map((text) => seen('INFO', text)),
+    );
+  });
+
   it('hands on of a failure the words by which it is known, and no more', async () => {
     const runner = 'Runner 9b1d5b0e-0000-4000-8000-000000000001';
     expect(
