@@ -29,6 +29,13 @@ export const exoCodes = {
       'It is on in exo unless the driver sets EXO_FAST_SYNCH=false, as it does where the file says nothing. It is faster, and the documentation of mlx says that it may deadlock (issue 3142 of mlx).',
     hint: 'Remove it if the placement hangs.',
   },
+  'exo/open-api': {
+    severity: 'warning',
+    summary: "exo's own API is open beside the gateway.",
+    cause:
+      'The gateway of an endpoint with `listen: lan` asks for a key. exo binds its own API to every address of each of its Macs (0.0.0.0), asks for no key and cannot be told to do otherwise. Who reaches that port needs no key.',
+    hint: 'Close that port in the firewall of the network, or let only trusted computers into it.',
+  },
   'exo/network-daemon': {
     severity: 'error',
     summary: "exo's network daemon would take the addresses of the cables away.",

@@ -14,6 +14,8 @@ export interface EndpointSettings {
   /** Whether the endpoint takes a prompt and no chat. */
   readonly takesPrompt: boolean;
   readonly access: EndpointAccess;
+  /** How the runtime is reached past the key; one sentence each, absent for none. */
+  readonly exposed?: readonly string[];
 }
 
 /** Who gets in, and by what. */
@@ -32,12 +34,21 @@ function blockOf(one: EndpointSettings): string {
   return parts.map((lines) => lines.join('\n')).join('\n\n');
 }
 
-const headLines = ({ placement, node, url, model, access, fallback }: EndpointSettings): readonly string[] => [
+const headLines = ({
+  placement,
+  node,
+  url,
+  model,
+  access,
+  fallback,
+  exposed = [],
+}: EndpointSettings): readonly string[] => [
   `${placement}${fallback === true ? ' on its fallback' : ''}: ${url}/v1`,
   `  model  ${model}`,
   `  on     ${node}`,
   `  key    ${keyText(access)}`,
   ...(access.kind === 'tunnel' ? [`  tunnel ${access.command}`] : []),
+  ...exposed.map((one) => `  open   ${one}`),
 ];
 
 function keyText(access: EndpointAccess): string {

@@ -7,6 +7,7 @@ import { withCommands } from '../doctor/hint-lines.ts';
 import { nodesSubject } from '../doctor/subject.ts';
 import type { Leftover } from '../mesh/leftovers.ts';
 import type { NodeName } from '../model/node.ts';
+import { driverOf } from '../runtimes/registry.ts';
 import { bridgedLinks } from './bridged-links.ts';
 import { doorFindings } from './door-findings.ts';
 import { fallbackFindings } from './fallback-findings.ts';
@@ -32,6 +33,7 @@ export function placementFindings(view: View, surveys: readonly PlacementSurvey[
     ...lastStartFindings(view),
     ...fallbackFindings(view, surveys),
     ...doorFindings(view),
+    ...exposedFindings(view),
     ...rebootFindings(view),
     ...rdmaSuspicions(view, startable(view, others)),
     ...leftOver(view),
@@ -57,6 +59,13 @@ export function startAdvice(view: View, surveys: readonly PlacementSurvey[]): re
   const found = failed.flatMap((one) => [...rdmaSuspicions(view, [one]), ...findingOf(one, view)].slice(0, 1));
   return found.map((one) => ({ ...one, severity: 'warning' }));
 }
+
+const exposedFindings = ({ desired }: View): readonly Diagnostic[] =>
+  desired.placements.flatMap((placement) => {
+    const runtime = desired.runtimes.find(({ name }) => name === placement.runtime);
+    const found = runtime === undefined ? [] : (driverOf(runtime).exposed?.(placement) ?? []);
+    return found.map((one) => checkDiagnostic(placement, one));
+  });
 
 function findingOf(one: PlacementSurvey, view: View): readonly Diagnostic[] {
   const { name, standing, wanted } = one;

@@ -145,6 +145,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   phases(placement: DesiredPlacement, runtime: R): readonly StartPhase[];
   /** What speaks against a placement before it is started; memory is judged for all drivers alike. */
   check?(one: PlacementCheck<R>): readonly PlacementFinding[];
+  /** How clients reach the runtime past its gateway, as long as it runs. */
+  exposed?(placement: DesiredPlacement): readonly PlacementFinding[];
   /** What has to be talked over with the endpoint when all ranks have joined, before it is asked for a token. */
   dialogue?(placement: DesiredPlacement, runtime: R, model: DesiredModel): StartDialogue;
   /** What is talked over with the leader before its ranks are stopped; absent where they are just told to end. */

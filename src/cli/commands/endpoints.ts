@@ -47,7 +47,14 @@ function settingsOf(fleet: DesiredFleet, placement: DesiredPlacement, place: Fil
     ...(placement.home === undefined ? {} : { fallback: true }),
     takesPrompt: takesPrompt(requestOf(fleet, placement).path),
     access: accessOf(placement, leader, place),
+    ...exposedOf(fleet, placement),
   };
+}
+
+function exposedOf({ runtimes }: DesiredFleet, placement: DesiredPlacement): Pick<EndpointSettings, 'exposed'> {
+  const runtime = runtimes.find(({ name }) => name === placement.runtime);
+  const found = runtime === undefined ? [] : (driverOf(runtime).exposed?.(placement) ?? []);
+  return found.length === 0 ? {} : { exposed: found.map(({ detail }) => detail) };
 }
 
 /** Where the paths of a cluster file start. */

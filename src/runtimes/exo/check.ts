@@ -5,6 +5,7 @@ import { reservedFindings } from '../reserved-words.ts';
 import { refusedSplit } from './cards.ts';
 import { fastSynch } from './configure.ts';
 import { exoShape, undividedByExo } from './divided.ts';
+import { openApi } from './open-api.ts';
 import { reserved } from './reserved.ts';
 
 type Check = PlacementCheck<ExoRuntime>;
@@ -23,6 +24,7 @@ export const check = (one: Check): readonly PlacementFinding[] => [
   ...cabled(one),
   ...synched(one),
   ...left(one),
+  ...openApi(one.placement),
   ...reservedFindings(one.placement, reserved),
 ];
 

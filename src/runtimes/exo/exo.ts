@@ -5,6 +5,7 @@ import { check } from './check.ts';
 import { logPattern, signatures } from './classify.ts';
 import { configure } from './configure.ts';
 import { dialogue } from './dialogue.ts';
+import { openApi } from './open-api.ts';
 import { phases } from './phases.ts';
 import { requestPattern } from './request-pattern.ts';
 
@@ -19,6 +20,7 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   // More than EXO_MAX_CONCURRENT_REQUESTS wait in a queue of its own. @see exo at b5375f8, batch_generator.py:409
   phases: () => phases,
   check,
+  exposed: openApi,
   dialogue: (placement, _runtime, model) => dialogue(placement, model),
   farewell: 'exo-farewell',
   // Nobody has confirmed that two starts of a split model agree to the last bit.

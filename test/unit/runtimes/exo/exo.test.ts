@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { innerPort } from '../../../../src/desired/rank-port.ts';
 import type { DesiredFleet } from '../../../../src/model/desired.ts';
 import type { FactValues } from '../../../../src/model/fact-values.ts';
 import { known } from '../../../../src/model/known.ts';
@@ -290,6 +291,18 @@ describe('a placement on exo', () => {
     ]);
     expect(codesOf({ placement: { args: ['--fast'] } })).toEqual(['exo/fast-synch: --fast stands in its `args`.']);
     expect(codesOf({ placement: { env: { EXO_FAST_SYNCH: 'false' }, args: ['--no-fast-synch'] } })).toEqual([]);
+  });
+
+  it('is warned of the API of exo, which is open beside its gateway', () => {
+    const publication = { servedName: 'kimi', apiKeys: [] } as never;
+    const open = `exo/open-api: exo's API listens on port ${innerPort('kimi')} of studio-1, studio-2, studio-3, on every interface and without a key: it answers, deletes the placement, and shows prompts (/events).`;
+    expect([codesOf({ placement: { publication } }), codesOf({})]).toEqual([[open], []]);
+    const {
+      placements: [kimi],
+    } = exoFleet({ placement: { publication } });
+    expect(kimi && exo.exposed?.(kimi).map(({ code, severity }) => [code, severity])).toEqual([
+      ['exo/open-api', 'warning'],
+    ]);
   });
 
   it("does not stand exo's own network daemon, unless the file ends it", () => {
