@@ -77,7 +77,9 @@ export function judgeMesh(expected: ExpectedMesh, nodes: Readonly<Record<string,
     generation: Math.max(0, ...records.map(({ generation }) => generation)),
     ...talkedOf(expected, members),
     isAnswering:
-      records.some(({ token }) => token.kind === 'answered' || (token.kind === 'in-flight' && traffic?.kind !== 'stuck')) ||
+      records.some(
+        ({ token }) => token.kind === 'answered' || (token.kind === 'in-flight' && traffic?.kind !== 'stuck'),
+      ) ||
       (mayBeBusy(members) && traffic?.kind !== 'stuck'),
     members,
   };

@@ -22,7 +22,12 @@ const question = JSON.stringify({ model: 'default_model', max_tokens: 1 });
 /** A request for a token as a node sends it, with these headers. */
 async function askOwn(door: TestDoor, own: Readonly<Record<string, string>> = {}, init: RequestInit = {}) {
   const headers = { 'content-type': 'application/json', ...own };
-  const answer = await fetch(`${door.url}/doorman/ask/chat/v1/chat/completions?a=1`, { method: 'POST', body: question, ...init, headers });
+  const answer = await fetch(`${door.url}/doorman/ask/chat/v1/chat/completions?a=1`, {
+    method: 'POST',
+    body: question,
+    ...init,
+    headers,
+  });
   return { status: answer.status, body: (await answer.json()) as Readonly<Record<string, unknown>> };
 }
 
@@ -31,7 +36,10 @@ const inFlight = async (door: TestDoor): Promise<unknown> => (await fetch(`${doo
 describe('a token request of the node at the gateway', () => {
   it('is passed on without a key, as it is, and is not counted', async () => {
     const { door, upstream } = await opened();
-    expect(await askOwn(door, { 'meshwright-wait': '1000' })).toMatchObject({ status: 200, body: { choices: [expect.anything()] } });
+    expect(await askOwn(door, { 'meshwright-wait': '1000' })).toMatchObject({
+      status: 200,
+      body: { choices: [expect.anything()] },
+    });
     expect(upstream.asked.map(({ path, body }) => [path, body])).toEqual([
       ['/v1/chat/completions?a=1', JSON.parse(question)],
     ]);
