@@ -123,6 +123,9 @@ export function rehearsedLock(committed: ClusterLock, simulated: ClusterLock): C
     ...(simulated.takenBack === undefined && committed.takenBack === undefined
       ? {}
       : { takenBack: { ...committed.takenBack, ...simulated.takenBack } }),
+    ...(simulated.runtimeKeys === undefined && committed.runtimeKeys === undefined
+      ? {}
+      : { runtimeKeys: { ...committed.runtimeKeys, ...simulated.runtimeKeys } }),
     models: { ...simulated.models, ...committed.models },
     ...(simulated.shapes === undefined && committed.shapes === undefined
       ? {}

@@ -1,8 +1,9 @@
 import { firstAddress, parseIpv4Network } from '../desired/ipv4.ts';
 import { linkText } from '../desired/link-network.ts';
 import { parseLink } from '../desired/link-text.ts';
+import { parseKeys } from '../desired/runtime-keys.ts';
 import { parseShape } from '../desired/shape-text.ts';
-import type { ClusterLock, LockedArchive, LockedShape } from '../model/cluster-lock.ts';
+import type { ClusterLock, KeptKeys, LockedArchive, LockedShape } from '../model/cluster-lock.ts';
 import type { Ipv4Network } from '../model/desired.ts';
 import { digest } from '../model/digest.ts';
 import { placeOf } from './line-index.ts';
@@ -23,6 +24,7 @@ interface LockSections {
   readonly runtimes?: Texts;
   readonly runtimeFiles?: Texts;
   readonly takenBack?: Texts;
+  readonly runtimeKeys?: Readonly<Record<string, readonly string[]>>;
   readonly models?: Readonly<Record<string, { readonly source: string; readonly files: Texts }>>;
   readonly shapes?: Readonly<Record<string, { readonly of: string; readonly shape: string }>>;
 }
@@ -50,6 +52,7 @@ export function lockedThings({ value }: ReadDocument): LockedThings {
     runtimes: contents(sections.runtimes ?? {}),
     ...(sections.runtimeFiles === undefined ? {} : { runtimeFiles: contents(sections.runtimeFiles) }),
     ...(sections.takenBack === undefined ? {} : { takenBack: readTakenBack(sections.takenBack) }),
+    ...(sections.runtimeKeys === undefined ? {} : { runtimeKeys: readRuntimeKeys(sections.runtimeKeys) }),
     models: Object.fromEntries(
       Object.entries(sections.models ?? {}).map(([name, { source, files }]) => [
         name,
@@ -64,6 +67,20 @@ function readTakenBack(texts: Texts): NonNullable<ClusterLock['takenBack']> {
   const entries = Object.entries(texts).map(([name, text]) => {
     const [to = '', from = ''] = text.split(' ');
     return [name, { to: digest(to), from: digest(from) }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** A line that holds no keys is left out: then a rollback to that version has those of the file. */
+function readRuntimeKeys(
+  texts: NonNullable<LockSections['runtimeKeys']>,
+): Readonly<Record<string, readonly KeptKeys[]>> {
+  const entries = Object.entries(texts).map(([name, lines]) => {
+    const versions = lines.flatMap((line): readonly KeptKeys[] => {
+      const keys = parseKeys(line.slice(65));
+      return keys === undefined ? [] : [{ of: digest(line.slice(0, 64)), keys }];
+    });
+    return [name, versions] as const;
   });
   return Object.fromEntries(entries);
 }

@@ -1,6 +1,7 @@
 import { networkText } from '../desired/link-network.ts';
+import { keysText } from '../desired/runtime-keys.ts';
 import { shapeText } from '../desired/shape-text.ts';
-import type { ClusterLock, HostKey, LockedModel, LockedShape, PinnedKey } from '../model/cluster-lock.ts';
+import type { ClusterLock, HostKey, KeptKeys, LockedModel, LockedShape, PinnedKey } from '../model/cluster-lock.ts';
 import type { TreeFile } from '../model/node-script.ts';
 
 const header = [
@@ -62,6 +63,12 @@ const shapeLines = ([name, { of, shape }]: readonly [string, LockedShape]): read
   `    shape: '${shapeText(shape)}'`,
 ];
 
+/** In single quotes, with every one inside doubled. */
+const keysLines = ([name, versions]: readonly [string, readonly KeptKeys[]]): readonly string[] => [
+  `  ${quote(name)}:`,
+  ...versions.map((one) => `    - '${keysText(one).replaceAll("'", "''")}'`),
+];
+
 function layOut(lock: ClusterLock): readonly Line[] {
   const links = sortedEntries(lock.links).map(([link, network]) => pair([link, networkText(network)]));
   const runtimes = sortedEntries(lock.runtimes).map(([name, archive]) => pair([name, content(archive)]));
@@ -81,6 +88,7 @@ function layOut(lock: ClusterLock): readonly Line[] {
     ...section('runtimes', runtimes),
     ...section('runtimeFiles', files),
     ...section('takenBack', takenBack),
+    ...section('runtimeKeys', sortedEntries(lock.runtimeKeys ?? {}).flatMap(keysLines)),
     ...section('models', models),
     ...section('shapes', shapes),
   ];

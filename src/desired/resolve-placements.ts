@@ -67,7 +67,8 @@ const commandHalf = ({ command, order, restart, joined, token }: RuntimeSpec) =>
 /** The newest release that still speaks over libp2p; nodes of the two dialects never meet. @see exo: dialects */
 const lastOfOldDialect = [1, 0, 71] as const;
 
-function dialectOf(version: string): ExoRuntime['dialect'] {
+/** The dialect that a version of exo speaks; what is no version counts as the newest of the old one. */
+export function dialectOf(version: string): ExoRuntime['dialect'] {
   const numbers = version.split(/[-+.]/).map(Number);
   for (const [index, last] of lastOfOldDialect.entries()) {
     const number = numbers[index] ?? 0;

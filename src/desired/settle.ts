@@ -1,7 +1,8 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
-import type { DesiredFleet, DesiredNode, DesiredPlacement } from '../model/desired.ts';
+import type { DesiredFleet, DesiredNode, DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
+import { lockedKeys, withKeptKeys } from './runtime-keys.ts';
 import { settleLinks } from './settle-links.ts';
 import { settlePackages } from './settle-packages.ts';
 import { type SettledRuntime, settleRuntime } from './settle-runtime.ts';
@@ -45,7 +46,7 @@ export function settleFleet(
     models.map((one) => one.wanted),
     lock,
   );
-  const { runtimeFiles: _, shapes: __, takenBack: ___, ...kept } = lock;
+  const { runtimeFiles: _, shapes: __, takenBack: ___, runtimeKeys: ____, ...kept } = lock;
   const newLock: ClusterLock = {
     ...kept,
     links: links.links,
@@ -53,6 +54,10 @@ export function settleFleet(
     runtimes: lockedByName(programs),
     ...lockedExtras(programs),
     ...lockedTakenBack(programs),
+    ...lockedRuntimeKeys(
+      listed.map((one) => one.runtime),
+      lock,
+    ),
     models: lockedByName(models),
     ...(shaped.shapes === undefined ? {} : { shapes: shaped.shapes }),
   };
@@ -62,7 +67,7 @@ export function settleFleet(
       nodes: fleet.nodes.map((node) => ({ ...node, ...identityOf(lock, node.name) })),
       thunderbolt: links.thunderbolt,
       ...(doorman === undefined ? {} : { doorman: doorman.wanted }),
-      runtimes: listed.map((one) => one.runtime),
+      runtimes: listed.map((one) => withKeptKeys(one.runtime, lock)),
       models: shaped.models,
       placements: fleet.placements.map((one) => withKeyHashes(one, sources)),
     },
@@ -101,6 +106,12 @@ function lockedTakenBack(all: readonly SettledRuntime[]): Pick<ClusterLock, 'tak
     takenBack === undefined ? [] : [[wanted.name, takenBack] as const],
   );
   return entries.length === 0 ? {} : { takenBack: Object.fromEntries(entries) };
+}
+
+function lockedRuntimeKeys(runtimes: readonly DesiredRuntime[], lock: ClusterLock): Pick<ClusterLock, 'runtimeKeys'> {
+  const entries = runtimes.map((one) => [one.name, lockedKeys(one, lock)] as const);
+  const filled = entries.filter(([, versions]) => versions.length > 0);
+  return filled.length === 0 ? {} : { runtimeKeys: Object.fromEntries(filled) };
 }
 
 function lockedByName<Locked>(

@@ -1,4 +1,4 @@
-import type { Ipv4Network } from './desired.ts';
+import type { DesiredRuntime, Ipv4Network, RuntimeSource } from './desired.ts';
 import type { Digest } from './digest.ts';
 import type { ModelShape } from './model-shape.ts';
 import type { TreeFile } from './node-script.ts';
@@ -26,6 +26,17 @@ export interface TakenBack {
   readonly to: Digest;
   /** The version of its archive at that moment: with another one it counts no more. */
   readonly from: Digest;
+}
+
+type WithoutSource<R> = R extends unknown ? Omit<R, keyof RuntimeSource> : never;
+
+/** The keys of a runtime that belong to one version of it: how its programs are called and spoken to. */
+export type RuntimeKeys = WithoutSource<DesiredRuntime>;
+
+/** One version of a runtime with the keys that it was started with. */
+export interface KeptKeys {
+  readonly of: Digest;
+  readonly keys: RuntimeKeys;
 }
 
 /** What the folder of a model held when it was locked. */
@@ -78,6 +89,11 @@ export interface ClusterLock extends HostKeyLock {
   readonly runtimeFiles?: Readonly<Record<string, LockedArchive>>;
   /** Runtimes that were taken back to an older version, by name; none when absent. */
   readonly takenBack?: Readonly<Record<string, TakenBack>>;
+  /**
+   * The keys of the last versions of each runtime, the newest last, so that `rollback` starts an older version as it was
+   * started before; none when absent, as in locks of an older meshwright.
+   */
+  readonly runtimeKeys?: Readonly<Record<string, readonly KeptKeys[]>>;
   /** The files of each model whose list is not in the file. */
   readonly models: Readonly<Record<string, LockedModel>>;
   /** The shape of each model whose headers were read; none when absent. */

@@ -64,6 +64,8 @@ export interface RuntimeSource {
   readonly digest?: Digest;
   /** The version of its archive, where it was taken back to an older one: {@link digest} is that one then. */
   readonly takenBackFrom?: Digest;
+  /** Set where it was taken back and the lock lacks the keys of that version: those of the file are used. */
+  readonly hasFileKeys?: true;
 }
 
 /** Any program that the file gives the command line of. */

@@ -189,8 +189,8 @@ export interface ScriptArgs {
   readonly 'publish-tree': { readonly tree: TreeId; readonly jobs: readonly Digest[] };
   /** Takes away staging folders (`model-kimi-0123456789abcdef`) and folders of jobs; never what a job still works in. */
   readonly 'clear-staging': { readonly folders: readonly string[]; readonly jobs: readonly string[] };
-  /** Atomically points `current` of a runtime at this version. */
-  readonly 'switch-runtime': { readonly tree: TreeId };
+  /** Atomically points `current` of a runtime at this version; refuses while a program is not in it. */
+  readonly 'switch-runtime': { readonly tree: TreeId; readonly programs?: readonly string[] };
   /** Deletes versions of a runtime; never the current one. */
   readonly 'remove-runtime-versions': { readonly name: string; readonly digests: readonly string[] };
   /**
@@ -254,15 +254,17 @@ export type NetworkCall = Extract<
 export interface JobArgs {
   /**
    * Unpacks a staged archive after its sha256 has been compared, format by `archive`; then puts the extras into the root
-   * of the tree, compared as well. An archive without `program` is another one than the file means.
+   * of the tree, compared as well. An archive without one of `programs` is another one than the file means.
    */
   readonly 'unpack-runtime': {
     readonly tree: TreeId;
     readonly archive: 'tar.gz' | 'tar.xz' | 'zip' | 'dmg';
     readonly sha256: Digest;
     readonly extras: readonly { readonly name: string; readonly sha256: Digest }[];
-    /** By its path in the archive; absent where the file does not say which one it is. */
-    readonly program?: string;
+    /** By their paths in the archive; absent where the file names none. */
+    readonly programs?: readonly string[];
+    /** A program whose folder is also called `bin` where the archive has no folder of that name. */
+    readonly binHas?: string;
   };
   /**
    * Unpacks as above; then makes a venv in the tree with the program uv of the archive: this version of Python, and the

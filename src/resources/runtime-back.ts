@@ -34,15 +34,19 @@ export const versionGone = (view: View): readonly Blocker[] =>
     }),
   );
 
+/** An older meshwright did not keep them. */
+const unknownKeys =
+  ' The lock does not have the keys that this version was started with (`program`, `version`, `command` and others): those of the file are used.';
+
 /** Runtimes that are not what their archive says, since somebody has taken them back. */
 export const takenBackNotices = ({ desired }: View): readonly Diagnostic[] =>
-  desired.runtimes.flatMap(({ name, digest, takenBackFrom }) =>
+  desired.runtimes.flatMap(({ name, digest, takenBackFrom, hasFileKeys }) =>
     digest === undefined || takenBackFrom === undefined
       ? []
       : [
           diagnose('runtime/taken-back', {
             subject: `runtime ${name}`,
-            detail: `${name} was taken back to version ${shortDigest(digest)}; its archive is version ${shortDigest(takenBackFrom)}.`,
+            detail: `${name} was taken back to version ${shortDigest(digest)}; its archive is version ${shortDigest(takenBackFrom)}.${hasFileKeys === true ? unknownKeys : ''}`,
             hint: `Take the newer one again: meshwright rollback ${name} --undo. Or bring another archive.`,
           }),
         ],

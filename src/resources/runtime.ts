@@ -1,4 +1,5 @@
 import { doormanTree } from '../desired/resolve-placements.ts';
+import { isReleaseLayout, programsOf } from '../desired/runtime-programs.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../model/desired.ts';
 import { type Digest, shortDigest } from '../model/digest.ts';
 import type { JobArgs, JobCall, TreeId } from '../model/node-script.ts';
@@ -127,20 +128,30 @@ function sentFiles(runtime: Program, tree: TreeId, format: JobArgs['unpack-runti
 const buildDeadlineMs = 1_800_000;
 
 /** The job that makes the tree of a runtime from what was sent. */
-function madeBy(runtime: Program, tree: TreeId, archive: JobArgs['unpack-runtime']['archive']): JobCall {
+function madeBy(
+  runtime: Program,
+  programs: readonly string[],
+  tree: TreeId,
+  archive: JobArgs['unpack-runtime']['archive'],
+): JobCall {
   const extras = runtime.extras.map((extra) => ({ name: extra.name, sha256: digestIn(extra) }));
   const args = { tree, archive, sha256: digestIn(runtime), extras };
   return 'driver' in runtime && runtime.driver === 'mlx'
     ? { name: 'build-python', args: { ...args, python: runtime.python, isOffline: runtime.wheels !== undefined } }
-    : { name: 'unpack-runtime', args: { ...args, ...programOf(runtime) } };
+    : { name: 'unpack-runtime', args: { ...args, ...named(programs), ...releaseFolder(runtime, programs) } };
 }
 
-/** A build from source names its commit in this path, so that one of another commit is found out before anything stops. */
-const programOf = (runtime: Program): { readonly program?: string } =>
-  'driver' in runtime && runtime.driver === 'exo' ? { program: runtime.program } : {};
+/** What an archive or an older version lacks is found out before anything stops. */
+const named = (programs: readonly string[]): { readonly programs?: readonly string[] } =>
+  programs.length === 0 ? {} : { programs };
+
+const releaseFolder = (runtime: Program, programs: readonly string[]): { readonly binHas?: string } =>
+  'driver' in runtime && runtime.driver === 'llamacpp-rpc' && isReleaseLayout(programs)
+    ? { binHas: 'llama-server' }
+    : {};
 
 /** From the archive of the controller to a published version beside the one that is in use. */
-function publishSteps(work: TreeWork, runtime: Program): readonly Step[] {
+function publishSteps(work: TreeWork, runtime: Program, programs: readonly string[]): readonly Step[] {
   const { archive, sizeBytes = 0 } = runtime;
   const { property, tree } = work;
   const about = { node: property.node, resource: 'runtime', towards: [property] } as const;
@@ -156,7 +167,7 @@ function publishSteps(work: TreeWork, runtime: Program): readonly Step[] {
       deadlineMs: transferDeadlineMs(file.sizeBytes),
     }),
   );
-  const call = madeBy(runtime, tree, format);
+  const call = madeBy(runtime, programs, tree, format);
   const isBuilt = call.name === 'build-python';
   const unpack = buildStep({
     ...about,
@@ -169,16 +180,22 @@ function publishSteps(work: TreeWork, runtime: Program): readonly Step[] {
   return [prepare, ...sends, unpack, publishStep(work, [unpack])];
 }
 
-function currentSteps(target: ObservedTarget, runtime: Program, property: Property): readonly Step[] {
+function currentSteps(
+  fleet: DesiredFleet,
+  target: ObservedTarget,
+  runtime: Program,
+  property: Property,
+): readonly Step[] {
+  const programs = programsOf(runtime, fleet);
   const tree = runtimeTree(runtime);
   const versions = treesOf(target, tree);
   const isThere = versions.kind === 'known' && isIntact(versions.value, tree);
-  const steps = isThere ? [] : publishSteps({ target, property, tree }, runtime);
+  const steps = isThere ? [] : publishSteps({ target, property, tree }, runtime, programs);
   const about = { node: property.node, resource: 'runtime' } as const;
   const switched = scriptStep({
     ...about,
     name: `${property.address}/switch`,
-    call: { name: 'switch-runtime', args: { tree } },
+    call: { name: 'switch-runtime', args: { tree, ...named(programs) } },
     makes: [property],
     needs: steps.slice(-1),
     deadlineMs: 60_000,
@@ -216,7 +233,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
     if (part === 'old') {
       return oldSteps(target, name, property);
     }
-    return runtime === undefined ? [] : currentSteps(target, runtime, property);
+    return runtime === undefined ? [] : currentSteps(fleet, target, runtime, property);
   });
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tarGz } from '../../src/sim/reference/tar-gz.ts';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
 import { codesOf, ended, expectGolden, json, meshwright, start } from './meshwright.ts';
@@ -17,9 +18,16 @@ afterAll(() => endPlace(place));
 const run = (...words: string[]) => meshwright(place, [...words, '--sim']);
 const apply = () => run('apply', '--yes', '--update-lock', '--allow', 'interrupt', '--json');
 
+/** Each archive has its program in a folder of its own, as a build from source has. */
 const useArchive = (name: string): void => {
   const file = pairFile();
-  filePart(file, 'runtimes', 'reference')['archive'] = `./dist/${name}.tar.gz`;
+  const reference = filePart(file, 'runtimes', 'reference');
+  reference['archive'] = `./dist/${name}.tar.gz`;
+  const [, ...words] = Object.values(filePart(file, 'runtimes', 'reference', 'command'));
+  reference['command'] = [`{runtime}/${name}/rank`, ...words];
+  const content = readFileSync(new URL('../../src/sim/reference/rank.pl', import.meta.url));
+  const program = tarGz([{ path: `${name}/rank`, mode: 0o755, content }]);
+  writeFileSync(join(place.folder, `dist/${name}.tar.gz`), program);
   place.write('cluster.yaml', fileText(file));
 };
 

@@ -16,7 +16,7 @@ const hints: ReadonlyMap<string, string> = new Map([
   ['no-source', 'The source in the file names a folder of the node itself: see whether it is there under this path.'],
   [
     'no-program',
-    'See what is in the archive (tar -tf), and give the file the path of the program in it, or that archive.',
+    'See what is in the archive (tar -tf), and set the path of the program in the file, or use another archive. A rollback is undone by: meshwright rollback RUNTIME --undo',
   ],
   ['unsafe-archive', 'The archive holds a path outside of its own folder: pack it again from inside that folder.'],
   [

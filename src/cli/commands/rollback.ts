@@ -1,10 +1,11 @@
 import { didYouMean, listText } from '../../desired/did-you-mean.ts';
 import { everyNode } from '../../desired/fallback.ts';
+import { keptKeys, keysOf, withKeptKeys, withKeys } from '../../desired/runtime-keys.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import type { ClusterLock, TakenBack } from '../../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredRuntime } from '../../model/desired.ts';
-import { shortDigest } from '../../model/digest.ts';
+import { type Digest, shortDigest } from '../../model/digest.ts';
 import type { NodeName } from '../../model/node.ts';
 import { actOn } from '../act-on.ts';
 import { changeLock } from '../lock-file.ts';
@@ -33,7 +34,8 @@ export const rollback: VerbBody = async (run) => {
       ways,
     );
   const back = isUndo ? undone(runtime) : { from, to: olderVersion({ runtime, nodes, to }, await observed()) };
-  const fleet = withVersion(cluster.fleet, runtime, back ?? { from, to: from });
+  const fleet = withVersion(cluster, runtime, back ?? { from, to: from });
+  if (back !== undefined) refuseOtherDriver(cluster, runtime, back.to);
   let isKept = false;
   const keep = async (): Promise<void> => {
     if (isKept) return;
@@ -113,13 +115,28 @@ function undone({ name, takenBackFrom }: DesiredRuntime): undefined {
   ]);
 }
 
-function withVersion(fleet: DesiredFleet, wanted: DesiredRuntime, { to, from }: TakenBack): DesiredFleet {
+/** The fleet with one version of a runtime, and the keys that belong to it: those of the file only for its own archive. */
+function withVersion(
+  { fleet, lock, opened }: SettledCluster,
+  { name }: DesiredRuntime,
+  { to, from }: TakenBack,
+): DesiredFleet {
+  const ofFile = opened.fleet.runtimes.find((one) => one.name === name);
   const runtimes = fleet.runtimes.map((one): DesiredRuntime => {
-    if (one.name !== wanted.name) return one;
-    const { takenBackFrom: _, ...plain } = one;
-    return to === from ? { ...plain, digest: to } : { ...plain, digest: to, takenBackFrom: from };
+    if (one.name !== name || ofFile === undefined) return one;
+    const { takenBackFrom: _, hasFileKeys: __, ...plain } = withKeys(one, keysOf(ofFile));
+    return to === from ? { ...plain, digest: to } : withKeptKeys({ ...plain, digest: to, takenBackFrom: from }, lock);
   });
   return { ...fleet, runtimes };
+}
+
+/** The keys of a placement are for one driver, and are no part of a version. @throws FleetError `rollback/no-version` */
+function refuseOtherDriver({ lock }: SettledCluster, { name, driver }: DesiredRuntime, to: Digest): void {
+  const kept = keptKeys(lock, name, to)?.driver ?? driver;
+  if (kept === driver) return;
+  const detail = `Version ${shortDigest(to)} of ${name} was started by the driver ${kept}; the file has ${driver}.`;
+  const hint = `Bring the older archive and \`driver: ${kept}\` back in the file, then apply.`;
+  throw new FleetError([diagnose('rollback/no-version', { subject: `runtime ${name}`, detail, hint })]);
 }
 
 function withTakenBack({ takenBack, ...lock }: ClusterLock, name: string, back: TakenBack | undefined): ClusterLock {

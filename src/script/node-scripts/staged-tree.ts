@@ -9,6 +9,15 @@ export const ownedByRoot = (
 ): string => `must chown ${pathWord(tool.chown)} -R root:wheel ${pathWord(stagingFolder(tree))}
 must chmod ${pathWord(tool.chmod)} -R u+rwX,go+rX,go-w,ug-s ${pathWord(stagedTree(tree))}`;
 
+/** Ends with `no-program` unless all of these are programs in a folder; `folder` is a word of sh. */
+export const hasPrograms = (folder: string, programs: readonly string[] = []): string =>
+  programs.length === 0
+    ? ''
+    : `for x in ${programs.map(quote).join(' ')}; do
+  if [ ! -f ${folder}"/$x" ] || [ ! -x ${folder}"/$x" ]; then failed no-program "$x is no program of this version"; fi
+done
+`;
+
 /** Says that the tree is whole and was compared: what `publish-tree` asks for. */
 export const verified = (tree: TreeId): string => `v=${pathWord(verifiedMark(tree))}
 printf '%s\\n' ${tree.digest} >"$v.new" || failed write 'the mark of the verification could not be written'

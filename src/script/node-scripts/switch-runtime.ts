@@ -2,6 +2,7 @@ import { shortDigest } from '../../model/digest.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, tool } from '../node-paths.ts';
 import { currentLink, treeFolder } from '../tree-paths.ts';
+import { hasPrograms } from './staged-tree.ts';
 
 /**
  * Points `current` of a runtime at a version by the rename of a new link over the old one: there is no moment
@@ -9,7 +10,7 @@ import { currentLink, treeFolder } from '../tree-paths.ts';
  *
  * @see mv(1) of macOS: -h renames over a link to a folder instead of moving into that folder
  */
-export function switchRuntime({ tree }: ScriptArgs['switch-runtime']): string {
+export function switchRuntime({ tree, programs }: ScriptArgs['switch-runtime']): string {
   const link = pathWord(currentLink(tree.name));
   const version = shortDigest(tree.digest);
   return `iscurrent() {
@@ -17,7 +18,7 @@ export function switchRuntime({ tree }: ScriptArgs['switch-runtime']): string {
 }
 iscurrent && unchanged
 [ -d ${pathWord(treeFolder(tree))} ] || failed not-published 'this version is not published'
-[ -h ${link} ] || [ ! -e ${link} ] || failed odd-link 'current is no link'
+${hasPrograms(pathWord(treeFolder(tree)), programs)}[ -h ${link} ] || [ ! -e ${link} ] || failed odd-link 'current is no link'
 ${pathWord(tool.rm)} -f ${link}-new
 must ln ${pathWord(tool.ln)} -s ${version} ${link}-new
 must mv ${pathWord(tool.mv)} -fh ${link}-new ${link}

@@ -1,8 +1,7 @@
 import type { JobArgs, TreeId } from '../../model/node-script.ts';
 import { pathWord, tool } from '../node-paths.ts';
-import { quote } from '../quote.ts';
 import { stagedArchive, stagedExtra, stagedTree, stagingFolder } from '../tree-paths.ts';
-import { ownedByRoot, verified } from './staged-tree.ts';
+import { hasPrograms, ownedByRoot, verified } from './staged-tree.ts';
 
 /**
  * Unpacks the archive of a runtime after its sha256 has been compared, once nobody but root can change it any more.
@@ -10,16 +9,24 @@ import { ownedByRoot, verified } from './staged-tree.ts';
  *
  * @see tar(1) of macOS, which is bsdtar: it finds the compression by itself, and reads zip; hdiutil(1) for disk images
  */
-export const unpackRuntime = (args: JobArgs['unpack-runtime']): string => unpackedRuntime(args, hasProgram(args));
+export const unpackRuntime = (args: JobArgs['unpack-runtime']): string =>
+  unpackedRuntime(args, `${binFolder(args)}${hasPrograms(`${pathWord(stagedTree(args.tree))}.new`, args.programs)}`);
 
-const hasProgram = ({ tree, program }: JobArgs['unpack-runtime']): string =>
-  program === undefined
-    ? ''
-    : `x=${quote(program)}
-if [ ! -f ${pathWord(stagedTree(tree))}".new/$x" ] || [ ! -x ${pathWord(stagedTree(tree))}".new/$x" ]; then
-  failed no-program "the archive has no program $x"
-fi
+/**
+ * Releases of llama.cpp have all in one folder that is called after the release.
+ *
+ * @see llama.cpp: .github/workflows/release.yml, "Pack artifacts": `-s ",^\\.,llama-TAG," -C ./build/bin .`
+ */
+function binFolder({ tree, binHas }: JobArgs['unpack-runtime']): string {
+  if (binHas === undefined) return '';
+  const staged = `${pathWord(stagedTree(tree))}.new`;
+  return `f='' k=0
+for x in ${staged}/*/${binHas}; do
+  if [ -f "$x" ]; then f=\${x%/*} k=$((k + 1)); fi
+done
+if [ ! -e ${staged}/bin ] && [ $k -eq 1 ]; then must link ${pathWord(tool.ln)} -s "\${f##*/}" ${staged}/bin; fi
 `;
+}
 
 /**
  * The same with something between: lines of sh that work in the folder of the unpacked tree, `$t.new`, before it is

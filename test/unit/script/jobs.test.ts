@@ -206,7 +206,10 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     writeFileSync(join(root.folder, stagedArchive(exampleRuntime, 'tar.gz').path), made.stdout);
     return sha256(made.stdout);
   };
-  const unpack = (archive: Digest, more: { readonly program?: string } = {}): JobCall => ({
+  const unpack = (
+    archive: Digest,
+    more: { readonly programs?: readonly string[]; readonly binHas?: string } = {},
+  ): JobCall => ({
     name: 'unpack-runtime',
     args: { tree: exampleRuntime, archive: 'tar.gz', sha256: archive, extras: [], ...more },
   });
@@ -236,12 +239,23 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
   it('is refused when the program that the file names is not in it', async () => {
     const root = newRoot(shell);
     const archive = packed(root, ['bin', 'lib']);
-    expect(await runJob(root, unpack(archive, { program: 'exo-1/exo' }))).toMatchObject({
+    expect(await runJob(root, unpack(archive, { programs: ['bin/rank', 'exo-1/exo'] }))).toMatchObject({
       exit: 1,
-      failure: { slug: 'no-program', text: 'the archive has no program exo-1/exo' },
+      failure: { slug: 'no-program', text: 'exo-1/exo is no program of this version' },
     });
     expect(isVerified(root, exampleRuntime)).toBe(false);
-    expect(await runJob(root, unpack(archive, { program: 'bin/rank' }))).toMatchObject({ exit: 0 });
+    expect(await runJob(root, unpack(archive, { programs: ['bin/rank'] }))).toMatchObject({ exit: 0 });
+  });
+
+  it('has its one folder with a program as `bin` as well, where it has none', async () => {
+    const root = newRoot(shell);
+    const release = { programs: ['bin/model.pl'], binHas: 'model.pl' };
+    expect(await runJob(root, unpack(packed(root, ['lib']), release))).toMatchObject({ exit: 0 });
+    expect(root.has(`${stagedTree(exampleRuntime).path}/bin/model.pl`)).toBe(true);
+    const other = newRoot(shell);
+    expect(await runJob(other, unpack(packed(other, ['bin', 'lib']), release))).toMatchObject({
+      failure: { slug: 'no-program', text: 'bin/model.pl is no program of this version' },
+    });
   });
 
   it('is refused whole when a member would land outside', async () => {

@@ -156,7 +156,11 @@ const jobCalls = [
   ...Object.entries(jobs).map(([name, args]) => ({ name, args }) as JobCall),
   {
     name: 'unpack-runtime',
-    args: { ...jobs['unpack-runtime'], archive: 'dmg', program: 'EXO.app/exo' },
+    args: { ...jobs['unpack-runtime'], archive: 'dmg', programs: ['EXO.app/exo'] },
+  } satisfies JobCall,
+  {
+    name: 'unpack-runtime',
+    args: { ...jobs['unpack-runtime'], programs: ['bin/llama-server'], binHas: 'llama-server' },
   } satisfies JobCall,
   {
     name: 'fetch-model',

@@ -1,4 +1,4 @@
-import { rmSync, utimesSync } from 'node:fs';
+import { chmodSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseFacts } from '../../../src/facts/parse-facts.ts';
@@ -164,6 +164,19 @@ describe.each(scriptShells)('versions of a runtime under $name', (shell) => {
     expect(await currentOf(root)).toEqual([exampleRuntime.digest.slice(0, 16)]);
     expect(await run(root, use(exampleRuntime))).toEqual(unchanged);
     expect(await run(root, use({ ...older, digest: digest('1'.repeat(64)) }))).toMatchObject({ slug: 'not-published' });
+  });
+
+  it('are not switched to one that lacks a program', async () => {
+    const root = await withBoth();
+    await run(root, use(exampleRuntime));
+    chmodSync(join(root.folder, treeFolder(older).path, 'bin/rank'), 0o755);
+    const switched = (...programs: readonly string[]): ScriptCall => ({
+      name: 'switch-runtime',
+      args: { tree: older, programs },
+    });
+    expect(await run(root, switched('bin/rank', 'exo-2/exo'))).toMatchObject({ slug: 'no-program' });
+    expect(await currentOf(root)).toEqual([exampleRuntime.digest.slice(0, 16)]);
+    expect(await run(root, switched('bin/rank'))).toEqual(changed);
   });
 
   it('are removed one by one, never the current one', async () => {
