@@ -12,7 +12,7 @@ export type ObservedNodes = Readonly<Record<string, NodeObservation>>;
 interface Owners {
   /** Which receptacles say that a domain UUID is theirs: one, unless two nodes are the same Mac. */
   readonly byDomain: ReadonlyMap<string, readonly LinkEnd[]>;
-  /** Whether every node was looked at, so that a domain without an owner is certainly not ours. */
+  /** Whether every receptacle of every node was read, so that a domain without an owner is certainly not ours. */
   readonly isComplete: boolean;
 }
 
@@ -35,6 +35,8 @@ function findOwners(names: readonly NodeName[], nodes: ObservedNodes): Owners {
     const receptacles = receptaclesOf(nodes, node);
     isComplete &&= receptacles !== undefined;
     for (const { domainUuid, receptacle } of receptacles ?? []) {
+      isComplete &&= domainUuid !== undefined;
+      if (domainUuid === undefined) continue;
       const key = domainKey(domainUuid);
       byDomain.set(key, [...(byDomain.get(key) ?? []), { node, receptacle }]);
     }
@@ -46,10 +48,11 @@ function findOwners(names: readonly NodeName[], nodes: ObservedNodes): Owners {
 
 interface Sighting {
   readonly peer: ThunderboltPeer;
-  readonly ownDomain: string;
+  /** Absent where it cannot be read: then no peer is seen through it. */
+  readonly ownDomain?: string;
 }
 
-function namesUs(nodes: ObservedNodes, end: LinkEnd, ownDomain: string): boolean {
+function namesUs(nodes: ObservedNodes, end: LinkEnd, ownDomain = ''): boolean {
   const far = receptaclesOf(nodes, end.node)?.find((one) => one.receptacle === end.receptacle);
   return far?.peers.some((one) => domainKey(one.domainUuid) === domainKey(ownDomain)) ?? false;
 }
@@ -57,7 +60,7 @@ function namesUs(nodes: ObservedNodes, end: LinkEnd, ownDomain: string): boolean
 function identify(owners: Owners, nodes: ObservedNodes, { peer, ownDomain }: Sighting): SeenPeer {
   const { model, hubsBetween } = peer;
   const [owner, ...others] = owners.byDomain.get(domainKey(peer.domainUuid)) ?? [];
-  const isOurBusUnique = owners.byDomain.get(domainKey(ownDomain))?.length === 1;
+  const isOurBusUnique = owners.byDomain.get(domainKey(ownDomain ?? ''))?.length === 1;
   if (others.length > 0 || !isOurBusUnique) {
     return { kind: 'ambiguous', model, hubsBetween };
   }
@@ -73,6 +76,9 @@ const comparePeers = (a: SeenPeer, b: SeenPeer): number =>
   peerKey(a) < peerKey(b) ? -1 : Number(peerKey(a) > peerKey(b));
 
 function viewKind(seen: ThunderboltReceptacle): ReceptacleView['kind'] {
+  if (seen.state === 'unknown') {
+    return 'unknown';
+  }
   if (seen.peers.length > 0) {
     return 'peer';
   }
@@ -100,7 +106,9 @@ export function seeReceptacles(names: readonly NodeName[], nodes: ObservedNodes)
   const owners = findOwners(names, nodes);
   const views = names.flatMap((node) =>
     (receptaclesOf(nodes, node) ?? []).map((seen): ReceptacleView => {
-      const identified = seen.peers.map((peer) => identify(owners, nodes, { peer, ownDomain: seen.domainUuid }));
+      const identified = seen.peers.map((peer) =>
+        identify(owners, nodes, { peer, ...(seen.domainUuid !== undefined && { ownDomain: seen.domainUuid }) }),
+      );
       return {
         at: { node, receptacle: seen.receptacle },
         kind: viewKind(seen),

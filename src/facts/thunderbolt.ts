@@ -10,7 +10,8 @@ import { type Attached, attachedTo } from './thunderbolt-items.ts';
 
 /**
  * Every receptacle of the node with what is seen on it, in the order of the tool (highest bus first). The number is
- * `receptacle_id_key` inside the tag: the tag itself is always called `receptacle_1_tag`.
+ * `receptacle_id_key` inside the tag: the tag itself is always called `receptacle_1_tag`. A bus that cannot be read leaves
+ * the others known, as long as its receptacle has a number.
  */
 export const thunderbolt: Fact<'thunderbolt'> = {
   name: 'thunderbolt',
@@ -28,29 +29,41 @@ export const thunderbolt: Fact<'thunderbolt'> = {
       if (receptacle.kind === 'unknown') return receptacle;
       found.push(receptacle.value);
     }
+    if (found.every(({ state }) => state === 'unknown')) return garbled(answer, 'described no bus that can be read');
     return isUnambiguous(found) ? known(found) : garbled(answer, 'named one bus or receptacle twice');
   },
 };
 
-const isUnambiguous = (all: readonly ThunderboltReceptacle[]): boolean =>
-  new Set(all.map(({ domainUuid }) => domainUuid)).size === all.length &&
-  new Set(all.map(({ receptacle }) => receptacle)).size === all.length;
+function isUnambiguous(all: readonly ThunderboltReceptacle[]): boolean {
+  const uuids = all.flatMap(({ domainUuid }) => domainUuid ?? []);
+  return new Set(uuids).size === uuids.length && new Set(all.map(({ receptacle }) => receptacle)).size === all.length;
+}
 
 function receptacleOf(bus: JsonObject | undefined, answer: Answer | undefined): Known<ThunderboltReceptacle> {
   const tag = bus === undefined ? undefined : asObject(bus['receptacle_1_tag']);
   if (bus === undefined || tag === undefined) return garbled(answer, 'described a bus without its receptacle');
+  const receptacle = wholeNumber(textOf(tag, 'receptacle_id_key'));
+  if (receptacle === undefined || receptacle === 0) return garbled(answer, 'gave a bus no receptacle number');
+  return known(described(bus, tag, receptacle) ?? unreadable(bus, receptacle));
+}
+
+/** Of a bus that cannot be read only the number of its receptacle is known. */
+function unreadable(bus: JsonObject, receptacle: number): ThunderboltReceptacle {
+  const name = textOf(bus, '_name') ?? '';
+  return { bus: isName(name) ? name : 'unknown', receptacle, state: 'unknown', peers: [], devices: [] };
+}
+
+/** Undefined without name or domain UUID, with an item that is neither Mac nor device, or where state or speed is none. */
+function described(bus: JsonObject, tag: JsonObject, receptacle: number): ThunderboltReceptacle | undefined {
   const name = textOf(bus, '_name') ?? '';
   const domainUuid = textOf(bus, 'domain_uuid_key') ?? '';
-  const receptacle = wholeNumber(textOf(tag, 'receptacle_id_key'));
   const attached = attachedTo(bus);
-  if (!isName(name) || !isUuid(domainUuid)) return garbled(answer, 'described a bus without name or domain UUID');
-  if (receptacle === undefined || receptacle === 0) return garbled(answer, `gave ${name} no receptacle number`);
-  if (attached === undefined) return garbled(answer, `described something on ${name} that is neither Mac nor device`);
+  if (!isName(name) || !isUuid(domainUuid) || attached === undefined) return undefined;
   const state = stateOf(tag, attached);
-  if (state === undefined) return garbled(answer, `gave ${name} a state that is not known or contradicts itself`);
-  const speed = speedOf(tag, state);
-  if (speed === undefined) return garbled(answer, `gave ${name} a speed that does not belong to its state`);
-  return known({ bus: name, domainUuid, receptacle, state, ...speed, ...attached });
+  const speed = state === undefined ? undefined : speedOf(tag, state);
+  return state === undefined || speed === undefined
+    ? undefined
+    : { bus: name, domainUuid, receptacle, state, ...speed, ...attached };
 }
 
 /** Something that is plugged in and listed nowhere is silent; what hangs on an empty receptacle is a contradiction. */

@@ -65,11 +65,15 @@ export interface ThunderboltDevice {
 /** One Thunderbolt bus with its one receptacle. */
 export interface ThunderboltReceptacle {
   readonly bus: string;
-  readonly domainUuid: string;
+  /** Absent where macOS names none. */
+  readonly domainUuid?: string;
   /** As macOS prints it in `receptacle_id_key`; never computed from the bus number. */
   readonly receptacle: number;
-  /** `silent`: macOS lists neither a Mac nor a device for the cable, so `peers` and `devices` prove nothing. */
-  readonly state: 'connected' | 'silent' | 'empty';
+  /**
+   * `silent`: macOS lists neither a Mac nor a device for the cable, so `peers` and `devices` prove nothing. `unknown`: the
+   * description of its bus cannot be read.
+   */
+  readonly state: 'connected' | 'silent' | 'empty' | 'unknown';
   /** Speed of the cable in bits per second; absent while nothing is connected. */
   readonly linkBitsPerSecond?: number;
   /** What the socket could do, from its "Up to N Gb/s" while free; absent while connected. */

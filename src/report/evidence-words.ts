@@ -15,6 +15,7 @@ const rdmaServiceWords = (advertises: boolean | 'unknown'): string => {
 };
 
 function receptacleWords({ state, linkBitsPerSecond, peers, devices }: ThunderboltReceptacle): string {
+  if (state === 'unknown') return 'unknown, macOS did not describe it';
   if (state === 'empty') return 'nothing plugged in';
   const speed = linkBitsPerSecond === undefined ? [] : [speedText(linkBitsPerSecond)];
   if (state === 'silent') return [...speed, 'nothing answers'].join(', ');

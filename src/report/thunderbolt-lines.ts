@@ -3,7 +3,7 @@ import type { ThunderboltPeer, ThunderboltReceptacle } from '../model/fact-value
 import type { RdmaPort } from '../model/rdma-values.ts';
 
 /** The first group of a domain UUID tells buses apart; the whole of it is in the JSON form. */
-const busText = (domainUuid: string): string => `bus ${domainUuid.split('-')[0] ?? ''}`;
+const busText = (domainUuid = 'unknown'): string => `bus ${domainUuid.split('-')[0] ?? ''}`;
 
 function peerText({ model, domainUuid, advertisesRdma, hubsBetween }: ThunderboltPeer): string {
   const hubs = hubsBetween === 0 ? '' : ` behind ${hubsBetween} ${hubsBetween === 1 ? 'hub' : 'hubs'}`;
@@ -12,6 +12,7 @@ function peerText({ model, domainUuid, advertisesRdma, hubsBetween }: Thunderbol
 }
 
 function contentText({ state, linkBitsPerSecond, maxBitsPerSecond, peers, devices }: ThunderboltReceptacle): string {
+  if (state === 'unknown') return 'unknown, macOS did not describe it';
   if (state === 'empty') {
     return maxBitsPerSecond === undefined ? 'empty' : `empty, up to ${speedText(maxBitsPerSecond)}`;
   }

@@ -43,6 +43,13 @@ function isWithoutReceptacle({ facts }: ExaminedNode): boolean {
   return facts['hardware-ports'].kind === 'known' && !hasNone && thunderboltInterfaces(facts) === undefined;
 }
 
+/** Receptacles whose bus cannot be read, beside others that can. */
+function unreadReceptacles({ facts: { thunderbolt } }: ExaminedNode): readonly string[] {
+  const unread = thunderbolt.kind === 'known' ? thunderbolt.value.filter(({ state }) => state === 'unknown') : [];
+  const numbers = unread.map(({ receptacle }) => receptacle).toSorted((a, b) => a - b);
+  return numbers.length === 0 ? [] : [`thunderbolt (no readable bus for receptacle ${numbers.join(', ')})`];
+}
+
 /** One finding per node that lists what is not known of it, with the reasons. */
 export const unknownFactsRule: Rule = ({ nodes, failures }) =>
   nodes.flatMap((node) => {
@@ -50,7 +57,11 @@ export const unknownFactsRule: Rule = ({ nodes, failures }) =>
     const grouped = [...groupBy(unknown, (fact) => reasonWords[fact.reason])].map(
       ([words, facts]) => `${facts.map((fact) => fact.name).join(', ')} (${words})`,
     );
-    const told = [...grouped, ...(isWithoutReceptacle(node) ? ['hardware-ports (no receptacle among them)'] : [])];
+    const told = [
+      ...grouped,
+      ...unreadReceptacles(node),
+      ...(isWithoutReceptacle(node) ? ['hardware-ports (no receptacle among them)'] : []),
+    ];
     if (told.length === 0) {
       return [];
     }

@@ -96,9 +96,17 @@ describe('judgement of a declared link', () => {
     expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values })).toBe('unknown');
   });
 
+  it('is unknown when the bus of one end cannot be read', () => {
+    const [first, ...others] = receptacles('studio-2', 6, []);
+    const unread = { bus: 'unknown', receptacle: 2, state: 'unknown', peers: [], devices: [] } as const;
+    const rest = [first, ...others].flatMap((one) => (one === undefined || one.receptacle === 2 ? [] : [one]));
+    const values = { 'studio-2': { thunderbolt: [...rest, unread] } };
+    expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values })).toBe('unknown');
+  });
+
   it('reads domain UUIDs without regard to case', () => {
     const own = cabledReceptacle('studio-2', 2, end('studio-1:2'));
-    const lower = { ...own, domainUuid: own.domainUuid.toLowerCase() };
+    const lower = { ...own, domainUuid: own.domainUuid?.toLowerCase() ?? '' };
     expect(judge({ cables: ['studio-1:2 <-> studio-2:2'], values: thunderbolt('studio-2', lower) })).toBe(
       'as-declared',
     );

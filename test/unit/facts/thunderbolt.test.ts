@@ -71,6 +71,26 @@ describe('thunderbolt fact', () => {
     expect(seen({ ...connected, current_speed_key: '40 Gb/s x1' }, [peer])).toMatchObject({ linkBitsPerSecond: 40e9 });
   });
 
+  it('keeps the receptacles of other buses when one bus cannot be read', () => {
+    const bus = (number: number, change: object) => ({
+      _name: `thunderboltusb4_bus_${number}`,
+      domain_uuid_key: busUuid.replace('57', `0${number}`),
+      receptacle_1_tag: { ...empty, receptacle_id_key: String(number) },
+      ...change,
+    });
+    const from = (change: object) => {
+      const stdout = `${JSON.stringify({ SPThunderboltDataType: [bus(1, {}), bus(2, change)] })}\n`;
+      const fact = thunderbolt.parse([answer('thunderbolt-profile', { stdout })], asked);
+      return fact.kind === 'known' ? fact.value.map(({ receptacle, state }) => `${receptacle} ${state}`) : fact.reason;
+    };
+    expect(from({ domain_uuid_key: undefined })).toEqual(['1 empty', '2 unknown']);
+    expect(from({ _name: undefined })).toEqual(['1 empty', '2 unknown']);
+    expect(from({ _items: [peer] })).toEqual(['1 empty', '2 unknown']);
+    // Nobody knows which receptacle it is.
+    expect(from({ receptacle_1_tag: {} })).toBe('garbled');
+    expect(from({ domain_uuid_key: busUuid.replace('57', '01') })).toBe('garbled');
+  });
+
   it('is not blinded by how a vendor writes its name', () => {
     const devices = (change: object) => {
       const value = seen(connected, [{ ...disk, ...change }, peer]);
