@@ -88,9 +88,9 @@ export const doctorCodes = {
   },
   'bridge/receptacle-bridged': {
     severity: 'error',
-    summary: 'A bridge that somebody made has a Thunderbolt receptacle in it.',
+    summary: 'A Thunderbolt receptacle is in a bridge that meshwright does not remove.',
     cause:
-      'The bridge is not the one that macOS makes of its receptacles by itself: it joins one with something else, such as Ethernet, a person made it, or Internet Sharing did. A network may hang on it, so it is not to be deleted; the receptacle in it can do no RDMA, and its cables can close a ring.',
+      'The bridge is not the one that macOS makes of its receptacles by itself, or no longer: it joins one with something else, such as Ethernet, a person made it, or Internet Sharing did. A network may hang on it, so it is not to be deleted; the receptacle in it can do no RDMA, and its cables can close a ring.',
     hint: 'Take the receptacle out of the bridge in System Settings > Network > Manage Virtual Interfaces.',
   },
   'bridge/loop': {

@@ -34,20 +34,23 @@ function markedNames(facts: Facts): readonly string[] {
  * Whether a bridge may be macOS's own: by its mark, as the one of its service, or by the name that it always has. From
  * bridge100 on they belong to Internet Sharing and virtual machines. The keeper judges likewise.
  */
-function isOwnName(facts: Facts, name: string, isMarked: boolean): boolean {
+function isOwnName(facts: Facts, name: string, hasMark: boolean): boolean {
   const services = facts['network-services'];
   const isOfService =
     services.kind === 'known' &&
     services.value.some(({ port, device }) => port === 'Thunderbolt Bridge' && device === name);
-  return (isMarked || isOfService || name === 'bridge0') && !/\d{3}$/.test(name);
+  return (hasMark || isOfService || name === 'bridge0') && !/\d{3}$/.test(name);
 }
 
-function judge(facts: Facts, found: Found, isMarked: boolean): readonly ReceptacleBridge[] {
+/** Whether macOS marks a bridge of that name as its own, whatever has become of its members. */
+export const isMarked = (facts: Facts, name: string): boolean => markedNames(facts).includes(name);
+
+function judge(facts: Facts, found: Found, hasMark: boolean): readonly ReceptacleBridge[] {
   const kinds = found.members.map((member) => interfaceKind(facts, member));
   const receptacles = found.members.filter((_, index) => kinds[index] !== 'other');
   const bridge = (maker: ReceptacleBridge['maker']): readonly ReceptacleBridge[] => [{ ...found, receptacles, maker }];
-  const mayBeOwn = isOwnName(facts, found.name, isMarked) && !kinds.includes('other');
-  if (isMarked && mayBeOwn) {
+  const mayBeOwn = isOwnName(facts, found.name, hasMark) && !kinds.includes('other');
+  if (hasMark && mayBeOwn) {
     return bridge('own');
   }
   if (receptacles.length === 0) {
@@ -65,11 +68,10 @@ export function activeBridges(facts: Facts): readonly ReceptacleBridge[] | undef
   if (interfaces.kind === 'unknown') {
     return undefined;
   }
-  const marked = markedNames(facts);
   return interfaces.value
     .filter(({ members }) => members.length > 0)
     .flatMap(({ name, members, ipv4 }) =>
-      judge(facts, { name, members, addresses: ipv4.map(({ address }) => address) }, marked.includes(name)),
+      judge(facts, { name, members, addresses: ipv4.map(({ address }) => address) }, isMarked(facts, name)),
     );
 }
 

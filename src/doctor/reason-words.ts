@@ -3,7 +3,7 @@ import type { UnknownReason } from '../model/known.ts';
 /** Each reason in words that stand after the names of the facts. */
 export const reasonWords: Readonly<Record<UnknownReason, string>> = {
   'tool-missing': 'the tool is not there',
-  'no-privilege': 'the tool refused to answer this user',
+  'no-privilege': 'this user may not read it',
   'timed-out': 'no answer in time',
   failed: 'the tool failed',
   empty: 'the tool printed nothing',

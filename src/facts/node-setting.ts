@@ -23,7 +23,7 @@ const settings = [
   'search-path',
 ];
 
-const headForm = /^([a-z-]+) (\d{1,3}|unreadable)$/;
+const headForm = /^([a-z-]+) (\d{1,3}|unreadable|absent)$/;
 
 /** The record of one setting in the answer of the probe for all of them. A line that is none makes all of it garbled. */
 export function settingAnswer(answer: Answer | undefined, setting: string): Known<SettingAnswer> {
@@ -38,6 +38,7 @@ export function settingAnswer(answer: Answer | undefined, setting: string): Know
   const code = heads[at]?.[2];
   if (code === undefined) return garbled(answer, `has no ${setting}`);
   if (code === 'unreadable') return unknown('no-privilege', `The preferences of ${setting} cannot be read.`);
+  if (code === 'absent') return unknown('failed', `The folder of the preferences of ${setting} does not exist.`);
   if (code === '127') return unknown('tool-missing', `${setting}: this node has no such tool (exit 127).`);
   return known({ code, lines: records.value[at]?.lines ?? [] });
 }

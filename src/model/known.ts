@@ -4,7 +4,7 @@
  */
 export type UnknownReason =
   | 'tool-missing' // the node has no such command (exit 127): an older macOS, or a stripped one
-  | 'no-privilege' // the tool refused to answer this user
+  | 'no-privilege' // this user may not read it
   | 'timed-out' // the probe's own deadline passed and it was killed
   | 'failed' // the tool ran and ended with an error we do not know
   | 'empty' // exit 0 without any output

@@ -30,30 +30,34 @@ function cableTexts(survey: FleetSurvey, usual: number | undefined, page: Page):
 }
 
 /** What is plugged in and is no cable between two nodes: docks, foreign Macs, ends that only one side sees. */
-function strayLines({ name, receptacles = [] }: NodeSurvey, page: Page): readonly string[] {
-  return receptacles
-    .filter(({ sight, isInCable }) => !isInCable && sight !== 'empty' && sight !== 'nothing')
-    .flatMap(({ receptacle, sight, sees }) => {
-      const first = `${margin}${name}:${receptacle} ${signOf(sight, page)} `;
-      return hang(first, `sees ${escapeText(sees)}`, page.columns);
-    });
+function strayLines({ name, receptacles }: NodeSurvey, usual: number | undefined, page: Page): readonly string[] {
+  return strays(receptacles).flatMap(({ receptacle, sight, sees, bitsPerSecond }) => {
+    const first = `${margin}${name}:${receptacle} ${signOf(sight, page)} `;
+    const speed = bitsPerSecond === undefined || bitsPerSecond === usual ? '' : ` at ${speedText(bitsPerSecond)}`;
+    return hang(first, `sees ${escapeText(sees)}${speed}`, page.columns);
+  });
 }
+
+const strays = (receptacles: NodeSurvey['receptacles'] = []): NonNullable<NodeSurvey['receptacles']> =>
+  receptacles.filter(({ sight, isInCable }) => !isInCable && sight !== 'empty' && sight !== 'nothing');
 
 /** Every cable that is seen, once, as `studio-1:2 = studio-2:2`, then what else is plugged in; empty when nothing is. */
 export function cableLines(survey: FleetSurvey, page: Page): readonly string[] {
   const usual = usualSpeed(survey);
   const width = page.columns - margin.length;
   const cables = sideBySide(cableTexts(survey, usual, page), width).flatMap((line) => fitLines(line, width));
-  const strays = survey.nodes.flatMap((node) => strayLines(node, page));
-  if (cables.length + strays.length === 0) {
+  const others = survey.nodes.flatMap((node) => strayLines(node, usual, page));
+  if (cables.length + others.length === 0) {
     return [];
   }
-  const isAll = survey.cables.every(({ bitsPerSecond }) => bitsPerSecond === usual);
-  const told = isAll ? `all at ${speedText(usual ?? 0)}` : `${speedText(usual ?? 0)} unless said otherwise`;
+  const isAll =
+    survey.cables.every(({ bitsPerSecond }) => bitsPerSecond === usual) &&
+    survey.nodes.every(({ receptacles }) => strays(receptacles).every(({ bitsPerSecond }) => bitsPerSecond === usual));
+  const told = isAll ? `all at ${speedText(usual ?? 0)}` : `${speedText(usual ?? 0)} unless another speed is shown`;
   const speed = usual === undefined ? '' : ` (${told})`;
   return [
     ...hang(margin, `Cables seen${speed}`, page.columns).map((line) => page.paint('strong', line)),
     ...cables.map((line) => `${margin}${line}`),
-    ...strays,
+    ...others,
   ];
 }

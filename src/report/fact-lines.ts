@@ -94,7 +94,8 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   'other-rdma-devices': (names) => orNone([names]),
   spotlight: (volumes) =>
     volumes.length === 0 ? ['off, its server is disabled'] : [volumes.map(({ volume, state }) => `${volume} ${state}`)],
-  'time-machine': (state) => [state],
+  // A Mac on which nobody has chosen prints no value.
+  'time-machine': (state) => [state === 'off' ? 'off, by choice or by default' : state],
   'photos-analysis': (agents) => [agents.map(({ agent, state }) => `${agent} ${state}`)],
   'panic-reports': (reports) =>
     orNone([reports.map(({ name, reason }) => (reason === undefined ? name : `${name}: ${reason}`))]),
@@ -105,7 +106,7 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
           `${label} ${daemonWords[Number(isLoaded)]}${isDisabled ? ', disabled' : ''}`,
       ),
     ),
-  'automatic-updates': (state) => [state],
+  'automatic-updates': (state) => [state === 'on' ? 'on, by choice or by default' : state],
   'software-updates': (updates) => orNone([updates.map(updateText)]),
   'automatic-login': ({ user }) => [user === undefined ? 'nobody' : user],
   names: ({ computerName, localHostName, hostName }) => [

@@ -1,5 +1,6 @@
 import { needsRdma } from '../desired/needs-rdma.ts';
 import { nodeRdma } from '../doctor/rdma-node.ts';
+import type { Facts } from '../model/observation.ts';
 import type { Gap, Resource, View } from './resource.ts';
 import { verifyOnly } from './verify-only.ts';
 
@@ -9,11 +10,13 @@ function gaps({ desired, examination, targets }: View): readonly Gap[] {
   return examination.nodes
     .filter((node) => isTarget(node.name) && node.ends.length > 0 && needsRdma(desired, node.name))
     .filter((node) => nodeRdma(node) === 'unknown')
-    .map(({ name: node, facts }) => ({
-      node,
-      resource: 'rdma',
-      text: facts['rdma-state'].kind === 'unknown' ? 'whether RDMA is enabled' : 'which RDMA devices there are',
-    }));
+    .map(({ name: node, facts }) => ({ node, resource: 'rdma', text: unseen(facts) }));
+}
+
+/** The first fact of the RDMA ladder that is unknown. */
+function unseen({ 'rdma-state': state, 'rdma-devices': devices }: Facts): string {
+  if (state.kind === 'unknown') return 'whether RDMA is enabled';
+  return devices.kind === 'unknown' ? 'which RDMA devices there are' : 'whether the RDMA switch is on';
 }
 
 /** RDMA over Thunderbolt, where the file needs it. Only a person can enable it, so that is always a manual step. */

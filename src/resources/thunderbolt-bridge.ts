@@ -35,9 +35,14 @@ const ownBridges = ({ active, preferred }: BridgeLayers): readonly BridgeLayers[
   [...active, ...preferred].filter(({ maker }) => maker === 'own');
 
 function layerWords(layers: BridgeLayers, layer: BridgeLayer): string {
-  const own = ownBridges(layers).map(({ name, members }) => `${name} with ${members.join(' ')}`);
+  // ifconfig and the preferences list the same members in different orders.
+  const key = ({ name, members }: BridgeLayers['active'][number]): string =>
+    [name, ...members.toSorted(compareText)].join(' ');
+  const own = ownBridges(layers)
+    .filter((one, at, all) => all.findIndex((other) => key(other) === key(one)) === at)
+    .map(({ name, members }) => `${name} with ${members.join(' ')}`);
   const services = layers.services.map(({ name }) => name);
-  return layer === 'service' ? services.join(', ') : [...new Set(own)].join(', ') || 'there';
+  return layer === 'service' ? services.join(', ') : own.join(', ') || 'there';
 }
 
 function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Property[] {

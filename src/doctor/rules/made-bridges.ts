@@ -1,6 +1,7 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { escapeText } from '../../diagnostics/escape.ts';
 import { bridgeLayers, madeBridges } from '../bridge-layers.ts';
+import { isMarked } from '../bridges.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
@@ -22,7 +23,9 @@ export const madeBridgesRule: Rule = ({ desired, nodes }) =>
           const inside = [members.join(' '), ...addresses].join(', ');
           return diagnose('bridge/receptacle-bridged', {
             subject: nodeSubject(name),
-            detail: `A bridge that somebody made has a Thunderbolt receptacle in it: ${bridge} (${inside}).`,
+            detail: isMarked(facts, bridge)
+              ? `The bridge of macOS has a Thunderbolt receptacle and a member that is no receptacle: ${bridge} (${inside}).`
+              : `A Thunderbolt receptacle is in a bridge that macOS does not mark as its own: ${bridge} (${inside}).`,
             hint: escapeText(`On ${name}, ${wayOut(bridge, receptacles.join(' and '))}`),
           });
         }),

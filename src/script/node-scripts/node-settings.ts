@@ -8,7 +8,8 @@ const remoteLoginLabel = 'com.openssh.sshd';
 
 /**
  * Prints what a tool says of each setting: a line `SETTING EXIT` and the tool's lines each behind `|`, and `end` at the
- * end. A preference that this user may not look at has `unreadable` in place of an exit. Runs in the private folder of
+ * end. A preference that this user may not read has `unreadable` in place of an exit, one whose folder does
+ * not exist `absent`. Runs in the private folder of
  * the observation, in which the file `settings` is its own.
  *
  * `O` is the PATH with which the login shell of the account has started the observation, before it set its own.
@@ -27,6 +28,10 @@ said() {
   done <settings
 }
 preference() {
+  if [ ! -d "\${2%/*}" ]; then
+    printf "%s absent\\n" "$1"
+    return
+  fi
   if [ ! -x "\${2%/*}" ] || { [ -e "$2.plist" ] && ! { true <"$2.plist"; } 2>/dev/null; }; then
     printf "%s unreadable\\n" "$1"
     return

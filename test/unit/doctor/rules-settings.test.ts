@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { evidenceFor } from '../../../src/doctor/evidence.ts';
+import { examine } from '../../../src/doctor/examination.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { desiredFleet, type RackChanges } from './fleet-builder.ts';
+import { desiredFleet, desiredFleet, observedFleet, type RackChanges } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
 const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
@@ -39,6 +41,14 @@ describe('automatic updates', () => {
 describe('names', () => {
   const wishes = system({ computerName: 'node' });
   const own = { computerName: 'studio-3', localHostName: 'studio-3', hostName: 'studio-3' };
+
+  it('have as evidence the command that was run, and no other tool', () => {
+    const changes = only({ names: { computerName: 'x' } });
+    const [finding] = findingsOf(changes, wishes);
+    if (finding === undefined) throw new Error('no finding');
+    const [evidence] = evidenceFor(examine(desiredFleet(wishes), observedFleet(changes)), finding);
+    expect(evidence?.source).toMatch(/^plutil -extract System json /);
+  });
 
   it('that differ are one finding with all of them', () => {
     const seen = only({ names: { computerName: "Ana's", localHostName: 'Anas' } });
