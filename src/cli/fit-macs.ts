@@ -64,9 +64,12 @@ function thinkUp(word: string, counts: Map<string, number>, fleet: DesiredFleet 
   });
 }
 
-/** As many Macs like the last one as a placement may have besides these, under further names. */
+/** As many Macs like these as a placement may have besides them, under further names; none where they are unequal. */
 export function moreLike(macs: readonly FitNode[]): readonly FitNode[] {
   const last = macs.at(-1);
+  const isAlike = ({ hardware: { model, memoryBytes } }: FitNode): boolean =>
+    model === last?.hardware.model && memoryBytes === last?.hardware.memoryBytes;
+  if (!macs.every(isAlike)) return [];
   const [, stem = '', number = '0'] = /^(.*?)-([0-9]+)$/.exec(last?.name ?? '') ?? [];
   if (last === undefined || stem === '') return [];
   return Array.from({ length: mostNodes - macs.length }, (_, index) => ({

@@ -34,7 +34,8 @@ export async function fitModel(run: Run): Promise<ModelFit> {
   const driver = driverFor(run, wish, subject.shape);
   const { name, shape } = subject;
   const fleet = await fleetFor(run, { subject, macs, file });
-  return judgeModelFit({ name, shape, macs, fleet, ...linksOf(macs, file) }, { ...wish, driver });
+  const more = file === undefined ? moreLike(macs) : [];
+  return judgeModelFit({ name, shape, macs, more, fleet, ...linksOf(macs, file) }, { ...wish, driver });
 }
 
 /** The cables of the file count where every Mac is one of it. */
@@ -91,10 +92,11 @@ async function fleetFor(
   const beside = others.filter(({ nodes }) => nodes.some((node) => macs.some(({ name }) => name === node)));
   const models = file?.fleet.models.filter(({ name }) => beside.some((one) => one.model === name)) ?? [];
   const read = file === undefined ? [] : await withShapes(run, models, file.baseFolder);
-  const declared = file?.fleet.nodes.filter(({ name }) => !macs.some((mac) => mac.name === name)) ?? [];
+  const isDeclared = macs.every(({ name }) => file?.fleet.nodes.some((node) => node.name === name));
+  const declared = file?.fleet.nodes.filter(({ name }) => isDeclared && !macs.some((mac) => mac.name === name)) ?? [];
   return {
     system: file?.fleet.system ?? {},
-    nodes: [...macs, ...(file === undefined ? moreLike(macs) : declared)],
+    nodes: [...macs, ...declared],
     runtimes: file?.fleet.runtimes ?? [],
     models: read,
     placements: beside,

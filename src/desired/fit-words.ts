@@ -3,11 +3,19 @@ import type { DriverName } from '../model/desired.ts';
 import type { FitVerdict, MemoryBudget, NodeFit } from '../model/memory-fit.ts';
 import type { NearestFit } from './fit-nearest.ts';
 
-/** Another form of a placement in which it fits, as one sentence. */
-export function nearestText(nearest: NearestFit | undefined, driver: DriverName | undefined): string {
+/**
+ * Another form of a placement in which it fits, as one sentence.
+ *
+ * @param where the Macs among which another form was looked for
+ */
+export function nearestText(
+  nearest: NearestFit | undefined,
+  driver: DriverName | undefined,
+  where = 'the nodes of this file',
+): string {
   switch (nearest?.kind) {
     case undefined:
-      return 'No form of it fits on the nodes of this file.';
+      return `No form of it fits on ${where}.`;
     case 'context':
       return `It fits with context: ${tokensText(nearest.contextTokens)}.`;
     case 'nodes':

@@ -1,4 +1,4 @@
-import { type NearestSearch, nearestFit } from '../desired/fit-nearest.ts';
+import { type NearestFit, type NearestSearch, nearestFit } from '../desired/fit-nearest.ts';
 import { fitPlacements, worstVerdict } from '../desired/fit-placements.ts';
 import { nearestText } from '../desired/fit-words.ts';
 import { paceOf } from '../desired/pace.ts';
@@ -16,7 +16,9 @@ export interface AskedFit extends Pick<NearestSearch, 'links'> {
   readonly shape: ModelShape;
   /** In rank order; all of them are in the fleet. */
   readonly macs: readonly FitFleet['nodes'][number][];
-  /** What else serves on these Macs, and the Macs that could be taken instead. */
+  /** Further Macs of the same kind, which exist nowhere: only their number may be proposed. */
+  readonly more?: readonly FitFleet['nodes'][number][];
+  /** What else serves on these Macs, and the nodes of the file that could be taken instead. */
   readonly fleet: FitFleet;
 }
 
@@ -34,8 +36,11 @@ export interface FitHow {
 /** A name that cannot stand in a file. */
 const asked = 'asked +';
 
+const sizeOf = (nearest: NearestFit | undefined): string | undefined =>
+  nearest?.kind === 'nodes' ? `It fits on ${nearest.nodes.length} Macs of this kind.` : undefined;
+
 /** Whether a model fits on Macs and can be split over them, as the plan of such a placement would have it. */
-export function judgeModelFit({ name, shape, macs, fleet, links }: AskedFit, how: FitHow): ModelFit {
+export function judgeModelFit({ name, shape, macs, more = [], fleet, links }: AskedFit, how: FitHow): ModelFit {
   const { driver, contextTokens, parallel } = how;
   const sharding =
     macs.length === 1 ? undefined : (how.sharding ?? (driver === 'llamacpp-rpc' ? 'pipeline' : 'tensor'));
@@ -63,7 +68,11 @@ export function judgeModelFit({ name, shape, macs, fleet, links }: AskedFit, how
   const mlxLm = how.mlxLm ?? lastVersionRead;
   const split = { driver, shape, sharding: sharding ?? 'tensor', size: macs.length, mlxLm } as const;
   const { problems, doubts } = judgeSplit(split);
-  const hint = isRefused || nearest !== undefined ? nearestText(nearest, driver) : undefined;
+  const where = fleet.nodes.length > macs.length ? 'the nodes of this file' : 'these Macs';
+  const words = nearestText(nearest, driver, where);
+  const larger = { ...search, fleet: { ...whole, nodes: [...whole.nodes, ...more] } };
+  const count = isRefused && nearest === undefined ? sizeOf(nearestFit(placement, larger)) : undefined;
+  const hint = isRefused || nearest !== undefined ? (count ?? words) : undefined;
   const advice = problems.length > 0 ? splitAdvice(split) : hint;
   const models = macs.flatMap(({ name: mac, hardware: { model } }) =>
     model === undefined ? [] : [{ name: mac, model }],

@@ -141,7 +141,7 @@ describe('fit MODEL', () => {
       model: 'kimi',
       fits: false,
       verdict: 'does-not-fit',
-      advice: 'It fits on nodes: [studio-1, studio-2, studio-3, studio-4].',
+      advice: 'It fits on 4 Macs of this kind.',
       shape: { architecture: 'kimi_k2', layers: 61 },
     });
   });
