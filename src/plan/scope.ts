@@ -102,7 +102,8 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
       return {
         desired,
         resources,
-        barring: [...always, ...kinds],
+        // A placement is not stopped for a start that any kind of resource keeps waiting.
+        barring: kinds.includes('placement') ? allKinds() : [...always, ...kinds],
         isMeant: (kind) => kind === 'rollback' || kinds.includes(kind),
       };
     }

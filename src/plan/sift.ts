@@ -36,6 +36,8 @@ export interface Sifted {
 /** A reason with the place where it holds. */
 interface Bar extends Earlier {
   readonly kind: ResourceKind;
+  /** Whether it is about something that answers, which no restart may take down. */
+  readonly isAtStake?: boolean;
   /** Whether it keeps properties of its own kind waiting as well. */
   readonly isOwn: boolean;
   readonly reason: Reason;
@@ -54,6 +56,7 @@ const propertyBar = (kind: ResourceKind, property: Property, reason: Reason): Ba
   kind,
   address: property.address,
   nodes: nodesOf(property),
+  isAtStake: property.isAtStake === true,
   isOwn: false,
   reason,
 });
@@ -70,7 +73,7 @@ function barsOf({ resource: { kind }, properties, blockers, gaps }: Assessed, is
     ...blockers.map(blockerBar),
     ...gaps.map((gap): Bar => {
       const reason = { text: `${gap.text} on ${gap.node} is unknown`, isUnknown: true };
-      return { kind, nodes: nodesOf(gap), isOwn: true, reason };
+      return { kind, nodes: nodesOf(gap), isAtStake: true, isOwn: true, reason };
     }),
     ...unseen.map((property) => propertyBar(kind, property, { text: unknownText(property), isUnknown: true })),
   ];
@@ -109,8 +112,9 @@ function isInTheWay(bar: Bar, { kind }: Resource, property: Property, before: re
   if (bar.kind === 'hold') return true;
   // What is seen of a node holds no longer once a change of its network is taken back.
   if (bar.kind === 'rollback' && !bar.reason.isUnknown) return kind !== 'identity' && kind !== 'sudo';
-  // A hung placement cannot always be looked at, and a restart is the way out of that.
-  const isWayOut = kind === 'boot-session' && bar.kind === 'placement' && bar.reason.isUnknown;
+  // A hung placement cannot always be observed, and a restart is the way out of that.
+  const isWayOut =
+    kind === 'boot-session' && bar.kind === 'placement' && bar.reason.isUnknown && bar.isAtStake !== true;
   return before.includes(bar.kind) && !isWayOut;
 }
 

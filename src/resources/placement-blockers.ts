@@ -13,7 +13,16 @@ import { type PlacementCase, placementCases, takesOfDevice } from './placement-c
 import { checkBlockers } from './placement-checks.ts';
 import { placementProperty } from './placement-properties.ts';
 import { rebootBlockers } from './reboot-marks.ts';
-import type { Blocker, View } from './resource.ts';
+import type { Blocker, Gap, View } from './resource.ts';
+
+/** The codes of the blockers that a mesh itself puts before a start; those of its file come from its checks. */
+export const placementBlockerCodes = ['mesh/launch-budget', 'mesh/needs-reboot', 'mesh/stays-on-tcp'] as const;
+
+/** One of them. */
+export type PlacementBlockerCode = (typeof placementBlockerCodes)[number];
+
+/** A blocker with one of them: a new one is a new entry of the list. */
+export type PlacementBlocker = Blocker & { readonly code: PlacementBlockerCode };
 
 /**
  * Placements that do not fit or that their driver refuses, those that would have to be started on a Mac that needs a
@@ -21,7 +30,7 @@ import type { Blocker, View } from './resource.ts';
  */
 export const placementBlockers = (view: View): readonly Blocker[] => [
   ...checkBlockers(view),
-  ...placementCases(view).flatMap((one) => {
+  ...placementCases(view).flatMap((one): readonly PlacementBlocker[] => {
     const marked = isToStart(one) ? rebootBlockers(view, one) : [];
     const isMarked = (node: string): boolean => marked.some((blocker) => blocker.node === node);
     const spent = budgetBlockers(one, view).filter(({ node }) => !isMarked(node));
@@ -77,7 +86,7 @@ function isToStart(one: PlacementCase): boolean {
 }
 
 /** A Mac that this plan restarts has its whole budget again. */
-function budgetBlockers(one: PlacementCase, { restarting }: View): readonly Blocker[] {
+function budgetBlockers(one: PlacementCase, { restarting }: View): readonly PlacementBlocker[] {
   const { placement, mesh } = one;
   if (placement.transport !== 'rdma' || !isToStart(one)) return [];
   const takes = takesOfDevice(one);
@@ -98,11 +107,28 @@ function budgetBlockers(one: PlacementCase, { restarting }: View): readonly Bloc
   }));
 }
 
+/** A member that keeps its boot session, whose count of starts is unknown: what comes back after a restart may not start. */
+export const placementGaps = (view: View): readonly Gap[] =>
+  placementCases(view).flatMap(({ placement: { transport, nodes }, mesh, comesBack }) =>
+    mesh.members
+      .filter(({ node, seen }) => {
+        const isUnknown = seen.kind === 'unknown' || seen.value.budget.kind === 'unknown';
+        const isCounted = transport === 'rdma' && comesBack === 'after-restart' && !view.restarting.includes(node);
+        return isUnknown && isCounted;
+      })
+      .map(({ node }) => ({
+        node,
+        resource: 'placement',
+        peers: nodes.filter((other) => other !== node),
+        text: 'the count of starts over RDMA',
+      })),
+  );
+
 const isTooMuchFor = ({ seen }: Member, takes: number): boolean =>
   seen.kind === 'known' && seen.value.budget.kind === 'known' && isNeverEnough(seen.value.budget.value, takes);
 
 /** A restart that came to the same twice comes to it a third time: what is wrong has to be mended before. */
-function tcpBlockers(one: PlacementCase, { desired }: View): readonly Blocker[] {
+function tcpBlockers(one: PlacementCase, { desired }: View): readonly PlacementBlocker[] {
   const { placement, leader, mesh } = one;
   if (placement.state !== 'serving' || mesh.state !== 'changed' || mesh.staysOn === undefined) return [];
   const runtime = desired.runtimes.find(({ name }) => name === placement.runtime);

@@ -24,8 +24,8 @@ const onCables: readonly ResourceKind[] = ['thunderbolt-bridge', 'thunderbolt-li
 /** Whoever is inside at a door that is left gets an answer before the ranks behind it are stopped. */
 const leavingDoors: readonly ResourceKind[] = ['doorman'];
 
-/** What no restart of a Mac brings: an apply has to, before a start that follows it. */
-export const toComeBack: readonly ResourceKind[] = ['runtime', 'model'];
+/** What no restart of a Mac brings: an apply or a person has to, before a start that follows it. */
+export const toComeBack: readonly ResourceKind[] = ['macos', 'firewall', 'runtime', 'model'];
 
 /** What has to be in order before a placement is started: cables only where there is more than one rank. */
 function startNeeds({ nodes, transport }: PlacementCase['placement']): readonly ResourceKind[] {
@@ -56,6 +56,7 @@ export function placementProperty(one: PlacementCase): Property {
     reason: `placements.${placement.name}.state: ${placement.state}`,
     ...whyUnknown(one),
     peers: nodes.filter((node) => node !== leader),
+    ...(one.comesBack === undefined ? {} : { isAtStake: true }),
     after: before(one),
   };
 }

@@ -2,7 +2,7 @@ import { rankSight, seeMember } from '../mesh/member.ts';
 import { rankAddress } from '../mesh/mesh-step.ts';
 import { fallbackFindings } from './fallback-findings.ts';
 import { lostMembers } from './lost-members.ts';
-import { lastStartFindings, placementBlockers } from './placement-blockers.ts';
+import { lastStartFindings, placementBlockers, placementGaps } from './placement-blockers.ts';
 import { checkNotices } from './placement-checks.ts';
 import { startAdvice } from './placement-findings.ts';
 import { librarySights } from './placement-libraries.ts';
@@ -48,6 +48,7 @@ export const placement: Resource = {
   sights,
   steps: placementSteps,
   blockers: placementBlockers,
+  gaps: placementGaps,
   notices: (view) => {
     const surveys = surveyPlacements(view);
     return [

@@ -46,7 +46,10 @@ export const markedAmong = (view: View, nodes: readonly NodeName[]): readonly No
 ];
 
 /** A placement that is to be started on a node that needs a restart first, and that this plan does not restart. */
-export function rebootBlockers(view: View, { placement }: PlacementCase): readonly Blocker[] {
+export function rebootBlockers(
+  view: View,
+  { placement }: PlacementCase,
+): readonly (Blocker & { readonly code: 'mesh/needs-reboot' })[] {
   const marked = markedNodes(view, (node) => placement.nodes.includes(node) && !view.restarting.includes(node));
   return marked.map(({ node, mark }) => ({
     code: 'mesh/needs-reboot',

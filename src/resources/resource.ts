@@ -94,6 +94,8 @@ export interface Property {
   readonly why?: string;
   /** Other nodes that it lives on, as the members of a placement: what blocks them keeps it waiting too. */
   readonly peers?: readonly NodeName[];
+  /** Whether it is about something that answers now and is to come back: what keeps it waiting keeps restarts waiting. */
+  readonly isAtStake?: true;
   /** The kinds whose blockers keep it waiting, when they are not those of {@link Resource.after}. */
   readonly after?: readonly ResourceKind[];
 }

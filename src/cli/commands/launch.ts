@@ -77,7 +77,7 @@ export const launch: VerbBody = async (run) => {
 };
 
 /** Stops what runs there, makes sure of every Mac under its lease, and starts what the file wants serving. */
-const launchPlaybook: Playbook = {
+export const launchPlaybook: Playbook = {
   name: 'launch',
   plays: [
     {

@@ -99,6 +99,23 @@ describe('a reboot of a Mac whose placement answers', () => {
     }
   });
 
+  it.each(['rdma-starts', 'sudo', 'hold', 'trees'] as const)(
+    'stops and restarts nothing while %s of another member is unknown',
+    (fact) => {
+      expect(touched(plan(reboot('studio-1'), {}, serving, { 'studio-2': { [fact]: 'timed-out' } }))).toEqual([]);
+    },
+  );
+
+  it('restarts a Mac whose count of starts is unknown, as the restart clears it', () => {
+    const unknown = { 'studio-2': { 'rdma-starts': 'timed-out' } } as const;
+    expect(touched(plan(reboot('studio-2'), {}, serving, unknown))).toContain('studio-2/reboot');
+  });
+
+  it('restarts a Mac of a placement that hangs, whatever is unknown of another member', () => {
+    const unknown = { 'studio-2': { 'rdma-starts': 'timed-out', sudo: 'timed-out' } } as const;
+    expect(touched(plan(reboot('studio-1'), {}, hung, unknown))).toContain('studio-1/reboot');
+  });
+
   it('restarts nothing while another member is marked for a restart', () => {
     expect(touched(plan(reboot('studio-1'), marked))).toEqual([]);
   });

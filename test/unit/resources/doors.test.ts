@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { known } from '../../../src/model/known.ts';
 import type { Step } from '../../../src/model/step.ts';
@@ -11,12 +12,23 @@ import { doormanSights } from '../../../src/resources/doorman-sights.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { doorCounts, doormanSight, doorSight } from '../doorman/door-sight.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { settledFacts } from './settled-rack.ts';
 
 const counts = doorCounts({ requests: 3, tokens: 30 });
 
+const trees: FactValues['trees'] = [
+  { kind: 'runtime', name: 'reference', digest: shortDigest(digestOf('archive')), isCurrent: true, state: 'intact' },
+  { kind: 'model', name: 'tiny', digest: shortDigest(digestOf('model')), isCurrent: false, state: 'intact' },
+];
+
 /** All of kimi runs, and its leader also shows a doorman at this port with kimi behind it. */
 function observed(fleet: DesiredFleet, port: number, seen: Partial<FactValues> = {}): FleetObservation {
-  const one = observeMesh(fleet, { members: threeMembers(['joined', 'joined', 'joined']) });
+  const values = targetsOf(fleet).map((name) => {
+    const { placements: _, services: __, ...facts } = settledFacts(name);
+    return [name, { ...facts, trees }];
+  });
+  const members = threeMembers(['joined', 'joined', 'joined']);
+  const one = observeMesh(fleet, { members, values: Object.fromEntries(values) });
   const leader = one.nodes['studio-1'] ?? expect.fail('there is no studio-1');
   const { services } = leader.facts;
   const doorman = { label: `dev.meshwright.doorman.${port}`, state: 'running', pid: 7, behind: ['kimi'] } as const;
