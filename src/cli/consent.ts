@@ -1,6 +1,7 @@
 import { didYouMean } from '../desired/did-you-mean.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { DesiredFleet } from '../model/desired.ts';
 import type { EffectKind } from '../model/step.ts';
 import type { EffectTotal, Plan } from '../plan/plan.ts';
 import { effectTexts } from '../report/effect-lines.ts';
@@ -10,7 +11,7 @@ import { textOption } from './own-options.ts';
 import type { Run } from './verb.ts';
 
 /** Effects that somebody has to agree to by name; a plan may start things and set the network by itself. */
-const guarded = ['interrupt', 'reboot', 'shutdown', 'delete'] as const satisfies readonly EffectKind[];
+const guarded = ['rdma-start', 'interrupt', 'reboot', 'shutdown', 'delete'] as const satisfies readonly EffectKind[];
 
 /** An effect that `--allow` names. */
 export type GuardedEffect = (typeof guarded)[number];
@@ -25,10 +26,16 @@ export interface ConsentPolicy {
   readonly isAgreed: boolean;
 }
 
+/** What `--allow` means to the planning itself. */
+export const planAllowances = (run: Run): Pick<DesiredFleet, 'mayPassBudget'> =>
+  allowedWords(run).includes('rdma-start') ? { mayPassBudget: true } : {};
+
+const allowedWords = (run: Run): readonly string[] =>
+  (textOption(run, 'allow') ?? '').split(',').map((word) => word.trim());
+
 /** The effects that `--allow` names. @throws FleetError `cli/usage` for a word that is none of these */
 export function allowedEffects(run: Run, allowable: readonly GuardedEffect[]): readonly GuardedEffect[] {
-  const words = (textOption(run, 'allow') ?? '').split(',').map((word) => word.trim());
-  return words.flatMap((word) => {
+  return allowedWords(run).flatMap((word) => {
     if (word === '') return [];
     const found = allowable.find((kind) => kind === word);
     if (found !== undefined) return [found];

@@ -11,6 +11,8 @@ export interface LaunchAsked {
   readonly nodes: readonly NodeName[];
   /** Whether they make a group of JACCL, which takes of the devices as a start of a placement does. */
   readonly isOverRdma: boolean;
+  /** Whether `--allow rdma-start` was typed. */
+  readonly mayPassBudget?: boolean;
 }
 
 /**
@@ -18,13 +20,13 @@ export interface LaunchAsked {
  * one's own program are no better off there. Of a node that was not seen at all nothing is told here.
  */
 export function launchRefusals(
-  { nodes, isOverRdma }: LaunchAsked,
+  { nodes, isOverRdma, mayPassBudget = false }: LaunchAsked,
   observation: FleetObservation,
 ): readonly Diagnostic[] {
   return nodes.flatMap((node) => {
     const facts = observation.nodes[node]?.facts;
     if (facts === undefined || facts.hold.kind === 'unknown') return [];
-    const why = [...markReasons(facts), ...(isOverRdma ? budgetReasons(facts) : [])];
+    const why = [...markReasons(facts), ...(isOverRdma && !mayPassBudget ? budgetReasons(facts) : [])];
     return why.map(({ isSeen, words }) => {
       const about = {
         subject: `node ${node}`,

@@ -7,6 +7,7 @@ import { type SourceFacts, sourcesToRead } from '../desired/source-facts.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
+import { planAllowances } from './consent.ts';
 import type { LockPlace } from './lock-file.ts';
 import { type OpenedCluster, openCluster, readLock } from './open-cluster.ts';
 import { shownPath } from './read-file.ts';
@@ -48,7 +49,8 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
   const read = await readShapes(run, settled.fleet, () => openWays(run, base.opened));
   const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, read);
   const lock = { ...settled.lock, ...(shapes === undefined ? {} : { shapes }) };
-  return { ...base, before: base.lock, fleet: { ...settled.fleet, models }, lock, additions: settled.additions };
+  const planned = { ...settled.fleet, models, ...planAllowances(run) };
+  return { ...base, before: base.lock, fleet: planned, lock, additions: settled.additions };
 }
 
 const nothingRead: SourceFacts = { archives: {}, folders: {} };
@@ -68,7 +70,8 @@ export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run
     runtimes.some(({ name }) => name === runtime) &&
     models.some(({ name }) => name === model);
   const placements = fleet.placements.filter(isApplied);
-  return { ...base, before: base.lock, fleet: { ...fleet, runtimes, models, placements }, lock, additions: [] };
+  const planned = { ...fleet, runtimes, models, placements, ...planAllowances(run) };
+  return { ...base, before: base.lock, fleet: planned, lock, additions: [] };
 }
 
 /**

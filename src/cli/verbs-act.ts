@@ -1,6 +1,6 @@
 import { passwordOptions } from './password-options.ts';
 import type { Verb } from './verb.ts';
-import { everyNode, everyPlacement, leaseWait } from './verb-options.ts';
+import { allowRdmaStart, everyNode, everyPlacement, leaseWait } from './verb-options.ts';
 import { atOnce, overPlacements, withConsent } from './verb-uses.ts';
 
 const group = 'Act:';
@@ -38,6 +38,7 @@ Examples:
     options: [
       everyPlacement,
       { flags: '--fallback', text: 'on the nodes and with the context of its fallback' },
+      allowRdmaStart,
       leaseWait,
     ],
     more: `Ranks are started in order, all of them or none; it counts as started when it
@@ -90,7 +91,7 @@ Examples:
     summary: 'without a reboot: stop placements, start them again',
     words: '[placement...]',
     uses: overPlacements,
-    options: [everyPlacement, leaseWait],
+    options: [everyPlacement, allowRdmaStart, leaseWait],
     more: `Never reboots a Mac. Its whole behaviour is playbooks/restart.yaml.
 ${exits}
 
@@ -199,7 +200,7 @@ Examples:
     words: '[placement]',
     tail: '-- COMMAND [word...]',
     uses: ['file', 'nodes', 'reach', 'parallel', 'consent'],
-    options: [leaseWait],
+    options: [allowRdmaStart, leaseWait],
     more: `The placements of these Macs are stopped first and started again afterwards. All
 ranks run together as the ssh user, with the environment of an MLX group and its
 files; when one ends badly, or with Ctrl-C, all are ended. Nobody else changes

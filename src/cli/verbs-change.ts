@@ -33,14 +33,15 @@ Examples:
     words: '[node...|planfile]',
     uses: withConsent,
     options: [
-      { flags: '--allow <effect>', text: 'interrupt: placements may be stopped without a prompt' },
+      { flags: '--allow <effects>', text: 'with commas: interrupt, rdma-start' },
       { flags: '--update-lock', text: 'write what was resolved into the lock, without a terminal too' },
       leaseWait,
       { flags: '--wait-for-hands', text: 'go on as soon as the work list is done' },
     ],
     more: `Shows the plan, asks once, runs exactly that, and looks again: the last look
 decides. It never reboots, never updates macOS and never deletes a model; what
-interrupts a placement needs a yes at the prompt or --allow interrupt.
+interrupts a placement needs a yes at the prompt or --allow interrupt. A spent
+launch budget refuses a start over RDMA, except with --allow rdma-start.
 Without a terminal it needs --yes or a saved plan.
 
 Exit 0: every node was seen as the file says. 3: the work list is left. 4: some

@@ -14,7 +14,7 @@ export const ownVerbs: readonly Verb[] = [
     uses: withConsent,
     options: [
       { flags: '--all', text: 'every node of the file, for plays with nodes: targets' },
-      { flags: '--allow <effects>', text: 'with commas: interrupt, reboot, shutdown' },
+      { flags: '--allow <effects>', text: 'with commas: interrupt, reboot, shutdown, rdma-start' },
       leaseWait,
     ],
     more: `Plays of tasks from a closed list; meshwright schema playbook prints what a

@@ -77,8 +77,8 @@ export const meshCodes = {
     severity: 'error',
     summary: 'A placement over RDMA was started too often since a Mac booted.',
     cause:
-      'Every start over RDMA that fails leaks a protection domain, of which a device has few, and only a reboot frees it (seen on macOS 26.5.1). So a node takes only as many starts in one boot session, over all placements, as its devices have room for by `ibv_devinfo -v`, and three where they do not say.',
-    hint: 'Restart the Macs that are named: meshwright reboot',
+      'Every start over RDMA that fails leaks a protection domain, of which a device has few, and only a reboot frees it (seen on macOS 26.5.1). A start counts until it has served and was seen to stop clean. So a node takes only as many starts in one boot session, over all placements, as its devices have room for by `ibv_devinfo -v`, and three where they do not say.',
+    hint: 'Restart the Macs that are named: meshwright reboot. To start it all the same: --allow rdma-start',
   },
   'mesh/last-start': {
     severity: 'warning',

@@ -1,5 +1,6 @@
 import type { StartDialogue } from '../model/dialogue-call.ts';
 import type { Digest } from '../model/digest.ts';
+import type { NodeName } from '../model/node.ts';
 import type { Effect, Patch, Patience, Step } from '../model/step.ts';
 import type { RankConfiguration } from '../runtimes/configure-placement.ts';
 import type { MemberState } from './member.ts';
@@ -20,6 +21,8 @@ export interface MeshStart {
   /** Ranks whose exit ends a wait at once. */
   readonly watched: readonly RankConfiguration[];
   readonly transport: 'rdma' | 'tcp';
+  /** Nodes whose launch budget has no room for it; none where absent. */
+  readonly pastBudget?: readonly NodeName[];
   /** Set where the last start of this boot session came back over that, against the file. */
   readonly lastTalked?: 'tcp';
   /** How long each wave may take to join, and the token after the last one. */
@@ -80,7 +83,7 @@ export function kickRanks(start: MeshStart, waves: readonly Wave[], needs: reado
 }
 
 const kickRank = (
-  { work, transport, lastTalked, deadline }: MeshStart,
+  { work, transport, lastTalked, deadline, pastBudget = [] }: MeshStart,
   { node, record, takesOfDevice }: RankConfiguration,
   needs: readonly Step[],
 ): Step =>
@@ -100,7 +103,7 @@ const kickRank = (
       },
     }),
     needs,
-    effect: startEffect(work),
+    effect: pastBudget.includes(node) ? { kind: 'rdma-start', placement: work.placement } : startEffect(work),
     deadlineMs: kickDeadlineMs,
   });
 

@@ -203,6 +203,8 @@ export interface DesiredPlacement {
 /** The whole file with its defaults filled in: what every later stage compares the observation with. */
 export interface DesiredFleet {
   readonly name: string;
+  /** Set by `--allow rdma-start` and by no file: a spent launch budget keeps no placement from being started. */
+  readonly mayPassBudget?: true;
   /** Sorted by name. */
   readonly nodes: readonly DesiredNode[];
   readonly macos: {

@@ -36,6 +36,8 @@ export type Text = readonly (string | NodePath | LoginUser)[];
 export type Effect =
   | { readonly kind: 'none' }
   | { readonly kind: 'start'; readonly placement: string }
+  /** A start over RDMA on a node whose launch budget is spent. */
+  | { readonly kind: 'rdma-start'; readonly placement: string }
   | { readonly kind: 'network' }
   | {
       readonly kind: 'interrupt';

@@ -6,6 +6,7 @@ import type { EffectTotal } from './plan.ts';
 const kinds = [
   'start',
   'network',
+  'rdma-start',
   'interrupt',
   'reboot',
   'shutdown',

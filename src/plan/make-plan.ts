@@ -40,7 +40,8 @@ export interface PlanRequest {
 function configHash(desired: DesiredFleet): Digest {
   const nodes = desired.nodes.map(({ identity: _seen, ...node }) => node);
   const models = desired.models.map(({ shape: _, shapeUnknown: __, ...model }) => model);
-  const value: Json = JSON.parse(JSON.stringify({ ...desired, nodes, models }));
+  const { mayPassBudget: _typed, ...file } = desired;
+  const value: Json = JSON.parse(JSON.stringify({ ...file, nodes, models }));
   return digestOf(value);
 }
 

@@ -7,6 +7,8 @@ type Shown = Exclude<EffectKind, 'none'>;
 
 const texts: Readonly<Record<Shown, (total: EffectTotal) => string>> = {
   start: ({ placements }) => `starts ${placements.join(', ')}`,
+  'rdma-start': ({ placements, nodes }) =>
+    `starts ${placements.join(', ')} past the launch budget of ${nodesText(nodes)}`,
   network: ({ nodes }) => `network settings of ${nodesText(nodes)}`,
   interrupt: ({ placements, seconds }) =>
     `interrupts ${placements.join(', ')}${seconds === undefined || seconds <= 0 ? '' : ` for up to ${durationText(seconds * 1_000)}`}`,

@@ -86,13 +86,14 @@ function isToStart(one: PlacementCase): boolean {
 }
 
 /** A Mac that this plan restarts has its whole budget again. */
-function budgetBlockers(one: PlacementCase, { restarting }: View): readonly PlacementBlocker[] {
+function budgetBlockers(one: PlacementCase, { desired, restarting }: View): readonly PlacementBlocker[] {
   const { placement, mesh } = one;
   if (placement.transport !== 'rdma' || !isToStart(one)) return [];
   const takes = takesOfDevice(one);
   const spent = spentNodes(mesh.members, takes);
   // What a whole boot session has no room for is refused by itself: no restart gives it any.
   if (spent.kind === 'unknown' || mesh.members.some((member) => isTooMuchFor(member, takes))) return [];
+  if (desired.mayPassBudget === true) return [];
   const staying = spent.value.filter((node) => !restarting.includes(node));
   const together = placement.nodes.filter((node) => spent.value.includes(node) || restarting.includes(node));
   return staying.map((node) => ({

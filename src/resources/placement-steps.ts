@@ -3,14 +3,17 @@ import { askedPort } from '../desired/rank-port.ts';
 import { closeDoor, type Door, drainMs, openDoor } from '../mesh/doors.ts';
 import { endedByRecord } from '../mesh/ended-by-record.ts';
 import { isLate } from '../mesh/evidence.ts';
+import type { MeshStart } from '../mesh/kick-ranks.ts';
 import { endPlacement, type Leftover, removeRanks } from '../mesh/leftovers.ts';
 import { type MeshWork, placementAddress } from '../mesh/mesh-step.ts';
 import { ranksToRestart, restartRanks } from '../mesh/restart-rank.ts';
+import { spentNodes } from '../mesh/spent-nodes.ts';
 import { startDeadline } from '../mesh/start-deadline.ts';
 import { putService, putServices, startMesh } from '../mesh/start-mesh.ts';
 import { orderlyGraceMs, rescueMesh, seenMembers, stoppedGate, stopRanks } from '../mesh/stop-mesh.ts';
 import type { StartDialogue } from '../model/dialogue-call.ts';
 import type { Digest } from '../model/digest.ts';
+import { known } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Change, Step } from '../model/step.ts';
 import { type Configured, configurePlacement } from '../runtimes/configure-placement.ts';
@@ -19,7 +22,7 @@ import { driverOf } from '../runtimes/registry.ts';
 import { isAnswering } from './is-answering.ts';
 import { leftDoors } from './left-doors.ts';
 import { proofOf } from './mesh-proof.ts';
-import { orphans, type PlacementCase, placementCases } from './placement-cases.ts';
+import { orphans, type PlacementCase, placementCases, takesOfDevice } from './placement-cases.ts';
 import { librariesGate } from './placement-libraries.ts';
 import { leftoverAddress, serviceFileAddress } from './placement-properties.ts';
 import { propertyKey } from './property-key.ts';
@@ -104,10 +107,17 @@ const startOf = (one: PlacementCase, work: MeshWork, digest: Digest, view: View)
   work,
   digest,
   transport: one.placement.transport,
+  ...pastBudget(one),
   ...(one.mesh.talked === undefined ? {} : { lastTalked: one.mesh.talked }),
   deadline: startDeadline(modelOf(one, view), one.placement.firstTokenMs),
   proof: proofOf(one, digest, view),
 });
+
+/** Only a person's word lets a start past a spent budget; without it a blocker keeps these steps from being made. */
+function pastBudget(one: PlacementCase): Pick<MeshStart, 'pastBudget'> {
+  const spent = one.placement.transport === 'rdma' ? spentNodes(one.mesh.members, takesOfDevice(one)) : known([]);
+  return spent.kind === 'unknown' || spent.value.length === 0 ? {} : { pastBudget: spent.value };
+}
 
 /** What is talked over before the first token, where the driver of a placement wants that. */
 function dialogueOf({ placement }: PlacementCase, { desired }: View): { readonly dialogue?: StartDialogue } {

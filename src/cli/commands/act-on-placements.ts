@@ -47,6 +47,7 @@ async function actOnPlacements(run: Run, verb: PlacementVerb, effects: readonly 
     playbook: verb === 'restart' ? shippedPlaybook(verb) : oneTask(verb),
     scope: { desired: fleet, targets, placements, ...(layout === undefined ? {} : { layout }) },
     named: effects,
+    ...(verb === 'stop' ? {} : { allowable: ['rdma-start' as const] }),
     judged: targets,
     judgedAt: (observation: FleetObservation): readonly NodeName[] => {
       const there = fleetForGoal(goal, fleet, observation).placements.filter(({ name }) => placements.includes(name));

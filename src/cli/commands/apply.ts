@@ -22,7 +22,7 @@ export const apply: VerbBody = async (run) => {
   const canBeSeen = run.console.canAsk && !run.options.json;
   if (!canBeSeen && run.own['updateLock'] !== true) refuseUnresolved(run, settled);
   const isAgreed = run.options.yes === true || saved !== undefined;
-  const consent = createConsent(run, { named: [], allowable: ['interrupt'], isAgreed });
+  const consent = createConsent(run, { named: [], allowable: ['interrupt', 'rdma-start'], isAgreed });
   const ways = openWays(run, settled.opened);
   const { isSimulated } = ways;
   const { cluster, looked } = await lookAndSettle(run, settled, { ways, goal: { kind: 'converge' }, targets });

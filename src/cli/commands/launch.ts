@@ -53,6 +53,7 @@ export const launch: VerbBody = async (run) => {
       playbook: launchPlaybook,
       scope: { desired: cluster.fleet, targets: nodes.map(({ name }) => name) },
       named: ['interrupt'],
+      allowable: ['rdma-start'],
       judged: nodes.map(({ name }) => name),
       goal: { kind: 'start', placements: servedOn(cluster.fleet, nodes), near: nodes.map(({ name }) => name) },
       tells: leasedText,
@@ -143,7 +144,7 @@ const servedOn = (fleet: DesiredFleet, nodes: readonly DesiredNode[]): readonly 
  */
 async function refuseUnfit(run: Run, { nodes, ways, cluster }: Omit<Launch, 'words'>): Promise<void> {
   const observation = await observeNodes(run, nodes, ways);
-  const { thunderbolt } = cluster.fleet;
+  const { thunderbolt, mayPassBudget = false } = cluster.fleet;
   const names = nodes.map(({ name }) => name);
   const isOverRdma = launchBackend({ thunderbolt, nodes: names }) === 'jaccl';
   const held = holdsAgainst(nodes, observation).flatMap((one) => {
@@ -159,7 +160,7 @@ async function refuseUnfit(run: Run, { nodes, ways, cluster }: Omit<Launch, 'wor
       ...(observation.failures[node] ?? []),
     ];
   });
-  const problems = [...held, ...launchRefusals({ nodes: names, isOverRdma }, observation)];
+  const problems = [...held, ...launchRefusals({ nodes: names, isOverRdma, mayPassBudget }, observation)];
   const [first, ...others] = ways.isSimulated ? simulatedHints(problems) : problems;
   if (first !== undefined) throw new FleetError([first, ...others]);
 }

@@ -18,7 +18,7 @@ import { namedTargets } from '../targets.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
 
-const allowable = ['interrupt', 'reboot', 'shutdown'] as const;
+const allowable = ['interrupt', 'reboot', 'shutdown', 'rdma-start'] as const;
 
 /** `run FILE [NODE…|--all]`: runs a playbook of one's own. */
 export const runFile: VerbBody = async (run) => {

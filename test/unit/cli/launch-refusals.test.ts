@@ -44,6 +44,8 @@ describe('what launch refuses before it stops anything', () => {
       ],
     ]);
     expect(told(changes, false)).toEqual([]);
+    const asked = { nodes, isOverRdma: true, mayPassBudget: true };
+    expect(launchRefusals(asked, observedFleet(changes))).toEqual([]);
   });
 
   it('is a Mac of which nobody knows either, and none that was not seen at all, which is told otherwise', () => {

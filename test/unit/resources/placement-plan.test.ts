@@ -6,6 +6,7 @@ import type { Step } from '../../../src/model/step.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
+import { effectTexts } from '../../../src/report/effect-lines.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { fleetWith } from '../runtimes/llamacpp-rpc/llama-fleet.ts';
 
@@ -100,6 +101,16 @@ describe('a placement within a whole plan', () => {
       },
     ]);
     expect(plan.steps.filter(({ resource }) => resource === 'placement')).toEqual([]);
+  });
+
+  it('is started past its spent launch budget where that was allowed by name, as an effect of its own', () => {
+    const members = threeMembers(['joined', 'exited', 'joined'], { startedIn: 'BOOT-studio-2', starts: 3 });
+    const desired = meshFleet({ placement: { transport: 'rdma' } });
+    const plan = planFor({ desired: { ...desired, mayPassBudget: true }, rack: { members } });
+    expect(waitsFor(plan)).toEqual([]);
+    expect(plan.effects).toContainEqual({ kind: 'rdma-start', nodes: ['studio-2'], placements: ['kimi'] });
+    expect(effectTexts(plan)).toContain('starts kimi past the launch budget of studio-2');
+    expect(plan.configHash).toBe(planFor({ desired, rack: { members } }).configHash);
   });
 
   it('is restarted once where it came back over TCP instead of RDMA, and then waits for people', () => {
