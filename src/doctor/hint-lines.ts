@@ -6,3 +6,27 @@ import { escapeText } from '../diagnostics/escape.ts';
  */
 export const withCommands = (sentence: string, commands: readonly string[]): string =>
   [escapeText(sentence), ...commands.map((command) => `  ${escapeText(command)}`)].join('\n');
+
+/** Commands that only look: they are worth typing, and end nothing. */
+const looking = ['bench', 'cables', 'doctor', 'drift', 'facts', 'fit', 'history', 'logs', 'plan', 'status', 'validate'];
+
+/** Verbs that take names or `--all`: without any the command in a text is about whatever its finding names. */
+const withNames = ['enroll', 'forget', 'reboot', 'release', 'replace', 'restart', 'start', 'stop', 'unlock'];
+
+/**
+ * The commands of ours that a hint says to type, in its order: those on lines of their own, as {@link withCommands} sets
+ * them, and those behind a colon or `with`. Only whole ones, and none that only looks.
+ *
+ * @param names what stands for `NODE`, `PLACEMENT` and `NAME`, and behind a verb that takes names and has none
+ */
+export function commandsIn(hint: string, names: readonly string[] = []): readonly string[] {
+  const found = [...hint.matchAll(/(?:^ {2}|: |\bwith )(meshwright [a-z][^\n]*?)(?=$|\. |\.$|; |, )/gm)];
+  return found.flatMap(([, command = '']) => {
+    const filled = command.replace(/\b(?:NODE|PLACEMENT|NAME)\b/, names.join(' ')).trim();
+    const [, verb = '', ...words] = filled.split(' ');
+    const needsNames = withNames.includes(verb) && words.every((word) => word.startsWith('--'));
+    const whole = needsNames ? [...filled.split(' ').slice(0, 2), ...names, ...words].join(' ') : filled;
+    const isWhole = !(needsNames && names.length === 0) && !/\b[A-Z]{2,}\b/.test(whole);
+    return isWhole && !looking.includes(verb) ? [whole] : [];
+  });
+}

@@ -1,6 +1,8 @@
 import { type DiagnosticJson, diagnosticJson } from '../diagnostics/json.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import { commandsIn } from '../doctor/hint-lines.ts';
 import type { RdmaSwitches, RdmaVisits } from '../doctor/rdma-switch-steps.ts';
+import { subjectNodes } from '../doctor/subject.ts';
 import type { Stage, Trouble } from '../doctor/troubles.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeBudget } from '../resources/launch-budgets.ts';
@@ -21,6 +23,8 @@ export interface TroubleJson extends DiagnosticJson {
   readonly stage: Stage;
   readonly evidence: readonly EvidenceJson[];
   readonly hanging: readonly string[];
+  /** What to type, first things first; empty where a person has to do it, or where nothing is to be done. */
+  readonly commands: readonly string[];
 }
 
 /** `doctor --json` (`schemas/doctor.schema.json`). */
@@ -56,8 +60,13 @@ function troubleJson({ nodes }: FleetObservation, trouble: Trouble): TroubleJson
     const says = facts === undefined ? [] : evidenceWords(facts, one, true);
     return { node: one.node, fact: one.fact, source: one.source, says };
   });
-  return { ...diagnosticJson(finding), stage, evidence: told, hanging };
+  const commands = commandsIn(finding.hint, subjectNames(finding.subject ?? ''));
+  return { ...diagnosticJson(finding), stage, evidence: told, hanging, commands };
 }
+
+/** The nodes that a finding is about, or its placement. */
+const subjectNames = (subject: string): readonly string[] =>
+  subject.startsWith('placement ') ? [subject.slice('placement '.length)] : subjectNodes(subject);
 
 /** The machine form of `doctor`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
 export function doctorJson(input: DoctorJsonInput): DoctorJson {
