@@ -3,6 +3,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { hasRdmaInSettings } from '../doctor/macos.ts';
 import { nodeSubject } from '../doctor/subject.ts';
 import { diskText } from '../doctor/units.ts';
+import { launchBudget } from '../mesh/launch-budget.ts';
 import { place } from '../script/node-paths.ts';
 import { judgeProperty } from './change.ts';
 import { servicesOfOtherMethods } from './network-before.ts';
@@ -53,6 +54,16 @@ function lostWords({ facts }: ObservedTarget, { restore }: UninstallWish): reado
   ];
 }
 
+/** Starts that took something of the RDMA devices: it stays taken until a restart, and the count of it goes. */
+function takenWords({ facts }: ObservedTarget): readonly string[] {
+  const budget = launchBudget(facts);
+  if (budget.kind === 'unknown' || budget.value.starts === 0) return [];
+  const { starts, limit } = budget.value;
+  return [
+    `what ${starts} of ${limit} starts over RDMA took, without its count: restart this Mac before the next apply`,
+  ];
+}
+
 /** What a person put there. */
 const accessWords = ({ facts: { traces, sudo } }: ObservedTarget): readonly string[] =>
   traces.kind === 'unknown'
@@ -99,6 +110,7 @@ export const uninstallNotices = (
       ...valueWords(view, target, wish),
       ...lostWords(target, wish),
       ...accessWords(target),
+      ...takenWords(target),
     ];
     return [
       ...(stays.length === 0 ? [] : [diagnose('uninstall/stays', { subject, detail: `${stays.join('; ')}.` })]),

@@ -113,6 +113,9 @@ describe('goal uninstall', () => {
     expect(stays).toContain('models as plain files in /opt/meshwright/models');
     expect(stays).toContain('power: sleep 0, autorestart 1 (before: sleep 1, autorestart 0)');
     expect(stays).toContain('bridge0 is removed');
+    expect(stays).not.toContain('starts over RDMA');
+    const counted = { ...mine, 'rdma-starts': { startedIn: `BOOT-${node}`, starts: 2, last: [] } };
+    expect(told(plan({ facts: counted }))['uninstall/stays']).toContain('starts over RDMA took, without its count');
     expect(byHand).toContain('rdma_ctl disable');
   });
 
