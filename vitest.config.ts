@@ -12,7 +12,7 @@ const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts', 'test
 /** Runs of many seconds each: `.ci/run` has the patience for them, whoever types `npm test` has not. */
 const longRuns = [
   'test/scenarios/llama-{cache,placement}.test.ts',
-  'test/cli/{act,apply,bench,drain,hold,launch,rollback,cables-watch,crashes,demo,doctor,doctor-suspects,enroll,exec,faults,fit-model,golden-proof,kill-verbs,lease-held,logs-elsewhere,logs-follow,lost-member}.test.ts',
+  'test/cli/{act,apply,bench,blind-follower,drain,hold,launch,rollback,cables-watch,crashes,demo,doctor,doctor-suspects,enroll,exec,faults,fit-model,golden-proof,kill-verbs,lease-held,logs-elsewhere,logs-follow,lost-member}.test.ts',
   'test/cli/{enroll-answers,enroll-install,graph,playbook,replace,sim,status,stop-ladder,surroundings,unconfirmed-change,uninstall,unlock}.test.ts',
   'test/scenarios/apply-{files,lease,playbook,reboot,transaction}.test.ts',
   'test/scenarios/converge-{effects,failures,hindered,login,moves,traces,twice}.test.ts',

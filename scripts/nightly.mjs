@@ -29,6 +29,7 @@ const results = mkdtempSync(join(tmpdir(), 'meshwright-nightly-'));
 const enumerated = [
   ...['kill', 'start-phases', 'converge', 'hostile'].map((name) => `test/scenarios/${name}`),
   'test/cli/kill',
+  'test/cli/blind-follower',
 ];
 
 const running = new Set();

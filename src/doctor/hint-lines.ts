@@ -10,12 +10,15 @@ export const withCommands = (sentence: string, commands: readonly string[]): str
 /** Commands that only look: they are worth typing, and end nothing. */
 const looking = ['bench', 'cables', 'doctor', 'drift', 'facts', 'fit', 'history', 'logs', 'plan', 'status', 'validate'];
 
+/** Commands that want a password or a fingerprint from a person. */
+const asking = ['enroll', 'replace', 'unlock'];
+
 /** Verbs that take names or `--all`: without any the command in a text is about whatever its finding names. */
-const withNames = ['enroll', 'forget', 'reboot', 'release', 'replace', 'restart', 'start', 'stop', 'unlock'];
+const withNames = ['forget', 'reboot', 'release', 'restart', 'start', 'stop'];
 
 /**
  * The commands of ours that a hint says to type, in its order: those on lines of their own, as {@link withCommands} sets
- * them, and those behind a colon or `with`. Only whole ones, and none that only looks.
+ * them, and those behind a colon or `with`. Only whole ones, none that only looks and none that asks a person.
  *
  * @param names what stands for `NODE`, `PLACEMENT` and `NAME`, and behind a verb that takes names and has none
  */
@@ -27,6 +30,6 @@ export function commandsIn(hint: string, names: readonly string[] = []): readonl
     const needsNames = withNames.includes(verb) && words.every((word) => word.startsWith('--'));
     const whole = needsNames ? [...filled.split(' ').slice(0, 2), ...names, ...words].join(' ') : filled;
     const isWhole = !(needsNames && names.length === 0) && !/\b[A-Z]{2,}\b/.test(whole);
-    return isWhole && !looking.includes(verb) ? [whole] : [];
+    return isWhole && !looking.includes(verb) && !asking.includes(verb) ? [whole] : [];
   });
 }

@@ -19,6 +19,7 @@ describe('the commands of a hint', () => {
     ['Restart the named Macs: meshwright reboot', [], []],
     ['Run it: meshwright exec NODE -- COMMAND', ['a'], []],
     ['See: meshwright facts', ['a'], []],
+    ['Unlock it: meshwright unlock NODE', ['a'], []],
     ['Set it with meshwright apply, or on studio-1 until its next boot:', [], ['meshwright apply']],
   ])('of "%s" about %j are %j', (hint, names, commands) => {
     expect(commandsIn(hint, names)).toEqual(commands);
