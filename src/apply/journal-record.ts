@@ -4,13 +4,21 @@ import type { EffectKind, StepClass, StepOutcome } from '../model/step.ts';
 export type JournalEntry =
   /** The first record: who runs what. */
   | { readonly phase: 'run'; readonly cluster: string; readonly verb: string; readonly controller: string }
-  /** A plan begins; a run of a playbook has several. `changes` are their ids with both values in words. */
+  /**
+   * A plan begins; a run of a playbook has several. `changes` are their ids with both values in words, and how many
+   * steps each takes: without the number, as older journals have them, nobody can tell whether one was finished.
+   */
   | {
       readonly phase: 'plan';
       readonly config: string;
       readonly plan: string;
       readonly steps: number;
-      readonly changes: readonly { readonly id: string; readonly from: string; readonly to: string }[];
+      readonly changes: readonly {
+        readonly id: string;
+        readonly from: string;
+        readonly to: string;
+        readonly steps?: number;
+      }[];
     }
   | {
       readonly phase: 'lease';

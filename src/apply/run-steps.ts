@@ -57,7 +57,10 @@ function tellPlan(plan: Plan, parts: Parts): void {
     config: shortDigest(plan.configHash),
     plan: shortDigest(digestOf(planJson(plan))),
     steps: plan.steps.length,
-    changes: plan.changes.map(({ id, from, to }) => ({ id, from, to })),
+    changes: plan.changes.map(({ id, from, to }) => {
+      const steps = plan.steps.filter((step) => step.changes.includes(id)).length;
+      return { id, from, to, steps };
+    }),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { JournalRecord } from '../apply/journal-record.ts';
 import type { RecordedRun } from '../apply/read-journals.ts';
-import type { HistoryRun, HistoryStep } from '../report/history-text.ts';
+import type { ChangeResult, HistoryChange, HistoryRun, HistoryStep } from '../report/history-text.ts';
 import type { HistoryEntry } from '../script/history.ts';
 
 /** What the history of one node has. */
@@ -43,9 +43,60 @@ function journalRun({ runId, records, isEnded }: RecordedRun): HistoryRun | unde
     verb: about?.verb ?? 'unknown',
     by: about?.controller ?? 'this controller',
     steps: stepsOf(records),
+    changes: changesOf(records),
+    ...spanOf(records),
     from: ['journal'],
-    isEnded,
+    end: isEnded ? endOf(records) : 'open',
   };
+}
+
+const endOf = (records: readonly JournalRecord[]): 'ended' | 'interrupted' =>
+  records.some((one) => one.phase === 'end' && one.isInterrupted) ? 'interrupted' : 'ended';
+
+const msOf = (iso: string): number => Date.parse(iso);
+
+function spanOf(records: readonly JournalRecord[]): { readonly ms?: number } {
+  const ms = msOf(records.at(-1)?.at ?? '') - msOf(records[0]?.at ?? '');
+  return records.length < 2 || !(ms >= 0) ? {} : { ms };
+}
+
+type Planned = Extract<JournalRecord, { phase: 'plan' }>['changes'][number];
+
+/** The changes of every plan, with what became of their steps up to the next plan. */
+function changesOf(records: readonly JournalRecord[]): readonly HistoryChange[] {
+  return records.flatMap((plan, at) => {
+    if (plan.phase !== 'plan') return [];
+    const next = records.findIndex((one, index) => index > at && one.phase === 'plan');
+    const own = records.slice(at + 1, next === -1 ? undefined : next);
+    return plan.changes.map((change) => changeOf(change, own));
+  });
+}
+
+function changeOf({ id, from, to, steps }: Planned, records: readonly JournalRecord[]): HistoryChange {
+  const [node = '', ...address] = id.split(' ');
+  const begun = records.flatMap((one) =>
+    one.phase === 'intent' && one.rescues === undefined && one.changes.includes(id) ? [one] : [],
+  );
+  const ids = begun.map(({ step }) => step);
+  const ends = records.flatMap((one) => (one.phase === 'outcome' && ids.includes(one.step) ? [one] : []));
+  const [first] = begun;
+  const last = ends.at(-1);
+  const ms = first === undefined || last === undefined ? Number.NaN : msOf(last.at) - msOf(first.at);
+  const result = resultOf(steps, { begun: begun.length, outcomes: ends.map(({ outcome }) => outcome) });
+  return { node, resource: address.join(' '), from, to, result, ...(ms >= 0 ? { ms } : {}) };
+}
+
+function resultOf(
+  steps: number | undefined,
+  { begun, outcomes }: { readonly begun: number; readonly outcomes: readonly string[] },
+): ChangeResult {
+  if (outcomes.includes('failed')) return 'failed';
+  if (begun === 0) return steps === undefined ? 'unknown' : 'not begun';
+  const done = outcomes.filter((one) => one === 'changed' || one === 'unchanged');
+  if (done.length < begun) return 'not finished';
+  if (steps === undefined) return 'unknown';
+  if (done.length < steps) return 'not finished';
+  return done.includes('changed') ? 'changed' : 'unchanged';
 }
 
 /** Every intent with its outcome; one without was interrupted, and nobody knows what became of it. */

@@ -185,11 +185,15 @@ describe('what interrupts a placement', () => {
 describe('history', () => {
   it('tells who did what, from the journals and from the nodes, also without a journal', async () => {
     const document = json(await run('history', '--sim', '--json')) as {
-      readonly runs: readonly { readonly verb: string; readonly from: readonly string[] }[];
+      readonly runs: readonly { readonly run: string; readonly verb: string; readonly from: readonly string[] }[];
     };
     expect(schemaCheck('history')(document)).toEqual([]);
     const verbs = document.runs.map(({ verb }) => verb);
     expect(verbs).toEqual(expect.arrayContaining(['apply', 'stop', 'start', 'restart', 'reboot', 'shutdown']));
+    const first = document.runs.at(-1);
+    const whole = await run('history', first?.run ?? '', '--sim');
+    expect([whole.code, whole.stdout]).toEqual([0, expect.stringMatching(/placement\/chat: .* -> serving \(changed/)]);
+    expect((await run('history', '20200101T000000-abcdef', '--sim')).code).toBe(64);
     await rm(join(place.state, 'journal'), { recursive: true });
     const told = json(await run('history', '--sim', '--json')) as typeof document;
     expect(told.runs.map(({ verb }) => verb)).toEqual(expect.arrayContaining(['apply', 'restart']));

@@ -52,7 +52,7 @@ describe('apply without a terminal', () => {
     expect(text.stderr).toContain('cli/needs-yes');
     expect([codesOf(json(asJson)), asJson.stderr]).toEqual([['cli/needs-yes'], '']);
     expect(fileIn(place, 'unsaid.jsonl')).not.toContain('"script"');
-    expect((await run('history', '--sim')).stdout).toContain('Nothing was done yet');
+    expect((await run('history', '--sim')).stdout).toContain('No run is recorded, here or on the nodes.');
   });
 
   it('says each change, counts, and ends with 0; the second one has nothing to do', async () => {

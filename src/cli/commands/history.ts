@@ -1,8 +1,11 @@
 import { journalFolder } from '../../apply/journal.ts';
 import { readJournals } from '../../apply/read-journals.ts';
+import type { CommandOutcome } from '../../apply/run-command.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredNode } from '../../model/desired.ts';
+import { type Unreached, unreachedOf } from '../../plan/unreached.ts';
 import { type HistoryRun, historyText } from '../../report/history-text.ts';
+import { unreachedField } from '../../report/unreached.ts';
 import { historyCommand, parseHistory } from '../../script/history.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics, outcomeVerdict } from '../ask-nodes.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
@@ -10,6 +13,7 @@ import { codeForNodes } from '../exit-codes.ts';
 import { gatherAlike } from '../gather-alike.ts';
 import { mergeHistory } from '../merge-history.ts';
 import { openCluster, targetedNodes } from '../open-cluster.ts';
+import { usageError } from '../options.ts';
 import { readCountOption } from '../own-options.ts';
 import { paintFor } from '../paint.ts';
 import { simulatedHints } from '../simulated-hints.ts';
@@ -20,8 +24,16 @@ import { openWays } from '../ways.ts';
 const usualRuns = 20;
 const linesPerNode = 1_000;
 
-/** `history [NODE…]`: what was done to the nodes, by whom: this controller's journals and what the nodes have kept. */
-export const history: VerbBody = async (run) => {
+/** How runs are named, by time; no node is called so. */
+const runName = /^\d{8}T\d{6}-[0-9a-f]+$/;
+
+/**
+ * `history [NODE…|RUN…]`: what was done to the nodes, by whom: this controller's journals and what the nodes have kept;
+ * of runs that are named every change.
+ */
+export const history: VerbBody = async (typed) => {
+  const named = typed.words.filter((word) => runName.test(word));
+  const run: Run = { ...typed, words: typed.words.filter((word) => !runName.test(word)) };
   const last = readCountOption(run, 'last') ?? usualRuns;
   const cluster = openCluster(run);
   const { name } = cluster.fleet;
@@ -37,12 +49,29 @@ export const history: VerbBody = async (run) => {
   const journals = readJournals(journalFolder(stateFolder(run.env), journalName(name, isSimulated)));
   const runs = mergeHistory(journals, kept)
     .filter((one) => isAbout(one, run, nodes))
-    .slice(0, last);
+    .filter((one) => named.length === 0 || named.includes(one.run))
+    .slice(0, named.length === 0 ? last : undefined);
+  const lost = outcomes.filter((outcome) => !isAnswered(outcome)).map(({ node }) => node);
+  const unreached = unreachedOf(lost, { failures: failuresOf(outcomes) });
+  refuseUnknown(named, runs, lost);
   const said = outcomes.flatMap(outcomeDiagnostics);
   const diagnostics = isSimulated ? simulatedHints(said) : said;
-  showHistory(run, { cluster: name, runs, isSimulated, diagnostics });
+  const seen = outcomes.length - lost.length;
+  showHistory(run, { cluster: name, runs, seen, unreached, isWhole: named.length > 0, isSimulated, diagnostics });
   return codeForNodes(outcomes.map(outcomeVerdict));
 };
+
+const failuresOf = (outcomes: readonly CommandOutcome[]): Readonly<Record<string, readonly Diagnostic[]>> =>
+  Object.fromEntries(outcomes.map((outcome) => [outcome.node, outcomeDiagnostics(outcome)]));
+
+/** @throws FleetError `cli/usage` for a run that neither a journal nor a node has */
+function refuseUnknown(named: readonly string[], runs: readonly HistoryRun[], lost: readonly string[]): void {
+  const unknown = named.find((name) => !runs.some(({ run }) => run === name));
+  if (unknown === undefined) return;
+  const where =
+    lost.length === 0 ? 'here or on the nodes' : `here or on the nodes that were seen; not reached: ${lost.join(', ')}`;
+  throw usageError(`No run ${unknown} is recorded, ${where}.`, 'See the runs: meshwright history');
+}
 
 /** Some nodes were asked for: then runs that touched none of them are not told. */
 function isAbout({ steps }: HistoryRun, run: Run, nodes: readonly DesiredNode[]): boolean {
@@ -53,34 +82,43 @@ function isAbout({ steps }: HistoryRun, run: Run, nodes: readonly DesiredNode[])
 interface Shown {
   readonly cluster: string;
   readonly runs: readonly HistoryRun[];
+  readonly seen: number;
+  readonly unreached: Unreached;
+  readonly isWhole: boolean;
   readonly isSimulated: boolean;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-function showHistory(run: Run, { cluster, runs, isSimulated, diagnostics }: Shown): void {
+function showHistory(run: Run, { diagnostics, ...shown }: Shown): void {
+  const { cluster, runs, unreached, isSimulated } = shown;
   if (run.options.json) {
     showJson(run.console, {
       formatVersion: 1,
       cluster,
       ...(isSimulated ? { simulated: true } : {}),
-      runs: runs.map(runJson),
+      // Of nodes that were not reached nobody can say that no run touched them.
+      runs: runs.length === 0 && Object.keys(unreached).length > 0 ? null : runs.map(runJson),
+      ...unreachedField(unreached),
       diagnostics: diagnosticsJson(diagnostics),
     });
     return;
   }
   const { columns, hasUnicode: unicode, hasColor } = run.console;
-  run.console.out(historyText({ cluster, runs, isSimulated, columns, unicode, paint: paintFor(hasColor) }));
+  run.console.out(historyText({ ...shown, columns, unicode, paint: paintFor(hasColor) }));
   showDiagnostics(run.console, gatherAlike(diagnostics));
 }
 
 const isoOf = (epochSeconds: number): string => new Date(epochSeconds * 1_000).toISOString();
 
-const runJson = ({ run, atEpochSeconds, verb, by, steps, from, isEnded }: HistoryRun): unknown => ({
+const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, ms, from, end }: HistoryRun): unknown => ({
   run,
   at: isoOf(atEpochSeconds),
   verb,
   by,
   from,
-  ...(isEnded === undefined ? {} : { ended: isEnded }),
+  ...(end === undefined ? {} : { ended: end !== 'open' }),
+  ...(end === 'interrupted' ? { interrupted: true } : {}),
+  ...(ms === undefined ? {} : { ms }),
+  ...(changes === undefined ? {} : { changes }),
   steps: steps.map((one) => ({ node: one.node, step: one.step, result: one.result, at: isoOf(one.atEpochSeconds) })),
 });
