@@ -172,8 +172,9 @@ Examples:
     uses: atOnce,
     options: [{ flags: '--last <count>', text: 'so many runs, newest first; 20 unless given' }],
     more: `From the journals of this controller and from what every node has kept.
-Counts are properties, as apply counts them. With the name of a run: each of its
-changes, from and to. Nodes keep steps only: without its journal a run has steps.
+Counts are properties, as apply counts them. With the name of a run: each of
+its changes, from and to. Nodes keep steps only, so a run whose journal is not
+here has no changes.
 Exit 0: every node was asked. 4: some. 1: none.`,
     load: async () => (await import('./commands/history.ts')).history,
   },

@@ -7,7 +7,7 @@ export type PlacementRecord = Omit<PlacementMember, 'isListening' | 'isMeeting' 
 
 /** The record of a member from the lines of its file; `undefined` when one that must be there is missing or strange. */
 export function memberOf(fields: Readonly<Record<string, string>>): PlacementRecord | undefined {
-  const { driver, tokenCountPointer, requests } = fields;
+  const { driver, tokenCountPointer, requests, declared } = fields;
   // A record of an older meshwright has none of them, nor a driver.
   const { placement = '', tokenPath = '', tokenPointer = '', startedIn = '', meetPort = '0', logPattern = '' } = fields;
   const number = (key: string): number => wholeNumber(fields[key]) ?? Number.NaN;
@@ -29,6 +29,7 @@ export function memberOf(fields: Readonly<Record<string, string>>): PlacementRec
     ...(driver === undefined ? {} : { driver }),
     ...(tokenCountPointer === undefined ? {} : { tokenCountPointer }),
     ...(requests === 'one' ? { requests: 'one' as const } : {}),
+    ...(declared === undefined ? {} : { declared }),
   };
   const isWhole = Object.values(record).every((value) => typeof value !== 'number' || !Number.isNaN(value));
   const isInForm =

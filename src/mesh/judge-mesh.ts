@@ -3,6 +3,7 @@ import type { UnknownReason } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodeObservation } from '../model/observation.ts';
 import type { RuntimeDriver } from '../runtimes/driver.ts';
+import { changedSettings } from './declared-settings.ts';
 import { deadEvidence, idleEvidence, isLate, missingRanks, silentEvidence, unequalRanks } from './evidence.ts';
 import { isRunning, type Member, type RankOnNode, seeMember } from './member.ts';
 import { seenTransport } from './seen-transport.ts';
@@ -15,6 +16,8 @@ export interface ExpectedMesh {
   readonly nodes: readonly NodeName[];
   /** Of the placement as the file has it. */
   readonly digest: string;
+  /** Its settings as a start keeps them; only to name what differs. */
+  readonly declared?: string;
   /** How long the file gives it for a first token. */
   readonly firstTokenMs?: number;
   /** How its ranks are to talk, and what their logs say of it; absent where nobody reads them. */
@@ -147,7 +150,9 @@ function runningVerdict(expected: ExpectedMesh, ranks: readonly RankOnNode[], tr
   const unequal = unequalRanks(ranks);
   if (unequal !== undefined) return { state: 'changed', evidence: unequal };
   const leader = ranks[0]?.seen.record;
-  if (leader?.digest !== expected.digest) return { state: 'changed', evidence: 'it was started from another file' };
+  if (leader?.digest !== expected.digest) {
+    return { state: 'changed', evidence: changedSettings(leader?.declared, expected.declared) };
+  }
   const talked = talkedOver(expected, ranks);
   if (expected.talk?.transport === 'rdma' && talked === 'tcp') {
     return { state: 'changed', evidence: 'its ranks talk over tcp, the file says rdma' };

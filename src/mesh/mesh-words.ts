@@ -13,7 +13,7 @@ export function meshWords({ state, evidence, proof }: Mesh): string {
     case 'silent':
       return `hung: ${evidence}`;
     case 'changed':
-      return `running, not as the file says: ${evidence}`;
+      return `running with old settings: ${evidence}`;
     case 'dead':
     case 'partial':
     case 'unknown':

@@ -54,6 +54,8 @@ export interface RankRecord {
   readonly logPattern: string;
   /** The driver that it was started by, as the file calls it; absent in records of an older meshwright. */
   readonly driver?: string;
+  /** Settings that it was started with, as JSON on one line; absent in records of an older meshwright. */
+  readonly declared?: string;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { onFallback } from '../desired/fallback.ts';
 import { holdsOf } from '../doctor/node-holds.ts';
+import { declaredText } from '../mesh/declared-settings.ts';
 import { judgeMesh, type Mesh } from '../mesh/judge-mesh.ts';
 import { type Leftover, leftoversOn } from '../mesh/leftovers.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
@@ -118,7 +119,10 @@ function caseOf(
   const runtime = desired.runtimes.find((one) => one.name === placement.runtime);
   const driver = runtime === undefined ? undefined : driverOf(runtime);
   const talk = driver === undefined ? {} : { talk: { transport: placement.transport, driver } };
-  const mesh = judgeMesh({ placement: name, nodes, digest, firstTokenMs, ...talk }, observation.nodes);
+  const model = desired.models.find((one) => one.name === placement.model);
+  const declared =
+    runtime === undefined || model === undefined ? {} : { declared: declaredText(placement, runtime, model) };
+  const mesh = judgeMesh({ placement: name, nodes, digest, firstTokenMs, ...declared, ...talk }, observation.nodes);
   const configuration = configurePlacement(placement, desired, mesh.generation, names);
   const interrupt = driver?.interruptMs === undefined ? {} : { interruptMs: driver.interruptMs };
   const grace = driver?.graceMs === undefined ? {} : { graceMs: driver.graceMs };

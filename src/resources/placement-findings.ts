@@ -113,7 +113,7 @@ function wordsOf({ state, evidence }: PlacementSurvey): string {
     case 'stopped':
       return `It is stopped: ${evidence}`;
     case 'changed':
-      return `It runs, and not as the file says: ${evidence}`;
+      return `It runs with old settings: ${evidence}`;
     default:
       return `It is ${state}: ${evidence}`;
   }

@@ -1,4 +1,5 @@
 import { askedPort, rankPort } from '../desired/rank-port.ts';
+import { declaredText } from '../mesh/declared-settings.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
 import { canonicalJson, type Digest, digestOf } from '../model/digest.ts';
 import type { GoldenCheck } from '../model/golden.ts';
@@ -157,6 +158,7 @@ function configureRanks(parts: Parts, { generation, names }: StartNames): readon
         logPattern: driver.logPattern,
         driver: driver.id,
         ...(driver.takesOneRequest?.(placement) === true ? { requests: 'one' as const } : {}),
+        declared: declaredText(placement, runtime, model),
       },
       service: serviceFileText({
         placement: placement.name,
@@ -196,7 +198,7 @@ const observedTokenMs = 20_000;
 const recordOf = (
   placement: DesiredPlacement,
   start: RankStart,
-): Omit<UnsealedRank['record'], 'logPattern' | 'driver' | 'requests'> => ({
+): Omit<UnsealedRank['record'], 'logPattern' | 'driver' | 'requests' | 'declared'> => ({
   placement: placement.name,
   generation: start.generation,
   rank: start.rank,
@@ -212,13 +214,13 @@ const recordOf = (
 
 const asJson = ({
   node,
-  record: { driver: _driver, tokenCountPointer: _count, requests: _requests, ...record },
+  record: { driver: _driver, tokenCountPointer: _count, requests: _requests, declared: _declared, ...record },
   service,
   request,
   files,
 }: UnsealedRank): Json => ({
   node,
-  // A new way to read logs or answers, or to end ranks, is no other placement.
+  // A new way to read logs or answers, to end ranks, or to name what has changed, is no other placement.
   record: { ...record, logPattern: '' },
   service: textJson(service),
   request,

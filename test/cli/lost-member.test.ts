@@ -35,7 +35,7 @@ describe('a mesh of which a Mac is gone', () => {
     expect(stdout).toMatch(/^\s*Waiting \(1\)\n {2}placement\/chat +on studio-1: .*studio-4:/m);
     expect(stdout).toContain('  error    studio-4: Nothing listens at');
     expect(stdout).toContain('meshwright stop chat --sim\n');
-    expect(stdout).toMatch(/^Failed.*Not reached:\s+studio-4\.$/ms);
+    expect(stdout).toMatch(/^Failed.*Not\s+reached:\s+studio-4\.$/ms);
   });
 
   it('is mentioned by an apply to the other Mac, which has nothing to do there', async () => {

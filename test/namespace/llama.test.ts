@@ -165,7 +165,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
     const { after, exit } = await rack.apply();
     expect([exit, wrongIn(after)]).toEqual([
       1,
-      ['running, not as the file says: its ranks talk over tcp, the file says rdma'],
+      ['running with old settings: its ranks talk over tcp, the file says rdma'],
     ]);
     // Once more may help; a third time would not.
     const again = await rack.apply();

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { judgeMesh, type Mesh } from '../../../src/mesh/judge-mesh.ts';
 import { rankSight } from '../../../src/mesh/member.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
+import { lastingNames } from '../../../src/runtimes/seen-names.ts';
 import { digestOfKimi, type MeshRack, meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
 
 function judged(rack: MeshRack, digest?: string): Mesh {
@@ -15,6 +17,40 @@ const verdict = (rack: MeshRack, digest?: string): readonly string[] => {
   const { state, evidence } = judged(rack, digest);
   return [state, evidence];
 };
+
+describe('a mesh that was started with other settings', () => {
+  const declared = (settings: Readonly<Record<string, string>>): string =>
+    JSON.stringify({ context: '16k', model: 'tiny abc', ...settings });
+  const evidence = (kept: string | undefined): string => {
+    const changes = kept === undefined ? {} : { declared: kept };
+    const members = threeMembers(['joined', 'joined', 'joined'], { digest: 'of old', changes });
+    const nodes = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
+    const expected = { placement: 'kimi', nodes, digest: 'of now', declared: declared({}) };
+    const mesh = judgeMesh(expected, observeMesh(meshFleet(), { members }).nodes);
+    return mesh.state === 'changed' ? mesh.evidence : mesh.state;
+  };
+
+  it('names each of them, from and to', () => {
+    expect(evidence(declared({ context: '8k' }))).toBe('context 8k -> 16k');
+    expect(evidence(declared({ context: '8k', backend: 'ring' }))).toBe('context 8k -> 16k, backend ring -> not set');
+  });
+
+  it('says what it cannot name: other settings, or an older record', () => {
+    expect(evidence(declared({}))).toBe('settings other than context, model');
+    const unknown = 'which settings is not known, its record does not keep them';
+    expect([evidence(undefined), evidence('{"context":8}'), evidence('[cut')]).toEqual([unknown, unknown, unknown]);
+  });
+
+  it('keeps its settings beside the digest, and not in it', () => {
+    const fleet = meshFleet();
+    const [first] = fleet.placements;
+    if (first === undefined) throw new Error('it has a placement');
+    const started = configurePlacement(first, fleet, 4, lastingNames);
+    const kept = started.kind === 'configured' ? started.ranks.map(({ record }) => record.declared) : [];
+    expect(new Set(kept).size).toBe(1);
+    expect(JSON.parse(kept[0] ?? '')).toMatchObject({ context: '4k', nodes: 'studio-1, studio-2, studio-3' });
+  });
+});
 
 describe('judgement of a mesh', () => {
   it('is serving when all ranks run as the file says and the endpoint gave a token', () => {

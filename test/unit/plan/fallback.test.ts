@@ -157,7 +157,7 @@ describe('a start on the fallback', () => {
       'studio-2': [{ state: 'joined', rank: 1, digest: 'of old', changes: { size: 2 } }],
     };
     expect(fromOf({ members: old })).toEqual([
-      ['studio-1', 'running, not as the file says: it was started from another file', there],
+      ['studio-1', 'running with old settings: which settings is not known, its record does not keep them', there],
     ]);
   });
 

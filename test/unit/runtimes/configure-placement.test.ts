@@ -108,6 +108,7 @@ describe('configuration of a placement', () => {
       tokenDeadlineMs: 20_000,
       logPattern: '',
       driver: 'command',
+      declared: expect.stringContaining('"context":"4k"'),
     });
   });
 
