@@ -16,7 +16,7 @@ export const rdmaRegistryPath = '/.sim/rdma-registry';
 export const rdmaCountsPath = '/.sim/rdma-counts';
 
 /** Whether objects of a program that KILL has ended stay. */
-export const rdmaKeptPath = '/.sim/rdma-kept';
+const rdmaKeptPath = '/.sim/rdma-kept';
 
 /** There while verbs tools hang. */
 export const verbsHungPath = '/.sim/verbs-hung';
