@@ -2,7 +2,8 @@
 const depth = process.env['MESHWRIGHT_DEPTH'] ?? 'few';
 if (!['few', 'share', 'whole'].includes(depth)) throw new Error('MESHWRIGHT_DEPTH is one of few, share, whole');
 
-const isWhole = depth === 'whole';
+/** Whether every case is tried. */
+export const isWhole = depth === 'whole';
 
 /** Whether more than the few cases of `npm test` are tried. */
 export const isThorough = depth !== 'few';

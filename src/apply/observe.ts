@@ -4,7 +4,7 @@ import type { NonEmpty } from '../diagnostics/fleet-error.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { factsWithoutAnswer, parseFacts } from '../facts/parse-facts.ts';
 import { probesOf } from '../facts/probes-of.ts';
-import { allProbes, quietProbes } from '../facts/registry.ts';
+import { allProbes, quietProbes, tokenProbes, unaskingProbes } from '../facts/registry.ts';
 import { exitText } from '../model/exit.ts';
 import type { FactName } from '../model/fact-values.ts';
 import type { NodeName } from '../model/node.ts';
@@ -16,6 +16,7 @@ import { parseFrames } from '../script/frames.ts';
 import { observationMaxBytes, observeCommand } from '../script/observe-script.ts';
 import { forEachLimited } from './for-each-limited.ts';
 import type { Session } from './session.ts';
+import { createTokenWait, type Layout, type TokenWait } from './token-wait.ts';
 import { type LogIn, type NodeWay, type UseLimits, withRemote } from './with-remote.ts';
 
 /** How an observation is carried out; the caller gives randomness, so that a test can repeat it. */
@@ -30,7 +31,17 @@ export interface ObserveOptions extends UseLimits {
   readonly logIn?: LogIn;
   /** Called when a node has been observed or given up. */
   readonly onNode?: (node: NodeName, isObserved: boolean) => void;
+  /**
+   * For a verb that only shows: layouts of the file whose leaders are asked for their tokens by a second command on the
+   * same connection, so that no node waits for a token, and none is waited for that a mesh without all its ranks owes.
+   */
+  readonly tokensOf?: readonly Layout[];
+  /** Called with what was seen of each node before any token has come, where `tokensOf` is given. */
+  readonly onSeen?: (observation: NodeObservation, failures: readonly Diagnostic[]) => void;
 }
+
+/** How long tokens are waited for where a member of the mesh cannot be reached: as long as a Mac may be silent. */
+export const unseenMemberMs = 4_000;
 
 interface Sight {
   readonly observation: NodeObservation;
@@ -45,25 +56,42 @@ export async function observeFleet(ways: readonly NodeWay[], options: ObserveOpt
   // Without a prototype: `constructor` is a good name for a node.
   const nodes: Record<string, NodeObservation> = Object.create(null);
   const failures: Record<string, readonly Diagnostic[]> = Object.create(null);
+  const { tokensOf } = options;
+  const wait = tokensOf === undefined ? undefined : createTokenWait(tokensOf, unseenMemberMs);
   await forEachLimited(ways, options.parallel, async (way) => {
-    const sight = await observeNode(way, options);
+    const sight = await observeNode(way, options, wait);
     nodes[way.node] = sight.observation;
     if (sight.failures.length > 0) failures[way.node] = sight.failures;
     options.onNode?.(way.node, sight.failures.length === 0);
-  });
+  }).finally(() => wait?.stop());
   return { nodes, failures };
 }
 
-async function observeNode(way: NodeWay, options: ObserveOptions): Promise<Sight> {
-  const reached = await withRemote(
-    way,
-    options,
-    (remote, leftMs) =>
-      observeThrough(remote, way.node, { leftMs, token: options.newToken(), probes: probesFor(options) }),
-    options.logIn,
-  );
-  return reached.kind === 'reached' ? reached.value : unreached(way.node, reached.diagnostics);
+async function observeNode(way: NodeWay, options: ObserveOptions, wait: TokenWait | undefined): Promise<Sight> {
+  const { node } = way;
+  const noted = ({ observation, failures }: Sight): Sight => {
+    wait?.note(observation);
+    if (wait !== undefined) options.onSeen?.(observation, failures);
+    return { observation, failures };
+  };
+  const look = async (remote: Remote, leftMs: number): Promise<Sight> => {
+    const through = (probes: readonly Probe[], signal?: AbortSignal): Promise<Sight> =>
+      observeThrough(remote, node, { leftMs, token: options.newToken(), probes, signal });
+    if (wait?.leads(node) !== true) return noted(await through(probesFor(options)));
+    const signal = wait.signalFor(node);
+    const [sight, asked] = await Promise.all([through(unaskingProbes()).then(noted), through(tokenProbes(), signal)]);
+    const isCut = signal.aborted && asked.observation.facts.placements.kind === 'unknown';
+    return isCut ? sight : withTokens(sight, asked);
+  };
+  const reached = await withRemote(way, options, look, options.logIn);
+  return reached.kind === 'reached' ? reached.value : noted(unreached(node, reached.diagnostics));
 }
+
+/** The placements as the node shows them together with their tokens. */
+const withTokens = ({ observation, failures }: Sight, { observation: { facts } }: Sight): Sight => ({
+  observation: { ...observation, facts: { ...observation.facts, placements: facts.placements } },
+  failures,
+});
 
 function unreached(node: NodeName, failures: NonEmpty<Diagnostic>): Sight {
   const facts = factsWithoutAnswer('unreachable', failures[0].summary);
@@ -77,6 +105,8 @@ interface Look {
   readonly leftMs: number;
   readonly token: string;
   readonly probes: readonly Probe[];
+  /** When aborted, the command is ended, and its answer is worth nothing. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 interface LookExtent {
@@ -91,7 +121,8 @@ function probesFor({ facts, isQuiet = false }: LookExtent): readonly Probe[] {
 
 async function observeThrough(remote: Remote, node: NodeName, look: Look): Promise<Sight> {
   const { command, ...limits } = observation(remote.rootPrefix, look);
-  return sightOf(node, await remote.exec(command, limits), look);
+  const { signal } = look;
+  return sightOf(node, await remote.exec(command, { ...limits, ...(signal === undefined ? {} : { signal }) }), look);
 }
 
 /** How the sessions of a run are looked at. */

@@ -22,6 +22,8 @@ export interface NodeWay {
 export interface UseLimits {
   /** How long one node may take: connecting, login and commands share it. Only looking its name up has its own. */
   readonly deadlineMs: number;
+  /** Until a node sends its first byte, where that is less. */
+  readonly firstByteMs?: number;
   /** When aborted, the connection is ended at once. */
   readonly signal?: AbortSignal;
   /** Told of every command line, with the script on its input, just before it is sent: the controller's own record. */
@@ -50,8 +52,12 @@ export async function withRemote<T>(
 ): Promise<Reached<T>> {
   if (way.kind === 'no-way') return { kind: 'unreached', diagnostics: way.diagnostics };
   try {
-    const { deadlineMs, signal } = limits;
-    const remote = await logIn(way, { deadlineMs, ...(signal ? { signal } : {}) });
+    const { deadlineMs, firstByteMs, signal } = limits;
+    const remote = await logIn(way, {
+      deadlineMs,
+      ...(firstByteMs === undefined ? {} : { firstByteMs }),
+      ...(signal ? { signal } : {}),
+    });
     const forget = onAbort(signal, () => remote.close());
     try {
       const leftMs = Math.max(1, Math.floor(deadlineMs - remote.connectMs));

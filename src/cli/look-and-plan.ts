@@ -7,7 +7,7 @@ import { makePlan } from '../plan/make-plan.ts';
 import type { Plan } from '../plan/plan.ts';
 import { launchBudgets, type NodeBudget } from '../resources/launch-budgets.ts';
 import { viewOf } from '../resources/view.ts';
-import { observeNodes } from './observe-fleet.ts';
+import { type ObserveExtent, observeNodes } from './observe-fleet.ts';
 import { simulatedPlan } from './simulated-hints.ts';
 import type { Run } from './verb.ts';
 import type { Ways } from './ways.ts';
@@ -19,6 +19,8 @@ export interface PlanWish {
   readonly ways: Ways;
   readonly goal: Goal;
   readonly targets: readonly NodeName[];
+  /** How patient the look is; as for a verb that changes something where absent. */
+  readonly extent?: Pick<ObserveExtent, 'firstByteMs'>;
 }
 
 /** A plan and the look that it was made from. */
@@ -31,7 +33,7 @@ export interface LookedPlan {
 
 /** Observes the targets, and what else must be seen to judge them, and plans. */
 export async function lookAndPlan(run: Run, wish: PlanWish): Promise<LookedPlan> {
-  return planFrom(await observeNodes(run, nodesToSee(wish.fleet, wish.targets), wish.ways), wish);
+  return planFrom(await observeNodes(run, nodesToSee(wish.fleet, wish.targets), wish.ways, wish.extent), wish);
 }
 
 /** Plans from a look that was had already. */

@@ -1,3 +1,4 @@
+import { layoutsOf } from '../desired/fallback.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { withoutConsequences } from '../doctor/troubles.ts';
@@ -9,7 +10,7 @@ import { placementFindings } from '../resources/placement-findings.ts';
 import { type PlacementSurvey, surveyPlacements } from '../resources/placement-survey.ts';
 import { fleetFindings } from '../resources/stop-first.ts';
 import { viewOf } from '../resources/view.ts';
-import { observeNodes } from './observe-fleet.ts';
+import { observeNodes, shownOnly } from './observe-fleet.ts';
 import { openCluster, targetedNodes } from './open-cluster.ts';
 import { judgedFleet, lockedFleet } from './settle-cluster.ts';
 import { simulatedHints } from './simulated-hints.ts';
@@ -33,15 +34,31 @@ export interface FoundLook {
   readonly isSimulated: boolean;
 }
 
-/** Observes the nodes that the words of a verb name, all without words, and judges what it sees. */
-export async function lookForFindings(run: Run): Promise<FoundLook> {
+/** The Macs that have been seen so far, while tokens and silent Macs are waited for. */
+export type SeenSoFar = Pick<FoundLook, 'desired' | 'observation'>;
+
+/**
+ * Observes the nodes that the words of a verb name, all without words, and judges what it sees.
+ *
+ * @param onSeen called after each Mac with all of those seen so far
+ */
+export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => void): Promise<FoundLook> {
   const cluster = openCluster(run);
   const locked = lockedFleet(run, cluster);
   const desired = judgedFleet(run, cluster);
   const nodes = targetedNodes(run, desired, run.words);
   const names = nodes.map(({ name }) => name);
   const ways = openWays(run, cluster);
-  const observation = await observeNodes(run, nodes, ways);
+  const soFar = emptyObservation();
+  const observation = await observeNodes(run, nodes, ways, {
+    ...shownOnly(run),
+    tokensOf: desired.placements.flatMap(layoutsOf),
+    onSeen: (seen, failures) => {
+      soFar.nodes[seen.node] = seen;
+      if (failures.length > 0) soFar.failures[seen.node] = failures;
+      onSeen?.({ desired, observation: soFar });
+    },
+  });
   const view = viewOf({ desired: locked, observation, targets: names });
   const placements = surveyPlacements(view);
   const broken = fleetFindings(desired, observation);
@@ -59,3 +76,9 @@ export async function lookForFindings(run: Run): Promise<FoundLook> {
     isSimulated,
   };
 }
+
+/** Without prototypes: `constructor` is a good name for a node. */
+const emptyObservation = (): {
+  readonly nodes: Record<string, FleetObservation['nodes'][string]>;
+  readonly failures: Record<string, readonly Diagnostic[]>;
+} => ({ nodes: Object.create(null), failures: Object.create(null) });

@@ -1,23 +1,32 @@
 import { randomBytes } from 'node:crypto';
-import { observeFleet } from '../apply/observe.ts';
+import { type ObserveOptions, observeFleet } from '../apply/observe.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import type { DesiredNode } from '../model/desired.ts';
-import type { FactName } from '../model/fact-values.ts';
 import { showProgress } from './progress.ts';
 import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
 import type { Ways } from './ways.ts';
 
+/** What of an observation differs from verb to verb. */
+export type ObserveExtent = Pick<ObserveOptions, 'facts' | 'firstByteMs' | 'tokensOf' | 'onSeen'>;
+
+/** How long a Mac may be silent at first for a verb that only shows, unless its deadline was raised. */
+const silentMs = 4_000;
+const usualDeadlineMs = 30_000;
+
 /**
- * Observes the given nodes, with progress on the error stream when it takes long.
- *
- * @param facts only these, without asking any endpoint for a token; every fact where absent
+ * The bound of a connection for a verb that only shows: a Mac that is off is named after 4 s. A `--deadline` above the
+ * usual one holds for connecting as well. Verbs that change a Mac have more patience with it.
  */
+export const shownOnly = ({ options: { deadline } }: Run): Pick<ObserveExtent, 'firstByteMs'> =>
+  deadline > usualDeadlineMs ? {} : { firstByteMs: silentMs };
+
+/** Observes the given nodes, with progress on the error stream when it takes long. */
 export async function observeNodes(
   run: Run,
   nodes: readonly DesiredNode[],
   ways: Ways,
-  facts?: readonly FactName[],
+  extent: ObserveExtent = {},
 ): Promise<FleetObservation> {
   const progress = showProgress(
     run.console,
@@ -28,7 +37,7 @@ export async function observeNodes(
     return await observeFleet(await ways.toAll(nodes), {
       ...useLimits(run),
       parallel: run.options.parallel,
-      ...(facts === undefined ? {} : { facts }),
+      ...extent,
       newToken: () => randomBytes(16).toString('hex'),
       onNode: (node) => progress.done(node),
     });

@@ -60,7 +60,7 @@ export async function findElsewhere(
   if (meant.length === 0) return [];
   const names = meant.flatMap(({ placement, node }) => [...placement.nodes, node]);
   const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
-  const observed = (await observeNodes(run, nodes, ways, rankFacts)).nodes;
+  const observed = (await observeNodes(run, nodes, ways, { facts: rankFacts })).nodes;
   return meant.map(({ placement, node }) => ({
     placement: placement.name,
     node,

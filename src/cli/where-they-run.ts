@@ -30,7 +30,7 @@ export async function fleetAsItRuns(run: Run, cluster: OpenedCluster, ways: Ways
   if (!fleet.placements.some((one) => one.fallback !== undefined && isMeant(one))) return fleet;
   const found = await findFallbacks(lockedFleet(run, cluster), isMeant, async (names) => {
     const nodes = fleet.nodes.filter(({ name }) => names.includes(name));
-    return (await observeNodes(run, nodes, ways, rankFacts)).nodes;
+    return (await observeNodes(run, nodes, ways, { facts: rankFacts })).nodes;
   });
   for (const { name, nodes } of found.unseen) {
     const where = nodes.join(', ');

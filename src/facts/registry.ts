@@ -137,3 +137,6 @@ export const unaskingProbes = (): readonly Probe[] =>
  */
 export const quietProbes = (): readonly Probe[] =>
   unaskingProbes().filter((probe) => probe !== softwareUpdateList && probe !== sudoShell);
+
+/** All that the fact `placements` reads, and so the request for one token: what `unaskingProbes` leaves out. */
+export const tokenProbes = (): readonly Probe[] => registry.placements.from;

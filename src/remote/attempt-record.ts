@@ -16,8 +16,8 @@ export interface AttemptRecord {
   readonly asked: (label: string) => void;
   /** Notes that it did. */
   readonly signed: (label: string) => void;
-  /** Notes that the deadline passed. */
-  readonly late: () => void;
+  /** Notes that the time for what was awaited passed, in milliseconds. */
+  readonly late: (afterMs: number) => void;
   /** Everything so far. */
   readonly failure: () => ConnectFailure;
 }
@@ -52,7 +52,8 @@ interface Notes {
   isNamed: boolean;
   isConnected: boolean;
   isEncrypted: boolean;
-  isLate: boolean;
+  /** Set once a deadline has passed. */
+  lateAfterMs?: number;
   banner: string;
   verdict?: HostKeyVerdict;
   login?: { readonly methodsLeft: readonly string[]; readonly isPartial: boolean };
@@ -60,7 +61,7 @@ interface Notes {
 
 function watch(client: Client, socket: Socket, isNamed: boolean): Notes {
   const plaintext = listenToPlaintext(socket);
-  const flags = { isNamed, isConnected: false, isEncrypted: false, isLate: false };
+  const flags = { isNamed, isConnected: false, isEncrypted: false };
   const notes: Notes = { errors: [], plaintext, unsigned: new Set(), ...flags, banner: '' };
   socket.once('lookup', (error: Error | null) => {
     notes.isNamed = !error;
@@ -110,14 +111,14 @@ export function recordAttempt(
     signed: (label) => {
       notes.unsigned.delete(label);
     },
-    late: () => {
-      notes.isLate = true;
+    late: (afterMs) => {
+      notes.lateAfterMs = afterMs;
     },
     failure: () => ({
       phase: phaseOf(notes),
       errors: notes.errors,
-      isLate: notes.isLate,
-      deadlineMs: context.deadlineMs,
+      isLate: notes.lateAfterMs !== undefined,
+      deadlineMs: notes.lateAfterMs ?? context.deadlineMs,
       plaintext: parsePlaintext(notes.plaintext()),
       ...(notes.verdict === undefined ? {} : { verdict: notes.verdict }),
       banner: notes.banner,

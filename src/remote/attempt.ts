@@ -52,19 +52,24 @@ const socketLookUp =
     );
   };
 
+/** How long a node may be silent at first. */
+const firstByteMs = ({ deadlineMs, firstByteMs: most = deadlineMs }: ConnectLimits): number =>
+  Math.min(most, deadlineMs);
+
 /** Begins to connect to a node, with a record of everything that happens. */
 export async function attempt(target: Target, limits: ConnectLimits, identities: Identities): Promise<Attempt> {
   const { Client } = await loadSsh2();
   const client = new Client();
   const { host, port } = target;
   const { deadlineMs, lookUp = systemLookUp } = limits;
+  const answerMs = firstByteMs(limits);
   const socket = connectTcp({
     host,
     port,
     noDelay: true,
     lookup: socketLookUp(lookUp),
     autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: Math.max(10, Math.min(addressMs, Math.floor(deadlineMs / 3))),
+    autoSelectFamilyAttemptTimeout: Math.max(10, Math.min(addressMs, Math.floor(answerMs / 3))),
   });
   const record = recordAttempt(client, socket, { deadlineMs, identities, isNamed: isIP(host) !== 0 });
   return { client, socket, record };
@@ -74,10 +79,9 @@ export async function attempt(target: Target, limits: ConnectLimits, identities:
  * Waits for `ready`, or for the end of the attempt. Gives the milliseconds from the name being known to a connection
  * that stands; undefined when there is none. The lookup has the same deadline for itself.
  */
-export function outcome(
-  { client, socket, record }: Attempt,
-  { deadlineMs, signal }: ConnectLimits,
-): Promise<number | undefined> {
+export function outcome({ client, socket, record }: Attempt, limits: ConnectLimits): Promise<number | undefined> {
+  const { deadlineMs, signal } = limits;
+  const answerMs = firstByteMs(limits);
   return new Promise((resolve) => {
     let startedAt = performance.now();
     const end = (connectMs: number | undefined): void => {
@@ -85,14 +89,19 @@ export function outcome(
       forget();
       resolve(connectMs);
     };
-    const timer = setTimeout(() => {
-      record.late();
+    const giveUp = (afterMs: number): void => {
+      record.late(afterMs);
       socket.destroy();
       end(undefined);
-    }, deadlineMs);
+    };
+    let timer = setTimeout(giveUp, answerMs, answerMs);
     socket.once('lookup', () => {
       startedAt = performance.now();
       timer.refresh();
+    });
+    socket.once('data', () => {
+      clearTimeout(timer);
+      timer = setTimeout(giveUp, Math.max(1, deadlineMs - (performance.now() - startedAt)), deadlineMs);
     });
     client.once('ready', () => end(performance.now() - startedAt)).once('close', () => end(undefined));
     const forget = onAbort(signal, () => void socket.destroy());

@@ -61,6 +61,11 @@ export interface Target {
 export interface ConnectLimits {
   /** From the address being known to the end of authentication. Looking its name up has as long again. */
   readonly deadlineMs: number;
+  /**
+   * Until the node sends its first byte, where that is less: a Mac that is off never does, and a login that waits for a
+   * person or a slow agent comes later. Looking its name up has as long again.
+   */
+  readonly firstByteMs?: number;
   /** Between two signs of life asked of the node; 5 s unless given. After three unanswered ones it is dropped. */
   readonly keepaliveMs?: number;
   /** When aborted, an attempt that is still going on is ended at once. */

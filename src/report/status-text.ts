@@ -82,6 +82,19 @@ function verdictText(input: StatusInput, { nodes, links, notAsked }: FleetSurvey
   return `${upperFirst(countText(findings))}.${missed.length === 0 ? '' : ` ${missed.join(' and ')}.`}`;
 }
 
+/** More rows than this would not fit a terminal, where they are written over. */
+const mostSeenRows = 16;
+
+/** The Macs that have been seen so far, as rows of the table that {@link statusText} shows in the end. */
+export function seenLines({
+  desired,
+  observation,
+  ...look
+}: Pick<StatusInput, 'desired' | 'observation' | 'columns' | 'unicode' | 'paint'>): readonly string[] {
+  const page = { columns: pageColumns(look.columns), unicode: look.unicode, paint: look.paint ?? plainPaint };
+  return nodeTable(surveyFleet(desired, observation).nodes, page).slice(0, mostSeenRows + 1);
+}
+
 /**
  * The rack on one page: the verdict, one line per placement, one line per node with a sign for each receptacle, the cables that are seen,
  * and what is wrong with what to do about it. Everything that came from a node is escaped; ends with a line break.

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { firstApply, oneFileChange, timeNoOp } from './apply.ts';
 import { startApplyRack } from './apply-rack.ts';
 import type { Pair } from './floor.ts';
+import { measureLost, startLostRack } from './lost-member.ts';
 import { observationMemory, timePair } from './observation.ts';
 import { type SshdRack, startSshdRack } from './sshd-rack.ts';
 import { type StartUpRound, timeStartUp } from './start-up.ts';
@@ -126,12 +127,14 @@ async function measure(): Promise<Measured> {
   for (const nodes of counts) sizes.push(await measureSize(nodes, pairs));
   const apply: Applies[] = [];
   for (const nodes of counts.filter((count) => count <= largestApplied)) apply.push(await measureApply(nodes, pairs));
+  const lost = await withRack('status, a mesh that lost a member', startLostRack, (rack) => measureLost(pairs, rack));
   const largest = sizes.find((size) => size.peakBytes.length > 0);
   return {
     observation: sizes.map(({ nodes, pairs }) => ({ nodes, pairs })),
     apply,
     ...(largest === undefined ? {} : { memory: { nodes: largest.nodes, peakBytes: largest.peakBytes } }),
     startUp,
+    lost,
   };
 }
 

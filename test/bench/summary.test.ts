@@ -17,6 +17,7 @@ const measured = (sixteenMs: number): Measured => ({
   ],
   memory: { nodes: 64, peakBytes: [90e6, 119e6, 100e6] },
   startUp: [{ nodeMs: 20, versionMs: 30, validateMs: 80 }],
+  lost: [{ usualMs: 400, rankLostMs: 500, othersMs: 600, namedMs: 4_400 }],
 });
 
 describe('the spread of measured values', () => {
@@ -32,6 +33,9 @@ describe('the bars of a bench', () => {
       [1.5, true],
       [1.1, true],
       [1.1, true],
+      [1.25, true],
+      [1.5, false],
+      [4.4, true],
       [119, true],
       [1.5, true],
       [4, true],
@@ -43,6 +47,7 @@ describe('the bars of a bench', () => {
     expect(lines.filter((line) => line.endsWith('MISSED'))).toEqual([
       'facts of 16 nodes, by ssh           1.101 x   at most 1.1 x     MISSED',
       'no-op apply of 16 nodes, by ssh     1.101 x   at most 1.1 x     MISSED',
+      'status, others of a silent Mac      1.500 x   at most 1.3 x     MISSED',
     ]);
   });
 });

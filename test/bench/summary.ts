@@ -1,4 +1,5 @@
 import type { Pair } from './floor.ts';
+import type { LostRound } from './lost-member.ts';
 import type { StartUpRound } from './start-up.ts';
 
 /** Middle, smallest and largest of some measured values. */
@@ -22,7 +23,7 @@ export interface Bar {
   readonly name: string;
   readonly value: number;
   readonly limit: number;
-  readonly unit: 'x' | 'MB';
+  readonly unit: 'x' | 'MB' | 's';
   readonly isReached: boolean;
 }
 
@@ -45,11 +46,15 @@ export interface Measured {
   /** Peaks of single observations, in bytes. */
   readonly memory?: { readonly nodes: number; readonly peakBytes: readonly number[] };
   readonly startUp: readonly StartUpRound[];
+  readonly lost: readonly LostRound[];
 }
 
 /** By nodes, of an observation and of an apply that has nothing to do: both look once. */
 const lookLimits: Readonly<Record<number, number>> = { 4: 2, 16: 1.1 };
 const memoryLimitMegabytes = 120;
+/** Of an observation of a mesh that lost a member, by the usual one; and until a silent Mac is named. */
+const lostLimit = 1.3;
+const namedLimitSeconds = 4.5;
 
 const bar = (name: string, value: number, limit: number, unit: Bar['unit']): Bar => ({
   name,
@@ -73,13 +78,24 @@ const lookBars = (what: string, sizes: readonly PairsOf[]): readonly Bar[] =>
     return limit === undefined ? [] : [bar(`${what} of ${nodes} nodes, by ssh`, ratioOf(pairs, 'sshMs'), limit, 'x')];
   });
 
+function lostBars(lost: readonly LostRound[]): readonly Bar[] {
+  if (lost.length === 0) return [];
+  const usual = medianOf(lost, (round) => round.usualMs);
+  return [
+    bar('status, a rank lost, by status', medianOf(lost, (round) => round.rankLostMs) / usual, lostLimit, 'x'),
+    bar('status, others of a silent Mac', medianOf(lost, (round) => round.othersMs) / usual, lostLimit, 'x'),
+    bar('status, a silent Mac is named', medianOf(lost, (round) => round.namedMs) / 1_000, namedLimitSeconds, 's'),
+  ];
+}
+
 /** The bars that this run can judge, in a fixed order. */
-export function barsOf({ observation, apply, memory, startUp }: Measured): readonly Bar[] {
+export function barsOf({ observation, apply, memory, startUp, lost }: Measured): readonly Bar[] {
   const seen = [...lookBars('facts', observation), ...lookBars('no-op apply', apply)];
   const peak = memory === undefined ? [] : [Math.max(...memory.peakBytes) / 1e6];
   const bare = medianOf(startUp, (round) => round.nodeMs);
   return [
     ...seen,
+    ...lostBars(lost),
     ...peak.map((value) => bar(`memory at ${memory?.nodes} nodes`, value, memoryLimitMegabytes, 'MB')),
     bar('--version, by node -e 0', medianOf(startUp, (round) => round.versionMs) / bare, 3, 'x'),
     bar('validate, by node -e 0', medianOf(startUp, (round) => round.validateMs) / bare, 6, 'x'),
@@ -143,7 +159,7 @@ export function timesText(measured: Measured): string {
 export const barsText = (bars: readonly Bar[]): string =>
   bars
     .map(({ name, value, limit, unit, isReached }) => {
-      const digits = unit === 'x' ? 3 : 0;
+      const digits = unit === 'MB' ? 0 : 3;
       const found = `${value.toFixed(digits)} ${unit}`.padStart(10);
       return `${name.padEnd(33)}${found}   at most ${`${limit.toFixed(1)} ${unit}`.padEnd(9)} ${isReached ? 'pass' : 'MISSED'}\n`;
     })

@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultName, faultNames } from '../../src/sim/faults.ts';
 import { faultCures } from '../contract/fault-cures.ts';
-import { isFull } from '../is-full.ts';
+import { isWhole, sampleOf } from '../sample.ts';
 import { pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
 import { json, meshwright } from './meshwright.ts';
@@ -27,16 +26,6 @@ const tried = [
   'clock-skew',
 ] as const satisfies readonly FaultName[];
 
-const isNight = isFull && process.env['MESHWRIGHT_KILLS'] === 'each';
-
-/** All of them at night; else the one that follows from the commit, since each takes minutes. */
-function sample<T>(all: readonly T[]): readonly T[] {
-  if (isNight) return all;
-  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).slice(0, 7);
-  const at = Number.parseInt(commit, 16) % all.length;
-  return all.slice(at, at + 1);
-}
-
 interface Troubles {
   readonly troubles: readonly { readonly severity: string; readonly commands: readonly string[] }[];
 }
@@ -44,7 +33,7 @@ interface Placements {
   readonly placements: { readonly chat: { readonly state: string } };
 }
 
-describe.each(isNight ? (['rdma', 'tcp'] as const) : (['rdma'] as const))(
+describe.each(isWhole ? (['rdma', 'tcp'] as const) : (['rdma'] as const))(
   'the commands that doctor names first, over %s',
   (transport) => {
     let place: Place;
@@ -58,7 +47,7 @@ describe.each(isNight ? (['rdma', 'tcp'] as const) : (['rdma'] as const))(
     });
     afterAll(() => endPlace(place));
 
-    it.each(sample<FaultName>(isNight ? faultNames : tried))(
+    it.each(sampleOf<FaultName>(isWhole ? faultNames : tried, { few: 1, oneIn: tried.length }))(
       'lead from %s to a serving mesh or to a person',
       async (fault) => {
         expect((await run('sim', 'fault', fault, target(fault))).code).toBe(0);

@@ -34,8 +34,11 @@ const says =
     socket.end(text);
   };
 
-/** What comes of a connection whose deadline passes once the server has reached a point, however long that took. */
-async function lateAfter(faults: (reached: () => void) => Faults): Promise<Diagnostic> {
+/** What comes of a connection when so much time passes once the server has reached a point, however long that took. */
+async function lateAfter(
+  faults: (reached: () => void) => Faults,
+  { firstByteMs, passesMs = connectLimits.deadlineMs }: { firstByteMs?: number; passesMs?: number } = {},
+): Promise<Diagnostic> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     let reached = (): void => undefined;
@@ -43,9 +46,9 @@ async function lateAfter(faults: (reached: () => void) => Faults): Promise<Diagn
       reached = resolve;
     });
     const server = await start(faults(reached));
-    const problem = rejection(ssh.connect(server.port));
+    const problem = rejection(ssh.connect(server.port, firstByteMs === undefined ? {} : { firstByteMs }));
     await atPoint;
-    vi.advanceTimersByTime(connectLimits.deadlineMs);
+    vi.advanceTimersByTime(passesMs);
     return await problem;
   } finally {
     vi.useRealTimers();
@@ -109,6 +112,17 @@ describe('a node that cannot be talked to', () => {
     const problem = await lateAfter((reached) => ({ onAuth: reached }));
     expect(problem.code).toBe('ssh/timed-out');
     expect(problem.detail).toContain('authentication');
+  });
+
+  it('is given up early where its first byte has a time of its own', async () => {
+    const silent = (reached: () => void): Faults => ({ onSocket: () => reached() });
+    const problem = await lateAfter(silent, { firstByteMs: 4_000, passesMs: 4_000 });
+    expect(problem.detail).toMatch(/(?:within|after) 4 s/);
+  });
+
+  it('has its whole deadline once its first byte has come', async () => {
+    const problem = await lateAfter((reached) => ({ onAuth: reached }), { firstByteMs: 1 });
+    expect(problem.detail).toContain('went silent during authentication; given up after 20 s');
   });
 
   it('is let go at once when the run is interrupted', async () => {

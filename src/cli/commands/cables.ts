@@ -1,15 +1,13 @@
-import { randomBytes } from 'node:crypto';
-import { observeFleet } from '../../apply/observe.ts';
 import type { FleetObservation } from '../../doctor/fleet-observation.ts';
 import { cableFacts, cableWork } from '../../resources/cable-work.ts';
 import { codeForCables } from '../cable-verdicts.ts';
 import { guideHands } from '../guide-hands.ts';
 import { identifyPlugs } from '../identify-plugs.ts';
+import { observeNodes, shownOnly } from '../observe-fleet.ts';
 import { type OpenedCluster, openCluster } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
-import { showProgress } from '../progress.ts';
+
 import { showCables } from '../show-cables.ts';
-import { useLimits } from '../use-limits.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays, type Ways } from '../ways.ts';
 
@@ -31,18 +29,5 @@ export const cables: VerbBody = async (run) => {
   return codeForCables(cluster.fleet, observation, work);
 };
 
-async function lookAtCables(run: Run, { fleet }: OpenedCluster, ways: Ways): Promise<FleetObservation> {
-  const names = fleet.nodes.map((node) => node.name);
-  const progress = showProgress(run.console, 'observing', names);
-  try {
-    return await observeFleet(await ways.toAll(fleet.nodes), {
-      ...useLimits(run),
-      parallel: run.options.parallel,
-      newToken: () => randomBytes(16).toString('hex'),
-      facts: cableFacts,
-      onNode: (node) => progress.done(node),
-    });
-  } finally {
-    progress.stop();
-  }
-}
+const lookAtCables = (run: Run, { fleet }: OpenedCluster, ways: Ways): Promise<FleetObservation> =>
+  observeNodes(run, fleet.nodes, ways, { ...shownOnly(run), facts: cableFacts });

@@ -3,6 +3,7 @@ import { pendingJson } from '../../report/pending-json.ts';
 import { unreachedField } from '../../report/unreached.ts';
 import { diagnosticsJson, showJson } from '../diagnostics-output.ts';
 import type { LookedPlan } from '../look-and-plan.ts';
+import { shownOnly } from '../observe-fleet.ts';
 import { targetedNodes } from '../open-cluster.ts';
 import { paintFor } from '../paint.ts';
 import { codeForPending } from '../plan-verdicts.ts';
@@ -17,7 +18,12 @@ export const drift: VerbBody = async (run) => {
   const settled = await settleCluster(run);
   const targets = targetedNodes(run, settled.fleet, run.words).map(({ name }) => name);
   const ways = openWays(run, settled.opened);
-  const { cluster, looked } = await lookAndSettle(run, settled, { ways, goal: { kind: 'converge' }, targets });
+  const { cluster, looked } = await lookAndSettle(run, settled, {
+    ways,
+    goal: { kind: 'converge' },
+    targets,
+    extent: shownOnly(run),
+  });
   const { fleet } = cluster;
   show(run, cluster, looked, ways.isSimulated);
   return codeForPending({ goal: 'converge', ...looked, fleet, targets }, cluster.additions);

@@ -10,7 +10,7 @@ import type { Console } from '../console.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
 import { gatherAlike } from '../gather-alike.ts';
-import { observeNodes } from '../observe-fleet.ts';
+import { observeNodes, shownOnly } from '../observe-fleet.ts';
 import { openCluster, targetedNodes } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { paintFor } from '../paint.ts';
@@ -32,7 +32,7 @@ export const facts: VerbBody = async (run) => {
   const cluster = openCluster(run);
   const nodes = targetedNodes(run, cluster.fleet, run.words);
   const ways = openWays(run, cluster);
-  const observation = await observeNodes(run, nodes, ways);
+  const observation = await observeNodes(run, nodes, ways, shownOnly(run));
   const { isSimulated } = ways;
   const order = nodes.map((node) => node.name);
   const said = order.flatMap((name) => observation.failures[name] ?? []);

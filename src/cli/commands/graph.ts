@@ -12,7 +12,7 @@ import { viewOf } from '../../resources/view.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { codeForNodes, type ExitCode, exitCode } from '../exit-codes.ts';
 import { gatherAlike } from '../gather-alike.ts';
-import { observeNodes } from '../observe-fleet.ts';
+import { observeNodes, shownOnly } from '../observe-fleet.ts';
 import { type OpenedCluster, openCluster } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { textOption } from '../own-options.ts';
@@ -99,7 +99,7 @@ function declaredOnly({ fleet, warnings }: OpenedCluster): Seen {
 async function look(run: Run, cluster: OpenedCluster): Promise<Seen> {
   const { nodes } = cluster.fleet;
   const ways = openWays(run, cluster);
-  const observation = await observeNodes(run, nodes, ways);
+  const observation = await observeNodes(run, nodes, ways, shownOnly(run));
   const { isSimulated } = ways;
   const targets: readonly NodeName[] = nodes.map(({ name }) => name);
   const view = viewOf({ desired: lockedFleet(run, cluster), observation, targets });

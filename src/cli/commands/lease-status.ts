@@ -9,7 +9,7 @@ import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-outpu
 import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
 import { gatherAlike } from '../gather-alike.ts';
 import { holdOn, holdText } from '../leases.ts';
-import { observeNodes } from '../observe-fleet.ts';
+import { observeNodes, shownOnly } from '../observe-fleet.ts';
 import { openCluster, targetedNodes } from '../open-cluster.ts';
 import { simulatedHints } from '../simulated-hints.ts';
 import type { VerbBody } from '../verb.ts';
@@ -22,7 +22,7 @@ export const leaseStatus: VerbBody = async (run) => {
   const ways = openWays(run, cluster);
   const { isSimulated } = ways;
   const asked = cluster.fleet.nodes.filter(({ name }) => nodes.includes(name));
-  const observation = await observeNodes(run, asked, ways);
+  const observation = await observeNodes(run, asked, ways, shownOnly(run));
   const said = nodes.flatMap((name) => observation.failures[name] ?? []);
   const diagnostics = isSimulated ? simulatedHints(said) : said;
   const lost = nodes.filter((name) => (observation.failures[name]?.length ?? 0) > 0);

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { showJsonText } from '../diagnostics-output.ts';
+import { shownOnly } from '../observe-fleet.ts';
 import { targetedNodes } from '../open-cluster.ts';
 import { planDocument } from '../plan-document.ts';
 import { codeForLook, codeForPending } from '../plan-verdicts.ts';
@@ -18,7 +19,12 @@ export const plan: VerbBody = async (run) => {
   const targets = targetedNodes(run, settled.fleet, run.words).map(({ name }) => name);
   const ways = openWays(run, settled.opened);
   const { isSimulated } = ways;
-  const { cluster, looked } = await lookAndSettle(run, settled, { ways, goal: { kind: 'converge' }, targets });
+  const { cluster, looked } = await lookAndSettle(run, settled, {
+    ways,
+    goal: { kind: 'converge' },
+    targets,
+    extent: shownOnly(run),
+  });
   const { fleet, additions, lockPlace } = cluster;
   const document = planDocument(looked.plan, {
     isSimulated,

@@ -1,18 +1,19 @@
 import { statusJson } from '../../report/status-json.ts';
-import { statusText } from '../../report/status-text.ts';
+import { seenLines, statusText } from '../../report/status-text.ts';
 import { showJson } from '../diagnostics-output.ts';
 import { codeForNodes } from '../exit-codes.ts';
-import { lookForFindings } from '../look-for-findings.ts';
+import { isLive, liveBlock } from '../live-block.ts';
+import { type FoundLook, lookForFindings } from '../look-for-findings.ts';
 import { nodeVerdict } from '../node-verdict.ts';
 import { paintFor } from '../paint.ts';
-import type { VerbBody } from '../verb.ts';
+import type { Run, VerbBody } from '../verb.ts';
 
 /** The cures of what is broken are for real Macs; nobody needs a power button here. */
 const mending = '\n  This rack is simulated: meshwright sim fault --clear mends what was broken.\n';
 
 /** `status [NODE…]`: placements and Macs in one table each, and what is wrong with them. */
 export const status: VerbBody = async (run) => {
-  const { names, isBroken, ...shown } = await lookForFindings(run);
+  const { names, isBroken, ...shown } = await lookWithRows(run);
   const { columns, hasUnicode, hasColor } = run.console;
   if (run.options.json) showJson(run.console, statusJson(shown));
   else {
@@ -22,3 +23,17 @@ export const status: VerbBody = async (run) => {
   }
   return codeForNodes(names.map((name) => nodeVerdict(name, shown)));
 };
+
+/** On a terminal the row of each Mac appears as soon as it was seen, and the whole page takes the place of the rows. */
+async function lookWithRows(run: Run): Promise<FoundLook> {
+  if (run.options.json || !isLive(run.console)) return lookForFindings(run);
+  const block = liveBlock(run.console);
+  const { columns, hasUnicode: unicode, hasColor } = run.console;
+  try {
+    return await lookForFindings(run, (seen) =>
+      block.show([], seenLines({ ...seen, columns, unicode, paint: paintFor(hasColor) })),
+    );
+  } finally {
+    block.show([], []);
+  }
+}

@@ -4,7 +4,7 @@ import { examine } from '../../../src/doctor/examination.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { desiredFleet, desiredFleet, observedFleet, type RackChanges } from './fleet-builder.ts';
+import { desiredFleet, observedFleet, type RackChanges } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
 const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
