@@ -41,7 +41,7 @@ export interface ObserveOptions extends UseLimits {
 }
 
 /** How long tokens are waited for where a member of the mesh cannot be reached: as long as a Mac may be silent. */
-export const unseenMemberMs = 4_000;
+const unseenMemberMs = 4_000;
 
 interface Sight {
   readonly observation: NodeObservation;

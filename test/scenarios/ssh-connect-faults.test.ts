@@ -115,9 +115,8 @@ describe('a node that cannot be talked to', () => {
   });
 
   it('is given up early where its first byte has a time of its own', async () => {
-    const silent = (reached: () => void): Faults => ({ onSocket: () => reached() });
-    const problem = await lateAfter(silent, { firstByteMs: 4_000, passesMs: 4_000 });
-    expect(problem.detail).toMatch(/(?:within|after) 4 s/);
+    const limits = { firstByteMs: 4_000, passesMs: 4_000 };
+    expect((await lateAfter((onSocket) => ({ onSocket }), limits)).detail).toMatch(/(?:within|after) 4 s/);
   });
 
   it('has its whole deadline once its first byte has come', async () => {
