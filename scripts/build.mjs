@@ -65,6 +65,7 @@ function compile() {
 const copied = [
   join('sim', 'reference', 'rank.pl'),
   ...['api.pl', 'exo.pl', 'mesh.pl', 'placing.pl'].map((name) => join('sim', 'exo', name)),
+  join('sim', 'llamacpp', 'llama.pl'),
   ...['python.pl', 'server.pl', 'uv.pl'].map((name) => join('sim', 'mlx', name)),
 ];
 

@@ -9,6 +9,7 @@ import { countText } from '../diagnostics/severity.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import { showDiagnostics } from './diagnostics-output.ts';
+import { doublesText } from './doubles.ts';
 import { findClusterFile, lockFileFor } from './find-cluster.ts';
 import { openToOthers, type ReadFile, readFile, readIfThere, shownPath, thisReader } from './read-file.ts';
 import { withDoormanProgram } from './read-keys.ts';
@@ -91,6 +92,7 @@ export function openCluster(run: Run): OpenedCluster {
     });
   }
   if (!run.options.json) tellWarnings(run, shown, diagnostics);
+  if (!run.options.json) run.console.err(doublesText(run, path, fleet));
   return { path, lockPath, fleet: withDoormanProgram(judgeHolds(fleet, Date.now())), lock, warnings: diagnostics };
 }
 

@@ -8,6 +8,7 @@ import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import { planAllowances } from './consent.ts';
+import { doublesIn, withDoubles, withoutDoubled, writeDoubles } from './doubles.ts';
 import type { LockPlace } from './lock-file.ts';
 import { type OpenedCluster, openCluster, readLock } from './open-cluster.ts';
 import { shownPath } from './read-file.ts';
@@ -41,16 +42,19 @@ export interface SettledCluster {
 export async function settleCluster(run: Run, opened: OpenedCluster = openCluster(run)): Promise<SettledCluster> {
   const base = baseOf(run, opened);
   const folder = dirname(base.opened.path);
-  const sources = await readSources(run, sourcesToRead(base.opened.fleet, base.lock, folder));
-  const keys = await readKeys(run, base.opened.fleet, folder);
-  const settled = settleFleet(base.opened.fleet, base.lock, { ...sources, keys }, folder);
+  const { doubles, ...rest } = base;
+  await writeDoubles(doubles);
+  const wanted = withDoubles(base.opened.fleet, doubles);
+  const sources = await readSources(run, sourcesToRead(wanted, base.lock, folder));
+  const keys = await readKeys(run, wanted, folder);
+  const settled = settleFleet(wanted, base.lock, { ...sources, keys }, folder);
   const [first, ...others] = settled.diagnostics.filter((one) => one.severity === 'error');
   if (first) throw new FleetError([first, ...others]);
   const read = await readShapes(run, settled.fleet, () => openWays(run, base.opened));
   const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, read);
   const lock = { ...settled.lock, ...(shapes === undefined ? {} : { shapes }) };
   const planned = { ...settled.fleet, models, ...planAllowances(run) };
-  return { ...base, before: base.lock, fleet: planned, lock, additions: settled.additions };
+  return { ...rest, before: base.lock, fleet: planned, lock, additions: settled.additions };
 }
 
 const nothingRead: SourceFacts = { archives: {}, folders: {} };
@@ -60,7 +64,7 @@ const nothingRead: SourceFacts = { archives: {}, folders: {} };
  * built since keeps nobody from stopping a mesh. Placements that were never applied are left out.
  */
 export function settleFromLock(run: Run, opened: OpenedCluster = openCluster(run)): SettledCluster {
-  const base = baseOf(run, opened);
+  const { doubles: _, ...base } = baseOf(run, opened);
   const { fleet, lock } = settleFleet(opened.fleet, base.lock, nothingRead, dirname(opened.path));
   const runtimes = fleet.runtimes.filter(({ digest }) => digest !== undefined);
   const models = fleet.models.filter(({ digest }) => digest !== undefined);
@@ -95,14 +99,19 @@ export function judgedFleet(run: Run, opened: OpenedCluster): DesiredFleet {
   return { ...opened.fleet, nodes, thunderbolt: withGivenNetworks(thunderbolt, lock) };
 }
 
-function baseOf(run: Run, opened: OpenedCluster): Pick<SettledCluster, 'opened' | 'lock' | 'lockPlace'> {
+interface Base extends Pick<SettledCluster, 'opened' | 'lock' | 'lockPlace'> {
+  readonly doubles: ReturnType<typeof doublesIn>;
+}
+
+function baseOf(run: Run, opened: OpenedCluster): Base {
+  const doubles = doublesIn(run, opened.path, opened.fleet);
   if (!run.options.sim) {
     const lockPlace = { path: opened.lockPath, shown: shownPath(run.folder, opened.lockPath) };
-    return { opened, lock: opened.lock, lockPlace };
+    return { opened, lock: opened.lock, lockPlace, doubles };
   }
   const lockPlace = { path: simLockPath(simFolder(run.env, opened.path)), shown: simLockName };
   const simulated = readLock(lockPlace.path, lockPlace.shown);
-  return { opened, lock: rehearsedLock(opened.lock, simulated), lockPlace };
+  return { opened, lock: rehearsedLock(withoutDoubled(opened.lock, doubles), simulated), lockPlace, doubles };
 }
 
 const isEmpty = (section: object): boolean => Object.keys(section).length === 0;

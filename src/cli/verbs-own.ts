@@ -112,9 +112,13 @@ Examples:
     summary: 'a folder with the example and all it needs to answer',
     words: '<folder>',
     uses: ['json'],
-    options: [],
-    more: `Writes cluster.yaml, a small reference runtime and a stand-in model into an
-empty folder. Then, in there:
+    options: [
+      { flags: '--runtime <driver>', text: 'command (default), exo, mlx or llamacpp' },
+      { flags: '--published', text: 'with an endpoint for the office network' },
+    ],
+    more: `Writes cluster.yaml and a stand-in model into an empty folder; for command a
+small reference runtime as well. A rehearsal has doubles of the other programs.
+Then, in there:
   meshwright sim up
   meshwright apply --sim
   meshwright ask --sim chat "Hello"

@@ -6,9 +6,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cacheProgram } from '../../src/runtimes/llamacpp-rpc/cache-program.ts';
 import { fnv1a64 } from '../../src/runtimes/llamacpp-rpc/fnv.ts';
+import { writeTinyGguf } from '../../src/sim/llamacpp/tiny-gguf.ts';
 import { cachedShape, meshAnswer, soloAnswer, startWorker } from '../llama/local-llama.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
-import { writeTinyGguf } from '../llama/tiny-gguf.ts';
 
 const found = findLlamaPackages();
 let folder: string;

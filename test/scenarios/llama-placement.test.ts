@@ -8,9 +8,9 @@ import type { ModelShape } from '../../src/model/model-shape.ts';
 import { ggufHeader } from '../../src/models/gguf.ts';
 import { ggufShape } from '../../src/models/gguf-shape.ts';
 import { observe } from '../../src/runtimes/llamacpp-rpc/observe.ts';
+import { type TinyShape, writeTinyGguf } from '../../src/sim/llamacpp/tiny-gguf.ts';
 import { type LocalLlama, startServer, startWorker } from '../llama/local-llama.ts';
 import { findLlamaPackages, llamaPackages } from '../llama/packages.ts';
-import { type TinyShape, writeTinyGguf } from '../llama/tiny-gguf.ts';
 
 const found = findLlamaPackages();
 const mostWorkers = 4;

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type ExampleDriver, exampleDrivers } from '../demo/example-file.ts';
 import { prepareDemo } from '../demo/prepare.ts';
 import { showJson } from '../diagnostics-output.ts';
 import { exitCode } from '../exit-codes.ts';
@@ -10,16 +11,29 @@ import { cannotWrite } from '../write-file.ts';
 /** `sim example FOLDER`: the example of the demo with all that it names, so that a rehearsal goes on to an answer. */
 export const simExample: VerbBody = async (run) => {
   const [shown = ''] = run.words;
+  const driver = driverOf(run.own['runtime']);
+  const isPublished = run.own['published'] === true;
   const folder = emptyFolder(run, shown);
-  await prepareDemo(folder);
+  await prepareDemo(folder, { driver, isPublished });
   if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, folder });
-  else run.console.out(written(shown));
+  else run.console.out(written(shown, driver, isPublished));
   return exitCode.done;
 };
 
-const written = (shown: string): string => `${shown} has cluster.yaml and, for a simulated rack, what the file names:
-a small reference runtime in dist/, a stand-in for a model in models/.
+/** @throws FleetError `cli/usage` */
+function driverOf(asked: unknown): ExampleDriver {
+  const found = exampleDrivers.find((one) => one === (asked ?? 'command'));
+  if (found !== undefined) return found;
+  throw usageError(`There is no example for ${JSON.stringify(asked)}.`, `Choose one of ${exampleDrivers.join(', ')}.`);
+}
 
+const written = (
+  shown: string,
+  driver: ExampleDriver,
+  isPublished: boolean,
+): string => `${shown} has cluster.yaml and, for a simulated rack, what the file names:
+${driver === 'command' ? 'a small reference runtime in dist/, a stand-in for a model in models/.' : 'a stand-in for a model in models/.'}
+${driver === 'command' && !isPublished ? '' : 'A double takes the place of each program that is not in dist/.\n'}
 Go on in there:
   meshwright sim up
   meshwright apply --sim

@@ -47,15 +47,30 @@ export async function writeExoBuild(path: string, commit: string): Promise<void>
 
 type Dialect = '1.0.71' | 'main';
 
+/**
+ * Writes the double with its program at a path of its own, as a cluster file names it.
+ *
+ * @param path of the archive or image; its folder is made
+ */
+export async function writeExoProgram(
+  path: string,
+  { program, dialect, version }: { readonly program: string; readonly dialect: Dialect; readonly version: string },
+): Promise<void> {
+  const plist = { path: 'EXO.app/Contents/Info.plist', mode: 0o644, content: Buffer.from(infoPlist(version)) };
+  const at = program.lastIndexOf('/');
+  const files = await doubleIn(at < 0 ? '.' : program.slice(0, at), dialect, program.slice(at + 1));
+  await write(path, tarGz([...(program.startsWith('EXO.app/') ? [plist] : []), ...files]));
+}
+
 /** The double of exo in a folder of an archive. */
-async function doubleIn(folder: string, dialect: Dialect): Promise<Parameters<typeof tarGz>[0]> {
+async function doubleIn(folder: string, dialect: Dialect, name = 'exo'): Promise<Parameters<typeof tarGz>[0]> {
   const parts = ['api.pl', 'mesh.pl', 'placing.pl'].map(async (name) => ({
     path: `${folder}/${name}`,
     mode: 0o644,
     content: await textOf(name),
   }));
   return [
-    { path: `${folder}/exo`, mode: 0o755, content: await textOf('exo.pl') },
+    { path: `${folder}/${name}`, mode: 0o755, content: await textOf('exo.pl') },
     { path: `${folder}/dialect`, mode: 0o644, content: Buffer.from(dialect) },
     ...(await Promise.all(parts)),
   ];

@@ -6,6 +6,7 @@ import { rdmaClientsPath } from '../rdma-kernel.ts';
 import { type AccountPlace, dropInFiles, sudoRulesPath, tellKey } from './account-files.ts';
 import { askClientPath } from './ask-client.ts';
 import { baseToolFiles, hostTool, linkedTools } from './base-tools/all-base-tools.ts';
+import { doubleFiles } from './doubled-programs.ts';
 
 /** What a fresh root is made for. */
 export interface NodeRootOptions extends AccountPlace {
@@ -131,7 +132,8 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
     if (target !== undefined) await link(target, join(root, path));
   }
   await writeFile(join(root, '/.sim/unknown'), '');
-  const base = [...(options.baseFiles ?? baseToolFiles(user, platform)), dataFile(askClientPath, askText)];
+  const own = options.baseFiles ?? [...baseToolFiles(user, platform), ...doubleFiles()];
+  const base = [...own, dataFile(askClientPath, askText)];
   let present: ReadonlyMap<string, NodeFile> | undefined;
   let last: readonly NodeFile[] | undefined;
   return {

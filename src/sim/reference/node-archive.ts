@@ -37,21 +37,28 @@ if (table !== undefined) {
 
 const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
+/** The double itself; what it loads first is beside it. */
+const nodeDouble = `#!/bin/sh\nexec ${shellQuote(process.execPath)} --require "$0.network.cjs" "$@"\n`;
+
+/** The files of the double of Node, by their paths, with its program at this one. */
+export const nodeDoubleFiles = (program: string): readonly { readonly path: string; readonly content: string }[] => [
+  { path: program, content: nodeDouble },
+  { path: `${program}.network.cjs`, content: network },
+];
+
 /** The one folder in the archive, called as the archive is. */
 const folderOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/\.tar\.gz$/, '');
 
 /**
- * Writes what stands for the archive of Node.js for macOS: its `bin/node` is the Node that runs this program.
+ * Writes what stands for the archive of Node.js for macOS: its program is the Node that runs this program.
  *
- * @param path of the `.tar.gz` file; its folder is made
+ * @param path of the archive; its folder is made
+ * @param program path of Node in it
  */
-export async function writeNodeArchive(path: string): Promise<WrittenFile> {
-  const folder = folderOf(path);
-  const program = `#!/bin/sh\nexec ${shellQuote(process.execPath)} --require "\${0%/bin/node}/lib/network.cjs" "$@"\n`;
-  const content = tarGz([
-    { path: `${folder}/bin/node`, mode: 0o755, content: Buffer.from(program) },
-    { path: `${folder}/lib/network.cjs`, mode: 0o644, content: Buffer.from(network) },
-  ]);
+export async function writeNodeArchive(path: string, program = `${folderOf(path)}/bin/node`): Promise<WrittenFile> {
+  const content = tarGz(
+    nodeDoubleFiles(program).map((file) => ({ path: file.path, mode: 0o755, content: Buffer.from(file.content) })),
+  );
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, content);
   const sha256 = createHash('sha256').update(content).digest('hex');

@@ -1,4 +1,5 @@
 import { apple } from '../../commands/source.ts';
+import { putDoubles } from '../doubled-programs.ts';
 import { roomFunctions } from './room.ts';
 import { type BaseTool, shellQuote } from './wrapper.ts';
 
@@ -67,6 +68,14 @@ z=x
 for o; do case $z$o in (x* | -C) ;; (*) readable "$o" ;; esac; z=; done
 ${roomFunctions}${isBsd ? '' : zipForms}# GNU tar calls gzip by name; bsdtar has it inside.
 export PATH=${programs ?? '/usr/bin:/bin'}
+case $1 in
+(-x*)
+  (limited ${shellQuote(host)} "$@") || exit $?
+  c=.
+  for o; do [ "\${z-}" != -C ] || c=$o; z=$o; done
+  ${putDoubles}exit 0
+  ;;
+esac
 limited ${shellQuote(host)} "$@"`,
   },
 ];

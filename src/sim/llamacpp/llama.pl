@@ -1,0 +1,198 @@
+#!/usr/bin/perl
+# The double of llama.cpp: llama-server, or where its name says so ggml-rpc-server. It takes the options that the real
+# programs take of us, logs the lines that they log about workers and devices, and answers with hexadecimal digits that
+# follow from the model and the question. Perl 5.34, core modules only.
+#
+# A server connects to its workers at its start, and ends when one of them is gone, as the real one does. A worker serves
+# one server at a time. MESHWRIGHT_LINK_TABLE says where an address leads on this machine; see ../reference/rank.pl.
+# USR1 makes it hang. @see tools/server and ggml/src/ggml-rpc of llama.cpp
+use strict;
+use warnings;
+use Digest::SHA qw(sha256_hex);
+use IO::Select;
+use IO::Socket::INET;
+use JSON::PP ();
+use Time::HiRes ();
+
+my $is_worker = $0 =~ /rpc-server$/;
+my %flags = map { $_ => 1 } $is_worker ? '--cache' : '--no-ui';
+my %takes = map { $_ => 1 } $is_worker
+    ? qw(--host --port)
+    : qw(--model --alias --host --port --rpc --split-mode --tensor-split --n-gpu-layers --ctx-size --parallel --fit
+      --cache-ram --log-verbosity);
+my %option;
+while (@ARGV) {
+    my $name = shift @ARGV;
+    if ($flags{$name}) { $option{$name} = 1; next }
+    fail(1, "error: invalid argument: $name") unless $takes{$name} && @ARGV;
+    $option{$name} = shift @ARGV;
+}
+defined $option{$_} or fail(1, "error: $_ is missing") for $is_worker ? qw(--host --port) : qw(--model --host --port);
+my ($folder) = ($ENV{MESHWRIGHT_LINK_TABLE} // '/.sim/link-table') =~ m{^(.*/)};
+my $json = JSON::PP->new->utf8->canonical;
+my ($is_hung, @held) = (0);
+$| = 1;
+$SIG{PIPE} = 'IGNORE';
+$SIG{USR1} = sub { $is_hung = 1 };
+$SIG{TERM} = $SIG{INT} = sub { exit 0 };
+$is_worker ? work() : serve();
+
+sub fail {
+    my ($code, $text) = @_;
+    print STDERR "$text\n";
+    exit $code;
+}
+
+# Where an address is to be found on this machine. Undefined when it is out of reach.
+sub place_of {
+    my ($address) = @_;
+    my $path = $ENV{MESHWRIGHT_LINK_TABLE};
+    return $address unless defined $path;
+    open my $table, '<', $path or return undef;
+    while (my $line = <$table>) {
+        my ($known, $place) = split ' ', $line;
+        return $place if defined $place && $known eq $address;
+    }
+    return undef;
+}
+
+# Over RDMA where it is not forbidden and a device of this Mac has the address, else without a word over TCP.
+sub has_rdma {
+    my ($host) = @_;
+    return 0 if $ENV{GGML_RPC_NO_RDMA};
+    open my $cables, '<', ($folder // '') . 'rdma-cables' or return 0;
+    return scalar grep { (split ' ', $_)[1] eq $host } <$cables>;
+}
+
+sub listener {
+    my ($address, $failure) = @_;
+    my $place = place_of($address) // fail(1, $failure);
+    return IO::Socket::INET->new(LocalAddr => $place, Proto => 'tcp', Listen => 64, ReuseAddr => 1) // fail(1, $failure);
+}
+
+sub work {
+    my $address = "$option{'--host'}:$option{'--port'}";
+    my $listening = listener($address, 'Failed to create server socket');
+    print "Starting RPC server v4.0.0\n  endpoint       : $address\n  transport      : TCP\n";
+    while (1) {
+        my $server = $listening->accept or next;
+        $server->autoflush(1);
+        print "Accepted client connection\n";
+        print "RDMA(Apple/UC) activated: $option{'--host'}\n" if has_rdma($option{'--host'});
+        while (defined(my $line = <$server>)) {
+            sleep 3600 while $is_hung;
+            # A pulled cable leaves the connection of this machine open.
+            last unless defined place_of($address);
+            print {$server} $line;
+        }
+        print "Client connection closed\n";
+    }
+}
+
+# A worker on its connection: what it is sent comes back.
+sub is_alive {
+    my ($worker) = @_;
+    my $sent = "ping $$\n";
+    return 0 unless print {$worker} $sent;
+    return (<$worker> // '') eq $sent;
+}
+
+sub workers {
+    my @found;
+    for my $address (split /,/, $option{'--rpc'} // '') {
+        my $place = place_of($address);
+        my $socket = defined $place && IO::Socket::INET->new(PeerAddr => $place, Proto => 'tcp', Timeout => 5);
+        fail(1, "Failed to connect to $address") unless $socket;
+        $socket->autoflush(1);
+        is_alive($socket) or fail(1, "RPC handshake failed for $address");
+        push @found, { socket => $socket, address => $address };
+    }
+    return @found;
+}
+
+sub serve {
+    my $model = $option{'--model'};
+    open my $weights, '<:raw', $model or fail(1, "error: failed to open GGUF file '$model'");
+    read($weights, my $magic, 4);
+    $magic eq 'GGUF' or fail(1, "gguf_init_from_file: invalid magic characters in '$model'");
+    my $digest = Digest::SHA->new(256)->addfile($model, 'b')->hexdigest;
+    my @workers = workers();
+    my $share = sprintf '%.2f', (-s $model) / 1048576 / (@workers + 1);
+    my $devices = 0;
+    for my $worker (@workers) {
+        my $name = 'RPC' . $devices++;
+        print "llama_prepare_model_devices: using device $name ($worker->{address}) (unknown id) - 1024 MiB free\n";
+        print "load_tensors: ${name}[$worker->{address}] model buffer size = $share MiB\n";
+    }
+    print "load_tensors:  MTL0_Mapped model buffer size = $share MiB\n";
+    my $endpoint = listener("$option{'--host'}:$option{'--port'}", "couldn't bind HTTP server socket");
+    print "main: server is listening on http://$option{'--host'}:$option{'--port'}\n";
+    my $select = IO::Select->new($endpoint);
+    while (1) {
+        for ($select->can_read) {
+            my $client = $endpoint->accept or next;
+            if ($is_hung) { push @held, $client; next }
+            answer($client, $digest, \@workers);
+        }
+    }
+}
+
+sub answer {
+    my ($client, $digest, $workers) = @_;
+    $client->autoflush(1);
+    my ($method, $path) = split ' ', <$client> // return;
+    return unless defined $path;
+    my $length = 0;
+    while (defined(my $line = <$client>)) {
+        last if $line =~ /^\r?\n$/;
+        $length = $1 if $line =~ /^content-length:\s*([0-9]{1,8})\s*$/i;
+    }
+    read($client, my $body, $length);
+    my $route = "$method $path";
+    return say_json($client, 200, { status => 'ok' }) if $route eq 'GET /health';
+    return say_json($client, 200, { object => 'list', data => [{ id => model_name(), object => 'model' }] })
+        if $route eq 'GET /v1/models';
+    return say_json($client, 404, { error => { message => 'File Not Found' } }) if $route ne 'POST /v1/chat/completions';
+    my $asked = eval { $json->decode($body) };
+    return say_json($client, 400, { error => { message => "'messages' is required" } })
+        if ref $asked ne 'HASH' || ref $asked->{messages} ne 'ARRAY';
+    for my $worker (@$workers) {
+        fail(134, 'Remote RPC server crashed or returned malformed response')
+            unless defined place_of($worker->{address}) && is_alive($worker->{socket});
+    }
+    my $tokens = $asked->{max_tokens} // 8;
+    $tokens = 8 if $tokens !~ /^[0-9]+$/ || $tokens > 8;
+    my $text = substr sha256_hex($digest . $json->encode($asked->{messages})), 0, 8 * $tokens;
+    $asked->{stream} ? say_stream($client, $text, $tokens) : say_json($client, 200, completion($text, $tokens));
+}
+
+sub model_name { return $option{'--alias'} // 'model' }
+
+sub usage { return { prompt_tokens => 1, completion_tokens => $_[0], total_tokens => 1 + $_[0] } }
+
+sub completion {
+    my ($text, $tokens) = @_;
+    my $finish = $tokens < 8 ? 'length' : 'stop';
+    my $choice = { index => 0, message => { role => 'assistant', content => $text }, finish_reason => $finish };
+    my %head = (id => "chatcmpl-$$", object => 'chat.completion', created => time, model => model_name());
+    return { %head, choices => [$choice], usage => usage($tokens) };
+}
+
+sub say_stream {
+    my ($client, $text, $tokens) = @_;
+    print {$client} "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+    my %head = (id => "chatcmpl-$$", object => 'chat.completion.chunk', created => time, model => model_name());
+    for my $token ($text =~ /(.{1,8})/g) {
+        Time::HiRes::sleep(0.002);
+        print {$client} 'data: ', $json->encode({ %head, choices => [{ index => 0, delta => { content => $token } }] }), "\n\n";
+    }
+    print {$client} 'data: ', $json->encode({ %head, choices => [], usage => usage($tokens) }), "\n\ndata: [DONE]\n\n";
+}
+
+sub say_json {
+    my ($client, $status, $value) = @_;
+    my %words = (200 => 'OK', 400 => 'Bad Request', 404 => 'Not Found');
+    my $body = $json->encode($value) . "\n";
+    print {$client} "HTTP/1.1 $status $words{$status}\r\nContent-Type: application/json\r\n",
+        'Content-Length: ', length $body, "\r\nConnection: close\r\n\r\n", $body;
+}
