@@ -66,7 +66,9 @@ export async function startDoorman(config: DoormanConfig, limits: DoormanLimits 
     if (!URL.canParse(url, 'http://doorman')) return refusalAnswer(refusals.badUrl());
     const address = new URL(url, 'http://doorman');
     const path = address.pathname;
-    if (path.startsWith('/doorman/') && isLoopback(request)) return nodeAnswer(request, address, passing);
+    if (path.startsWith('/doorman/') && isLoopback(request)) {
+      return nodeAnswer(request, { address, doors, passing, strangers, version });
+    }
     if (leaving.signal.aborted) return refusalAnswer(refusals.leaving());
     const open = await openDoors(doors, request);
     if (open.length === 0) {
@@ -78,18 +80,6 @@ export async function startDoorman(config: DoormanConfig, limits: DoormanLimits 
     if (request.method !== 'POST') return refusalAnswer(refusals.wrongMethod(request.method ?? ''));
     const refused = await passOn(request, path, open, passing);
     return refused === undefined ? undefined : refusalAnswer(refused);
-  }
-
-  // A proxy on the node is a neighbour itself; those behind it are none.
-  async function nodeAnswer(
-    request: IncomingMessage,
-    address: URL,
-    passing: Passing,
-  ): Promise<PlainAnswer | undefined> {
-    if (isForwarded(request)) return refusalAnswer(refusals.noSuchPath(address.pathname));
-    const own = ownRequest(address, doors);
-    if (own !== undefined) return answerOwn(own, request, passing);
-    return statusAnswer(address.pathname, doors, { strangers, ...(version === undefined ? {} : { version }) });
   }
 
   const server = createServer(
@@ -120,6 +110,25 @@ export async function startDoorman(config: DoormanConfig, limits: DoormanLimits 
       await keepCounts();
     },
   };
+}
+
+interface NodeQuestion {
+  readonly address: URL;
+  readonly doors: readonly Door[];
+  readonly passing: Passing;
+  readonly strangers: number;
+  readonly version: string | undefined;
+}
+
+/** What the node itself asks. A proxy on the node is a neighbour itself; those behind it are none. */
+async function nodeAnswer(
+  request: IncomingMessage,
+  { address, doors, passing, strangers, version }: NodeQuestion,
+): Promise<PlainAnswer | undefined> {
+  if (isForwarded(request)) return refusalAnswer(refusals.noSuchPath(address.pathname));
+  const own = ownRequest(address, doors);
+  if (own !== undefined) return answerOwn(own, request, passing);
+  return statusAnswer(address.pathname, doors, { strangers, ...(version === undefined ? {} : { version }) });
 }
 
 function listen(server: Server, { address, port }: DoormanConfig['listen']): Promise<number> {

@@ -128,6 +128,17 @@ if s "$b" && [ -e ${pathWord(rebootMarkFile)} ]; then
   [ -z "$x" ] || printf '|now=%s\\n' "$x"
 fi`;
 
+/** Gives the locks back (`d`), and ends the requests that are still under way when the watchdog says so. */
+const leaving = `d() {
+  for q in $D; do ${pathWord(tool.rmdir)} ${turnLock} 2>/dev/null; done
+}
+e() {
+  for p in $C; do kill -9 "\${p#*:}" 2>/dev/null; done
+  d
+  exit 142
+}
+trap e ALRM HUP TERM`;
+
 /**
  * Prints the record of each member of a placement, the TCP ports on which somebody listens, and what the endpoints of
  * leaders answered to the request of one token: `token NAME EXIT STATUS`, then the body in base64. Nothing connects to a port of
@@ -138,15 +149,7 @@ fi`;
  * Runs in the private folder of the observation, whose files it uses. ALRM of the watchdog ends its curls, too.
  */
 const membersScript = (ask: string, turns: string): string => `b=${pathWord(place.ours)} C="" D="" W=' '
-d() {
-  for q in $D; do ${pathWord(tool.rmdir)} ${turnLock} 2>/dev/null; done
-}
-e() {
-  for p in $C; do kill -9 "\${p#*:}" 2>/dev/null; done
-  d
-  exit 142
-}
-trap e ALRM HUP TERM
+${leaving}
 ${readRecordsFunctions}
 ${turns}
 l() {
