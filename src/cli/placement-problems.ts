@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { pointerTo } from '../config/pointer.ts';
 import { settleFleet } from '../desired/settle.ts';
+import type { SourceFacts } from '../desired/source-facts.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { hasErrors } from '../diagnostics/severity.ts';
 import { checkDiagnostic, checkFallback, checkPlacement } from '../resources/placement-checks.ts';
@@ -8,12 +9,15 @@ import type { PlacementFinding } from '../runtimes/placement-check.ts';
 import type { JudgedFiles } from './open-cluster.ts';
 
 /**
- * What speaks against the placements of a good file, from it and its lock alone. What nobody can know without looking
+ * What speaks against the placements of a good file, from it, its lock and lists of packages. What nobody can know without looking
  * is left to the plan; nothing is said of a file with errors.
  */
-export function placementProblems({ fleet, lock, diagnostics, path, whereIs }: JudgedFiles): readonly Diagnostic[] {
+export function placementProblems(
+  { fleet, lock, diagnostics, path, whereIs }: JudgedFiles,
+  sources: SourceFacts,
+): readonly Diagnostic[] {
   if (fleet === undefined || hasErrors(diagnostics)) return [];
-  const { fleet: settled } = settleFleet(fleet, lock, { archives: {}, folders: {} }, dirname(path));
+  const { fleet: settled } = settleFleet(fleet, lock, sources, dirname(path));
   return settled.placements
     .filter(({ state }) => state === 'serving')
     .flatMap((placement) => {

@@ -46,7 +46,7 @@ export async function readSources(
 const longestText = 1_048_576;
 
 /** Whether a file is packed, so that it is no text. */
-const isArchive = (path: string): boolean => /\.(?:tar\.gz|tar\.xz|zip|dmg)$/.test(path);
+export const isArchive = (path: string): boolean => /\.(?:tar\.gz|tar\.xz|zip|dmg)$/.test(path);
 
 /** The digest and the size of an archive, or why nobody knows them. */
 export async function readArchive(path: string, signal: AbortSignal): Promise<ArchiveFact> {

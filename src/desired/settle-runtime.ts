@@ -35,9 +35,10 @@ export function settleRuntime<R extends RuntimeSource>(runtime: R, from: TreeSou
     extras: extras.map(({ extra, file }) => ({ ...extra, ...file.now })),
   };
   const digest = runtimeDigest(wanted);
+  const [unread] = all.flatMap(({ failure }) => failure ?? []);
   const back = own(lock.takenBack ?? {}, runtime.name);
   return {
-    wanted: versioned(wanted, digest, back),
+    wanted: { ...versioned(wanted, digest, back), ...(unread === undefined ? {} : { unread }) },
     ...(back === undefined || isOver(back, digest) ? {} : { takenBack: back }),
     ...(main.now === undefined ? {} : { locked: main.now }),
     lockedExtras: Object.fromEntries(
@@ -101,6 +102,7 @@ interface LockedFile {
 }
 
 interface SettledFile {
+  readonly failure?: SourceFailure;
   readonly now?: LockedArchive;
   readonly additions: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
@@ -111,7 +113,11 @@ function settleFile(
   { subject, word }: { readonly subject: string; readonly word: string },
 ): SettledFile {
   const now = seen.kind === 'known' ? { sha256: seen.sha256, sizeBytes: seen.sizeBytes } : before;
-  if (now === undefined) return { additions: [], diagnostics: seen.kind === 'known' ? [] : [noFile(subject, seen)] };
+  if (now === undefined) {
+    return seen.kind === 'known'
+      ? { additions: [], diagnostics: [] }
+      : { additions: [], diagnostics: [noFile(subject, seen)], failure: seen };
+  }
   const is = `sha256 ${shortDigest(now.sha256)}`;
   const about = word === 'archive' ? subject : `${subject}: ${word}`;
   if (before === undefined)

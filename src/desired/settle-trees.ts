@@ -43,8 +43,12 @@ export function settleModel(
     return { wanted: withDigest(placed, model.files), additions: [], diagnostics: [] };
   }
   const before = own(lock.models, name);
-  const { files, diagnostics } = listOf(model, own(sources.folders, name), before);
-  if (files === undefined || diagnostics.length > 0) return { wanted: placed, additions: [], diagnostics };
+  const { files, diagnostics, unread } = listOf(model, own(sources.folders, name), before);
+  if (files === undefined || diagnostics.length > 0) {
+    // Another folder that cannot be read yet takes nothing from the lock.
+    const kept = before === undefined ? {} : { locked: before };
+    return { wanted: { ...placed, ...(unread === undefined ? {} : { unread }) }, ...kept, additions: [], diagnostics };
+  }
   const wanted = withDigest(placed, files);
   const locked = { source: source.folder, files };
   return { wanted, locked, additions: listAdditions(wanted, locked, before), diagnostics };
@@ -55,11 +59,16 @@ function listOf(
   { name, source }: DesiredModel,
   seen: FolderFact | undefined,
   before: LockedModel | undefined,
-): { readonly files?: readonly TreeFile[]; readonly diagnostics: readonly Diagnostic[] } {
+): {
+  readonly files?: readonly TreeFile[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly unread?: SourceFailure;
+} {
   if (seen?.kind === 'known') return { files: sorted(seen.files), diagnostics: folderProblems(name, seen.files) };
   const isOther = source.kind === 'controller' && before?.source !== source.folder;
   if (before !== undefined && !(isOther && seen)) return { files: before.files, diagnostics: [] };
-  return { diagnostics: [noFolder(name, seen ?? notRead(`The folder of ${name}`))] };
+  const unread = seen ?? notRead(`The folder of ${name}`);
+  return { diagnostics: [noFolder(name, unread)], unread };
 }
 
 const withDigest = (model: DesiredModel, files: readonly TreeFile[]): DesiredModel => ({

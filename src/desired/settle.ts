@@ -1,7 +1,7 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { ClusterLock } from '../model/cluster-lock.ts';
-import type { DesiredFleet, DesiredNode, DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
+import type { DesiredDoorman, DesiredFleet, DesiredNode, DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
 import { lockedKeys, withKeptKeys } from './runtime-keys.ts';
 import { settleLinks } from './settle-links.ts';
 import { settlePackages } from './settle-packages.ts';
@@ -40,7 +40,7 @@ export function settleFleet(
   const runtimes = wheeled.map((one) => settleRuntime(one.runtime, { lock, sources: one.sources, baseFolder }));
   const listed = runtimes.map((one) => settlePackages(one.wanted, sources));
   const doorman = fleet.doorman === undefined ? undefined : settleRuntime(fleet.doorman, { lock, sources, baseFolder });
-  const programs = [...runtimes, ...(doorman === undefined ? [] : [doorman])];
+  const programs = [...runtimes, ...(doorman === undefined ? [] : [needed(doorman)])];
   const models = fleet.models.map((one) => settleModel(one, { lock, sources, baseFolder }));
   const shaped = settleShapes(
     models.map((one) => one.wanted),
@@ -121,6 +121,12 @@ function lockedByName<Locked>(
     all.flatMap(({ wanted, locked }) => (locked === undefined ? [] : [[wanted.name, locked] as const])),
   );
 }
+
+/** Every published placement needs it, so nothing is planned without it. */
+const needed = (doorman: SettledRuntime<DesiredDoorman>): SettledRuntime<DesiredDoorman> => ({
+  ...doorman,
+  diagnostics: doorman.diagnostics.map((one) => ({ ...one, severity: 'error' })),
+});
 
 const leftFile = (name: string): Diagnostic =>
   diagnose('lock/node-left-file', {

@@ -50,6 +50,12 @@ export interface RuntimeExtra {
   readonly sizeBytes?: number;
 }
 
+/** Why a source on this computer could not be read, as a sentence. What needs it waits. */
+export interface UnreadSource {
+  readonly kind: 'missing' | 'unreadable';
+  readonly detail: string;
+}
+
 /** What every program that runs models has, whatever its driver: an archive of the controller, and what belongs to it. */
 export interface RuntimeSource {
   readonly name: string;
@@ -64,6 +70,8 @@ export interface RuntimeSource {
   readonly digest?: Digest;
   /** The version of its archive, where it was taken back to an older one: {@link digest} is that one then. */
   readonly takenBackFrom?: Digest;
+  /** Set where its digest is not known for this reason. */
+  readonly unread?: UnreadSource;
   /** Set where it was taken back and the lock lacks the keys of that version: those of the file are used. */
   readonly hasFileKeys?: true;
 }
@@ -138,6 +146,8 @@ export interface DesiredModel {
   readonly files: readonly TreeFile[];
   /** Code of its own that may be run: the files with their digests; absent where nobody has agreed to any. */
   readonly trustedCode?: Readonly<Record<string, Digest>>;
+  /** Set where its files are not known for this reason. */
+  readonly unread?: UnreadSource;
   /** Of the list of files; absent until settled. */
   readonly digest?: Digest;
   /** From the headers of its files; absent until settled, and where they cannot be read: */

@@ -13,7 +13,7 @@ import { changedProperties, judgeProperty } from './change.ts';
 import { modelSteps } from './model-steps.ts';
 import type { Blocker, ObservedTarget, Property, Resource, View } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
-import { isIntact, placementsOn, treeOf, treeStates, treesOf, treeWords } from './trees.ts';
+import { isIntact, placementsOn, treeOf, treeStates, treesOf, treeWords, unreadBlocker } from './trees.ts';
 
 const modelTree = ({ name, digest }: DesiredModel): TreeId => treeOf('model', name, digest);
 
@@ -34,6 +34,18 @@ function usedModels(fleet: DesiredFleet, target: ObservedTarget): readonly Desir
   const used = new Set(readers.map(({ model: name }) => name));
   return fleet.models.filter(({ name }) => used.has(name));
 }
+
+/** Those of them whose files are known. */
+const knownModels = (fleet: DesiredFleet, target: ObservedTarget): readonly DesiredModel[] =>
+  usedModels(fleet, target).filter(({ digest }) => digest !== undefined);
+
+/** Nodes that read a model whose folder could not be read, and whose files nobody knows. */
+const folderUnread = (fleet: DesiredFleet, target: ObservedTarget): readonly Blocker[] =>
+  usedModels(fleet, target).flatMap(({ name, digest, unread }) =>
+    digest !== undefined || unread === undefined
+      ? []
+      : [unreadBlocker('model', name, target.desired.name, `model/folder-${unread.kind}`, unread)],
+  );
 
 function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
   const tree = modelTree(wanted);
@@ -57,7 +69,7 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
 }
 
 const propertiesOf = (fleet: DesiredFleet, target: ObservedTarget): readonly Property[] =>
-  usedModels(fleet, target).map((wanted) => propertyOf(target, wanted));
+  knownModels(fleet, target).map((wanted) => propertyOf(target, wanted));
 
 const bytesOf = ({ files }: DesiredModel): number => files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
@@ -91,7 +103,7 @@ function noRoom({ desired: { name: node } }: ObservedTarget, wanted: DesiredMode
 /** The models that no longer fit when those before them are there. */
 function roomBlockers(fleet: DesiredFleet, target: ObservedTarget): readonly Blocker[] {
   const { 'disk-space': disk } = target.facts;
-  const missing = usedModels(fleet, target).filter(
+  const missing = knownModels(fleet, target).filter(
     (wanted) => judgeProperty(propertyOf(target, wanted)) === 'differs' && !isBegun(target, wanted),
   );
   if (disk.kind === 'unknown') {
@@ -111,11 +123,15 @@ function roomBlockers(fleet: DesiredFleet, target: ObservedTarget): readonly Blo
 
 /** Models on a node that the file does not have, in any version or in this one: never deleted, only told. */
 function leftovers({ desired, targets }: View): readonly Diagnostic[] {
-  const wanted = new Set(desired.models.map((one) => `${one.name} ${shortDigest(modelTree(one).digest)}`));
+  const isUnread = (name: string): boolean =>
+    desired.models.some((one) => one.name === name && one.digest === undefined);
+  const settled = desired.models.filter(({ name }) => !isUnread(name));
+  const wanted = new Set(settled.map((one) => `${one.name} ${shortDigest(modelTree(one).digest)}`));
   return targets.flatMap(({ desired: { name: node }, facts: { trees } }) => {
     const all = trees.kind === 'known' ? trees.value : [];
     const kept = all.filter(
-      ({ kind, name, digest, state }) => kind === 'model' && state !== 'staged' && !wanted.has(`${name} ${digest}`),
+      ({ kind, name, digest, state }) =>
+        kind === 'model' && state !== 'staged' && !isUnread(name) && !wanted.has(`${name} ${digest}`),
     );
     const told = kept.map(({ name, digest }) => `${name} (${digest})`);
     return told.length === 0
@@ -130,7 +146,7 @@ function leftovers({ desired, targets }: View): readonly Diagnostic[] {
 }
 
 function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
-  return usedModels(fleet, target).flatMap((wanted) => {
+  return knownModels(fleet, target).flatMap((wanted) => {
     const property = made.find(({ address }) => address === `model/${wanted.name}`);
     return property === undefined ? [] : modelSteps({ target, property, tree: modelTree(wanted) }, wanted);
   });
@@ -147,6 +163,7 @@ export const model: Resource = {
     ),
     rescues: [],
   }),
-  blockers: ({ desired, targets }) => targets.flatMap((target) => roomBlockers(desired, target)),
+  blockers: ({ desired, targets }) =>
+    targets.flatMap((target) => [...roomBlockers(desired, target), ...folderUnread(desired, target)]),
   notices: leftovers,
 };

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredRuntime } from '../model/desired.ts';
 import { shortDigest } from '../model/digest.ts';
 import type { Blocker, ObservedTarget, View } from './resource.ts';
-import { isIntact, placementsOn, treeOf, treesOf } from './trees.ts';
+import { isIntact, placementsOn, treeOf, treesOf, unreadBlocker } from './trees.ts';
 
 /** The runtimes that were taken back and that a node uses. */
 function backOn({ desired }: View, target: ObservedTarget): readonly DesiredRuntime[] {
@@ -33,6 +33,17 @@ export const versionGone = (view: View): readonly Blocker[] =>
       ];
     }),
   );
+
+/** Nodes that use a runtime whose archive could not be read, and whose version nobody knows. */
+export const archiveUnread = ({ desired, targets }: View): readonly Blocker[] =>
+  targets.flatMap((target) => {
+    const used = new Set(placementsOn(desired, target).map(({ runtime }) => runtime));
+    return desired.runtimes.flatMap(({ name, digest, unread }): readonly Blocker[] =>
+      digest !== undefined || unread === undefined || !used.has(name)
+        ? []
+        : [unreadBlocker('runtime', name, target.desired.name, `runtime/archive-${unread.kind}`, unread)],
+    );
+  });
 
 /** An older meshwright did not keep them. */
 const unknownKeys =

@@ -10,7 +10,7 @@ import { changedProperties, patchesOf } from './change.ts';
 import { compareText } from './compare-text.ts';
 import { doormenOn } from './doormen.ts';
 import type { ObservedTarget, Property, Resource } from './resource.ts';
-import { takenBackNotices, versionGone } from './runtime-back.ts';
+import { archiveUnread, takenBackNotices, versionGone } from './runtime-back.ts';
 import { surplusVersions } from './runtime-versions.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 import {
@@ -29,6 +29,8 @@ import {
 
 /** What has a tree among those of runtimes. */
 type Program = DesiredRuntime | DesiredDoorman;
+
+const isKnown = ({ digest }: Program): boolean => digest !== undefined;
 
 const runtimeTree = ({ name, digest }: Program): TreeId => treeOf('runtime', name, digest);
 
@@ -92,8 +94,11 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
     return runtime === undefined ? undefined : shortDigest(runtimeTree(runtime).digest);
   };
   return [
-    ...used.map((runtime) => currentProperty(target, runtime)),
-    ...namesOn(used, target).map((name) => oldProperty(target, name, wantedOf(name))),
+    ...used.filter(isKnown).map((runtime) => currentProperty(target, runtime)),
+    ...namesOn(used.filter(isKnown), target)
+      // Which of its versions is the older one is not known.
+      .filter((name) => !used.some((one) => one.name === name && !isKnown(one)))
+      .map((name) => oldProperty(target, name, wantedOf(name))),
   ];
 }
 
@@ -251,6 +256,6 @@ export const runtime: Resource = {
     ),
     rescues: [],
   }),
-  blockers: versionGone,
+  blockers: (view) => [...versionGone(view), ...archiveUnread(view)],
   notices: takenBackNotices,
 };

@@ -24,8 +24,8 @@ function usedTrees(fleet: DesiredFleet, target: ObservedTarget): readonly TreeId
   const runtimes = fleet.runtimes.filter(({ name }) => used.some(({ runtime }) => runtime === name));
   const models = fleet.models.filter(({ name }) => used.some(({ model }) => model === name));
   return [
-    ...runtimes.map(({ name, sha256 }) => treeOf('runtime', name, sha256)),
-    ...models.map(({ name, digest }) => treeOf('model', name, digest)),
+    ...runtimes.filter(({ sha256 }) => sha256 !== undefined).map(({ name, sha256 }) => treeOf('runtime', name, sha256)),
+    ...models.filter(({ digest }) => digest !== undefined).map(({ name, digest }) => treeOf('model', name, digest)),
   ];
 }
 

@@ -1,12 +1,15 @@
 import { everyNode } from '../desired/fallback.ts';
-import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
+import { codes } from '../diagnostics/codes.ts';
+import { escapeText } from '../diagnostics/escape.ts';
+import type { DesiredFleet, DesiredPlacement, UnreadSource } from '../model/desired.ts';
 import { type Digest, digestOf, shortDigest } from '../model/digest.ts';
 import type { KeptTree } from '../model/fact-values.ts';
 import type { Known } from '../model/known.ts';
+import type { NodeName } from '../model/node.ts';
 import type { JobCall, JobName, TreeId } from '../model/node-script.ts';
 import type { Act, Step } from '../model/step.ts';
 import { scriptStep } from './build-step.ts';
-import type { ObservedTarget, Property } from './resource.ts';
+import type { Blocker, ObservedTarget, Property } from './resource.ts';
 import { mapKnown } from './seen-fact.ts';
 
 /** A tree whose digest the planner must know. @throws Error when the fleet was not settled, which is a bug. */
@@ -58,6 +61,24 @@ const jobsOfKind: Readonly<Record<TreeId['kind'], readonly JobName[]>> = {
 
 /** The keys of all jobs that can have made a tree ready. */
 export const jobKeys = (tree: TreeId): readonly Digest[] => jobsOfKind[tree.kind].map((job) => jobKey(tree, job));
+
+/** What keeps the placements of a node waiting for a source that this computer does not have. */
+export const unreadBlocker = (
+  kind: TreeId['kind'],
+  name: string,
+  node: NodeName,
+  code: Blocker['code'],
+  { detail }: UnreadSource,
+): Blocker => ({
+  code,
+  node,
+  resource: kind,
+  address: `${kind}/${name}`,
+  action: escapeText(`${kind} ${name}: ${detail} ${codes[code].hint}`),
+  isHands: false,
+  peers: [],
+  blocks: [],
+});
 
 /** Whether exactly this version lies there, whole. */
 export const isIntact = (trees: readonly KeptTree[], { digest }: TreeId): boolean =>

@@ -22,6 +22,15 @@ beforeAll(() => {
   place.write('utf16.yaml', Buffer.from(`\ufeff${exampleText}`, 'utf16le'));
   place.write('latin1.yaml', Buffer.from(exampleText.replace('# Four', '# f\u00fcnf'), 'latin1'));
   place.write('empty.yaml', '');
+  place.write('lost.yaml', exampleText.replace('./dist/reference.tar.gz', './nothere.tar.gz'));
+  mkdirSync(join(place.folder, 'dist'));
+  mkdirSync(join(place.folder, 'models/tiny'), { recursive: true });
+  place.write('dist/reference.tar.gz', '');
+  const hash = `--hash=sha256:${'a'.repeat(64)}`;
+  place.write('requirements.lock', `mlx==0.30.6 ${hash}\nmlx-lm==0.30.7 ${hash}\n`);
+  const mlx =
+    'driver: mlx\n    archive: ./dist/reference.tar.gz\n    python: "3.12"\n    requirements: ./requirements.lock\n';
+  place.write('old.yaml', exampleText.replace(/driver: command[\s\S]*?\n\nmodels:/, `${mlx}\nmodels:`));
   mkdirSync(deep, { recursive: true });
   symlinkSync('round.yaml', join(place.folder, 'round.yaml'));
 });
@@ -30,6 +39,20 @@ afterAll(() => place.remove());
 describe('validate', () => {
   it('says that the example is valid', async () => {
     expect(await run('validate')).toMatchObject({ code: 0, stdout: 'cluster.yaml is valid.\n', stderr: '' });
+  });
+
+  it('warns of an archive that is not there, with its position', async () => {
+    const ran = await run('validate', 'lost.yaml', '--json');
+    const { diagnostics } = json(ran) as { readonly diagnostics: readonly unknown[] };
+    expect([ran.code, diagnostics]).toMatchObject([
+      0,
+      [{ code: 'runtime/archive-missing', severity: 'warning', where: { file: 'lost.yaml' } }],
+    ]);
+  });
+
+  it('refuses an mlx-lm that is too old by the list of packages', async () => {
+    const ran = await run('validate', 'old.yaml', '--json');
+    expect([ran.code, codesOf(json(ran))]).toEqual([65, expect.arrayContaining(['mlx/too-old'])]);
   });
 
   it('shows every problem with its place, cause and hint', async () => {

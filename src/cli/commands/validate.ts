@@ -1,16 +1,22 @@
+import { dirname } from 'node:path';
+import { sourcesToRead } from '../../desired/source-facts.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { answerDiagnostics, diagnosticsJson, showJson } from '../diagnostics-output.ts';
 import { exitCode } from '../exit-codes.ts';
 import { judgeFiles } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { placementProblems } from '../placement-problems.ts';
+import { missingSources, seeSources } from '../see-sources.ts';
 import type { Run, VerbBody } from '../verb.ts';
 
 /** `validate`: every problem of the cluster file and its lock at once; reaches no node. */
 export const validate: VerbBody = async (run) => {
   const judged = judgeFiles(withFileWord(run));
   const { shown, sources } = judged;
-  const diagnostics = [...judged.diagnostics, ...placementProblems(judged)];
+  const { fleet, lock, path } = judged;
+  const read = fleet === undefined ? undefined : sourcesToRead(fleet, lock, dirname(path));
+  const seen = read === undefined ? { archives: {}, folders: {} } : await seeSources(run, read);
+  const diagnostics = [...judged.diagnostics, ...missingSources(judged, seen), ...placementProblems(judged, seen)];
   if (run.options.json) showJson(run.console, { diagnostics: diagnosticsJson(diagnostics) });
   else {
     answerDiagnostics(run.console, diagnostics, sources);
