@@ -22,6 +22,8 @@ export interface OpenedCluster {
   readonly lockPath: string;
   readonly fleet: DesiredFleet;
   readonly lock: ClusterLock;
+  /** Where a key of the cluster file is, by its pointer. */
+  readonly whereIs?: LoadedCluster['whereIs'];
   /** Warnings about both files; they have been shown unless `--json` was given. */
   readonly warnings: readonly Diagnostic[];
 }
@@ -84,7 +86,7 @@ export function judgeFiles(run: Run): JudgedFiles {
  * @throws FleetError with every error of the files (exit 65), with their source lines.
  */
 export function openCluster(run: Run): OpenedCluster {
-  const { path, shown, lockPath, fleet, lock, diagnostics, sources } = judgeFiles(run);
+  const { path, shown, lockPath, fleet, lock, diagnostics, sources, whereIs } = judgeFiles(run);
   const [first, ...others] = diagnostics.filter((one) => one.severity === 'error');
   if (first || !fleet) {
     throw new FleetError([first ?? diagnose('yaml/syntax', { detail: `${shown} gives no cluster.` }), ...others], {
@@ -93,7 +95,8 @@ export function openCluster(run: Run): OpenedCluster {
   }
   if (!run.options.json) tellWarnings(run, shown, diagnostics);
   if (!run.options.json) run.console.err(doublesText(run, path, fleet));
-  return { path, lockPath, fleet: withDoormanProgram(judgeHolds(fleet, Date.now())), lock, warnings: diagnostics };
+  const judged = withDoormanProgram(judgeHolds(fleet, Date.now()));
+  return { path, lockPath, fleet: judged, lock, whereIs, warnings: diagnostics };
 }
 
 /** The answer comes first, so what is wrong inside the file is only counted; who else may change it is said at once. */

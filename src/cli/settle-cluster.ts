@@ -1,5 +1,7 @@
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { networkText } from '../desired/link-network.ts';
+import { keptKeys, keysOf } from '../desired/runtime-keys.ts';
 import { settleFleet } from '../desired/settle.ts';
 import { withGivenNetworks } from '../desired/settle-links.ts';
 import { settleShapes } from '../desired/settle-shapes.ts';
@@ -9,6 +11,7 @@ import type { ClusterLock } from '../model/cluster-lock.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import { planAllowances } from './consent.ts';
 import { doublesIn, withDoubles, withoutDoubled, writeDoubles } from './doubles.ts';
+import { missingPrograms } from './list-archive.ts';
 import type { LockPlace } from './lock-file.ts';
 import { type OpenedCluster, openCluster, readLock } from './open-cluster.ts';
 import { shownPath } from './read-file.ts';
@@ -48,7 +51,16 @@ export async function settleCluster(run: Run, opened: OpenedCluster = openCluste
   const sources = await readSources(run, sourcesToRead(wanted, base.lock, folder));
   const keys = await readKeys(run, wanted, folder);
   const settled = settleFleet(wanted, base.lock, { ...sources, keys }, folder);
-  const [first, ...others] = settled.diagnostics.filter((one) => one.severity === 'error');
+  // What an earlier run has settled with these keys was compared then.
+  const isNew = (name: string): boolean => {
+    const runtime = settled.fleet.runtimes.find((one) => one.name === name);
+    const file = base.opened.fleet.runtimes.find((one) => one.name === name);
+    const kept = keptKeys(base.lock, name, runtime?.takenBackFrom ?? runtime?.digest);
+    return file === undefined || kept === undefined || !isDeepStrictEqual(kept, keysOf(file));
+  };
+  const named = { fleet: base.opened.fleet, baseFolder: folder, whereIs: base.opened.whereIs };
+  const problems = [...settled.diagnostics, ...(await missingPrograms(named, run.signal, isNew))];
+  const [first, ...others] = problems.filter((one) => one.severity === 'error');
   if (first) throw new FleetError([first, ...others]);
   const read = await readShapes(run, settled.fleet, () => openWays(run, base.opened));
   const { models, shapes } = settleShapes(settled.fleet.models, settled.lock, read);

@@ -1,7 +1,29 @@
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../model/desired.ts';
+import { didYouMean } from './did-you-mean.ts';
 
 /** The folder in which llama.cpp is looked for unless the file says where it is. */
-export const llamaFolder = 'bin';
+const llamaFolder = 'bin';
+
+/**
+ * Of a program that is not among the paths of an archive: the path that may be meant, with the same name in another folder,
+ * else a similar one. Undefined where the program is there, or will be: see {@link isReleaseLayout}.
+ */
+export function nearestProgram(
+  program: string,
+  programs: readonly string[],
+  members: readonly string[],
+): { readonly path?: string } | undefined {
+  if (members.includes(program)) return undefined;
+  const name = program.slice(program.lastIndexOf('/') + 1);
+  const named = members.filter((path) => path === name || path.endsWith(`/${name}`));
+  const folders = members.flatMap((path) => /^([^/]+)\/llama-server$/.exec(path)?.[1] ?? []);
+  const [folder, ...others] = folders;
+  const hasBin = members.some((path) => path.startsWith(`${llamaFolder}/`));
+  const isRelease = isReleaseLayout(programs) && !hasBin && others.length === 0;
+  if (isRelease && folder !== undefined && members.includes(`${folder}/${name}`)) return undefined;
+  const path = named.toSorted((a, b) => a.length - b.length)[0] ?? didYouMean(program, members);
+  return path === undefined ? {} : { path };
+}
 
 /** Whether llama.cpp may be in the one folder that its own releases have, whatever that is called. */
 export const isReleaseLayout = (programs: readonly string[]): boolean =>

@@ -145,10 +145,18 @@ export const settleCodes = {
     cause: 'Every link has a /30, and one that left the file keeps its own until no node has an address of it.',
     hint: 'Let the pool begin where it does and make it larger: nothing moves. Or apply once without the new link.',
   },
+  'runtime/no-program': {
+    severity: 'error',
+    summary: 'The archive of a runtime lacks a program that the file names.',
+    cause:
+      'Every start would fail, after whatever serves was stopped. The archive on this computer was listed with tar.',
+    hint: 'See what is in the archive (tar -tf), and set the path of the program, or use another archive.',
+  },
   'runtime/archive-missing': {
     severity: 'warning',
     summary: 'The archive of a runtime is not there.',
-    cause: 'The lock does not know its digest yet, so the archive is needed once on this computer. Placements that use it wait; everything else continues.',
+    cause:
+      'The lock does not know its digest yet, so the archive is needed once on this computer. Placements that use it wait; everything else continues.',
     hint: 'Put the archive where `archive` says, or correct the path; it starts at the cluster file.',
   },
   'runtime/archive-unreadable': {
@@ -160,7 +168,8 @@ export const settleCodes = {
   'model/folder-missing': {
     severity: 'warning',
     summary: 'The folder of a model is not there.',
-    cause: 'The lock does not know its files yet, so the folder is needed once on this computer. Placements that use it wait; everything else continues.',
+    cause:
+      'The lock does not know its files yet, so the folder is needed once on this computer. Placements that use it wait; everything else continues.',
     hint: 'Put the folder where `source` says, or correct the path; it starts at the cluster file.',
   },
   'model/folder-unreadable': {

@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tarGz } from '../../src/sim/reference/tar-gz.ts';
 import { codesOf, expectGolden, json, meshwright } from './meshwright.ts';
 import { exampleText, makePlace } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
@@ -25,7 +26,9 @@ beforeAll(() => {
   place.write('lost.yaml', exampleText.replace('./dist/reference.tar.gz', './nothere.tar.gz'));
   mkdirSync(join(place.folder, 'dist'));
   mkdirSync(join(place.folder, 'models/tiny'), { recursive: true });
-  place.write('dist/reference.tar.gz', '');
+  const content = Buffer.from('#!/bin/sh\n');
+  place.write('dist/reference.tar.gz', tarGz([{ path: 'bin/rank', mode: 0o755, content }]));
+  place.write('other.yaml', exampleText.replace('{runtime}/bin/rank', '{runtime}/rank-2/rank'));
   const hash = `--hash=sha256:${'a'.repeat(64)}`;
   place.write('requirements.lock', `mlx==0.30.6 ${hash}\nmlx-lm==0.30.7 ${hash}\n`);
   const mlx =
@@ -47,6 +50,15 @@ describe('validate', () => {
     expect([ran.code, diagnostics]).toMatchObject([
       0,
       [{ code: 'runtime/archive-missing', severity: 'warning', where: { file: 'lost.yaml' } }],
+    ]);
+  });
+
+  it('refuses a program that is not in the archive, and names the nearest one', async () => {
+    const ran = await run('validate', 'other.yaml', '--json');
+    const { diagnostics } = json(ran) as { readonly diagnostics: readonly unknown[] };
+    expect([ran.code, diagnostics]).toMatchObject([
+      65,
+      [{ code: 'runtime/no-program', where: { file: 'other.yaml' }, hint: 'Did you mean bin/rank?' }],
     ]);
   });
 

@@ -3,6 +3,7 @@ import { sourcesToRead } from '../../desired/source-facts.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { answerDiagnostics, diagnosticsJson, showJson } from '../diagnostics-output.ts';
 import { exitCode } from '../exit-codes.ts';
+import { missingPrograms } from '../list-archive.ts';
 import { judgeFiles } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { placementProblems } from '../placement-problems.ts';
@@ -16,7 +17,14 @@ export const validate: VerbBody = async (run) => {
   const { fleet, lock, path } = judged;
   const read = fleet === undefined ? undefined : sourcesToRead(fleet, lock, dirname(path));
   const seen = read === undefined ? { archives: {}, folders: {} } : await seeSources(run, read);
-  const diagnostics = [...judged.diagnostics, ...missingSources(judged, seen), ...placementProblems(judged, seen)];
+  const named = fleet === undefined ? [] : [{ fleet, baseFolder: dirname(path), whereIs: judged.whereIs }];
+  const programs = await Promise.all(named.map((one) => missingPrograms(one, run.signal)));
+  const diagnostics = [
+    ...judged.diagnostics,
+    ...programs.flat(),
+    ...missingSources(judged, seen),
+    ...placementProblems(judged, seen),
+  ];
   if (run.options.json) showJson(run.console, { diagnostics: diagnosticsJson(diagnostics) });
   else {
     answerDiagnostics(run.console, diagnostics, sources);

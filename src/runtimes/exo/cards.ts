@@ -48,7 +48,7 @@ const deepSeekV4 = ['mlx-community/DeepSeek-V4-Flash', 'mlx-community/DeepSeek-V
 const mainCards: ReadonlySet<string> = new Set([...cards, ...deepSeekV4, 'moonshotai/Kimi-K2.7-Code']);
 
 /** Whether exo comes with a card for a model, by its whole name; for others it makes one from `config.json`. */
-export const hasCard = (repository: string, dialect: ExoRuntime['dialect']): boolean =>
+const hasCard = (repository: string, dialect: ExoRuntime['dialect']): boolean =>
   (dialect === 'main' ? mainCards : cards).has(repository);
 
 /** Whether exo splits a model by its heads alone, so that one head of keys and values is enough. @see exo: placement.py */

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { nearestProgram } from '../../../src/desired/runtime-programs.ts';
+
+const release = ['llama-b1/', 'llama-b1/llama-server', 'llama-b1/ggml-rpc-server', 'llama-b1/libggml.dylib'];
+const usual = ['bin/llama-server', 'bin/ggml-rpc-server'];
+
+describe('the nearest path to a program in an archive', () => {
+  it.each<[string, string, readonly string[], readonly string[], unknown]>([
+    ['is not asked for where the program is there', 'exo-1/exo', ['exo-1/exo'], ['exo-1/', 'exo-1/exo'], undefined],
+    ['is the same name in another folder', 'exo-2/exo', ['exo-2/exo'], ['exo-1/', 'exo-1/exo'], { path: 'exo-1/exo' }],
+    ['is a similar name', 'bin/rnak', ['bin/rnak'], ['bin/rank'], { path: 'bin/rank' }],
+    ['is none where nothing is similar', 'bin/rank', ['bin/rank'], ['lib/model'], {}],
+    ['is not asked for in a release of llama.cpp', 'bin/llama-server', usual, release, undefined],
+    ['is not asked for a worker in a release', 'bin/ggml-rpc-server', usual, release, undefined],
+    ['is named where a release lacks the worker', 'bin/ggml-rpc-server', usual, release.slice(0, 2), {}],
+    ['is named where an archive has a bin', 'bin/llama-server', usual, ['bin/x', ...release], { path: release[1] }],
+    [
+      'is named for a path of the file',
+      'llama-b2/llama-server',
+      ['llama-b2/llama-server'],
+      release,
+      { path: release[1] },
+    ],
+  ])('%s', (_, program, programs, members, expected) => {
+    expect(nearestProgram(program, programs, members)).toEqual(expected);
+  });
+});
