@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { nodeDoubleFiles } from '../reference/node-archive.ts';
 
-/** Where doubles lie in the root of a node of the portable host, and where it is noted which of them are in use. */
+/** Where doubles lie in the root of a node of the portable host. */
 const doublesFolder = '/.sim/doubles';
+
+/** Lists the programs of a node that were unpacked and replaced by their doubles, one name per line. */
 export const doubledPath = '/.sim/doubled';
 
 /** A file of a double, beside which its other files lie. */
