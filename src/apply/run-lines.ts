@@ -47,7 +47,7 @@ export function linesOf(steps: readonly Step[]): readonly RunLine[] {
 export function lineAfter(line: RunLine, event: RunEvent): RunLine {
   switch (event.kind) {
     case 'step-started':
-      if (lineNameOf(event.step) !== line.name) return line;
+      if (lineNameOf(event.step) !== line.name || event.step.act.kind === 'hands') return line;
       return { ...line, running: new Map([...line.running, [event.step.id, { step: event.step }]]) };
     case 'step-progress': {
       const now = line.running.get(event.step);
@@ -96,7 +96,13 @@ function middle(line: RunLine, state: LineState): string {
   }
   const [bad] = [...line.ended.values()].filter(({ outcome }) => outcome === 'failed' || outcome === 'unknown');
   if (bad) return `${kindOf(bad.step)} ${bad.outcome === 'unknown' ? 'ended unknown' : 'failed'}${code(bad.code)}`;
-  if (state === 'skipped') return 'not done';
+  const done = [...line.ended.values()].filter(
+    ({ outcome }) => outcome === 'changed' || outcome === 'unchanged',
+  ).length;
+  const all = line.steps.length;
+  if (state === 'skipped' || line.isStopping) {
+    return done === 0 ? 'not begun' : `${summary(line)}; ${done} of ${all} steps done`;
+  }
   const left = line.steps.length - line.ended.size;
   return `${left} ${left === 1 ? 'step waits' : 'steps wait'}`;
 }

@@ -20,7 +20,7 @@ export function showBench(run: Run, shown: BenchShown): void {
       ...about,
       question: { words, maxTokens },
       tokensAre: isCounted ? 'counted-by-runtime' : 'pieces-of-text',
-      levels,
+      levels: levels.length === 0 ? null : levels,
       published: published.map(({ words: _words, ...one }) => one),
       diagnostics: diagnosticsJson(diagnostics),
     });

@@ -83,6 +83,13 @@ export const ruleCodes = {
     cause: 'Every link gets a /30 network of its own, four addresses.',
     hint: 'Use a larger pool.',
   },
+  'topology/pool-has-host': {
+    severity: 'error',
+    summary: 'A node is reached at an address inside the pool of the links.',
+    cause:
+      'Each cable gets a network of the pool. A Mac would then send what is meant for that node over a cable, and could not be reached any more.',
+    hint: 'Use a pool that no host, router or DHCP server uses, such as 10.77.0.0/24.',
+  },
   'topology/pool-not-private': {
     severity: 'warning',
     summary: 'The pool is not a private network.',

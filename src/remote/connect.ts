@@ -24,7 +24,7 @@ function refuseWithoutKeys(target: Target, identities: Identities): void {
   const subject = `node ${target.label}`;
   const [first, ...rest] = identities.problems.map((one) => ({ ...one, subject }));
   if (first !== undefined) throw new FleetError([first, ...rest]);
-  const detail = `Nothing can be offered to ${target.user}@${target.host}: no key file exists, and no agent holds a key.`;
+  const detail = `No SSH key available for ${target.user}@${target.host}: no key file exists, and no agent holds a key.`;
   throw new FleetError([diagnose('ssh/no-key', { detail, subject })]);
 }
 

@@ -35,9 +35,12 @@ export function benchText(input: BenchTextInput): string {
   const page: Page = { columns: pageColumns(input.columns), unicode: input.unicode, paint: input.paint ?? plainPaint };
   const { placement, model, runtime, transport, nodes, isSimulated, levels, isCounted } = input;
   const about = `${model} with ${runtime} on ${nodeSpan(nodes)}, ${transport}`;
+  const head = headLines({ name: placement, about, isSimulated }, page);
+  // The reason follows; what explains a table would only stand between.
+  if (levels.length === 0) return `${[...head, '', 'No request was answered, so nothing was measured.'].join('\n')}\n`;
   const blocks = [
-    headLines({ name: placement, about, isSimulated }, page),
-    levels.length === 0 ? ['Nothing was measured.'] : tableLines(levels, page),
+    head,
+    tableLines(levels, page),
     [
       ...fitLines(askedText(input), page.columns),
       ...(isCounted ? [] : fitLines('The runtime counts no tokens: pieces of text were counted.', page.columns)),

@@ -24,7 +24,8 @@ const onlyNode = ({ subject = '' }: Diagnostic): string | undefined =>
 function blank(text: string, name: string | undefined): string {
   return name === undefined
     ? text
-    : text.replaceAll(new RegExp(`(?<![a-z0-9-])${name}(?![a-z0-9-])`, 'g'), placeholder);
+    : // A part of a host name (`mesh@mac1.lan`) is no name of a node.
+      text.replaceAll(new RegExp(`(?<![a-z0-9@.-])${name}(?![a-z0-9-]|\\.[a-z0-9])`, 'g'), placeholder);
 }
 
 /** Names go back as people list them, and behind a command of ours as a shell takes them. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fileText } from '../scenarios/converge-file.ts';
@@ -104,6 +104,7 @@ describe('sim', () => {
     mkdirSync(join(ours.folder, 'full'));
     ours.write('full/cluster.yaml', 'mine');
     const made = await typed('sim', 'example', 'rack');
+    expect(existsSync(join(ours.folder, 'rack/schemas/cluster.schema.json'))).toBe(true);
     const rans = [made, await typed('sim', 'example', 'rack'), await typed('sim', 'example', 'taken')];
     const asJson = await typed('sim', 'example', 'other', '--json');
     const judged = await typed('-f', 'rack/cluster.yaml', 'validate');

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { type ExampleDriver, exampleDrivers } from '../demo/example-file.ts';
 import { prepareDemo } from '../demo/prepare.ts';
 import { showJson } from '../diagnostics-output.ts';
@@ -8,6 +8,8 @@ import { usageError } from '../options.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { cannotWrite } from '../write-file.ts';
 
+const schemaFile = new URL('../../../schemas/cluster.schema.json', import.meta.url);
+
 /** `sim example FOLDER`: the example of the demo with all that it names, so that a rehearsal goes on to an answer. */
 export const simExample: VerbBody = async (run) => {
   const [shown = ''] = run.words;
@@ -15,6 +17,9 @@ export const simExample: VerbBody = async (run) => {
   const isPublished = run.own['published'] === true;
   const folder = emptyFolder(run, shown);
   await prepareDemo(folder, { driver, isPublished });
+  // The first line of the example names it, for editors that complete keys.
+  mkdirSync(join(folder, 'schemas'));
+  copyFileSync(schemaFile, join(folder, 'schemas/cluster.schema.json'));
   if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, folder });
   else run.console.out(written(shown, driver, isPublished));
   return exitCode.done;
@@ -32,7 +37,8 @@ const written = (
   driver: ExampleDriver,
   isPublished: boolean,
 ): string => `${shown} has cluster.yaml and, for a simulated rack, what the file names:
-${driver === 'command' ? 'a small reference runtime in dist/, a stand-in for a model in models/.' : 'a stand-in for a model in models/.'}
+${driver === 'command' ? 'a small reference runtime in dist/, a stand-in for a model in models/.' : 'a stand-in for a model in models/.'} Editors
+complete its keys with schemas/.
 ${driver === 'command' && !isPublished ? '' : 'A double takes the place of each program that is not in dist/.\n'}
 Go on in there:
   meshwright sim up

@@ -2,7 +2,7 @@ import type { Ipv4Network } from '../../model/desired.ts';
 import type { Draft } from '../draft.ts';
 import type { DraftText } from '../draft-values.ts';
 import type { Finding } from '../finding.ts';
-import { firstAddress, isInside, networkSize, parseIpv4Network } from '../ipv4.ts';
+import { firstAddress, ipv4Number, isInside, networkSize, parseIpv4Network } from '../ipv4.ts';
 
 const addressesPerLink = networkSize(30);
 
@@ -20,7 +20,7 @@ const unusable: readonly (Ipv4Network & { readonly name: string })[] = [
   { address: '224.0.0.0', prefixLength: 3, name: 'multicast or reserved' },
 ];
 
-/** The pool is a usable, private network with a /30 for every link. */
+/** The pool is a usable, private network with a /30 for every link, and no node is reached at an address of it. */
 export function pool(draft: Draft): readonly Finding[] {
   const text = draft.pool;
   if (text === undefined || !text.isText || !/^[0-9.]+\/[0-9]+$/.test(text.text)) return [];
@@ -34,7 +34,7 @@ export function pool(draft: Draft): readonly Finding[] {
   const overlap = unusable.find((one) => isInside(network, one) || isInside(one, network));
   if (overlap !== undefined)
     return [notANetwork(text, `It reaches into ${overlap.address}/${overlap.prefixLength}, ${overlap.name}.`)];
-  return [...tooSmall(draft, text, network), ...notPrivate(text, network)];
+  return [...tooSmall(draft, text, network), ...notPrivate(text, network), ...hasHosts(draft, text, network)];
 }
 
 const here = (text: DraftText) => ({ pointer: text.pointer, at: 'value' }) as const;
@@ -57,4 +57,20 @@ function tooSmall(draft: Draft, text: DraftText, network: Ipv4Network): readonly
 function notPrivate(text: DraftText, network: Ipv4Network): readonly Finding[] {
   if (privateNetworks.some((one) => isInside(network, one))) return [];
   return [{ ...here(text), code: 'topology/pool-not-private', detail: `${text.text} is public, at least in part.` }];
+}
+
+/** Names of hosts are not looked up: only a host that is written as an address is compared. */
+function hasHosts({ nodes }: Draft, text: DraftText, network: Ipv4Network): readonly Finding[] {
+  const inside = nodes.flatMap(({ name, host }) =>
+    host !== undefined &&
+    ipv4Number(host.text) !== undefined &&
+    isInside({ address: host.text, prefixLength: 32 }, network)
+      ? [{ name, host }]
+      : [],
+  );
+  const [first] = inside;
+  if (first === undefined) return [];
+  const others = inside.map(({ name, host }) => ({ ...here(host), detail: `${name} is reached at ${host.text}.` }));
+  const detail = `${first.name} is reached at ${first.host.text}, which is inside ${text.text}.`;
+  return [{ ...here(text), code: 'topology/pool-has-host', detail, others }];
 }

@@ -69,8 +69,26 @@ describe('the lines of a run', () => {
       'studio-3  model/kimi-k2 failed (ssh/dropped)',
     );
     expect(textOf('studio-3', [ended(model, 'unknown')])).toBe('studio-3  model/kimi-k2 ended unknown');
-    expect(textOf('studio-3', [ended(model, 'skipped', 0)])).toBe('studio-3  not done');
+    expect(textOf('studio-3', [ended(model, 'skipped', 0)])).toBe('studio-3  not begun');
     expect(textOf('studio-3', [ended(model, 'unchanged')])).toContain('as it was');
+  });
+
+  it('say what was done before a run was interrupted', () => {
+    const stop: RunEvent = { kind: 'interrupted' };
+    const cut = [ended(power), ended(bridge), stop, ended(address, 'interrupted', 0)];
+    expect(textOf('studio-1', cut)).toBe('studio-1  power, thunderbolt-bridge; 2 of 3 steps done');
+    expect(textOf('studio-1', cut.slice(0, 3))).toBe('studio-1  power, thunderbolt-bridge; 2 of 3 steps done');
+    expect(textOf('studio-3', [stop])).toBe('studio-3  not begun');
+  });
+
+  it('are not about what only hands do', () => {
+    const hands = aStep('h', { class: 'manual', act: { kind: 'hands', code: 'rdma/disabled' } });
+    const line = lineOf(
+      'studio-1',
+      [started(hands), ended(power), ended(bridge), ended(address)],
+      [power, bridge, address, hands],
+    );
+    expect(stateOf(line)).toBe('done');
   });
 
   it('say that a run is stopping', () => {
@@ -130,7 +148,7 @@ describe('the view of a run', () => {
     expect(last.split('\n').map((line) => line.trimEnd().replace(/ {3,}/, ' … '))).toEqual([
       '✔ studio-1  power, thunderbolt-bridge … 1.4 s',
       '✖ studio-3  model/kimi-k2 failed (ssh/dropped)',
-      '↓ kimi … not done',
+      '↓ kimi … not begun',
       '\u001b[?25h',
     ]);
   });

@@ -120,6 +120,11 @@ describe('the text of a measurement', () => {
     expect(texts[0]).toMatch(/^[\x20-\x7e\n]*$/);
   });
 
+  it('has no legend where nothing was measured', () => {
+    const text = benchText({ ...shown, levels: [] });
+    expect(text.split('\n').slice(1)).toEqual(['', 'No request was answered, so nothing was measured.', '']);
+  });
+
   it('keeps to the page; only addresses for copying do not', () => {
     for (const columns of [80, 60, 40, 20]) {
       const lines = benchText({ ...shown, columns }).split('\n');

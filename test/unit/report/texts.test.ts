@@ -95,6 +95,15 @@ describe('findings told together', () => {
     expect(mergeFindings([ask('a'), ask('b')])[0]?.hint).toBe('See why: meshwright facts a b');
   });
 
+  it('keep apart the hosts of nodes that are called as their Macs', () => {
+    const noKey = (name: string, host: string) =>
+      diagnose('ssh/no-key', { subject: `node ${name}`, detail: `No SSH key available for chuck@${host}.` });
+    expect(mergeFindings([noKey('mac1', 'mac1'), noKey('mac2', 'mac2.local')])[0]?.details).toEqual([
+      'mac1: No SSH key available for chuck@mac1.',
+      'mac2: No SSH key available for chuck@mac2.local.',
+    ]);
+  });
+
   it('come with errors first and keep their order otherwise', () => {
     const error = diagnose('cabling/missing', { subject: 'link a:1 <-> b:1', detail: 'None.' });
     expect(mergeFindings([low('a'), error]).map((one) => one.severity)).toEqual(['error', 'warning']);
