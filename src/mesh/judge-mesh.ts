@@ -1,3 +1,4 @@
+import { changedSettings } from '../model/declared-settings.ts';
 import type { PlacementMember, TokenSight } from '../model/fact-values.ts';
 import type { UnknownReason } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';

@@ -3,6 +3,7 @@ import { holdsOf } from '../doctor/node-holds.ts';
 import { declaredText } from '../mesh/declared-settings.ts';
 import { judgeMesh, type Mesh } from '../mesh/judge-mesh.ts';
 import { type Leftover, leftoversOn } from '../mesh/leftovers.ts';
+import { declaredText } from '../model/declared-settings.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import type { StopDialogue } from '../model/dialogue-call.ts';
 import type { NodeName } from '../model/node.ts';

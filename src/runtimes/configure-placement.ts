@@ -1,5 +1,5 @@
 import { askedPort, rankPort } from '../desired/rank-port.ts';
-import { declaredText } from '../mesh/declared-settings.ts';
+import { declaredText } from '../model/declared-settings.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
 import { canonicalJson, type Digest, digestOf } from '../model/digest.ts';
 import type { GoldenCheck } from '../model/golden.ts';

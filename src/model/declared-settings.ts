@@ -1,0 +1,54 @@
+import type { DesiredModel, DesiredPlacement, DesiredRuntime } from './desired.ts';
+import { canonicalJson, shortDigest } from './digest.ts';
+
+/** The settings of a placement that people change, by key of the file, each as one short text. */
+type Declared = Readonly<Record<string, string>>;
+
+const tokensText = (tokens: number): string => (tokens % 1_024 === 0 ? `${tokens / 1_024}k` : String(tokens));
+
+/**
+ * What a start keeps on its nodes beside its digest, as JSON on one line, so that a later plan can name what differs.
+ * No `env` or `args`: they may hold what nobody should print.
+ */
+export function declaredText(
+  placement: DesiredPlacement,
+  runtime: Pick<DesiredRuntime, 'digest'>,
+  model: Pick<DesiredModel, 'digest'>,
+): string {
+  const { nodes, sharding = 'none', transport, contextTokens, parallel, endpointPort, backend } = placement;
+  const version = ({ digest }: Pick<DesiredModel, 'digest'>): string =>
+    digest === undefined ? '' : ` ${shortDigest(digest)}`;
+  return canonicalJson({
+    context: tokensText(contextTokens),
+    model: `${placement.model}${version(model)}`,
+    nodes: nodes.join(', '),
+    parallel: String(parallel),
+    port: String(endpointPort),
+    runtime: `${placement.runtime}${version(runtime)}`,
+    sharding,
+    transport,
+    ...(backend === undefined ? {} : { backend }),
+  });
+}
+
+/** `context 8k -> 16k, model tiny a9d8… -> tiny c920…`: what runs against what the file has; says so where that is not known. */
+export function changedSettings(kept: string | undefined, wanted: string | undefined): string {
+  const before = parsed(kept);
+  const now = parsed(wanted);
+  if (before === undefined || now === undefined) return 'which settings is not known, its record does not keep them';
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(now)])];
+  const changed = keys.filter((key) => before[key] !== now[key]);
+  if (changed.length === 0) return `settings other than ${keys.join(', ')}`;
+  return changed.map((key) => `${key} ${before[key] ?? 'not set'} -> ${now[key] ?? 'not set'}`).join(', ');
+}
+
+function parsed(text: string | undefined): Declared | undefined {
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isMap && Object.values(value).every((one) => typeof one === 'string') ? (value as Declared) : undefined;
+  } catch {
+    return undefined;
+  }
+}
