@@ -45,8 +45,8 @@ export interface CablesJson {
   /** Present and true when the nodes are simulated. */
   readonly simulated?: true;
   readonly cables: readonly CableJson[];
-  /** The receptacles of every node; empty for one that was not seen. */
-  readonly nodes: Readonly<Record<string, readonly CableReceptacleJson[]>>;
+  /** The receptacles of every node; null for one that was not seen. */
+  readonly nodes: Readonly<Record<string, readonly CableReceptacleJson[] | null>>;
   readonly moves: readonly MoveJson[];
   readonly diagnostics: readonly DiagnosticJson[];
 }
@@ -78,12 +78,14 @@ export function cablesJson({ desired, work, diagnostics, isSimulated }: CablesJs
     nodes: Object.fromEntries(
       nodes.map(({ name, isSeen, receptacles }) => [
         name,
-        (isSeen ? receptacles : []).map(({ receptacle, place, sight, sees = '' }) => ({
-          receptacle,
-          ...(place === undefined ? {} : { place: place.words }),
-          sight,
-          sees,
-        })),
+        isSeen
+          ? receptacles.map(({ receptacle, place, sight, sees = '' }) => ({
+              receptacle,
+              ...(place === undefined ? {} : { place: place.words }),
+              sight,
+              sees,
+            }))
+          : null,
       ]),
     ),
     moves: work.acts.map(({ kind, text, stopFirst, bridgesFirst, isFree }, index) => ({

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lookVerbs } from '../../src/cli/verbs-look.ts';
 import { pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
 import { codesOf, json, meshwright } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
 
 let place: Place;
 const run = (...words: string[]) => meshwright(place, words);
@@ -27,6 +29,38 @@ interface Service {
   readonly label: string;
   readonly state: string;
 }
+
+/** Every verb that only looks, by the registry; one of them measures, and `history` needs no word. */
+const looks = [...lookVerbs.map(({ name }) => name), 'plan', 'lease status', 'secrets'];
+const words: Readonly<Record<string, readonly string[]>> = { bench: ['chat'], logs: ['chat'] };
+
+/** What a document says of a node: values under its name, and entries that name it. */
+function saidOf(value: unknown, node: string): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const isAbout = 'node' in value && value.node === node;
+  const own = Object.entries(value).flatMap(([key, one]) => (key === node ? [one] : saidOf(one, node)));
+  return isAbout || ('name' in value && value.name === node) ? [value, ...own] : own;
+}
+
+/** Whether a value, or anything in it, is a zero, an empty list or a success. */
+const claims = (value: unknown): boolean =>
+  value === 0 ||
+  value === true ||
+  (Array.isArray(value) && value.length === 0) ||
+  (typeof value === 'object' && value !== null && Object.values(value).some(claims));
+
+describe('the document of a look at a rack of which a Mac is gone', () => {
+  it.each(looks)('claims nothing about that Mac: %s', async (verb) => {
+    const ran = await run(...verb.split(' '), ...(words[verb] ?? []), '--sim', '--json');
+    const document = json(ran) as Readonly<Record<string, unknown>>;
+    expect(schemaCheck(verb.split(' ')[0] ?? '')(document)).toEqual([]);
+    // What was done to it before, and what the file wants of it, is known.
+    const { runs: _runs, memory: _memory, diagnostics: _told, findings: _found, ...seen } = document;
+    const said = saidOf(seen, 'studio-4');
+    expect(said.filter(claims)).toEqual([]);
+    expect(JSON.stringify(document)).toContain('studio-4');
+  });
+});
 
 describe('a mesh of which a Mac is gone', () => {
   it('is not started, and start says what waits, why, and how the rest is stopped', async () => {

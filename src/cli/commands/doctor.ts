@@ -1,7 +1,9 @@
 import { type RdmaSwitches, type RdmaVisits, rdmaSwitches } from '../../doctor/rdma-switch-steps.ts';
 import { troublesOf } from '../../doctor/troubles.ts';
+import { unreachedOf } from '../../plan/unreached.ts';
 import { doctorJson } from '../../report/doctor-json.ts';
 import { doctorText } from '../../report/doctor-text.ts';
+import { unreachedField } from '../../report/unreached.ts';
 import { showJson } from '../diagnostics-output.ts';
 import { codeForNodes } from '../exit-codes.ts';
 import { lookForFindings } from '../look-for-findings.ts';
@@ -19,8 +21,10 @@ export const doctor: VerbBody = async (run) => {
   const switches = isSimulated ? simulatedSwitches(found) : found;
   const shown = { desired, observation, troubles, switches, budgets, isSimulated };
   const { columns, hasUnicode: unicode, hasColor } = run.console;
-  if (run.options.json) showJson(run.console, doctorJson(shown));
-  else run.console.out(doctorText({ ...shown, columns, unicode, paint: paintFor(hasColor) }));
+  const lost = names.filter((name) => (observation.failures[name]?.length ?? 0) > 0);
+  if (run.options.json) {
+    showJson(run.console, { ...doctorJson(shown), ...unreachedField(unreachedOf(lost, observation)) });
+  } else run.console.out(doctorText({ ...shown, columns, unicode, paint: paintFor(hasColor) }));
   return codeForNodes(names.map((name) => nodeVerdict(name, look)));
 };
 

@@ -5,6 +5,8 @@ import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { escapeLines } from '../../diagnostics/escape.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
+import { unreachedOf } from '../../plan/unreached.ts';
+import { unreachedField } from '../../report/unreached.ts';
 import { requestPatternOf } from '../../runtimes/request-pattern.ts';
 import { rankLogCommand } from '../../script/rank-log.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../ask-nodes.ts';
@@ -142,7 +144,13 @@ function show(run: Run, { tails, found, elsewhere }: Shown, { isSimulated }: Way
       isAnswered(outcome) ? [{ placement, node: outcome.node, lines: linesOf(answerText(outcome)) }] : [],
     );
     const mark = isSimulated ? { simulated: true } : {};
-    showJson(run.console, { formatVersion: 1, ...mark, ranks, diagnostics: diagnosticsJson(diagnostics) });
+    const lost = tails.flatMap(({ outcome }) => (outcome.kind === 'unreached' ? [outcome.node] : []));
+    const failures = Object.fromEntries(tails.map(({ outcome }) => [outcome.node, outcomeDiagnostics(outcome)]));
+    const about = {
+      ranks: ranks.length === 0 && lost.length > 0 ? null : ranks,
+      ...unreachedField(unreachedOf(lost, { failures })),
+    };
+    showJson(run.console, { formatVersion: 1, ...mark, ...about, diagnostics: diagnosticsJson(diagnostics) });
     return;
   }
   const prefix = prefixer(

@@ -9,6 +9,8 @@ import { escapeText } from '../../diagnostics/escape.ts';
 import type { FleetObservation } from '../../doctor/fleet-observation.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import { type SecretSource, secretSourceText } from '../../model/secret.ts';
+import { type Unreached, unreachedOf } from '../../plan/unreached.ts';
+import { unreachedField } from '../../report/unreached.ts';
 import { resolveSecret } from '../../secrets/resolve-secret.ts';
 import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { codeForNodes, type NodeVerdict } from '../exit-codes.ts';
@@ -57,13 +59,21 @@ export const secrets: VerbBody = async (run) => {
   const observation = await look(run, nodes, ways);
   const locked = await lockedOf(run, ways, observation);
   const rows = nodes.map((node) => rowOf(node, observation, locked));
-  const unreached = rows
-    .filter(({ need }) => need === 'unknown')
-    .flatMap(({ name }) => observation.failures[name] ?? []);
-  const said = [...sources.flatMap((source) => missingText(source, rows)), ...unreached];
+  const unseen = rows.filter(({ need }) => need === 'unknown').map(({ name }) => name);
+  const unreached = unreachedOf(
+    unseen.filter((name) => observation.failures[name] !== undefined),
+    observation,
+  );
+  const said = [
+    ...sources.flatMap((source) => missingText(source, rows)),
+    ...unseen.flatMap((name) => observation.failures[name] ?? []),
+  ];
   const diagnostics = run.options.sim ? simulatedHints(said) : said;
   if (run.options.json)
-    showJson(run.console, documentOf(run, { cluster: cluster.fleet.name, sources, keys, rows, diagnostics }));
+    showJson(
+      run.console,
+      documentOf(run, { cluster: cluster.fleet.name, sources, keys, rows, unreached, diagnostics }),
+    );
   else {
     run.console.out(pageOf({ sources, keys, rows }, run.options.sim === true));
     if (diagnostics.length > 0) run.console.err('\n');
@@ -179,7 +189,7 @@ const needText: Readonly<Record<Need, string>> = {
   enroll: 'now: enroll',
   'after-restart': 'after a restart: unlock',
   nothing: 'no',
-  unknown: 'nobody knows',
+  unknown: 'unknown',
 };
 
 /** The keys that clients of published endpoints send, each with where it comes from. */
@@ -230,17 +240,21 @@ interface Document {
   readonly sources: readonly Source[];
   readonly keys: readonly KeySourceRow[];
   readonly rows: readonly NodeRow[];
+  readonly unreached: Unreached;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-function documentOf(run: Run, { cluster, sources, keys, rows, diagnostics }: Document): unknown {
+function documentOf(run: Run, { cluster, sources, keys, rows, unreached, diagnostics }: Document): unknown {
   return {
     formatVersion: 1,
     cluster,
     ...(run.options.sim ? { simulated: true } : {}),
     sources: sources.map(({ text, kind, state, nodes }) => ({ source: text, kind, state, nodes })),
     ...(keys.length === 0 ? {} : { keys }),
-    nodes: Object.fromEntries(rows.map(({ name, ...row }) => [name, row])),
+    nodes: Object.fromEntries(
+      rows.map(({ name, ...row }) => [name, row.need === 'unknown' ? { ...row, channels: null } : row]),
+    ),
+    ...unreachedField(unreached),
     diagnostics: diagnosticsJson(diagnostics),
   };
 }
