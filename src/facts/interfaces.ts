@@ -86,9 +86,11 @@ function interfaceOf(block: readonly string[]): NetworkInterface | undefined {
   };
 }
 
-/** The values of all lines with this first word; `undefined` as soon as one cannot be read. */
+/** The values of all lines with this first word, of equal lines one; `undefined` as soon as one cannot be read. */
 function each<T>(lines: readonly string[], word: string, read: (rest: string) => T | undefined): T[] | undefined {
-  const values = lines.filter((line) => line.startsWith(word)).map((line) => read(line.slice(word.length).trim()));
+  const values = [...new Set(lines)]
+    .filter((line) => line.startsWith(word))
+    .map((line) => read(line.slice(word.length).trim()));
   return values.includes(undefined) ? undefined : values.filter((value) => value !== undefined);
 }
 

@@ -68,6 +68,8 @@ export function readKept(answer: Answer | undefined): Known<Kept> {
   if (keepers.length > 1) return garbled(answer, 'printed more than one keeper');
   if (holds.length > 1) return garbled(answer, 'printed more than one hold');
   if (leases.length > 1) return garbled(answer, 'printed more than one lease');
+  if (new Set(rollbacks.map(({ state }) => state)).size < rollbacks.length)
+    return garbled(answer, 'printed one rollback twice');
   const isUnambiguous = new Set(jobs.map(({ key }) => key)).size === jobs.length;
   if (!isUnambiguous) return garbled(answer, 'printed one job twice');
   return known({

@@ -51,12 +51,13 @@ export function readPlacements(answer: Answer | undefined): Known<SeenPlacements
     const started = startOf === '' ? undefined : readFields(record.lines);
     const [, goldenOf = ''] = /^golden ([A-Za-z0-9._-]{1,255})$/.exec(record.head) ?? [];
     const golden = goldenOf === '' ? undefined : readFields(record.lines);
+    const own = readFields(record.lines);
     if (exit !== undefined && ports === undefined) ports = portsOf(exit, record.lines);
     else if (token !== undefined && !tokens.has(token.placement)) tokens.set(token.placement, token);
     else if (started !== undefined && !starts.has(startOf)) starts.set(startOf, started);
     else if (golden !== undefined && !goldens.has(goldenOf)) goldens.set(goldenOf, golden);
-    else if (record.head === 'rdma-starts' && rdmaStarts === undefined) rdmaStarts = readFields(record.lines);
-    else if (record.head === 'needs-reboot' && rebootMark === undefined) rebootMark = readFields(record.lines);
+    else if (record.head === 'rdma-starts' && rdmaStarts === undefined && own !== undefined) rdmaStarts = own;
+    else if (record.head === 'needs-reboot' && rebootMark === undefined && own !== undefined) rebootMark = own;
     else if (fields !== undefined && records.every((one) => one.name !== name)) records.push({ name, fields });
     else return garbled(answer, 'printed a record that is no placement');
   }
