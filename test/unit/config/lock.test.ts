@@ -130,6 +130,7 @@ models:
     ['lock: 2\n', 'schema/unsupported-version', 1, 7],
     ['lock: 1\nhostKeys: { "-oX": ["ssh-rsa AAAAAAAAAAAAAAAA"] }\n', 'schema/unsafe-text', 2, 13],
     ['lock: 1\nhostKeys: { a.lan: [ssh-rsa] }\n', 'schema/bad-form', 2, 21],
+    ['lock: 1\nprebootKeys: { a.lan: ["ssh-rsa AAAAAAAAAAAAAAAA"] }\n', 'lock/bad-host-key', 2, 24],
     ['lock: 1\nhostKeys: { a.lan: [] }\n', 'schema/out-of-range', 2, 20],
     ['lock: 1\nlinks: { a:2 <-> b:2: 10.77.0.2/30 }\n', 'lock/bad-network', 2, 23],
     ['lock: 1\nlinks: { A:2 <-> b:2: 10.77.0.0/30 }\n', 'schema/bad-name', 2, 10],

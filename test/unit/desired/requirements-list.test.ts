@@ -29,6 +29,11 @@ describe('a list of packages', () => {
     });
   });
 
+  it('keeps its last entry where that ends with a backslash and nothing follows', () => {
+    const text = `mlx==0.31.2 ${hash}\nmlx-lm==0.31.3 ${hash} \\`;
+    expect(readRequirements(text).packages.map(({ name }) => name)).toEqual(['mlx', 'mlx-lm']);
+  });
+
   it('may have a wheel of a fork at a URL', () => {
     const text = `mlx-lm @ https://example.org/wheels/mlx_lm-0.33.0.dev1-py3-none-any.whl ${hash}\r\n`;
     expect(readRequirements(text).packages).toMatchObject([

@@ -129,6 +129,12 @@ describe('Thunderbolt Bridge', () => {
       'error bridge/loop link studio-2:3 <-> studio-3:3',
     ]);
   });
+
+  it('names a cable from a bridged Mac to itself as a ring', () => {
+    const cables = ['studio-3:2 <-> studio-3:3'];
+    const found = told({ values: { 'studio-3': { interfaces } }, cables }, thunderbolt({ links: [], bridge: 'keep' }));
+    expect(found).toContain('error bridge/loop link studio-3:2 <-> studio-3:3');
+  });
 });
 
 describe('bridge that a person made', () => {

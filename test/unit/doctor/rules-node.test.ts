@@ -275,6 +275,9 @@ describe('clock of this computer', () => {
     const changes = offsets(60_000, 60_040, 59_980, 60_010);
     expect(told(changes)).toEqual([`warning clock/this-computer nodes ${names.join(', ')}`]);
     expect(hintsOf('clock/this-computer', changes)[0]).toContain('this computer');
+    expect(findingsOf(changes)[0]?.detail).toContain('this computer is 60 s behind all of them');
+    const ahead = offsets(-60_000, -60_040, -59_980, -60_010);
+    expect(findingsOf(ahead)[0]?.detail).toContain('this computer is 60 s ahead of all of them');
   });
 
   it('is not blamed when one node disagrees, or only one was asked', () => {

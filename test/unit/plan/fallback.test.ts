@@ -7,7 +7,7 @@ import { placementFindings } from '../../../src/resources/placement-findings.ts'
 import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
-import { type MeshRack, meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import {
   type Case,
   changesOf,
@@ -176,6 +176,12 @@ describe('a start on the fallback', () => {
     );
     expect(codes(planOf({ members: own, away: ['studio-1'] }))).not.toContain('mesh/fallback-there');
     expect(codes(planOf({ members: own }))).not.toContain('mesh/fallback-there');
+  });
+
+  it('is offered while all of its ranks are dead, and not while they were stopped', () => {
+    const inState = (state: 'exited' | 'stopped') => threeMembers([state, state, state]);
+    expect(codes(planOf({ members: inState('exited') }))).toContain('mesh/fallback-there');
+    expect(codes(planOf({ members: inState('stopped') }))).not.toContain('mesh/fallback-there');
   });
 });
 

@@ -47,6 +47,16 @@ describe('work with cables', () => {
     expect(work({})).toMatchObject({ acts: [], loops: [], findings: [] });
   });
 
+  it('lets a free act wait for the earlier act of its group that waits for a stop', () => {
+    const cables = meshOfFour.map((text) =>
+      text.replace('studio-1:2', 'studio-1:9').replace('studio-1:4', 'studio-1:5').replace('studio-1:9', 'studio-1:4'),
+    );
+    expect(placed(['joined', 'joined', 'joined'], cables).acts).toMatchObject([
+      { ends: expect.arrayContaining([end('studio-1:2')]), stopFirst: ['kimi'], isFree: false },
+      { ends: expect.arrayContaining([end('studio-1:5')]), stopFirst: [], isFree: false },
+    ]);
+  });
+
   it('is the moves, each with the receptacles that it names and takes a cable out of', () => {
     const { acts, findings } = work({ cables: moved });
     expect(acts).toMatchObject([

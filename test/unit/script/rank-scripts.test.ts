@@ -1,3 +1,4 @@
+import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readlinkSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -261,6 +262,22 @@ describe.concurrent.each(scriptShells)('a member that is stopped under $name', (
     expect(await run(root, stop())).toEqual(unchanged);
     root.file(`${folder}/process`, `boot=another\npid=${process.pid}\nstart=\n`);
     expect(await run(root, stop())).toEqual(unchanged);
+  });
+
+  it('never takes the process of an earlier boot session for its own, even one of the same number and start', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    rmSync(join(root.folder, '../launchd/loaded'));
+    const other = spawn('/bin/sleep', ['600'], { detached: true, stdio: 'ignore' });
+    const ps = spawnSync('/bin/ps', ['-o', 'lstart=', '-p', String(other.pid)], {
+      encoding: 'utf8',
+      env: { LC_ALL: 'C' },
+    });
+    const start = ps.stdout.replace(/\n$/, '');
+    root.file(`${placementFolder('kimi').path}/process`, `boot=another\npid=${other.pid}\nstart=${start}\n`);
+    expect(await run(root, stop())).toEqual(unchanged);
+    expect([start === '', isAlive(other.pid ?? 0)]).toEqual([false, true]);
+    other.kill('SIGKILL');
   });
 
   it('needs a restart of the Mac when not even KILL ends it', async () => {

@@ -111,6 +111,9 @@ describe('a secret', () => {
     const failing = await text(printing('console.log("hunter2"); console.error("hunter3"); process.exit(44)'));
     expect(failing).toMatch(/^secret\/missing: .* ended with exit 44\.$/u);
     expect(failing).not.toMatch(/hunter/u);
+    const ownStderr =
+      'const f = require("fs"); process.stdout.write(String(f.fstatSync(2).rdev === f.statSync("/dev/null").rdev))';
+    expect(await text(printing(ownStderr))).toBe('true');
     expect(await text({ kind: 'command', argv: ['/nowhere/at-all'] })).toContain('`/nowhere/at-all` is not there.');
     for (const program of ['', `${process.execPath}/below-a-file`]) {
       expect(await text({ kind: 'command', argv: [program] })).toMatch(/^secret\/missing: .* could not be run \(E/u);

@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { isAboveRange } from '../../../src/desired/version-range.ts';
+
+describe('a macOS version and a range', () => {
+  it.each([
+    ['26.6', true],
+    ['27', true],
+    ['26.5.1', false],
+    ['26.3', false],
+    ['25', false],
+    ['new', undefined],
+  ])('%s is above >=26.4 <26.6: %s', (version, isAbove) => {
+    expect(isAboveRange('>=26.4 <26.6', version)).toBe(isAbove);
+  });
+});
