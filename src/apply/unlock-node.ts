@@ -111,6 +111,9 @@ async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: Un
     const session = nodes[node]?.facts['boot-session'];
     if (session?.kind === 'known') return { kind: 'unlocked', session: session.value.uuid };
     last = failures[node] ?? [];
+    const changed = last.find(({ code }) => code === 'ssh/host-key-changed');
+    // Its key will not become the pinned one by waiting.
+    if (changed !== undefined) return sent({ ...changed, subject: `node ${node}` });
   }
   const isLocked = last.some(({ code }) => code === 'ssh/locked-at-filevault');
   const detail = isLocked

@@ -32,10 +32,16 @@ function seenHold(fields: Readonly<Record<string, string>>): SeenHold {
   };
 }
 
-/** `apply by ana@desk.lan since 2026-11-20T11:18:44Z, at studio-1/power/set (run 20261120T111844-5f3a9c)`. */
-export function holdText({ run, owner, verb, phase, since }: SeenHold): string {
+/**
+ * `apply by ana@desk.lan since 2026-11-20T11:18:44Z, at studio-1/power/set (run 20261120T111844-5f3a9c)`; the step of
+ * another node: `while studio-1/power/set runs`.
+ *
+ * @param node that the lease is of
+ */
+export function holdText({ run, owner, verb, phase, since }: SeenHold, node?: string): string {
   if (run === undefined) return 'a run that died while it took it';
-  const when = since === undefined ? '' : ` since ${since}`;
-  const at = phase === undefined ? '' : `, at ${phase}`;
+  const when = since === undefined ? '' : ` since ${since.replace(/\.\d+Z$/, 'Z')}`;
+  const isOfOther = node !== undefined && phase?.includes('/') === true && !phase.startsWith(`${node}/`);
+  const at = phase === undefined ? '' : isOfOther ? `, while ${phase} runs` : `, at ${phase}`;
   return `${verb ?? 'a run'} by ${owner ?? 'somebody'}${when}${at} (run ${run})`;
 }

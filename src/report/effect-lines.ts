@@ -61,7 +61,7 @@ export function denialText(effects: readonly EffectTotal[]): string {
   return `Nothing is ${head === '' ? last : `${head} or ${last}`}.`;
 }
 
-/** The bytes that the plan brings to nodes, nodes with equal amounts together: `735 GB to studio-3`. */
+/** The bytes that the plan brings to nodes, nodes with amounts that read alike together: `735 GB to studio-3`. */
 export function transferTexts({ steps }: Pick<Plan, 'steps'>): readonly string[] {
   const bytesByNode = new Map<string, number>();
   for (const { node, act } of steps) {
@@ -73,9 +73,9 @@ export function transferTexts({ steps }: Pick<Plan, 'steps'>): readonly string[]
           : 0;
     if (bytes > 0) bytesByNode.set(node, (bytesByNode.get(node) ?? 0) + bytes);
   }
-  const amounts = [...new Set(bytesByNode.values())];
-  return amounts.map((bytes) => {
-    const nodes = [...bytesByNode].filter(([, own]) => own === bytes).map(([node]) => node);
-    return `${diskText(bytes)} to ${nodes.length > 1 ? 'each of ' : ''}${nodesText(nodes)}`;
+  const amounts = [...new Set([...bytesByNode.values()].map(diskText))];
+  return amounts.map((amount) => {
+    const nodes = [...bytesByNode].filter(([, own]) => diskText(own) === amount).map(([node]) => node);
+    return `${amount} to ${nodes.length > 1 ? 'each of ' : ''}${nodesText(nodes)}`;
   });
 }

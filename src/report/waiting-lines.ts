@@ -26,7 +26,7 @@ function waitedFor({ blockers }: WaitingPlan, waiting: Waiting): string {
     const numbers = (own.length > 0 ? own : found.slice(0, 1)).map(([number]) => number);
     return numbers.length === 0 ? [text] : numbers;
   });
-  const numbers = [...new Set(words.filter((word) => typeof word === 'number'))];
+  const numbers = [...new Set(words.filter((word) => typeof word === 'number'))].toSorted((a, b) => a - b);
   const others = words.filter((word) => typeof word === 'string');
   return [...(numbers.length === 0 ? [] : [`needs ${numbers.join(', ')}`]), ...new Set(others)].join('; ');
 }

@@ -53,7 +53,9 @@ function meaningOf(view: View, finding: Diagnostic): Meaning {
 
 /** Of the bridges that must go before a cable is touched, apply takes those of macOS away itself. */
 const actionOf = ({ desired: { thunderbolt } }: View, { hint }: Diagnostic): string =>
-  thunderbolt.bridge === 'remove' ? hint.replace(`First ${removeBridge}`, `First let apply ${removeBridge}`) : hint;
+  thunderbolt.bridge === 'remove'
+    ? hint.replace(new RegExp(`(First |Then: )${removeBridge}`), `$1let apply ${removeBridge}`)
+    : hint;
 
 function blockerOf(view: View, finding: Diagnostic, resource: ResourceKind): readonly Blocker[] {
   const { code } = finding;

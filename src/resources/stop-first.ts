@@ -49,7 +49,9 @@ function behindStops(examination: Examination, running: readonly RunningPlacemen
   const isSure = users.some(({ isGuess }) => !isGuess);
   const why = `${isSure ? 'First stop what runs' : 'First stop what may run'} over this cable, since pulling it under load can crash Macs:`;
   const commands = users.map(({ name }) => `meshwright stop ${name}`);
-  return { ...finding, hint: `${withCommands(why, commands)}\nThen: ${finding.hint}` };
+  const { hint } = finding;
+  const next = hint.startsWith('First ') ? hint.slice('First '.length) : hint;
+  return { ...finding, hint: `${withCommands(why, commands)}\nThen: ${next}` };
 }
 
 /**

@@ -20,6 +20,8 @@ const node = nodeName('studio-2');
 let rack: ExampleRack;
 const state = mkdtempSync(join(tmpdir(), 'meshwright-unlock-'));
 const progress: string[] = [];
+/** Macs of which it was written down that they were seen unlocked. */
+const seenUps: string[] = [];
 
 beforeAll(async () => {
   rack = await startExampleRack();
@@ -35,9 +37,14 @@ async function unlock(password: string, way = rack.way('studio-2').way, times = 
   const door = await lookAtDoor(way, { deadlineMs: 20_000 });
   if (door.kind !== 'locked') throw new Error('not locked');
   const one = { node, way, trust: trustIn(way.target, door.shown.key), password: concealed(password) };
+  const kept = openUnlockAttempts({ MESHWRIGHT_STATE: state }, times.unlockPauseMs);
+  const seenUp = (address: string): Promise<void> => {
+    seenUps.push(address);
+    return kept.seenUp(address);
+  };
   const limits = {
     // Every run of a controller opens them anew.
-    attempts: openUnlockAttempts({ MESHWRIGHT_STATE: state }, times.unlockPauseMs),
+    attempts: { ...kept, seenUp },
     deadlineMs: 20_000,
     timing: times,
     newToken: () => 'a'.repeat(32),
@@ -67,6 +74,7 @@ describe('a Mac that waits at FileVault', () => {
       { kind: 'failed', diagnostic: { code: 'ssh/password-refused' } },
       { kind: 'unlocked', session: expect.stringMatching(/^[0-9A-F-]{36}$/) },
     ]);
+    expect(seenUps).toHaveLength(1);
     expect(counts()).toMatchObject({ prebootPasswords: 3, hastyPasswords: 0 });
     expect(progress.join('\n')).toMatch(/studio-2: waits [1-5] s/);
     expect(await session()).toMatchObject({ kind: 'known' });
@@ -77,7 +85,9 @@ describe('a Mac that waits at FileVault', () => {
 describe('a Mac that took the password', () => {
   const states = {
     'unlock/still-locked': { hostKey: 'own', filevault: 'preboot' },
-    'unlock/no-return': { hostKey: 'other', filevault: 'unlocked' },
+    'unlock/no-return': { hostKey: 'own', filevault: 'unlocked', isRemoteLoginOff: true },
+    // Said as soon as it is seen: the wait would outlast the test.
+    'ssh/host-key-changed': { hostKey: 'other', filevault: 'unlocked' },
   } as const;
 
   it.each(Object.entries(states))('and is not observed afterwards ends with %s', async (code, after) => {
@@ -89,10 +99,13 @@ describe('a Mac that took the password', () => {
     };
     const look = (name: string) => ({ ...model.look(name), connection });
     const fleet = await startFleet({ folder, model: { ...model, look, unlock: unlocked }, clockFactor: 0.001 });
-    const result = await unlock('simulated', wayTo(fleet, 'studio-2', {}), { ...timing, unlockReturnMs: 5_000 });
+    seenUps.length = 0;
+    const unlockReturnMs = code === 'ssh/host-key-changed' ? 3_600_000 : 5_000;
+    const result = await unlock('simulated', wayTo(fleet, 'studio-2', {}), { ...timing, unlockReturnMs });
     await fleet.stop();
     await rm(folder, { recursive: true, force: true });
     expect(result).toMatchObject({ kind: 'failed', diagnostic: { code, subject: 'node studio-2' } });
+    expect(seenUps).toEqual([]);
   });
 });
 

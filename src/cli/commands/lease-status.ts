@@ -50,7 +50,7 @@ export const leaseStatus: VerbBody = async (run) => {
     const about = `${seen}${held === 0 ? 'no leases' : counted(held, 'lease')}`;
     const width = Math.max(0, ...nodes.map((name) => name.length));
     const lines = holds.flatMap(({ name, hold }) => {
-      const text = hold.kind === 'unknown' ? 'unknown' : hold.value === undefined ? 'free' : holdText(hold.value);
+      const text = hold.kind === 'unknown' ? 'unknown' : hold.value === undefined ? 'free' : holdText(hold.value, name);
       return hang(`  ${name.padEnd(width)}   `, escapeText(text), columns);
     });
     const head = headLines({ name: cluster.fleet.name, about, isSimulated }, page);

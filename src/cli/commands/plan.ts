@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Plan } from '../../plan/plan.ts';
 import { showJsonText } from '../diagnostics-output.ts';
 import { shownOnly } from '../observe-fleet.ts';
 import { targetedNodes } from '../open-cluster.ts';
@@ -36,7 +37,7 @@ export const plan: VerbBody = async (run) => {
   if (saved !== undefined) replaceFile(saved, document, 0o600);
   if (run.options.json) showJsonText(run.console, document);
   const lock = { shown: lockPlace.shown, additions };
-  showPlan(run, looked.plan, { isSimulated, lock, budgets: looked.budgets, next: nextLines(run, saved) });
+  showPlan(run, looked.plan, { isSimulated, lock, budgets: looked.budgets, next: nextLines(run, looked.plan, saved) });
   const isForHands = looked.plan.blockers.some(({ isHands }) => isHands);
   if (!run.options.json && isSimulated && isForHands) run.console.out(mendingText);
   const judged = { goal: 'converge' as const, ...looked, fleet, targets };
@@ -56,12 +57,14 @@ function savedAt(run: Run): string | undefined {
   return typeof out === 'string' ? resolve(run.folder, out) : undefined;
 }
 
-function nextLines(run: Run, saved: string | undefined): readonly string[] {
+/** A saved plan is mostly applied where nobody can be asked, so that its command names the effects that need consent. */
+export function nextLines(run: Run, { effects }: Pick<Plan, 'effects'>, saved: string | undefined): readonly string[] {
   if (saved !== undefined) {
     const shown = shownPath(run.folder, saved);
     const { file, sim } = run.options;
     const options = { ...(file === undefined ? {} : { file }), ...(sim === undefined ? {} : { sim }) };
-    return [`Saved in ${shown}.   Do exactly this: meshwright apply ${shown}${sameOptions({ options }, [])}`];
+    const allow = effects.some(({ kind }) => kind === 'interrupt') ? ' --allow interrupt' : '';
+    return [`Saved in ${shown}.   Do exactly this: meshwright apply ${shown}${sameOptions({ options }, [])}${allow}`];
   }
   return [`Save it: --out plan.json   Do it: meshwright apply${sameOptions(run, run.words)}`];
 }

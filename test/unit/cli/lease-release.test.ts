@@ -31,6 +31,9 @@ describe('a lease that was to be released', () => {
 
   it('is told in words, also when its owner died before he had signed it', () => {
     expect(holdText(holder)).toBe('apply by ana@desk since 2026-11-20, at studio-1/power/set (run run-a)');
+    const elsewhere = holdText({ ...holder, since: '2026-11-20T08:00:00.123Z' }, 'studio-2');
+    expect(elsewhere).toBe('apply by ana@desk since 2026-11-20T08:00:00Z, while studio-1/power/set runs (run run-a)');
+    expect(holdText(holder, 'studio-1')).toContain(', at studio-1/power/set');
     expect(holdText({})).toBe('a run that died while it took it');
   });
 });

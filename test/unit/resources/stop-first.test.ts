@@ -4,7 +4,7 @@ import { unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { makePlan } from '../../../src/plan/make-plan.ts';
 import { fleetFindings } from '../../../src/resources/stop-first.ts';
-import { meshOfFour, receptacles } from '../doctor/fleet-builder.ts';
+import { healthyFacts, meshOfFour, receptacles } from '../doctor/fleet-builder.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 
 const fleet = meshFleet();
@@ -91,6 +91,20 @@ describe('work at cables under load', () => {
     expect(cables.map(({ node, action, isHands }) => [node, action.split('\n')[1], isHands])).toEqual([
       ['studio-3', '  meshwright stop kimi', true],
     ]);
+  });
+
+  it('is one order with the bridges that apply removes first', () => {
+    const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
+    const values = Object.fromEntries(
+      four.map((name) => {
+        const { interfaces } = healthyFacts(name, receptacles(name, 6, swapped));
+        return [name, { ...cabled(swapped)[name], interfaces: [...interfaces, bridge] }];
+      }),
+    );
+    const observation = observeMesh(fleet, { members: serving, values });
+    const plan = makePlan({ goal: { kind: 'converge' }, desired: fleet, observation, targets: four.map(nodeName) });
+    const [action = ''] = plan.blockers.filter(({ code }) => code.startsWith('cabling/')).map((one) => one.action);
+    expect(action).toMatch(/^First stop what runs[\s\S]*\nThen: let apply remove the Thunderbolt Bridge on .*; then /);
   });
 
   it('is told of a second cable too', () => {

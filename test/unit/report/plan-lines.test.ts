@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { nextLines } from '../../../src/cli/commands/plan.ts';
+import { nodeName } from '../../../src/model/node.ts';
+import { transferTexts } from '../../../src/report/effect-lines.ts';
+import { plainPaint } from '../../../src/report/page.ts';
+import { waitingLines } from '../../../src/report/waiting-lines.ts';
+import { fakeRun } from '../cli/console-of.ts';
+import { anyDigest, blocker, step } from './plan-builder.ts';
+
+describe('the bytes that a plan sends', () => {
+  it('are one amount for nodes whose amounts read alike', () => {
+    const to = { kind: 'node-path', path: '/opt' } as const;
+    const send = (node: string, sizeBytes: number) =>
+      step(node, 'model/send', { act: { kind: 'send', source: '/a', to, sha256: anyDigest, sizeBytes } });
+    expect(transferTexts({ steps: [send('m01', 8_400_000), send('m02', 8_400_001), send('m03', 9e9)] })).toEqual([
+      '8.4 MB to each of m01, m02',
+      '9 GB to m03',
+    ]);
+  });
+});
+
+describe('what waits in a plan', () => {
+  it('names its manual steps in the order of their numbers', () => {
+    const names = ['studio-1', 'studio-2', 'studio-3'];
+    const blockers = names.map((name) => blocker(name, { blocks: ['studio-1 placement/kimi'] }));
+    const reasons = names.toReversed().map((name) => `rdma/disabled on ${name}`);
+    const waiting = [{ resource: 'placement/kimi', node: nodeName('studio-1'), for: reasons, isUnknown: false }];
+    const lines = waitingLines({ waiting, blockers }, { columns: 80, unicode: false, paint: plainPaint });
+    expect(lines[1]).toMatch(/: needs 1, 2, 3$/);
+  });
+});
+
+describe('the command for a saved plan', () => {
+  const commandFor = (kind: 'interrupt' | 'start') =>
+    nextLines(fakeRun().run, { effects: [{ kind, nodes: [], placements: ['kimi'] }] }, '/nowhere/p.json')[0];
+
+  it('allows what the plan interrupts, and nothing else', () => {
+    expect(commandFor('interrupt')).toMatch(/meshwright apply p\.json --allow interrupt$/);
+    expect(commandFor('start')).toMatch(/meshwright apply p\.json$/);
+  });
+});
