@@ -18,7 +18,7 @@ const longestList = 8_388_608;
  *
  * @see tar(1): with a slash before it a colon in `-f` names no other computer
  */
-export async function listArchive(path: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
+async function listArchive(path: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
   if (path.endsWith('.dmg')) return undefined;
   const text = await new Promise<string | undefined>((resolve) => {
     const child = spawn('tar', ['-tf', `./${basename(path)}`], {

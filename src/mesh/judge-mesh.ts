@@ -4,7 +4,6 @@ import type { UnknownReason } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodeObservation } from '../model/observation.ts';
 import type { RuntimeDriver } from '../runtimes/driver.ts';
-import { changedSettings } from './declared-settings.ts';
 import { deadEvidence, idleEvidence, isLate, missingRanks, silentEvidence, unequalRanks } from './evidence.ts';
 import { isRunning, type Member, type RankOnNode, seeMember } from './member.ts';
 import { seenTransport } from './seen-transport.ts';

@@ -31,7 +31,7 @@ export function declaredText(
   });
 }
 
-/** `context 8k -> 16k, model tiny a9d8… -> tiny c920…`: what runs against what the file has; says so where that is not known. */
+/** `context 8k (the file: 16k), transport rdma (the file: tcp)`: what runs and what is wanted; says so where that is not known. */
 export function changedSettings(kept: string | undefined, wanted: string | undefined): string {
   const before = parsed(kept);
   const now = parsed(wanted);
@@ -39,7 +39,7 @@ export function changedSettings(kept: string | undefined, wanted: string | undef
   const keys = [...new Set([...Object.keys(before), ...Object.keys(now)])];
   const changed = keys.filter((key) => before[key] !== now[key]);
   if (changed.length === 0) return `settings other than ${keys.join(', ')}`;
-  return changed.map((key) => `${key} ${before[key] ?? 'not set'} -> ${now[key] ?? 'not set'}`).join(', ');
+  return changed.map((key) => `${key} ${before[key] ?? 'not set'} (the file: ${now[key] ?? 'not set'})`).join(', ');
 }
 
 function parsed(text: string | undefined): Declared | undefined {

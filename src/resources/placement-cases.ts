@@ -1,6 +1,5 @@
 import { onFallback } from '../desired/fallback.ts';
 import { holdsOf } from '../doctor/node-holds.ts';
-import { declaredText } from '../model/declared-settings.ts';
 import { judgeMesh, type Mesh } from '../mesh/judge-mesh.ts';
 import { type Leftover, leftoversOn } from '../mesh/leftovers.ts';
 import { declaredText } from '../model/declared-settings.ts';

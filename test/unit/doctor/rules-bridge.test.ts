@@ -230,24 +230,6 @@ describe('Thunderbolt Bridge of which not all is known', () => {
     expect(stateOf(only({ ...changes.values?.['studio-3'], 'bridge-preferences': preferences }))).toBe('active');
   });
 
-  it("of macOS with a member that is no receptacle is called that, not somebody else's", () => {
-    const mixed = { ...bridge, members: ['en0', 'en2', 'en3'] };
-    const marked = [{ name: 'bridge0', interfaces: mixed.members, auto: 'thunderbolt-bridge' }];
-    const changes = { interfaces: [...interfaces.slice(0, -1), mixed], 'bridge-preferences': marked };
-    const detail = findingsOf(only(changes)).find(({ code }) => code === 'bridge/receptacle-bridged')?.detail;
-    expect(detail).toMatch(
-      /^The bridge of macOS has a Thunderbolt receptacle and a member that is no receptacle: bridge0 /,
-    );
-  });
-
-  it('names the receptacles whose bus cannot be read', () => {
-    const unread = { bus: 'unknown', receptacle: 5, state: 'unknown', peers: [], devices: [] } as const;
-    const thunderbolt = healthy.thunderbolt.map((one) => (one.receptacle === 5 ? unread : one));
-    const [finding, ...others] = findingsOf(only({ thunderbolt }));
-    expect(others).toEqual([]);
-    expect(finding?.detail).toBe('Unknown: thunderbolt (no readable bus for receptacle 5).');
-  });
-
   it('is unknown when its members are missing from a list that was cut', () => {
     const ports = healthy['hardware-ports'].filter(({ device }) => !['en3', 'en4', 'en5'].includes(device));
     expect(stateOf(only({ 'hardware-ports': ports, interfaces }))).toBe('unknown');

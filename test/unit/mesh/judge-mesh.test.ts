@@ -31,8 +31,10 @@ describe('a mesh that was started with other settings', () => {
   };
 
   it('names each of them, from and to', () => {
-    expect(evidence(declared({ context: '8k' }))).toBe('context 8k -> 16k');
-    expect(evidence(declared({ context: '8k', backend: 'ring' }))).toBe('context 8k -> 16k, backend ring -> not set');
+    expect(evidence(declared({ context: '8k' }))).toBe('context 8k (the file: 16k)');
+    expect(evidence(declared({ context: '8k', backend: 'ring' }))).toBe(
+      'context 8k (the file: 16k), backend ring (the file: not set)',
+    );
   });
 
   it('says what it cannot name: other settings, or an older record', () => {
