@@ -44,7 +44,12 @@ const folderUnread = (fleet: DesiredFleet, target: ObservedTarget): readonly Blo
   usedModels(fleet, target).flatMap(({ name, digest, unread }) =>
     digest !== undefined || unread === undefined
       ? []
-      : [unreadBlocker('model', name, target.desired.name, `model/folder-${unread.kind}`, unread)],
+      : [
+          unreadBlocker(
+            { kind: 'model', name, node: target.desired.name, code: `model/folder-${unread.kind}` },
+            unread,
+          ),
+        ],
   );
 
 function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {

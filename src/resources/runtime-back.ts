@@ -41,7 +41,12 @@ export const archiveUnread = ({ desired, targets }: View): readonly Blocker[] =>
     return desired.runtimes.flatMap(({ name, digest, unread }): readonly Blocker[] =>
       digest !== undefined || unread === undefined || !used.has(name)
         ? []
-        : [unreadBlocker('runtime', name, target.desired.name, `runtime/archive-${unread.kind}`, unread)],
+        : [
+            unreadBlocker(
+              { kind: 'runtime', name, node: target.desired.name, code: `runtime/archive-${unread.kind}` },
+              unread,
+            ),
+          ],
     );
   });
 

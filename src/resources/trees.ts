@@ -5,7 +5,6 @@ import type { DesiredFleet, DesiredPlacement, UnreadSource } from '../model/desi
 import { type Digest, digestOf, shortDigest } from '../model/digest.ts';
 import type { KeptTree } from '../model/fact-values.ts';
 import type { Known } from '../model/known.ts';
-import type { NodeName } from '../model/node.ts';
 import type { JobCall, JobName, TreeId } from '../model/node-script.ts';
 import type { Act, Step } from '../model/step.ts';
 import { scriptStep } from './build-step.ts';
@@ -64,10 +63,7 @@ export const jobKeys = (tree: TreeId): readonly Digest[] => jobsOfKind[tree.kind
 
 /** What keeps the placements of a node waiting for a source that this computer does not have. */
 export const unreadBlocker = (
-  kind: TreeId['kind'],
-  name: string,
-  node: NodeName,
-  code: Blocker['code'],
+  { kind, name, node, code }: Pick<TreeId, 'kind'> & Pick<Blocker, 'node' | 'code'> & { readonly name: string },
   { detail }: UnreadSource,
 ): Blocker => ({
   code,

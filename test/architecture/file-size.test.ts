@@ -7,17 +7,17 @@ const source = filesBelow('src').filter(written);
 const everything = [...source, ...filesBelow('test').filter(written), ...filesBelow('scripts').filter(written)];
 
 describe('size of a file', () => {
-  it('is at most 300 lines, tests and scripts too', () => {
+  it('is at most 500 lines, tests and scripts too', () => {
     const long = everything.map((path) => `${path}: ${textOf(path).trimEnd().split('\n').length}`);
-    expect(long.filter((row) => Number(row.split(': ').at(-1)) > 300)).toEqual([]);
+    expect(long.filter((row) => Number(row.split(': ').at(-1)) > 500)).toEqual([]);
   });
 });
 
 describe('shape of a function', () => {
   const functions = source.flatMap((path) => functionsOf(parse(path)));
 
-  it('is at most 60 lines long', () => {
-    expect(functions.filter((one) => one.lines > 60).map((one) => `${one.place} ${one.name}: ${one.lines}`)).toEqual(
+  it('is at most 70 lines long', () => {
+    expect(functions.filter((one) => one.lines > 70).map((one) => `${one.place} ${one.name}: ${one.lines}`)).toEqual(
       [],
     );
   });
