@@ -82,6 +82,18 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(leftovers(root)).toEqual([]);
   });
 
+  it('is put back where it became the lease of another run just before it was renamed', async () => {
+    const root = await newRoot(shell);
+    await take(root, 'r-1');
+    const seen = await heldBy(root);
+    // Between the look and the rename of a thief, the lease ends and r-9 takes it.
+    const owner = `"$R/${ours}/lease/owner"`;
+    const swap = `/usr/bin/sed -e 's/^run=.*/run=r-9/' -e 's/^token=.*/token=9/' ${owner} >"$R/owner" && /bin/cat "$R/owner" >${owner}`;
+    root.tool('bin/mv', `case $1 in */lease) ${swap} ;; esac\nexec /bin/mv "$@"`);
+    expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'held', lease: { run: 'r-9', token: 9 } });
+    expect(leftovers(root)).toEqual([]);
+  });
+
   it('is stolen only as it was seen', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
