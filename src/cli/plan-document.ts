@@ -49,6 +49,37 @@ export function isSamePlan(saved: string, now: string): boolean | undefined {
   return canonicalJson(comparable(before)) === canonicalJson(comparable(parsed(now) ?? {}));
 }
 
+/** How many changes are named of a plan that is not the saved one. */
+const namedChanges = 3;
+
+/**
+ * What a document has that a saved one has not, and the other way round, a phrase each: the first changes, else the
+ * parts that differ. Both have to be plans.
+ */
+export function planDifferences(saved: string, now: string): readonly string[] {
+  const [before, after] = [comparable(parsed(saved) ?? {}), comparable(parsed(now) ?? {})];
+  const [was, is] = [changeTexts(before), changeTexts(after)];
+  const changes = [
+    ...is.filter((text) => !was.includes(text)).map((text) => `new: ${text}`),
+    ...was.filter((text) => !is.includes(text)).map((text) => `gone: ${text}`),
+  ];
+  if (changes.length > namedChanges) {
+    return [...changes.slice(0, namedChanges), `${changes.length - namedChanges} more`];
+  }
+  if (changes.length > 0) return changes;
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const parts = keys.filter((key) => canonicalJson(before[key] ?? null) !== canonicalJson(after[key] ?? null));
+  return [`the same changes, other ${parts.join(', ')}`];
+}
+
+function changeTexts({ changes }: JsonMap): readonly string[] {
+  if (!Array.isArray(changes)) return [];
+  return changes.map((one) => {
+    const { node, resource, from, to } = one as Readonly<Record<string, Json>>;
+    return `${String(node)} ${String(resource)}: ${String(from)} -> ${String(to)}`;
+  });
+}
+
 /** The nodes that a saved document is about, `all` for those of the file; undefined when the text is no plan. */
 export function targetsIn(saved: string): readonly string[] | 'all' | undefined {
   const document = parsed(saved);

@@ -3,7 +3,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { usageError } from './options.ts';
-import { isSamePlan, targetsIn } from './plan-document.ts';
+import { isSamePlan, planDifferences, targetsIn } from './plan-document.ts';
 import { readFile, shownPath } from './read-file.ts';
 import type { Run } from './verb.ts';
 
@@ -54,7 +54,7 @@ export function requireSame({ shown, text }: SavedPlan, document: string): void 
   throw new FleetError([
     diagnose('plan/stale', {
       subject: shown,
-      detail: `What would be done now is not what ${shown} says.`,
+      detail: [`What would be done now is not what ${shown} says.`, ...planDifferences(text, document)].join('\n'),
       hint: `Look at the difference: meshwright plan --out new.json. Then apply that.`,
     }),
   ]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSamePlan, planDocument, targetsIn } from '../../../src/cli/plan-document.ts';
+import { isSamePlan, planDifferences, planDocument, targetsIn } from '../../../src/cli/plan-document.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
@@ -41,6 +41,23 @@ describe('a saved plan', () => {
     expect(Object.keys(JSON.parse(counted).launches)).toEqual(['studio-1']);
     expect(JSON.parse(saved)).not.toHaveProperty('launches');
     expect(isSamePlan(counted, saved)).toBe(true);
+  });
+
+  it('names the first changes in which another one differs, else the parts', () => {
+    const changes = ['a', 'b', 'c'].map((name) => change('studio-2', `files/${name}`, 'x', 'y'));
+    const other = planDocument({ ...plan, changes }, about);
+    expect(planDifferences(saved, other)).toEqual([
+      'new: studio-2 files/a: x -> y',
+      'new: studio-2 files/b: x -> y',
+      'new: studio-2 files/c: x -> y',
+      '1 more',
+    ]);
+    expect(planDifferences(saved, planDocument({ ...plan, changes: [] }, about))).toEqual([
+      'gone: studio-1 power/sleep: a -> b',
+    ]);
+    expect(planDifferences(saved, planDocument({ ...plan, steps: [] }, about))).toEqual([
+      'the same changes, other steps',
+    ]);
   });
 
   it.each([
