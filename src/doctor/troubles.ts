@@ -113,7 +113,9 @@ export function withoutConsequences(
 ): readonly Diagnostic[] {
   const isHeld = (subject: string | undefined): boolean =>
     findings.some((cause) => heldBy(cause, placements).some(({ name }) => subject === `placement ${name}`));
-  return findings.filter(({ code, subject }) => !code.startsWith('mesh/') || !isHeld(subject));
+  return findings.filter(
+    ({ code, severity, subject }) => severity === 'notice' || !code.startsWith('mesh/') || !isHeld(subject),
+  );
 }
 
 /**

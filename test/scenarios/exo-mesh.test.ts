@@ -191,7 +191,7 @@ while ask http://127.0.0.1:8080/state | "$R/usr/bin/grep" -q "$i" && [ "$n" -lt 
     expect(await rack.declare(fromSource)).toEqual([]);
     const { report } = await rack.apply();
     expect(report?.diagnostics.map(({ detail }) => detail)).toContainEqual(
-      expect.stringContaining(`the archive has no program exo-${other}/exo`),
+      expect.stringContaining(`exo-${other}/exo is no program of this version`),
     );
     expect(report?.steps.filter(({ step }) => step.act.kind === 'dialogue').map(({ outcome }) => outcome)).toEqual([
       'skipped',
