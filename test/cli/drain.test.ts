@@ -49,7 +49,7 @@ it('drain says what an apply has to bring first, and which Mac nobody could ask'
   expect([moved.code, moved.stderr]).toEqual([3, '']);
   const said = flat(moved.stdout);
   expect(said).toContain('An apply comes first (1)');
-  expect(said).toContain('apply needed: 1 changed');
+  expect(said).toContain('Apply needed first: 1 changed');
   expect(said).toContain('First meshwright apply --sim, then meshwright drain chat --sim.');
   expect(said).not.toMatch(/hands|Not for apply/);
   place.write('cluster.yaml', fileText(file(8_080)));

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { emptyLock } from '../../src/config/lock.ts';
 import { renderLock } from '../../src/config/lock-text.ts';
 import { digest, digestOf } from '../../src/model/digest.ts';
+import { tarGz } from '../../src/sim/reference/tar-gz.ts';
 import { evenShape } from '../unit/desired/fit-shapes.ts';
 import { ggufBytes, safetensorsBytes, tensorsInRow } from '../unit/models/headers.ts';
 import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';
@@ -210,6 +211,12 @@ describe('fit MODEL', () => {
 });
 
 describe('validate', () => {
+  beforeAll(() => {
+    mkdirSync(join(place.folder, 'dist'));
+    const content = Buffer.from('#!/bin/sh\n');
+    place.write('dist/reference.tar.gz', tarGz([{ path: 'bin/rank', mode: 0o755, content }]));
+  });
+
   it('refuses what does not fit by the file and its lock, at its place', async () => {
     writeCluster(61 * 50e9);
     const ran = await run('validate', '--json');
@@ -224,6 +231,7 @@ describe('validate', () => {
     writeCluster(61 * 5e9);
     expect(await run('validate')).toMatchObject({ code: 0, stdout: 'cluster.yaml is valid.\n' });
     place.write('cluster.lock', renderLock(emptyLock('cluster.lock')));
-    expect(await run('validate')).toMatchObject({ code: 0, stdout: 'cluster.yaml is valid.\n' });
+    const ran = await run('validate', '--json');
+    expect([ran.code, codesOf(json(ran))]).toEqual([0, ['model/folder-missing']]);
   });
 });

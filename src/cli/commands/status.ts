@@ -24,16 +24,30 @@ export const status: VerbBody = async (run) => {
   return codeForNodes(names.map((name) => nodeVerdict(name, shown)));
 };
 
-/** On a terminal the row of each Mac appears as soon as it was seen, and the whole page takes the place of the rows. */
+/** A look that ends within this time is shown as one page, without rows before it. */
+const quickMs = 1000;
+
+/** On a terminal, where a look takes longer, the rows of the Macs seen so far stand where the whole page comes later. */
 async function lookWithRows(run: Run): Promise<FoundLook> {
   if (run.options.json || !isLive(run.console)) return lookForFindings(run);
   const block = liveBlock(run.console);
   const { columns, hasUnicode: unicode, hasColor } = run.console;
+  let rows: readonly string[] = [];
+  let isSlow = false;
+  const show = (): void => {
+    if (isSlow) block.show([], rows);
+  };
+  const timer = setTimeout(() => {
+    isSlow = true;
+    show();
+  }, quickMs);
   try {
-    return await lookForFindings(run, (seen) =>
-      block.show([], seenLines({ ...seen, columns, unicode, paint: paintFor(hasColor) })),
-    );
+    return await lookForFindings(run, (seen) => {
+      rows = seenLines({ ...seen, columns, unicode, paint: paintFor(hasColor) });
+      show();
+    });
   } finally {
+    clearTimeout(timer);
     block.show([], []);
   }
 }
