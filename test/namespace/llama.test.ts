@@ -109,6 +109,10 @@ async function tokenSeen(): Promise<boolean> {
 const wrongIn = ({ changes }: Plan): readonly string[] =>
   changes.filter(({ id }) => id === `${leader} placement/chat`).map(({ from }) => from);
 
+/** What a plan says of a mesh whose leader ended so, and a worker by the signal that was sent to it. */
+const lostWith = (leaderEnd: string, workerEnd = 'was ended by a signal (Killed: 9)'): string =>
+  `partial: rank 0 on ${leader} ${leaderEnd}, rank 1 on ${worker} ${workerEnd}`;
+
 /** The verb as a person types it: all ranks end, then all start; the answer is the golden one again, and nothing is left. */
 async function restart(): Promise<void> {
   const { code, stdout, stderr } = await typed.type('restart', 'chat', '--yes');
@@ -184,7 +188,7 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
       expect(await tokenSeen()).toBe(false);
     });
     const plan = await rack.plan();
-    expect(wrongIn(plan)).toEqual([`partial: rank 0 on ${leader} exited, rank 1 on ${worker} exited`]);
+    expect(wrongIn(plan)).toEqual([lostWith('was ended by a signal (Abort trap: 6)')]);
     await restart();
   });
 
@@ -223,7 +227,9 @@ describe.skipIf(found.kind === 'missing')('a mesh of the real llama.cpp on three
       await signal(worker, 'CONT');
       expect(await eventually(() => isGone(worker))).toBe(true);
     });
-    expect(wrongIn(await rack.plan())).toEqual([`partial: rank 0 on ${leader} exited, rank 1 on ${worker} exited`]);
+    expect(wrongIn(await rack.plan())).toEqual([
+      lostWith('was ended by a signal (Killed: 9)', 'was ended by a signal (Broken pipe: 13)'),
+    ]);
     await restart();
   });
 
