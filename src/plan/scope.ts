@@ -99,12 +99,15 @@ export function scopeOf(goal: Goal, desired: DesiredFleet): Scope {
   switch (goal.kind) {
     case 'converge': {
       const kinds = goal.only ?? allKinds();
+      const names = desired.placements.map(({ name }) => name);
       return {
         desired,
         resources,
         // A placement is not stopped for a start that any kind of resource keeps waiting.
         barring: kinds.includes('placement') ? allKinds() : [...always, ...kinds],
-        isMeant: (kind) => kind === 'rollback' || kinds.includes(kind),
+        // A door belongs to its placement: who was cut off between the two finishes both.
+        isMeant: (kind, property) =>
+          kind === 'rollback' || kinds.includes(kind) || (kinds.includes('placement') && isDoorOf(property, names)),
       };
     }
     case 'stop':

@@ -48,7 +48,7 @@ const oneLine = (text: string): string => text.replaceAll(/[\n\r]+/g, ' ').trim(
 /** What a hostile node says, and what must become of it. */
 interface Row {
   readonly say: () => readonly Said[];
-  /** Facts that are unknown in the end, and why; all others are known. `every`: all but those. */
+  /** Facts that are unknown in the end, and why; all others are known, some from a second source. `every`: all but those. */
   readonly unknown: Readonly<Record<string, string>> | 'every';
   /** Exit codes of `facts` and `status` for this node alone. */
   readonly exits: readonly [facts: number, status: number];
@@ -74,7 +74,7 @@ const table: Readonly<Record<string, Row>> = {
   'poison in every string of every JSON answer': {
     say: () =>
       honest.map((said) => (isJson(textOf(said)) ? { ...said, out: poisonJson(textOf(said), everyPoison) } : said)),
-    unknown: { identity: 'garbled', thunderbolt: 'garbled', 'service-addresses': 'garbled' },
+    unknown: { thunderbolt: 'garbled', 'service-addresses': 'garbled' },
     exits: [0, 1],
   },
   'bytes that are no UTF-8 in every answer': {
@@ -97,7 +97,6 @@ const table: Readonly<Record<string, Row>> = {
       return honest.map((said) => (isJson(textOf(said)) ? { ...said, out: json[next++ % json.length] ?? '' } : said));
     },
     unknown: {
-      identity: 'garbled',
       thunderbolt: 'garbled',
       'bridge-preferences': 'garbled',
       'service-addresses': 'garbled',
@@ -131,8 +130,8 @@ const table: Readonly<Record<string, Row>> = {
       but({
         'hardware-profile': (text) => text.replace(/"serial_number" *: *"[^"]*"/, '"serial_number":"ABC\\n::error::x"'),
       }),
-    unknown: { identity: 'garbled' },
-    exits: [0, 1],
+    unknown: {},
+    exits: [0, 0],
   },
 };
 

@@ -128,7 +128,7 @@ describe('an observation with a tool that hangs', () => {
 
 describe('the watchdog of an observation', () => {
   it('takes its sleep with it, even one on which TERM is lost', async () => {
-    const deaf = "#!/bin/sh\ntrap '' TERM\nexec /bin/sleep 600\n";
+    const deaf = '#!/bin/sh\ntrap \'\' TERM\nexec /bin/sleep "$@"\n';
     await withTool('studio-4', 'bin/sleep', deaf, async () => {
       const observed = await observe([rack.way('studio-4')]);
       expect(observed.failures).toEqual({});

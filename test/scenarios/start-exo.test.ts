@@ -70,7 +70,7 @@ const failures: readonly Failure[] = [
     happen: (node) => signal(node, 'SIGKILL'),
     told: (rank) => ({
       code: 'mesh/first-failing-rank',
-      detail: expect.stringMatching(new RegExp(`^Rank ${rank} exited`)),
+      detail: expect.stringMatching(new RegExp(`^Rank ${rank} was ended by a signal \\(Killed: 9\\)`)),
     }),
   },
   {

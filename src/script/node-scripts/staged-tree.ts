@@ -13,10 +13,11 @@ must chmod ${pathWord(tool.chmod)} -R u+rwX,go+rX,go-w,ug-s ${pathWord(stagedTre
 export const hasPrograms = (folder: string, programs: readonly string[] = []): string =>
   programs.length === 0
     ? ''
-    : `for x in ${programs.map(quote).join(' ')}; do
-  if [ ! -f ${folder}"/$x" ] || [ ! -x ${folder}"/$x" ]; then failed no-program "$x is no program of this version"; fi
-done
-`;
+    : `p=${folder}
+program() {
+  if [ ! -f "$p/$1" ] || [ ! -x "$p/$1" ]; then failed no-program "$1 is no program of this version"; fi
+}
+${programs.map((one) => `program ${quote(one)}\n`).join('')}`;
 
 /** Says that the tree is whole and was compared: what `publish-tree` asks for. */
 export const verified = (tree: TreeId): string => `v=${pathWord(verifiedMark(tree))}

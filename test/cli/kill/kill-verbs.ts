@@ -35,14 +35,18 @@ const hook = `--import ${new URL('die-at.mjs', import.meta.url).href}`;
 
 async function type(place: Place, words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
   const ran = await meshwright(place, words, { env });
-  const shown = `${words.join(' ')}\n${ran.stdout}${ran.stderr}`;
-  expect([shown, ran.code]).toEqual([shown, 0]);
+  expect(ran.code, `${words.join(' ')}\n${ran.stdout}${ran.stderr}`).toBe(0);
   return ran;
 }
 
-/** The files of both Macs by name: what is in them says when and by which run they were written. A gateway counts at its own pace. */
+/**
+ * The files of both Macs by name: what is in them says when and by which run they were written. A gateway writes its
+ * counts at its own pace. The lease of a run that was killed stays until it expires, where the next command has nothing to
+ * change; the command after that has to get past it.
+ */
 function pathsOn(roots: readonly string[]): readonly (readonly string[])[] {
-  const passing = /^Library\/Application Support\/meshwright\/(?:ops|log|doorman\/\d+\/counts)\/.|\/reboot-|\.log /;
+  const passing =
+    /^Library\/Application Support\/meshwright\/(?:ops|log|lease|doorman\/\d+\/counts)\/|\/reboot-|\.log /;
   return roots.map((root) =>
     fileTree(root)
       .filter((line) => !passing.test(line))
@@ -106,8 +110,6 @@ export async function expectEveryKillHeals(place: Place, kill: VerbKill): Promis
   for (const { point, successor } of sampleOf(all, { few: 1, oneIn: 12 })) {
     await killOnce(place, kill, point, successor);
     expect([point, successor, pathsOn(await rootsOf(place))]).toEqual([point, successor, paths]);
-    const leases = (await run('lease', 'status', '--sim', '--json')).stdout;
-    expect([point, successor, /"held":\s*true/.test(leases)]).toEqual([point, successor, false]);
     if (kill.leaves === undefined) await run('plan', '--sim', '--detailed-exitcode');
   }
   await kill.undo?.(run);
