@@ -2,7 +2,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
-import { isSpent, launchBudget } from '../mesh/launch-budget.ts';
+import { budgetWords, isSpent, launchBudget } from '../mesh/launch-budget.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
 
@@ -64,7 +64,6 @@ function budgetReasons(facts: Facts): readonly Reason[] {
     const words = `nobody knows whether its launch budget has room (${escapeText(budget.detail)})`;
     return [{ isSeen: false, words }];
   }
-  const { starts, limit } = budget.value;
   if (!isSpent(budget.value)) return [];
-  return [{ isSeen: true, words: `it has seen ${starts} of ${limit} starts over RDMA since it booted` }];
+  return [{ isSeen: true, words: budgetWords(budget.value) }];
 }

@@ -75,16 +75,16 @@ export const meshCodes = {
   },
   'mesh/launch-budget': {
     severity: 'error',
-    summary: 'A placement over RDMA was started too often since a Mac booted.',
+    summary: 'The RDMA devices of a Mac have no room for a start.',
     cause:
-      'Every start over RDMA that fails leaks a protection domain, of which a device has few, and only a reboot frees it (seen on macOS 26.5.1). A start counts until it has served and was seen to stop clean. So a node takes only as many starts in one boot session, over all placements, as its devices have room for by `ibv_devinfo -v`, and three where they do not say.',
+      'A device has few protection domains and queue pairs, by `ibv_devinfo -v`, or three where it does not say. A start over RDMA that fails can leave some behind, which only a restart of the Mac frees (seen on macOS 26.5.1). What is taken is read from the kernel. Where it cannot be read, starts are counted: a start counts until it has served and was seen to stop clean.',
     hint: 'Restart the Macs that are named: meshwright reboot. To start it all the same: --allow rdma-start',
   },
   'mesh/last-start': {
     severity: 'warning',
     summary: 'A Mac has room for one more start over RDMA.',
     cause:
-      'Starts over RDMA that failed, hung or ended by KILL count until the Mac restarts (`mesh/launch-budget`), and so does the one that runs now, until it is stopped. If the next start fails, no further one is made before a restart.',
+      'What failed starts have left in the RDMA devices stays until the Mac restarts (`mesh/launch-budget`), and the placement that runs now takes a place until it is stopped. If the next start fails, no further one is made before a restart.',
     hint: 'Nothing has to be done while it serves. Restart the named Macs when it suits you, before the next start has to succeed.',
   },
   'mesh/stays-on-tcp': {

@@ -1,6 +1,7 @@
+import { kernelObjects } from '../model/kernel-objects.ts';
 import { type Known, known, unknown } from '../model/known.ts';
 import type { Facts } from '../model/observation.ts';
-import type { RdmaPort } from '../model/rdma-values.ts';
+import type { RdmaObject, RdmaPort } from '../model/rdma-values.ts';
 
 /**
  * How often ranks over RDMA may be started on a node in one boot session while nobody knows the limits of its devices:
@@ -13,13 +14,18 @@ const startsPerBoot = 3;
 /** Of the 11 queue pairs that macOS 26.5.1 reports only 10 can be made. @see apple-platform: RDMA, limits */
 const neverFree = 1;
 
-/** How many starts over RDMA of its boot session a node has not given back, and how many it has room for. */
+/** How many starts over RDMA a node has not given back since it last started, and how many it has room for. */
 export interface LaunchBudget {
-  /** All but those that served and ended clean; each by what it takes of a device: one, since one cable leads to one Mac; two where a ring has two ranks. */
-  readonly starts: number;
+  /**
+   * What starts have taken of the device that has the least left: one each, since one cable leads to one Mac, two where a
+   * ring has two ranks. By the kernel, or by a count of all starts but those that served and ended clean.
+   */
+  readonly taken: number;
   readonly limit: number;
   /** Whether the devices say no limits, so that the usual one stands for them. */
   readonly isAssumed: boolean;
+  /** Whether starts were counted, since the kernel could not be read. */
+  readonly isCounted: boolean;
 }
 
 function limitOf({ maxQueuePairs, maxProtectionDomains }: RdmaPort): number | undefined {
@@ -41,29 +47,52 @@ function limitFrom(ports: readonly RdmaPort[]): number | undefined {
  */
 export function launchBudget(facts: Facts, seenStarts = 0): Known<LaunchBudget> {
   const { 'boot-session': session, 'rdma-ports': ports } = facts;
-  const counted = takenOf(facts, seenStarts);
+  const listed = listedBy(facts);
+  const counted = listed === undefined ? countOf(facts, seenStarts) : known(listed);
   if (counted.kind === 'unknown') return counted;
-  const starts = counted.value;
+  const taken = counted.value;
   const read = readLimit(facts);
   const limit = read ?? startsPerBoot;
-  if (starts >= limit && session.kind === 'unknown') return session;
-  if (starts >= limit && ports.kind === 'unknown') {
-    return unknown(ports.reason, `${starts} starts over RDMA, and the limits are unknown: ${ports.detail}`);
+  if (taken >= limit && listed === undefined && session.kind === 'unknown') return session;
+  if (taken >= limit && ports.kind === 'unknown') {
+    return unknown(ports.reason, `${taken} starts over RDMA, and the limits are unknown: ${ports.detail}`);
   }
-  return known({ starts, limit, isAssumed: read === undefined });
+  const isAssumed = read === undefined;
+  if (listed === undefined) return known({ taken, limit, isAssumed, isCounted: true });
+  // The one that macOS never gives may be among them.
+  return known({ taken: Math.min(taken, limit), limit, isAssumed, isCounted: false });
 }
 
 /**
- * What is taken of the scarcest device of a node: here a count that the kernel gives takes the place of ours, whose
- * objects of no living process are what only a restart frees.
+ * What the kernel lists for the device that has the least left; undefined where it cannot be read. An object without a
+ * process counts, and so does one whose process may leave it behind.
  */
-function takenOf({ 'rdma-starts': counted, 'boot-session': session }: Facts, seenStarts: number): Known<number> {
+function listedBy(facts: Facts): number | undefined {
+  const { 'rdma-holders': holders } = facts;
+  if (kernelObjects(facts).kind === 'unknown' || holders.kind === 'unknown') return undefined;
+  return Math.max(0, ...holders.value.devices.map(({ objects }) => takenOfDevice(objects)));
+}
+
+/** A start takes as many domains as queue pairs of a device; what a failed one leaves may be of one kind only. */
+const takenOfDevice = (objects: readonly RdmaObject[]): number => {
+  const domains = objects.filter(({ kind }) => kind === 'domain').length;
+  return Math.max(domains, objects.length - domains);
+};
+
+/** What the node itself has counted. */
+function countOf({ 'rdma-starts': counted, 'boot-session': session }: Facts, seenStarts: number): Known<number> {
   if (counted.kind === 'unknown') return counted;
   const { startedIn, starts } = counted.value;
   // The count of the node knows what was given back; a member knows only how often it was started.
   if (startedIn !== '' && (session.kind === 'unknown' || session.value.uuid === startedIn)) return known(starts);
   return known(seenStarts);
 }
+
+/** `10 of 10 places in its RDMA devices are taken`: how full a node is, by what was read. */
+export const budgetWords = ({ taken, limit, isCounted }: LaunchBudget): string =>
+  isCounted
+    ? `${taken} of ${limit} starts over RDMA since its last boot are used up`
+    : `${taken} of ${limit} places in its RDMA devices are taken`;
 
 /** What the devices of a node say that one boot session has room for; undefined where they say no limits, or nobody could see. */
 export const readLimit = ({ 'rdma-ports': ports }: Facts): number | undefined =>
@@ -83,12 +112,12 @@ export const isNeverEnough = ({ limit, isAssumed }: LaunchBudget, takes: number)
  * @param takes what a start takes of each device
  */
 export const hasOneLeft = (budget: LaunchBudget, takes = 1): boolean =>
-  budget.starts > 0 && !isSpent(budget, takes) && isSpent({ ...budget, starts: budget.starts + takes }, takes);
+  budget.taken > 0 && !isSpent(budget, takes) && isSpent({ ...budget, taken: budget.taken + takes }, takes);
 
 /**
  * Whether it has no room for a start. A limit that nobody read is one of jobs, whatever these take.
  *
  * @param takes what the start takes of each device
  */
-export const isSpent = ({ starts, limit, isAssumed }: LaunchBudget, takes = 1): boolean =>
-  starts + (isAssumed ? 1 : takes) > limit;
+export const isSpent = ({ taken, limit, isAssumed }: LaunchBudget, takes = 1): boolean =>
+  taken + (isAssumed ? 1 : takes) > limit;

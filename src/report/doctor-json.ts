@@ -39,7 +39,7 @@ export interface DoctorJson {
   readonly troubles: readonly TroubleJson[];
   readonly recovery?: RdmaVisits;
   readonly systemSettings?: RdmaVisits;
-  /** Starts over RDMA since boot, by node, where any can come. */
+  /** What is taken of RDMA devices, by node, where starts over RDMA can come. */
   readonly launches: Readonly<Record<string, LaunchesJson>>;
 }
 

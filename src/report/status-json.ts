@@ -17,11 +17,12 @@ export interface ReceptacleJson {
   readonly bitsPerSecond?: number;
 }
 
-/** Starts over RDMA since the boot of a node, and how many there may be. */
+/** What is taken of the RDMA devices of a node (`starts`), and how much may be; see {@link LaunchBudget}. */
 export interface LaunchesJson {
   readonly starts: number;
   readonly limit: number;
   readonly assumed: boolean;
+  readonly source: 'kernel' | 'starts';
 }
 
 /** One node as programs read it; what is absent is unknown. */
@@ -86,8 +87,9 @@ const speedOf = ({ bitsPerSecond }: { readonly bitsPerSecond?: number }): { read
 export function launchesJson(budgets: readonly NodeBudget[]): Readonly<Record<string, LaunchesJson>> {
   const known = budgets.flatMap(({ node, budget }) => {
     if (budget.kind === 'unknown') return [];
-    const { starts, limit, isAssumed } = budget.value;
-    return [[node, { starts, limit, assumed: isAssumed }] as const];
+    const { taken, limit, isAssumed, isCounted } = budget.value;
+    const source = isCounted ? 'starts' : 'kernel';
+    return [[node, { starts: taken, limit, assumed: isAssumed, source }] as const];
   });
   return Object.fromEntries(known);
 }

@@ -16,7 +16,7 @@ function isConcerned({ desired }: View, node: NodeName, budget: Known<LaunchBudg
   const isPlaced = desired.placements
     .flatMap(layoutsOf)
     .some(({ transport, nodes }) => transport === 'rdma' && nodes.includes(node));
-  return (isPlaced && needsRdma(desired, node)) || (budget.kind === 'known' && budget.value.starts > 0);
+  return (isPlaced && needsRdma(desired, node)) || (budget.kind === 'known' && budget.value.taken > 0);
 }
 
 /** The budgets of the nodes that were looked at, where starts over RDMA matter. */

@@ -2,7 +2,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { withCommands } from '../doctor/hint-lines.ts';
-import { hasOneLeft, isNeverEnough } from '../mesh/launch-budget.ts';
+import { budgetWords, hasOneLeft, isNeverEnough } from '../mesh/launch-budget.ts';
 import type { Member } from '../mesh/member.ts';
 import { meshFailure } from '../mesh/mesh-failure.ts';
 import { placementAddress } from '../mesh/mesh-step.ts';
@@ -45,7 +45,7 @@ export const budgetFindings = (view: View): readonly Diagnostic[] =>
     const spent = budgetBlockers(one, view);
     const [first] = spent;
     if (first === undefined) return [];
-    const counts = spent.map(({ node }) => `${node} has counted ${startsOn(one, node)}`);
+    const counts = spent.map(({ node }) => `on ${node} ${roomOn(one, node)}`);
     const command = `meshwright reboot ${one.placement.nodes.filter((node) => spent.some((other) => other.node === node)).join(' ')}`;
     return [
       diagnose('mesh/launch-budget', {
@@ -63,7 +63,7 @@ export const lastStartFindings = (view: View): readonly Diagnostic[] =>
     if (placement.transport !== 'rdma' || placement.state !== 'serving') return [];
     const nodes = mesh.members.filter(({ seen }) => isLast(seen, takesOfDevice(one))).map(({ node }) => node);
     if (nodes.length === 0) return [];
-    const counts = nodes.map((node) => `${node} has counted ${startsOn(one, node)}`);
+    const counts = nodes.map((node) => `on ${node} ${roomOn(one, node)}`);
     return [
       diagnose('mesh/last-start', {
         subject: placementSubject(one),
@@ -101,14 +101,14 @@ function budgetBlockers(one: PlacementCase, { desired, restarting }: View): read
     node,
     resource: 'placement',
     address: placementAddress(placement.name),
-    action: `${startsOn(one, node, ' here')}: meshwright reboot ${together.join(' ')}`,
+    action: `${roomOn(one, node)}: meshwright reboot ${together.join(' ')}`,
     isHands: false,
     peers: placement.nodes.filter((other) => other !== node),
     blocks: [],
   }));
 }
 
-/** A member that keeps its boot session, whose count of starts is unknown: what comes back after a restart may not start. */
+/** A member that keeps its boot session, whose room for a start is unknown: what comes back after a restart may not start. */
 export const placementGaps = (view: View): readonly Gap[] =>
   placementCases(view).flatMap(({ placement: { transport, nodes }, mesh, comesBack }) =>
     mesh.members
@@ -121,7 +121,7 @@ export const placementGaps = (view: View): readonly Gap[] =>
         node,
         resource: 'placement',
         peers: nodes.filter((other) => other !== node),
-        text: 'the count of starts over RDMA',
+        text: 'the room in its RDMA devices',
       })),
   );
 
@@ -149,12 +149,11 @@ function tcpBlockers(one: PlacementCase, { desired }: View): readonly PlacementB
   ];
 }
 
-/** `3 of 3 starts over RDMA since the last boot`: what a node has counted, of what it has room for. */
-function startsOn(one: PlacementCase, node: string, where = ''): string {
-  const { mesh } = one;
-  const seen = mesh.members.find((member) => member.node === node)?.seen;
+/** `3 of 3 places in its RDMA devices are taken`, and what a start wants of them where that is more than one. */
+function roomOn(one: PlacementCase, node: string): string {
+  const seen = one.mesh.members.find((member) => member.node === node)?.seen;
   const budget = seen?.kind === 'known' ? seen.value.budget : undefined;
-  const count = budget?.kind === 'known' ? `${budget.value.starts} of ${budget.value.limit} starts` : 'all starts';
+  const words = budget?.kind === 'known' ? budgetWords(budget.value) : 'its RDMA devices have no room left';
   const takes = takesOfDevice(one);
-  return `${count} over RDMA${where} since the last boot${takes === 1 ? '' : `, and this one counts as ${takes}`}`;
+  return takes === 1 ? words : `${words}, and this start takes ${takes}`;
 }

@@ -57,11 +57,10 @@ function lostWords({ facts }: ObservedTarget, { restore }: UninstallWish): reado
 /** Starts that took something of the RDMA devices: it stays taken until a restart, and the count of it goes. */
 function takenWords({ facts }: ObservedTarget): readonly string[] {
   const budget = launchBudget(facts);
-  if (budget.kind === 'unknown' || budget.value.starts === 0) return [];
-  const { starts, limit } = budget.value;
-  return [
-    `what ${starts} of ${limit} starts over RDMA took, without its count: restart this Mac before the next apply`,
-  ];
+  // What the kernel lists, it lists to whoever comes next.
+  if (budget.kind === 'unknown' || !budget.value.isCounted || budget.value.taken === 0) return [];
+  const { taken, limit } = budget.value;
+  return [`what ${taken} of ${limit} starts over RDMA took, without its count: restart this Mac before the next apply`];
 }
 
 /** What a person put there. */

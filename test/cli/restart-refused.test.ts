@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
@@ -10,24 +8,17 @@ import type { Place } from './place.ts';
 let place: Place;
 const run = (...words: string[]) => meshwright(place, words);
 
-/** Writes into the count of a simulated Mac that it has no start over RDMA left. */
-async function spendStarts(node: string): Promise<void> {
-  const { nodes } = json(await run('sim', 'status', '--json')) as { nodes: Record<string, { root: string }> };
-  const file = join(nodes[node]?.root ?? '', 'Library/Application Support/meshwright/rdma-starts');
-  writeFileSync(file, readFileSync(file, 'utf8').replace(/^starts=.*$/m, 'starts=10'));
-}
-
 beforeAll(async () => {
   place = await placeWithPair(pairFile(overRdma));
   expect((await run('apply', '--sim', '--yes')).code).toBe(0);
-  await spendStarts('studio-4');
+  expect((await run('sim', 'fault', 'pd-leak', 'studio-4')).code).toBe(0);
 });
 afterAll(() => endPlace(place));
 
 const placements = async (): Promise<unknown> =>
   (json(await run('status', '--sim', '--json')) as { placements: unknown }).placements;
 
-describe('a placement whose Mac has no start over RDMA left', () => {
+describe('a placement whose Mac has no room left in its RDMA devices', () => {
   it('goes on serving: restart and reboot of the other Mac say so before they stop anything', async () => {
     const rans = [await run('restart', 'chat', '--sim', '--yes'), await run('reboot', 'studio-1', '--sim', '--yes')];
     await expectGolden('restart-refused', place, rans);

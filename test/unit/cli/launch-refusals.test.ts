@@ -40,7 +40,7 @@ describe('what launch refuses before it stops anything', () => {
       [
         'launch/needs-reboot',
         'node studio-3',
-        expect.stringMatching(/^studio-3: it has seen 99 of \d+ starts over RDMA/),
+        expect.stringMatching(/^studio-3: 99 of \d+ starts over RDMA since its last boot are used up/),
       ],
     ]);
     expect(told(changes, false)).toEqual([]);

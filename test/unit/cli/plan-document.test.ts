@@ -32,12 +32,14 @@ describe('a saved plan', () => {
 
   it('tells the launches over RDMA of each node that are known, and is the same whatever they are', () => {
     const budgets: readonly NodeBudget[] = [
-      { node: nodeName('studio-1'), budget: known({ starts: 2, limit: 10, isAssumed: false }) },
+      { node: nodeName('studio-1'), budget: known({ taken: 2, limit: 10, isAssumed: false, isCounted: false }) },
       { node: nodeName('studio-2'), budget: unknown('unreachable', 'nobody answered') },
     ];
     const counted = planDocument(plan, { ...about, budgets });
     expect(schemaCheck('plan')(JSON.parse(counted))).toEqual([]);
-    expect(JSON.parse(counted)).toMatchObject({ launches: { 'studio-1': { starts: 2, limit: 10, assumed: false } } });
+    expect(JSON.parse(counted)).toMatchObject({
+      launches: { 'studio-1': { starts: 2, limit: 10, assumed: false, source: 'kernel' } },
+    });
     expect(Object.keys(JSON.parse(counted).launches)).toEqual(['studio-1']);
     expect(JSON.parse(saved)).not.toHaveProperty('launches');
     expect(isSamePlan(counted, saved)).toBe(true);

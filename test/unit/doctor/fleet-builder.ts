@@ -163,6 +163,10 @@ function networkFacts(name: string, own: readonly ThunderboltReceptacle[]): Part
   };
 }
 
+// A test that gives another count of starts means a Mac whose kernel cannot be read, unless it gives that, too.
+const noStarts: FactValues['rdma-starts'] = { startedIn: '', starts: 0, last: [] };
+const noObjects: FactValues['rdma-objects'] = { domains: 0, queuePairs: 0 };
+
 /** All facts of a healthy Mac Studio (M3 Ultra, 512 GB) with these receptacles. */
 export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]): FactValues {
   return {
@@ -180,7 +184,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     'rdma-switch': 'on',
     'rdma-devices': [],
     'rdma-ports': [],
-    'rdma-objects': { domains: 0, queuePairs: 0 },
+    'rdma-objects': noObjects,
     'rdma-holders': { devices: [], processes: [] },
     filevault: 'off',
     power: { sleepMinutes: 0, diskSleepMinutes: 0, restartAfterPowerLoss: true },
@@ -193,7 +197,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     placements: [],
     services: [],
     doormen: [],
-    'rdma-starts': { startedIn: '', starts: 0, last: [] },
+    'rdma-starts': noStarts,
     'reboot-mark': [],
     'foreign-daemons': [],
     'automatic-updates': 'off',
@@ -257,7 +261,14 @@ function observeNode(name: string, changes: RackChanges): NodeObservation {
   }
   const own = receptacles(name, changes.receptacleCount?.[name] ?? 6, changes.cables ?? meshOfFour);
   const facts = knownFacts({ ...healthyFacts(name, own), ...changes.values?.[name] });
-  const gaps = Object.entries(changes.unknown?.[name] ?? {}).map(([fact, reason]) => [fact, unknown(reason, 'a test')]);
+  const { 'rdma-starts': starts = noStarts, 'rdma-objects': objects = noObjects } = changes.values?.[name] ?? {};
+  const ofMembers = changes.values?.[name]?.placements?.some((one) => one.starts > 1) === true;
+  const isCounted = ofMembers || starts !== noStarts || changes.unknown?.[name]?.['rdma-starts'] !== undefined;
+  const lacks = isCounted && objects === noObjects ? { 'rdma-objects': 'failed' as const } : {};
+  const gaps = Object.entries({ ...lacks, ...changes.unknown?.[name] }).map(([fact, reason]) => [
+    fact,
+    unknown(reason, 'a test'),
+  ]);
   return { node: nodeName(name), facts: { ...facts, ...Object.fromEntries(gaps) } };
 }
 

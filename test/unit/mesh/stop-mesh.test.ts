@@ -10,7 +10,7 @@ const seen: SeenMember = {
   state: 'joined',
   mayRun: true,
   starts: known(1),
-  budget: known({ starts: 0, limit: 3, isAssumed: true }),
+  budget: known({ taken: 0, limit: 3, isAssumed: true, isCounted: true }),
 };
 const work = { placement: 'kimi', nodes: [node], changes: ['x'] };
 const argsOf = (steps: readonly Step[]) =>

@@ -153,7 +153,7 @@ describe('what comes before a stop', () => {
       state: 'joined',
       mayRun: true,
       starts: known(1),
-      budget: known({ starts: 0, limit: 3, isAssumed: true }),
+      budget: known({ taken: 0, limit: 3, isAssumed: true, isCounted: true }),
     };
     const [door] = stopRanks(() => work, [{ node: nodeName('studio-4'), seen }], {
       isAnswering: false,

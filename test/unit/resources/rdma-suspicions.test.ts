@@ -94,7 +94,8 @@ describe('a start over RDMA that failed', () => {
   );
 
   it('asks for no restart of a Mac whose kernel holds nothing, and for one where that is unknown', () => {
-    const values = { 'studio-2': said('studio-2', 'alloc failed with errno=12') };
+    const nothing = { 'rdma-objects': { domains: 0, queuePairs: 0 } };
+    const values = { 'studio-2': { ...said('studio-2', 'alloc failed with errno=12'), ...nothing } };
     const [found] = suspicions({ members: dead, values });
     expect(found?.code).toBe('rdma/suspected-exhausted');
     expect(found?.detail).toContain('The kernel holds nothing now that a restart of the Mac would free.');
