@@ -1,0 +1,169 @@
+/**
+ * `npm run mutate -- [--count 150] [--seed N] [--results FILE] [--limit 600]`: how many small faults in the sources the
+ * tests notice. The seed draws mutants of HEAD in equal numbers over the areas. Each is tried with the unit tests nearest
+ * to it, more unit tests, and the closest scenario and command-line tests, together `--limit` seconds at most.
+ *
+ * Files are mutated in a copy in a temporary folder, never in the working tree. The results file has one line for each
+ * mutant; the same command with this file continues a run that was interrupted. Exits with 1 when a bar is missed.
+ */
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { makeCompiles, makeCopy, removeCopy, runTests, withText } from './mutate/copy.mjs';
+import { areas, drawn, shares } from './mutate/draw.mjs';
+import { codeMutants, mutated, shellMutants } from './mutate/operators.mjs';
+import { filesOf, relatedTests } from './mutate/related.mjs';
+import { equivalentOf, openResults, report } from './mutate/report.mjs';
+
+const project = fileURLToPath(new URL('..', import.meta.url));
+const { values: options } = parseArgs({
+  options: {
+    count: { type: 'string', default: '150' },
+    seed: { type: 'string' },
+    results: { type: 'string' },
+    limit: { type: 'string', default: '600' },
+  },
+});
+
+/** A whole number of an option. */
+function numberOf(name, most) {
+  const value = Number(options[name]);
+  if (!(Number.isInteger(value) && value >= 1 && value <= most)) throw new Error(`--${name} is a number up to ${most}`);
+  return value;
+}
+const count = numberOf('count', 10_000);
+const limitMs = numberOf('limit', 3_600) * 1_000;
+
+const commit = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: project, encoding: 'utf8' }).stdout.trim();
+const seed = options.seed ?? (options.results === undefined ? String(Math.floor(Math.random() * 1e6)) : undefined);
+const resultsFile = options.results ?? join(tmpdir(), `meshwright-mutants-${commit.slice(0, 7)}-${seed}.jsonl`);
+const { run, results } = openResults(resultsFile, { commit, seed });
+process.stdout.write(`commit ${commit.slice(0, 7)}, seed ${run.seed}, ${count} mutants, results in ${resultsFile}\n`);
+
+const copy = makeCopy(project);
+process.on('exit', () => removeCopy(copy));
+for (const [signal, exitCode] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+]) {
+  process.on(signal, () => {
+    process.stdout.write(`\nInterrupted. To continue: npm run mutate -- --count ${count} --results ${resultsFile}\n`);
+    process.exit(exitCode);
+  });
+}
+
+const textOf = (path) => readFileSync(join(copy.root, path), 'utf8');
+const mutantsOf = (file) =>
+  (file.startsWith('src/script/') ? shellMutants : codeMutants)(file, textOf(file)).map((one) => ({ file, ...one }));
+// From the working tree, so that a run can be counted again when its survivors have been looked at.
+const equivalents = JSON.parse(readFileSync(join(project, 'scripts/mutate/equivalents.json'), 'utf8'));
+for (const one of equivalents) {
+  const isKnown = mutantsOf(one.file).some((mutant) => equivalentOf([one], mutant) !== undefined);
+  if (!isKnown || !one.reason) throw new Error(`equivalents.json: no reason or no such mutant: ${JSON.stringify(one)}`);
+}
+const compiles = makeCompiles(copy);
+const wavesOf = relatedTests(copy.root);
+
+/** Property tests try the same cases in every run. */
+const env = { MESHWRIGHT_COMMIT: commit };
+
+/** Test files that pass without a mutant, and those that fail: only a failure of the first says something. */
+const sound = new Set();
+const broken = new Set();
+
+/** Whether files pass without a mutant. The ones that do not are left out from now on. */
+async function areSound(project, files) {
+  if (files.every((file) => sound.has(file))) return true;
+  const { outcome } = await runTests(copy, { project, files }, limitMs, env);
+  for (const file of files) (outcome === 'passed' ? sound : broken).add(file);
+  if (outcome !== 'passed') process.stdout.write(`left out, fails without a mutant: ${files.join(' ')}\n`);
+  return outcome === 'passed';
+}
+
+/**
+ * Runs one wave of tests with a mutant. A wave whose failure proves nothing runs again without the files at fault. Tests
+ * that do not end kill a mutant only if they end without it in a quarter of the time.
+ */
+async function tryWave({ project, files }, mutant, leftMs) {
+  const chosen = files.filter((file) => !broken.has(file));
+  if (chosen.length === 0) return { verdict: 'survived', seconds: 0 };
+  const { outcome, seconds, failed } = await withText(copy, mutant.file, mutated(textOf(mutant.file), mutant), () =>
+    runTests(copy, { project, files: chosen }, leftMs, env),
+  );
+  if (outcome === 'passed') return { verdict: 'survived', seconds };
+  if (outcome === 'late') {
+    const clean = await runTests(copy, { project, files: chosen }, leftMs / 4, env);
+    return clean.outcome === 'passed'
+      ? { verdict: 'killed', by: 'a run without end', seconds }
+      : { verdict: 'timed out', seconds };
+  }
+  const suspects = failed.length > 0 ? failed : chosen;
+  if (await areSound(project, suspects)) return { verdict: 'killed', by: suspects[0], seconds };
+  const again = await tryWave({ project, files }, mutant, leftMs);
+  return { ...again, seconds: seconds + again.seconds };
+}
+
+/** What becomes of a mutant. */
+async function verdictOf(mutant) {
+  if (!compiles(mutant.file, mutated(textOf(mutant.file), mutant))) return { verdict: 'refused', seconds: 0 };
+  let seconds = 0;
+  for (const wave of wavesOf(mutant.file)) {
+    const tried = await tryWave(wave, mutant, Math.max(1_000, limitMs - seconds * 1_000));
+    seconds += tried.seconds;
+    if (tried.verdict !== 'survived') return { ...tried, seconds };
+  }
+  return { verdict: 'survived', seconds };
+}
+
+/** A run of tests ends a little after its limit. */
+const graceSeconds = 10;
+
+const keyOf = ({ file, start, end, text }) => JSON.stringify([file, start, end, text]);
+const known = new Map(results.map((one) => [keyOf(one), one]));
+const counted = [];
+
+/** Tries the next mutant of an area that compiles. */
+async function tryNext({ name, mutants }) {
+  for (let next = mutants.next(); !next.done; next = mutants.next()) {
+    const mutant = next.value;
+    const isEquivalent = equivalentOf(equivalents, mutant) !== undefined;
+    let result = known.get(keyOf(mutant));
+    if (isEquivalent && result?.verdict !== 'killed') {
+      counted.push({ area: name, verdict: 'equivalent' });
+      return;
+    }
+    const hasMoreTime = result?.verdict === 'timed out' && limitMs > (result.seconds + graceSeconds) * 1_000;
+    if (result === undefined || hasMoreTime) {
+      const { seconds, ...verdict } = await verdictOf(mutant);
+      result = { area: name, ...mutant, ...verdict, seconds: Math.round(seconds) };
+      appendFileSync(resultsFile, `${JSON.stringify(result)}\n`);
+      if (result.verdict !== 'refused') {
+        const by = result.by === undefined ? '' : `, by ${result.by}`;
+        process.stdout.write(
+          `${result.verdict}: ${mutant.file}:${mutant.line} ${mutant.operator}, ${result.seconds} s${by}\n`,
+        );
+      }
+    }
+    if (result.verdict === 'refused') continue;
+    counted.push(result);
+    return;
+  }
+}
+
+const wanted = shares(count, areas.length);
+const queues = areas.map(({ name, folders }, at) => {
+  const files = filesOf(copy.root, folders).filter((path) => !path.endsWith('.generated.ts'));
+  return { name, wanted: wanted[at], mutants: drawn(`${run.seed} ${name}`, files, mutantsOf) };
+});
+// One of each area in turn, so that a run that is interrupted has some of every area.
+for (let round = 0; round < Math.max(...wanted); round += 1) {
+  for (const queue of queues) if (round < queue.wanted) await tryNext(queue);
+}
+const { lines, isReached } = report(counted, areas);
+process.stdout.write(
+  `\ncommit ${commit.slice(0, 7)}, seed ${run.seed}, ${counted.length} mutants\n\n${lines.join('\n')}\n`,
+);
+process.exitCode = isReached ? 0 : 1;

@@ -1,0 +1,84 @@
+/** Which tests are tried with a changed file, nearest first. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix, sep } from 'node:path';
+import ts from 'typescript';
+
+/** Paths of the TypeScript files below folders of a project, from its root, with `/`, sorted. */
+export function filesOf(root, folders) {
+  return folders
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true }).map((name) => posix.join(folder, name.split(sep).join('/'))),
+    )
+    .filter((path) => path.endsWith('.ts'))
+    .sort();
+}
+
+/** What every file imports for more than its types. Tests of the built command reach all of `src/cli/main.ts`. */
+function readImports(root) {
+  const texts = new Map(filesOf(root, ['src', 'test']).map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+  const imports = new Map();
+  for (const [path, text] of texts) {
+    const { importedFiles } = ts.preProcessFile(text.replaceAll(/^import type [^;]*;/gm, ''), true, true);
+    const found = importedFiles
+      .filter(({ fileName }) => fileName.startsWith('.'))
+      .map(({ fileName }) => posix.join(posix.dirname(path), fileName));
+    imports.set(path, path === 'test/cli/meshwright.ts' ? [...found, 'src/cli/main.ts'] : found);
+  }
+  return { texts, imports };
+}
+
+/** How many imports lead from each file to this one. */
+function distancesTo(imports, file) {
+  const importers = new Map();
+  for (const [path, found] of imports) {
+    for (const one of found) importers.set(one, [...(importers.get(one) ?? []), path]);
+  }
+  const distances = new Map([[file, 0]]);
+  for (const [path, distance] of distances) {
+    for (const one of importers.get(path) ?? []) if (!distances.has(one)) distances.set(one, distance + 1);
+  }
+  return distances;
+}
+
+const wordsOf = (path, text) => new Set(`${path} ${text}`.match(/[A-Za-z][A-Za-z0-9-]{3,}/g));
+
+const isOfCommand = (path) => /^test\/(?:cli|scenarios)\//.test(path);
+const isLeftOut = (path) => !path.endsWith('.test.ts') || /^test\/(?:namespace|llama|bench|nightly)\//.test(path);
+
+/**
+ * Makes the function from a source file to the waves of tests to try, in this order: the unit tests nearest to it, more
+ * of them, and the scenario and command-line tests that share most of its rare words.
+ */
+export function relatedTests(root, sizes = [6, 34, 4]) {
+  const { texts, imports } = readImports(root);
+  const tests = [...texts.keys()].filter((path) => !isLeftOut(path));
+  const words = new Map(tests.map((path) => [path, wordsOf(path, texts.get(path))]));
+  const counts = new Map();
+  for (const found of words.values()) for (const word of found) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const rarity = (word) => Math.log(tests.length / counts.get(word));
+
+  return (file) => {
+    const distances = distancesTo(imports, file);
+    const own = wordsOf(file, texts.get(file));
+    const shared = (path) =>
+      [...words.get(path)].filter((word) => own.has(word)).reduce((sum, one) => sum + rarity(one), 0);
+    const nearest = tests
+      .filter((path) => distances.has(path))
+      .map((path) => ({
+        path,
+        distance: distances.get(path),
+        likeness: shared(path) / Math.sqrt(words.get(path).size),
+      }))
+      .sort((a, b) => b.likeness - a.likeness);
+    const units = nearest
+      .filter(({ path }) => !isOfCommand(path))
+      .sort((a, b) => a.distance - b.distance)
+      .map(({ path }) => path);
+    const commands = nearest.map(({ path }) => path).filter(isOfCommand);
+    return [
+      { project: 'parts', files: units.slice(0, sizes[0]) },
+      { project: 'parts', files: units.slice(sizes[0], sizes[0] + sizes[1]) },
+      { project: 'whole', files: commands.slice(0, sizes[2]) },
+    ].filter(({ files }) => files.length > 0);
+  };
+}
