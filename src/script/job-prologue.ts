@@ -1,3 +1,4 @@
+import { mustFunction } from './must.ts';
 import { pathWord, tool } from './node-paths.ts';
 
 /**
@@ -27,13 +28,7 @@ failed() {
   put failure "$m \${2%%"$N"*}"
   end 1
 }
-must() {
-  m=$1
-  shift
-  o=$("$@" 2>&1) && return
-  x=$?
-  failed "$m" "\${o:-\${1##*/} ended with $x}"
-}
+${mustFunction}
 progress() {
   put progress "$1 $2"
 }

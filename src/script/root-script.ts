@@ -1,3 +1,4 @@
+import { mustFunction } from './must.ts';
 import { pathWord, place, renderPath, rootLine, tool } from './node-paths.ts';
 import { quote } from './quote.ts';
 
@@ -34,7 +35,7 @@ export function mutatingCommand(rootPrefix: string): string {
 
 /**
  * `changed` and `unchanged` end a body well, `failed SLUG TEXT` ends it badly with the first line of TEXT, and
- * `must SLUG COMMAND …` runs a tool whose exit can be believed; `write FILE TEXT` puts a file in its place by a rename.
+ * `must SLUG COMMAND …` runs a tool, see {@link mustFunction}; `write FILE TEXT` puts a file in its place by a rename.
  * `o` is what a tool said, `N` a line end.
  */
 const verdicts = `N='
@@ -54,13 +55,7 @@ failed() {
   esac
   exit 1
 }
-must() {
-  m=$1
-  shift
-  o=$("$@" 2>&1) && return
-  x=$?
-  failed "$m" "\${o:-\${1##*/} ended with $x}"
-}
+${mustFunction}
 write() {
   o=$({ printf '%s' "$2" >"$1.$$"; } 2>&1) || failed write "\${o:-$1 could not be written}"
   must write ${pathWord(tool.mv)} -f "$1.$$" "$1"

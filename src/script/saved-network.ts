@@ -91,8 +91,8 @@ function serviceLines({ services }: TouchedNetwork): readonly string[] {
   const told = services.map(
     (name, at) => `if [ -e "$w/service.${at}" ]; then
     case $(${pathWord(tool.cat)} "$w/service.${at}") in
-      (Disabled*) ${networksetup} -setnetworkserviceenabled ${quote(name)} off ;;
-      (Enabled*) ${networksetup} -setnetworkserviceenabled ${quote(name)} on ;;
+      (Disabled*) switched ${quote(name)} Disabled off ;;
+      (Enabled*) switched ${quote(name)} Enabled on ;;
     esac
   fi`,
   );
@@ -102,6 +102,7 @@ function serviceLines({ services }: TouchedNetwork): readonly string[] {
       at,
     ) => `if [ ! -e "$w/service.${at}" ] && ${networksetup} -listallnetworkservices | isline ${quote(name)}; then
     ${networksetup} -removenetworkservice ${quote(name)}
+    ! ${networksetup} -listallnetworkservices | isline ${quote(name)} || z=1
   fi`,
   );
   return [
@@ -128,6 +129,7 @@ function bridgeLines(name: string): readonly string[] {
       members ${quote(name)} | isline "$m" || z=1
     done
     ${ifconfig} up
+    case $(${ifconfig}) in (*'<UP,'* | *'<UP>'*) ;; (*) z=1 ;; esac
   elif ${ifconfig} >/dev/null; then
     for m in $(members ${quote(name)}); do ${ifconfig} deletem "$m"; done
     ${ifconfig} destroy
@@ -171,6 +173,10 @@ hasall() {
   while IFS= read -r y; do
     [ -z "$y" ] || isline "$y" <"$1" || return 1
   done
+}
+switched() {
+  ${pathWord(tool.networksetup)} -setnetworkserviceenabled "$1" "$3"
+  case $(${pathWord(tool.networksetup)} -getnetworkserviceenabled "$1") in ("$2"*) ;; (*) z=1 ;; esac
 }
 once() {
   z=0

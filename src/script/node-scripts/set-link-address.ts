@@ -33,7 +33,9 @@ export function setLinkAddress(args: ScriptArgs['set-link-address']): string {
   const service = quote(args.service);
   const mask = maskOf(prefixLength);
   const missing = create
-    ? `mustnet -createnetworkservice ${service} ${quote(hardwarePort)}\n  y=1`
+    ? `mustnet -createnetworkservice ${service} ${quote(hardwarePort)}
+    isthere ${service} || failed networksetup 'the network service was not created'
+    y=1`
     : `failed no-service "there is no network service "${service}`;
   return `${networkSetupFunctions}
 ${leaveFunction(keeper)}
@@ -51,6 +53,8 @@ byservice() {
   mustnet -getnetworkserviceenabled ${service}
   case $o in (Disabled*)
     mustnet -setnetworkserviceenabled ${service} on
+    mustnet -getnetworkserviceenabled ${service}
+    case $o in (Disabled*) failed networksetup 'the network service stayed off' ;; esac
     y=1
   ;; esac
   if ! isset; then

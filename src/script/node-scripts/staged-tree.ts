@@ -3,11 +3,19 @@ import { pathWord, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
 import { stagedTree, stagingFolder, verifiedMark } from '../tree-paths.ts';
 
+/**
+ * Gives a folder to root. A volume that ignores owners lets chown succeed and changes nothing: then the account could
+ * still write what is compared next. The job's own text belongs to root, in a rehearsal to the one account there is.
+ *
+ * @see find(1): -user takes a number, too
+ */
+export const rootOwns = (folder: string): string => `must chown ${pathWord(tool.chown)} -R root:wheel ${folder}
+[ -z "$(${pathWord(tool.find)} ${folder} ! -user "$(${pathWord(tool.stat)} -f %u "$d/run")")" ] || failed chown 'chown reported success, and not all files belong to root'`;
+
 /** Everything below belongs to root, can be read by everybody, and runs as nobody else. */
-export const ownedByRoot = (
-  tree: TreeId,
-): string => `must chown ${pathWord(tool.chown)} -R root:wheel ${pathWord(stagingFolder(tree))}
-must chmod ${pathWord(tool.chmod)} -R u+rwX,go+rX,go-w,ug-s ${pathWord(stagedTree(tree))}`;
+export const ownedByRoot = (tree: TreeId): string => `${rootOwns(pathWord(stagingFolder(tree)))}
+must chmod ${pathWord(tool.chmod)} -R u+rwX,go+rX,go-w,ug-s ${pathWord(stagedTree(tree))}
+[ -z "$(${pathWord(tool.find)} ${pathWord(stagedTree(tree))} ! -type l '(' -perm -020 -o -perm -002 ')')" ] || failed chmod 'chmod reported success, and other accounts may still write'`;
 
 /** Ends with `no-program` unless all of these are programs in a folder; `folder` is a word of sh. */
 export const hasPrograms = (folder: string, programs: readonly string[] = []): string =>
@@ -64,5 +72,5 @@ only() {
   done <"$d/there"
 }
 must mkdir ${pathWord(tool.mkdir)} -p "$t" "$s/checked"
-must chown ${pathWord(tool.chown)} -R root:wheel "$s"
+${rootOwns('"$s"')}
 progress 0 "$total"`;

@@ -1,7 +1,7 @@
 import type { JobArgs, TreeId } from '../../model/node-script.ts';
 import { pathWord, tool } from '../node-paths.ts';
 import { stagedArchive, stagedExtra, stagedTree, stagingFolder } from '../tree-paths.ts';
-import { hasPrograms, ownedByRoot, verified } from './staged-tree.ts';
+import { hasPrograms, ownedByRoot, rootOwns, verified } from './staged-tree.ts';
 
 /**
  * Unpacks the archive of a runtime after its sha256 has been compared, once nobody but root can change it any more.
@@ -36,7 +36,7 @@ export function unpackedRuntime({ tree, archive, sha256, extras }: JobArgs['unpa
   const staged = pathWord(stagedTree(tree));
   return `a=${pathWord(stagedArchive(tree, archive))}
 if [ ! -f "$a" ] || [ -h "$a" ]; then failed no-archive 'the archive is not there'; fi
-must chown ${pathWord(tool.chown)} -R root:wheel ${pathWord(stagingFolder(tree))}
+${rootOwns(pathWord(stagingFolder(tree)))}
 n=$(${pathWord(tool.stat)} -f %z "$a")
 progress 0 "$n"
 x=$(${pathWord(tool.shasum)} -a 256 "$a") || failed shasum 'the sha256 of the archive could not be read'
@@ -59,7 +59,7 @@ done <"$d/members"
 ${pathWord(tool.rm)} -rf ${staged} ${staged}.new
 must mkdir ${pathWord(tool.mkdir)} -p ${staged}.new
 must bad-archive ${pathWord(tool.tar)} -xf "$a" -C ${staged}.new
-`;
+${holdsFiles(staged)}`;
 
 /**
  * What lies in the root of a disk image, but links, such as the one to the folder of applications. A mount that a job of
@@ -80,8 +80,14 @@ for f in "$i"/*; do
   x=''
 done
 must bad-archive ${pathWord(tool.hdiutil)} detach "$i" -force
-${pathWord(tool.rmdir)} "$i"
+must bad-archive ${pathWord(tool.rmdir)} "$i"
 [ -z "$x" ] || failed bad-archive "$x"
+${holdsFiles(staged)}`;
+
+/** A tool that unpacks nothing and exits with 0 would leave an empty version, which nothing later distinguishes. */
+const holdsFiles = (
+  staged: string,
+): string => `[ -n "$(${pathWord(tool.find)} ${staged}.new ! -type d)" ] || failed bad-archive 'no file came out of the archive'
 `;
 
 /** Puts the other files of a runtime into its tree, each after its sha256 has been compared. */

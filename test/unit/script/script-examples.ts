@@ -149,7 +149,7 @@ const jobs: JobArgs = {
 };
 
 /** Every script with arguments. */
-const scriptCalls = Object.entries(scripts).map(([name, args]) => ({ name, args }) as ScriptCall);
+export const scriptCalls = Object.entries(scripts).map(([name, args]) => ({ name, args }) as ScriptCall);
 
 /** Every job with arguments, and those that have two kinds of sources twice. */
 const jobCalls = [

@@ -209,7 +209,7 @@ ${isBsd ? `exec ${shellQuote(host)} $L -f "$b" -- "$@"` : `exec ${shellQuote(hos
     path: '/usr/bin/find',
     source: manual('find'),
     forms:
-      'path ... then -name -path -type -maxdepth -mindepth -mtime -newer -cnewer -empty -prune -print -print0 -delete -exec ! ( ) -a -o',
+      'path ... then -name -path -type -maxdepth -mindepth -mtime -newer -cnewer -perm -user -empty -prune -print -print0 -delete -exec ! ( ) -a -o',
     usage: {
       text: 'usage: find [-H | -L | -P] [-EXdsx] [-f path] path ... [expression]\n       find [-H | -L | -P] [-EXdsx] -f path [path ...] [expression]',
       code: 1,
@@ -224,7 +224,7 @@ for o; do
     (x:';' | x:+) x= ;;
     (x:*) ;;
     (:-exec) x=x ;;
-    (:-name | :-path | :-type | :-maxdepth | :-mindepth | :-mtime | :-newer | :-cnewer | :-empty | :-prune) ;;
+    (:-name | :-path | :-type | :-maxdepth | :-mindepth | :-mtime | :-newer | :-cnewer | :-perm | :-user | :-empty | :-prune) ;;
     (:-print | :-print0 | :-delete | :-a | :-o) ;;
     (:-[0-9]*) ;;
     (:-*) refused "$o: unknown primary or operator" ;;
