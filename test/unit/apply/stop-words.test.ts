@@ -27,6 +27,14 @@ describe('what is told of a stop that went well', () => {
     ]);
   });
 
+  it('names the kill as well as the restart where a killed rank leaves memory wired', () => {
+    expect(codes(stopStep(), ['sample=sample-kimi-3.txt', ...wired])).toEqual(['mesh/killed', 'mesh/needs-reboot']);
+    expect(codes(stopStep({ beforeReboot: true }), ['sample=sample-kimi-3.txt', ...wired])).toEqual([
+      'mesh/killed',
+      'mesh/left-to-restart',
+    ]);
+  });
+
   it('never calls killed what KILL did not end, and shows nothing that a terminal would obey', () => {
     const said = ['sample=sample-kimi-3.txt', 'processes=71 \u001b[2J', 'ended=needs-reboot'];
     expect(stopWords(stopStep({ beforeReboot: true }), said)).toMatchObject([

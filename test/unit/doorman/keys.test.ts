@@ -7,6 +7,23 @@ import { hashOf } from './hash-of.ts';
 const keysOf = (value: unknown) => parseKeys({ kind: 'text', text: JSON.stringify(value) });
 const opens = (key: string | undefined, value: unknown): boolean => isOpenedBy(hashOfKey(key), keysOf(value));
 
+describe('the configuration of a gateway', () => {
+  const upstream = { placement: 'chat', servedName: 'chat', port: 8081, model: 'tiny', maxRequests: 4 };
+  const parse = (more: object) =>
+    parseDoormanConfig(
+      { upstreams: [{ ...upstream, ...more }], keysFolder: '/k', closedFolder: '/c', countsFile: '/n' },
+      '0.0.0.0:8080',
+    );
+
+  it('has no count below zero and none with a fraction', () => {
+    expect(parse({}).upstreams).toMatchObject([{ port: 8081, maxRequests: 4 }]);
+    for (const count of [-1, 0.5, '4', null]) {
+      expect(() => parse({ maxRequests: count })).toThrow('maxRequests is no number');
+      expect(() => parse({ port: count })).toThrow('port is no number');
+    }
+  });
+});
+
 describe('the keys of a door', () => {
   it('are each as good as another, and none other opens it', () => {
     const keys = { keys: [hashOf('one'), hashOf('two'), hashOf('three')] };
