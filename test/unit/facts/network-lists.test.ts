@@ -39,9 +39,12 @@ describe('network-services fact', () => {
 });
 
 describe('service-addresses fact', () => {
-  const read = (ipv4: object) => {
-    const service = { IPv4: ipv4, Interface: { DeviceName: 'en3' }, UserDefinedName: 'Thunderbolt 2' };
-    const stdout = JSON.stringify({ '00000001-1B2C-4D3E-8F40-0123456789AB': service });
+  const read = (...ipv4: readonly object[]) => {
+    const services = ipv4.map((one, at) => [
+      `0000000${at}-1B2C-4D3E-8F40-0123456789AB`,
+      { IPv4: one, Interface: { DeviceName: 'en3' }, UserDefinedName: 'Thunderbolt 2' },
+    ]);
+    const stdout = JSON.stringify(Object.fromEntries(services));
     const order =
       'An asterisk (*) denotes that a network service is disabled.\n(1) Thunderbolt 2\n(Hardware Port: Thunderbolt 2, Device: en3)\n\n';
     return serviceAddresses.parse([answer('services', { stdout }), answer('service-order', { stdout: order })], asked);
@@ -53,6 +56,19 @@ describe('service-addresses fact', () => {
     expect(read({ ...fixed, __INACTIVE__: 1 })).toEqual({ kind: 'known', value: off });
     expect(read({ __INACTIVE__: 1 })).toEqual({ kind: 'known', value: off });
     expect(read(fixed)).toMatchObject({ value: [{ method: 'manual' }] });
+  });
+
+  it('is unknown where one service is described twice in different ways', () => {
+    const fixed = { Addresses: ['10.77.0.1'], ConfigMethod: 'Manual', SubnetMasks: ['255.255.255.252'] };
+    expect(read(fixed, fixed)).toMatchObject({ kind: 'known' });
+    for (const other of [
+      { ...fixed, Router: '10.77.0.2' },
+      { ...fixed, Addresses: ['10.77.0.2'] },
+      { ...fixed, SubnetMasks: ['255.255.255.0'] },
+      { ConfigMethod: 'DHCP' },
+    ]) {
+      expect([other, read(fixed, other)]).toMatchObject([other, { kind: 'unknown', reason: 'garbled' }]);
+    }
   });
 });
 
