@@ -3,7 +3,7 @@ import { columnsOf } from '../diagnostics/cells.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { layoutText } from '../model/layout-text.ts';
 import { type HeldMemory, isAsPredicted } from '../resources/held-memory.ts';
-import type { PlacementState, PlacementSurvey } from '../resources/placement-survey.ts';
+import { isRdmaUnseen, type PlacementState, type PlacementSurvey } from '../resources/placement-survey.ts';
 import { flow, hang } from './layout.ts';
 import { nodeSpan } from './nodes-text.ts';
 import type { Page, Tone } from './page.ts';
@@ -32,7 +32,7 @@ const toneOf = ({ state, standing }: PlacementSurvey): Tone =>
 const cellsOf = (one: PlacementSurvey): readonly string[] => [
   one.name,
   stateText(one),
-  one.transport,
+  isRdmaUnseen(one) ? `${one.transport} (declared, not seen)` : one.transport,
   nodeSpan(one.nodes),
   one.sharding ?? '',
   one.generation === undefined ? '' : `gen ${one.generation}`,

@@ -5,7 +5,7 @@ import { type FleetSurvey, surveyFleet } from '../doctor/survey.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { ClientCounts } from '../resources/client-counts.ts';
 import type { NodeBudget } from '../resources/launch-budgets.ts';
-import type { PlacementSurvey } from '../resources/placement-survey.ts';
+import { isRdmaUnseen, type PlacementSurvey } from '../resources/placement-survey.ts';
 import { budgetLines } from './budget-lines.ts';
 import { cableLines } from './cable-list.ts';
 import { clientLines } from './client-lines.ts';
@@ -71,7 +71,10 @@ function verdictText(input: StatusInput, { nodes, links, notAsked }: FleetSurvey
   if (!isBad && unreached === 0) {
     const others = input.placements.filter(({ standing }) => standing === 'differs').map(({ name }) => name);
     const but = others.length === 0 ? '' : ` but ${others.join(', ')}`;
-    return `All is as the file says${but}: ${scope}${notices}.`;
+    const unseen = input.placements.filter(isRdmaUnseen).map(({ name }) => name);
+    if (unseen.length === 0) return `All is as the file says${but}: ${scope}${notices}.`;
+    const talk = unseen.length === 1 ? 'talks' : 'talk';
+    return `Everything observed matches the file${but}: ${scope}${notices}. Not observed: whether ${unseen.join(', ')} ${talk} over RDMA.`;
   }
   const unjudged = links.filter((link) => link.judgement === 'unknown').length;
   const unknown = input.placements.filter(({ standing }) => standing === 'unknown').length;

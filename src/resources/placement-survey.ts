@@ -3,6 +3,7 @@ import { type MeshFailure, meshFailure } from '../mesh/mesh-failure.ts';
 import { seenTransport } from '../mesh/seen-transport.ts';
 import type { DesiredPlacement } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
+import type { RuntimeDriver } from '../runtimes/driver.ts';
 import { driverOf } from '../runtimes/registry.ts';
 import { type HeldMemory, heldMemory } from './held-memory.ts';
 import { awayNodes } from './layouts.ts';
@@ -31,6 +32,11 @@ export interface PlacementSurvey extends Pick<DesiredPlacement, 'name' | 'nodes'
   readonly endpoint?: { readonly node: NodeName; readonly port: number };
   /** How its ranks talk, as their logs say it. */
   readonly seenTransport?: 'rdma' | 'tcp';
+  /**
+   * What shows how its ranks talk: their logs, or that the runtime agreed to it at the start; `none` where the file only
+   * declares it. Only while several nodes run it.
+   */
+  readonly transportProof?: 'log' | 'start' | 'none';
   /** As the last start has measured it; only while it serves. */
   readonly firstTokenMs?: number;
   readonly tokensPerSecond?: number;
@@ -125,7 +131,10 @@ function saidOf(
   { placement, mesh }: PlacementCase,
   state: PlacementState,
   { desired, observation }: View,
-): Pick<PlacementSurvey, 'seenTransport' | 'firstTokenMs' | 'tokensPerSecond' | 'memory' | 'failure'> {
+): Pick<
+  PlacementSurvey,
+  'seenTransport' | 'transportProof' | 'firstTokenMs' | 'tokensPerSecond' | 'memory' | 'failure'
+> {
   const runtime = desired.runtimes.find(({ name }) => name === placement.runtime);
   if (runtime === undefined) return {};
   const driver = driverOf(runtime);
@@ -144,12 +153,28 @@ function saidOf(
   const memory = held.length === 0 ? [] : heldMemory({ placement, held }, desired, fleetMemory(alone, observation));
   return {
     ...(transport === undefined ? {} : { seenTransport: transport }),
+    ...(runs.includes(state) && placement.nodes.length > 1 ? { transportProof: proofOf(transport, driver) } : {}),
     ...(golden === undefined ? {} : { firstTokenMs: golden.firstTokenMs }),
     ...(golden?.tokensPerSecond === undefined ? {} : { tokensPerSecond: golden.tokensPerSecond }),
     ...(memory.length === 0 ? {} : { memory }),
     ...(failure === undefined ? {} : { failure }),
   };
 }
+
+/** A dialogue ends well only where the runtime itself names the declared transport. */
+function proofOf(
+  seen: 'rdma' | 'tcp' | undefined,
+  { dialogue }: Pick<RuntimeDriver, 'dialogue'>,
+): NonNullable<PlacementSurvey['transportProof']> {
+  if (seen !== undefined) return 'log';
+  return dialogue === undefined ? 'none' : 'start';
+}
+
+/** Whether only the file says that its ranks talk over RDMA. TCP needs no proof: it is what a mesh falls back to. */
+export const isRdmaUnseen = ({
+  transport,
+  transportProof,
+}: Pick<PlacementSurvey, 'transport' | 'transportProof'>): boolean => transport === 'rdma' && transportProof === 'none';
 
 function standingOf({ placement, mesh }: PlacementCase, state: PlacementState): PlacementSurvey['standing'] {
   if (placement.state === 'stopped' && isKnown(mesh)) return isIdle(mesh) ? 'met' : 'differs';

@@ -59,6 +59,7 @@ describe('status as JSON', () => {
         standing: 'met',
         generation: 4,
         endpoint: { node: 'studio-1', port: 8_080 },
+        transportProof: 'none',
       },
     });
     expect(never.placements).toEqual({

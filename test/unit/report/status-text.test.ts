@@ -78,6 +78,21 @@ describe('the headline of a rack on which nothing is wrong', () => {
       '  All is as the file says: 4 nodes, 6 links and 1 placement.',
     );
   });
+
+  it('claims no RDMA that only the file declares', () => {
+    const one = { ...onFallback, standing: 'met', transport: 'rdma' } as const;
+    const shown = { desired: desiredFleet({}), observation: observedFleet({}), findings: [], isSimulated: false };
+    const textWith = (transportProof: 'log' | 'start' | 'none') =>
+      statusText({ ...shown, placements: [{ ...one, transportProof }], columns: 120, unicode: false });
+    expect(textWith('none')).toContain(
+      'Everything observed matches the file: 4 nodes, 6 links and 1 placement. Not observed: whether kimi talks over RDMA.',
+    );
+    expect(textWith('none')).toContain('kimi   serving   rdma (declared, not seen)   studio-1..4');
+    for (const seen of ['log', 'start'] as const) {
+      expect(textWith(seen)).toContain('All is as the file says: 4 nodes, 6 links and 1 placement.');
+      expect(textWith(seen)).toContain('kimi   serving   rdma   studio-1..4');
+    }
+  });
 });
 
 describe('status of a rack', () => {

@@ -11,6 +11,7 @@ import { placementProperty } from '../../../src/resources/placement-properties.t
 import { type PlacementSurvey, surveyPlacements } from '../../../src/resources/placement-survey.ts';
 import type { View } from '../../../src/resources/resource.ts';
 import { viewOf } from '../../../src/resources/view.ts';
+import { exoFleet } from '../mesh/exo-fleet.ts';
 import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 
 const kimiNodes = ['studio-1', 'studio-2', 'studio-3'];
@@ -98,6 +99,17 @@ describe('state of a placement', () => {
     expect([serving.generation, serving.endpoint]).toEqual([4, { node: 'studio-1', port: 8_080 }]);
     expect([partial.generation, 'endpoint' in partial]).toEqual([4, false]);
     expect(['generation' in unseen, 'endpoint' in unseen]).toEqual([false, false]);
+  });
+
+  it('marks a transport that its driver cannot observe as only declared, while ranks on several nodes run', () => {
+    const placement = { transport: 'rdma' as const };
+    const running = kimiOf(viewFor({ members: threeMembers(['joined', 'joined', 'joined']) }, { placement }));
+    const stopped = kimiOf(viewFor({ members: threeMembers(['stopped', 'stopped', 'stopped']) }, { placement }));
+    const desired = exoFleet();
+    const observation = observeMesh(desired, { members: threeMembers(['joined', 'joined', 'joined']) });
+    const onExo = kimiOf(viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) }));
+    expect([running.transportProof, 'transportProof' in stopped]).toEqual(['none', false]);
+    expect(onExo.transportProof).toBe('start');
   });
 
   it('is nobody’s to judge while some of its nodes were not asked', () => {
