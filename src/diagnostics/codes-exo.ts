@@ -85,6 +85,13 @@ export const exoCodes = {
       'It is asked beforehand what it would do, and only what is exactly the declared sharding, transport and nodes is asked for: left to itself it takes other nodes, or one alone.',
     hint: 'See its reason. Free memory, or change nodes, sharding or transport of the placement.',
   },
+  'exo/ring-off-cables': {
+    severity: 'error',
+    summary: 'The ring of exo does not use the cables.',
+    cause:
+      'Over TCP exo chooses the addresses itself, and for a minute it offered none of the cable that two of the nodes share: the ring would run over Wi-Fi or the office network.',
+    hint: 'See whether the cables and their addresses are up: meshwright doctor',
+  },
   'exo/runner-failed': {
     severity: 'error',
     summary: 'A runner of exo failed.',

@@ -12,6 +12,12 @@ export interface ExoPlacement {
   readonly meta: 'MlxJaccl' | 'MlxRing';
   /** Weights that one node loads at most. */
   readonly bytesPerNode: number;
+  /** Over TCP: for each way between two nodes with a cable, the addresses of `to` on it. */
+  readonly cables?: readonly {
+    readonly from: NodeName;
+    readonly to: NodeName;
+    readonly addresses: readonly string[];
+  }[];
 }
 
 /** Whose exo is asked to end what it has placed. */

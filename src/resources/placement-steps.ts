@@ -124,7 +124,7 @@ function dialogueOf({ placement }: PlacementCase, { desired }: View): { readonly
   const runtime = desired.runtimes.find(({ name }) => name === placement.runtime);
   const model = desired.models.find(({ name }) => name === placement.model);
   if (runtime === undefined || model === undefined) return {};
-  const dialogue = driverOf(runtime).dialogue?.(placement, runtime, model);
+  const dialogue = driverOf(runtime).dialogue?.(placement, runtime, model, desired.thunderbolt);
   return dialogue === undefined ? {} : { dialogue };
 }
 

@@ -5,6 +5,7 @@ import type { Json } from '../model/json.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodePath } from '../model/node-path.ts';
 import type { Text } from '../model/step.ts';
+import type { CabledFleet } from './link-address.ts';
 import type { PlacementCheck, PlacementFinding } from './placement-check.ts';
 
 /** One value for each pair of ranks: row r, column c is what rank r has towards rank c; null for itself and without a cable. */
@@ -148,7 +149,7 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   /** How clients reach the runtime past its gateway, as long as it runs. */
   exposed?(placement: DesiredPlacement): readonly PlacementFinding[];
   /** What has to be talked over with the endpoint when all ranks have joined, before it is asked for a token. */
-  dialogue?(placement: DesiredPlacement, runtime: R, model: DesiredModel): StartDialogue;
+  dialogue?(placement: DesiredPlacement, runtime: R, model: DesiredModel, fleet: CabledFleet): StartDialogue;
   /** What is talked over with the leader before its ranks are stopped; absent where they are just told to end. */
   readonly farewell?: StopDialogue['name'];
   /** Whether a second request at the same time can end the mesh; absent where the runtime has it wait. */

@@ -10,6 +10,15 @@ export interface ExoInstance {
   readonly shardTags: readonly string[];
   /** Runner by exo's id of the node. */
   readonly runnerByNode: Readonly<Record<string, string>>;
+  /** Of a ring over TCP: where each node reaches its neighbors. Empty for RDMA, and where it cannot be read. */
+  readonly ring: readonly RingHost[];
+}
+
+/** Where one node of a ring reaches the next one, by exo's ids. */
+export interface RingHost {
+  readonly from: string;
+  readonly to: string;
+  readonly ip: string;
 }
 
 /** What a runner does. */
@@ -98,7 +107,24 @@ function parseInstance(value: unknown): ExoInstance | undefined {
   const shardTags = all(Object.values(runnerToShard), (shard) => tagged(shard)?.tag);
   const runners = all(Object.entries(nodeToRunner), (entry) => runnerOf(entry));
   if (shardTags === undefined || runners === undefined || !isId(id)) return undefined;
-  return { id, tag: instance.tag, modelId, shardTags, runnerByNode: Object.fromEntries(runners) };
+  const ring = ringHosts(objectAt(instance.of, 'hostsByNode') ?? {});
+  return { id, tag: instance.tag, modelId, shardTags, runnerByNode: Object.fromEntries(runners), ring };
+}
+
+/** Each node lists all of them in one order: itself as 0.0.0.0, and those beyond its neighbors with port 0. */
+function ringHosts(hostsByNode: JsonObject): readonly RingHost[] {
+  const lists = Object.entries(hostsByNode).map(([node, hosts]) => ({
+    node,
+    hosts: (asList(hosts) ?? []).map((host) => asObject(host) ?? {}),
+  }));
+  const nodeAt = (at: number): string | undefined =>
+    lists.find(({ hosts }) => textOf(hosts[at] ?? {}, 'ip') === '0.0.0.0')?.node;
+  return lists.flatMap(({ node, hosts }) =>
+    hosts.flatMap((host, at) => {
+      const [to, ip] = [nodeAt(at), textOf(host, 'ip')];
+      return to === undefined || to === node || ip === undefined || host['port'] === 0 ? [] : [{ from: node, to, ip }];
+    }),
+  );
 }
 
 /** An id that may stand in the path of a request. */

@@ -2,6 +2,7 @@ import type { ExoPlacement } from '../../model/dialogue-call.ts';
 import type { Asking, Heard, Talk, TalkRequest } from '../talk.ts';
 import { type ExoInstance, type ExoState, parseState } from './answers.ts';
 import { signatureIn } from './classify.ts';
+import { unknownWays } from './ring-hosts.ts';
 import { type Progress, progressOf } from './runner-progress.ts';
 
 /** A placement with what exo calls its nodes in this start. */
@@ -119,7 +120,8 @@ function absent(placing: Placing, seen: Watch, { heard: { atMs }, state }: Look)
 
 function judge(placing: Placing, seen: Watch, { heard: { atMs }, state }: Look): Talk {
   const progress = progressOf(seen.instance, state.runners);
-  if (progress.kind === 'ready') return { kind: 'done', note: readyNote(placing, state) };
+  if (progress.kind === 'ready')
+    return { kind: 'done', note: readyNote(placing, state) + unknownWays(seen.instance, placing.wish, placing.ids) };
   if (progress.kind === 'failed') return failing(placing, seen, { message: progress.message, atMs });
   if (progress.text !== seen.last) return watch(placing, { ...seen, last: progress.text, sinceMs: atMs });
   const limit = limitOf(progress, placing);

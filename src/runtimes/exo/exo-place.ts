@@ -3,6 +3,7 @@ import type { Asking, Heard, Talk, TalkRequest } from '../talk.ts';
 import { type ExoInstance, type ExoState, parseModelIds, parseNodeId, parsePreviews, refusalText } from './answers.ts';
 import { askState, awaitGone, awaitRunners, leaderRequest, type Placing, pollMs } from './await-runners.ts';
 import { choosePreview, isWished } from './choose-preview.ts';
+import { ringOffCables } from './ring-hosts.ts';
 
 /** From the start of the last rank until all of them have said who they are. */
 const identifyMs = 60_000;
@@ -122,7 +123,9 @@ const refused = (reason: string): Talk => ({ kind: 'failed', code: 'exo/model-re
 /** A mesh has one placement: an instance that is right is kept, as after a run that was cut off; others are deleted. */
 function clear(placing: Placing, state: ExoState, atMs: number): Talk {
   const wish = { ...placing.wish, ids: placing.ids };
-  const right = state.instances.find((instance) => isWished(instance, wish));
+  const right = state.instances.find(
+    (instance) => isWished(instance, wish) && ringOffCables(instance, placing.wish, placing.ids) === undefined,
+  );
   const others = state.instances.filter((instance) => instance !== right);
   // What follows has all of its own time, however long others take to go.
   const next = (goneMs: number): Talk =>
@@ -153,9 +156,15 @@ function askPreviews(placing: Placing, sinceMs: number): Talk {
     hear: ({ status, body, atMs }) => {
       const previews = status === 200 ? parsePreviews(body) : undefined;
       const choice = previews && choosePreview(previews, { ...wish, ids });
-      if (choice?.kind === 'chosen') return post(placing, choice, { sinceMs: atMs, tries: 1 });
+      // exo finds the cables by and by: until then it offers a ring over another network.
+      const off = choice?.kind === 'chosen' ? ringOffCables(choice.instance, wish, ids) : undefined;
+      if (choice?.kind === 'chosen' && off === undefined) return post(placing, choice, { sinceMs: atMs, tries: 1 });
       if (atMs - sinceMs < previewMs) return askPreviews(placing, sinceMs);
-      const why = choice?.reason ?? `its previews cannot be read (status ${status}: ${refusalText(body)})`;
+      if (off !== undefined) return { kind: 'failed', code: 'exo/ring-off-cables', reason: off };
+      const why =
+        choice?.kind === 'none'
+          ? choice.reason
+          : `its previews cannot be read (status ${status}: ${refusalText(body)})`;
       const nodes = `${wish.nodes.length} node${wish.nodes.length === 1 ? '' : 's'}`;
       const reason = `it offers no ${wish.sharding} over ${wish.meta} on exactly these ${nodes}: ${why}`;
       return { kind: 'failed', code: 'exo/placement-refused', reason };

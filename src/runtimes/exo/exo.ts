@@ -21,7 +21,7 @@ export const exo: RuntimeDriver<ExoRuntime> = {
   phases: () => phases,
   check,
   exposed: openApi,
-  dialogue: (placement, _runtime, model) => dialogue(placement, model),
+  dialogue: (placement, _runtime, model, fleet) => dialogue(placement, model, fleet),
   farewell: 'exo-farewell',
   // Nobody has confirmed that two starts of a split model agree to the last bit.
   goldenCheck: () => 'printable',

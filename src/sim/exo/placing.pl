@@ -133,7 +133,7 @@ sub instance {
             shouldTimeout => undef, startLayer => $part[0], endLayer => $part[1], nLayers => $layers,
         } };
     }
-    my %more = $meta eq 'MlxJaccl' ? rdma_parts($ways, $port, @nodes) : ring_parts($port, @nodes);
+    my %more = $meta eq 'MlxJaccl' ? rdma_parts($ways, $port, @nodes) : ring_parts($ways, $port, @nodes);
     return { "${meta}Instance" => {
         instanceId => uuid(), %more,
         shardAssignments => { modelId => $card->{modelId}, runnerToShard => \%shard, nodeToRunner => \%runner },
@@ -155,12 +155,19 @@ sub rdma_parts {
     return (jacclDevices => \@devices, jacclCoordinators => \%meet);
 }
 
+# Neighbors at an address where they were reached, the node itself at any, others nowhere.
 sub ring_parts {
-    my ($port, @nodes) = @_;
-    my %hosts = map {
-        my $self = $_;
-        $self => [map { { ip => $_ eq $self ? '0.0.0.0' : address_of($_), port => $port } } @nodes];
-    } @nodes;
+    my ($ways, $port, @nodes) = @_;
+    my %hosts;
+    for my $rank (0 .. $#nodes) {
+        $hosts{ $nodes[$rank] } = [map {
+            my $hops = abs $rank - $_;
+            my ($reached) = map { $_->{sinkMultiaddr}{ip_address} // () } @{ $ways->{ $nodes[$rank] }{ $nodes[$_] } // [] };
+            $hops == 0 ? { ip => '0.0.0.0', port => $port }
+                : $hops == 1 || $hops == $#nodes ? { ip => $reached // '198.51.100.1', port => $port }
+                : { ip => '198.51.100.1', port => 0 };
+        } 0 .. $#nodes];
+    }
     return (hostsByNode => \%hosts, ephemeralPort => $port);
 }
 

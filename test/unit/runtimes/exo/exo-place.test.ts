@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { nodeName } from '../../../../src/model/node.ts';
 import { exoCase, ids } from './exo-case.ts';
 import { instance, type JsonState, keyOf, loading, play, qwen, ready, stateWith, well } from './exo-play.ts';
 
@@ -273,5 +274,57 @@ describe('runners of exo', () => {
       kind: 'done',
       note: 'Pipeline over MlxRing on 2 nodes; exo still names 1 that are gone',
     });
+  });
+});
+
+describe('ring of exo over TCP', () => {
+  const [first, second] = [nodeName('studio-1'), nodeName('studio-2')];
+  const cablesAt = (ofFirst: string, ofSecond: string) => ({
+    cables: [
+      { from: first, to: second, addresses: [ofSecond] },
+      { from: second, to: first, addresses: [ofFirst] },
+    ],
+  });
+  const offered = exoCase('previews-no-rdma.json');
+  const at = (ip: string): string => offered.replaceAll('"10.99.1.2"', `"${ip}"`);
+
+  it('is placed where it uses the declared cables', () => {
+    expect(play(well([ready]), cablesAt('10.99.1.1', '10.99.1.2')).end).toEqual({
+      kind: 'done',
+      note: 'Pipeline over MlxRing on 2 nodes',
+    });
+  });
+
+  it('is refused over another network after a minute, and never posted', () => {
+    const offCables = play(
+      well([ready], { 'GET /instance/previews': at('192.168.1.12') }),
+      cablesAt('10.99.1.1', '10.99.1.2'),
+    );
+    expect(offCables.end).toEqual({
+      kind: 'failed',
+      code: 'exo/ring-off-cables',
+      reason: 'its ring connects studio-1 to studio-2 at 192.168.1.12 (the cable: 10.99.1.2)',
+    });
+    expect(offCables.asked.some(({ method }) => method === 'POST')).toBe(false);
+    expect(offCables.atMs).toBeGreaterThan(60_000);
+  });
+
+  it('is placed once exo has found the cables', () => {
+    const answer = well([ready]);
+    const slow = play(
+      (request, count) =>
+        request.path.startsWith('/instance/previews') && count < 9 ? at('192.168.1.12') : answer(request),
+      cablesAt('10.99.1.1', '10.99.1.2'),
+    );
+    expect(slow.end.kind).toBe('done');
+  });
+
+  it('is unknown without a cable between two nodes, and at an address that macOS gave itself', () => {
+    expect(play(well([ready]), { cables: [] }).end).toMatchObject({
+      kind: 'done',
+      note: expect.stringMatching(/; unknown whether over a cable: studio-\d to studio-\d at 10\.99\.1\.\d, /),
+    });
+    const linkLocal = well([ready], { 'GET /instance/previews': at('169.254.7.1') });
+    expect(play(linkLocal, cablesAt('10.99.1.1', '10.99.1.2')).end.kind).toBe('done');
   });
 });

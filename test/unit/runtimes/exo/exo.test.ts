@@ -135,7 +135,7 @@ const talkOf = (changes: ExoChanges) => {
   const fleet = exoFleet(changes);
   const [model] = fleet.models;
   if (model === undefined) throw new Error('it has no model');
-  return dialogue(placed(fleet)[0], model).args;
+  return dialogue(placed(fleet)[0], model, fleet.thunderbolt).args;
 };
 
 describe('what exo is asked to make', () => {
@@ -151,6 +151,7 @@ describe('what exo is asked to make', () => {
     expect(talkOf({ placement: { sharding: 'pipeline', transport: 'tcp' } })).toMatchObject({
       sharding: 'Pipeline',
       meta: 'MlxRing',
+      cables: expect.arrayContaining([{ from: 'studio-1', to: 'studio-2', addresses: ['10.77.0.2'] }]),
     });
   });
 
