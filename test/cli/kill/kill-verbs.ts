@@ -54,12 +54,19 @@ function pathsOn(roots: readonly string[]): readonly (readonly string[])[] {
   );
 }
 
-async function rootsOf(place: Place): Promise<readonly string[]> {
-  const { nodes } = json(await meshwright(place, ['sim', 'status', '--json'])) as {
-    readonly nodes: Readonly<Record<string, { readonly root: string }>>;
-  };
-  return Object.values(nodes).map(({ root }) => root);
+interface SimulatedNode {
+  readonly root: string;
+  readonly power: string;
 }
+
+async function simulated(place: Place): Promise<readonly SimulatedNode[]> {
+  const { nodes } = json(await meshwright(place, ['sim', 'status', '--json'])) as {
+    readonly nodes: Readonly<Record<string, SimulatedNode>>;
+  };
+  return Object.values(nodes);
+}
+
+const rootsOf = async (place: Place): Promise<readonly string[]> => (await simulated(place)).map(({ root }) => root);
 
 const typed =
   (place: Place, { env }: VerbKill): Typed =>
@@ -97,6 +104,10 @@ async function killOnce(place: Place, kill: VerbKill, point: string, successor: 
   const killed = await meshwright(place, words, { env: { ...kill.env, NODE_OPTIONS: hook, MW_DIE_AT: point } });
   expect([point, killed.signal, killed.signal === null ? killed.stderr : '']).toEqual([point, 'SIGKILL', '']);
   if (successor === 'other') forgetJournal(place);
+  // A Mac that was just unlocked refuses connections until it has started.
+  await expect
+    .poll(async () => (await simulated(place)).map(({ power }) => power), { timeout: 20_000 })
+    .not.toContain('starting');
   const other = { NODE_OPTIONS: hook, MW_HOSTNAME: 'other-desk' };
   await type(place, kill.again ?? words, { ...kill.env, ...(successor === 'other' ? other : {}) });
 }
