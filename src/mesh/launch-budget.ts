@@ -1,4 +1,4 @@
-import { kernelObjects } from '../model/kernel-objects.ts';
+import { countObjects } from '../model/kernel-objects.ts';
 import { type Known, known, unknown } from '../model/known.ts';
 import type { Facts } from '../model/observation.ts';
 import type { RdmaObject, RdmaPort } from '../model/rdma-values.ts';
@@ -64,20 +64,24 @@ export function launchBudget(facts: Facts, seenStarts = 0): Known<LaunchBudget> 
 }
 
 /**
- * What the kernel lists for the device that has the least left; undefined where it cannot be read. An object without a
- * process counts, and so does one whose process may leave it behind.
+ * What the kernel lists for the device that has the least left; undefined where it cannot be read, or lists other objects
+ * than it counts. An object without a process counts, and so does one whose process may leave it behind.
  */
-function listedBy(facts: Facts): number | undefined {
-  const { 'rdma-holders': holders } = facts;
-  if (kernelObjects(facts).kind === 'unknown' || holders.kind === 'unknown') return undefined;
+function listedBy({ 'rdma-objects': counted, 'rdma-holders': holders }: Facts): number | undefined {
+  if (counted.kind === 'unknown') return undefined;
+  const { domains, queuePairs } = counted.value;
+  if (domains + queuePairs === 0) return 0;
+  if (holders.kind === 'unknown') return undefined;
+  const listed = countObjects(holders.value.devices.flatMap(({ objects }) => objects));
+  if (listed.domains !== domains || listed.queuePairs !== queuePairs) return undefined;
   return Math.max(0, ...holders.value.devices.map(({ objects }) => takenOfDevice(objects)));
 }
 
 /** A start takes as many domains as queue pairs of a device; what a failed one leaves may be of one kind only. */
-const takenOfDevice = (objects: readonly RdmaObject[]): number => {
-  const domains = objects.filter(({ kind }) => kind === 'domain').length;
-  return Math.max(domains, objects.length - domains);
-};
+function takenOfDevice(objects: readonly RdmaObject[]): number {
+  const { domains, queuePairs } = countObjects(objects);
+  return Math.max(domains, queuePairs);
+}
 
 /** What the node itself has counted. */
 function countOf({ 'rdma-starts': counted, 'boot-session': session }: Facts, seenStarts: number): Known<number> {

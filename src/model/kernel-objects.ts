@@ -30,7 +30,7 @@ export function kernelObjects(facts: Facts): Known<KernelObjects> {
     return unknown('garbled', 'A rank runs, but no process is listed for the RDMA objects in the kernel.');
   }
   const held = isHeld ? heldBy(holders.value) : none;
-  const listed = countOf(holders.value.devices.flatMap(({ objects }) => objects));
+  const listed = countObjects(holders.value.devices.flatMap(({ objects }) => objects));
   if (isHeld && (listed.domains !== all.domains || listed.queuePairs !== all.queuePairs)) {
     return unknown('garbled', 'The kernel counts other RDMA objects than it lists.');
   }
@@ -50,12 +50,13 @@ const isHolder = ({ state, devices }: RdmaProcess): boolean => state !== 'gone' 
 /** An inactive object has outlived its owner, or is what its owner hangs in; either way the process gives nothing back. */
 function heldBy({ devices, processes }: RdmaHolders): RdmaObjects {
   const open = new Set(processes.filter(isHolder).flatMap((process) => process.devices));
-  return countOf(
+  return countObjects(
     devices.flatMap(({ device, objects }) => (open.has(device) ? objects.filter(({ isActive }) => isActive) : [])),
   );
 }
 
-const countOf = (objects: readonly RdmaObject[]): RdmaObjects => ({
+/** How many of each kind these are. */
+export const countObjects = (objects: readonly RdmaObject[]): RdmaObjects => ({
   domains: objects.filter(({ kind }) => kind === 'domain').length,
   queuePairs: objects.filter(({ kind }) => kind === 'queue-pair').length,
 });

@@ -4,6 +4,7 @@ import type { FactName, FactValues } from '../../../src/model/fact-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
 import type { Facts } from '../../../src/model/observation.ts';
 import type { RdmaObject, RdmaPort, RdmaProcess } from '../../../src/model/rdma-values.ts';
+import { rankServiceLabel } from '../../../src/script/rank-paths.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
 
 const session = 'BOOT-studio-1';
@@ -127,6 +128,12 @@ describe('the budget of launches', () => {
       const most = [object('domain'), object('domain'), object('queue-pair')];
       const budget = launchBudget(factsOf(listed([object('domain'), object('queue-pair')], most)));
       expect(budget).toEqual({ kind: 'known', value: { taken: 2, limit: 10, isAssumed: false, isCounted: false } });
+    });
+
+    it('is full while a rank runs for which no process is listed, too', () => {
+      const full = listed(Array.from({ length: 10 }, () => object('domain')));
+      const services = [{ label: rankServiceLabel('kimi'), state: 'running' as const, pid: 4_711, runs: 1 }];
+      expect(launchBudget(factsOf({ ...full, services }))).toMatchObject({ value: { taken: 10, isCounted: false } });
     });
 
     it('is empty where the kernel has nothing, whatever was counted', () => {
