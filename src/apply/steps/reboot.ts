@@ -135,15 +135,25 @@ function notReturned(step: StepOf<'reboot'>, last: Look | undefined): Diagnostic
   return diagnose('reboot/no-return', { subject, related, detail: `${step.node} did not come back: ${reached}.` });
 }
 
-/** Two attempts in a row without an answer: one alone may be the network. */
+/** How many looks in a row have to stay without an answer: one alone may be the network. */
 const silencesForOff = 2;
 
-async function awaitSilence(step: StepOf<'reboot'>, context: StepContext): Promise<StepResult> {
+/** Takes one look after another, silent or not, and says whether the Mac is off by now. */
+export function silenceCounter(): (isSilent: boolean) => boolean {
   let silences = 0;
+  return (isSilent) => {
+    silences = isSilent ? silences + 1 : 0;
+    return silences >= silencesForOff;
+  };
+}
+
+async function awaitSilence(step: StepOf<'reboot'>, context: StepContext): Promise<StepResult> {
+  const isOff = silenceCounter();
   const result = await watch(step, context, (seen) => {
-    silences = seen.kind === 'silent' && seen.problems.length > 0 ? silences + 1 : 0;
     if (seen.kind === 'session') context.progress({ text: 'it has not gone down yet' });
-    return silences >= silencesForOff ? { outcome: 'changed', diagnostics: [] } : undefined;
+    return isOff(seen.kind === 'silent' && seen.problems.length > 0)
+      ? { outcome: 'changed', diagnostics: [] }
+      : undefined;
   });
   const detail = `${step.node} still answers; it was told once to switch off.`;
   return result ?? failed(diagnose('reboot/still-on', { subject: subjectOf(step), detail }));

@@ -113,6 +113,7 @@ const changes: RackChanges = {
         { label: 'macOS Tahoe 26.7-25G229', title: 'macOS Tahoe 26.7', version: '26.7', build: '25G229' },
         { label: 'macOS 27', title: 'macOS 27', version: '27.0' },
       ],
+      'rdma-objects': { domains: 0, queuePairs: 0 },
       clock: { offsetMs: -4_200, uncertaintyMs: 35 },
     },
   },
