@@ -12,7 +12,7 @@ export const toolCodes = {
     severity: 'error',
     summary: 'There is no cluster file.',
     cause: 'Neither -f nor MESHWRIGHT_FILE is given, and no cluster.yaml lies in this folder or above it.',
-    hint: 'Say which one: meshwright -f path/to/cluster.yaml, or start from cluster.example.yaml.',
+    hint: 'Say which one: meshwright -f path/to/cluster.yaml. To start from an example: meshwright sim example FOLDER',
   },
   'cli/cannot-read': {
     severity: 'error',

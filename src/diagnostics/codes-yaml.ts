@@ -25,13 +25,13 @@ export const yamlCodes = {
     severity: 'error',
     summary: 'The file is empty.',
     cause: 'It holds no value: nothing, or nothing but comments.',
-    hint: 'Restore it, or start from cluster.example.yaml.',
+    hint: 'Restore it. To start from an example: meshwright sim example FOLDER',
   },
   'yaml/syntax': {
     severity: 'error',
     summary: 'This is not valid YAML.',
     cause: 'The file breaks the grammar of YAML 1.2.',
-    hint: 'Correct the marked place; cluster.example.yaml has the form of every section.',
+    hint: 'Correct the marked place. To see every section: meshwright sim example FOLDER',
   },
   'yaml/tab': {
     severity: 'error',
