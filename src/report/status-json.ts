@@ -17,7 +17,7 @@ export interface ReceptacleJson {
   readonly bitsPerSecond?: number;
 }
 
-/** What is taken of the RDMA devices of a node (`starts`), and how much may be; see {@link LaunchBudget}. */
+/** What is taken of the RDMA devices of a node (`starts`), and how much may be. */
 export interface LaunchesJson {
   readonly starts: number;
   readonly limit: number;

@@ -101,4 +101,13 @@ describe('replace', () => {
     const other = await run('replace', '--sim', 'studio-2', '--yes', '--expect', 'SHA256:x', '--json');
     expect(codesOf(nodeOf(other))).toEqual(['enroll/fingerprint-differs']);
   });
+
+  it('is forgotten where new simulated Macs take the place of all', async () => {
+    await run('sim', 'fault', 'mac-replaced', 'studio-2');
+    const { fingerprint } = nodeOf(await withPassword('simulated', 'replace', 'studio-2', '--yes', '--json'));
+    const taken = await withPassword('simulated', 'replace', 'studio-2', '--yes', '--expect', String(fingerprint));
+    expect([taken.code, (await run('sim', 'up', '--fresh')).code]).toEqual([0, 0]);
+    const facts = await run('facts', '--sim', 'studio-2', '--fact', 'identity');
+    expect([facts.code, facts.stderr]).toEqual([0, '']);
+  });
 });

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { DesiredFleet } from '../../model/desired.ts';
 import { requirePrograms } from '../../sim/host/required-programs.ts';
@@ -13,6 +14,7 @@ import { readIfThere } from '../read-file.ts';
 import { selfEntry } from '../run-self.ts';
 import { settleFromLock } from '../settle-cluster.ts';
 import { askFaults, askPower, requireRun } from '../sim-control.ts';
+import { simLockPath } from '../sim-lock.ts';
 import { simFolder } from '../state-folder.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { cannotWrite, replaceFile } from '../write-file.ts';
@@ -24,10 +26,13 @@ export const simUp: VerbBody = async (run) => {
   const folder = simFolder(run.env, requireClusterFile(run));
   requirePrograms();
   makeFolder(folder);
-  const cluster = rehearsedCluster(run);
+  // A file that cannot be read leaves the Macs of before alone.
+  let cluster = rehearsedCluster(run);
   if (run.own['fresh'] === true) {
     await stopSupervisor(folder);
     await forgetState(folder);
+    await rm(simLockPath(folder), { force: true });
+    cluster = rehearsedCluster(run);
   }
   const before = await readRun(folder);
   const recipe = JSON.stringify({ clusterFile: cluster.path, fleet: cluster.fleet });
