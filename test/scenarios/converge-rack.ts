@@ -51,6 +51,8 @@ export interface Applied {
 
 /** What an apply may be given: everything of a run, and ways of its own. */
 export type ApplyWish = Partial<RunOptions> & {
+  /** As with `--allow rdma-start`. */
+  readonly allow?: 'rdma-start';
   readonly goal?: Goal;
   /** The last look, where nothing was done on a node since. */
   readonly seen?: FleetObservation;
@@ -126,8 +128,8 @@ function newEffects(parts: Parts): readonly Effect[] {
 const expectNamed = (parts: Parts, seen: FleetObservation, steps: readonly Step[] = []): void =>
   expect(unnamedEffects(newEffects(parts), steps, seen)).toEqual([]);
 
-async function apply(parts: Parts, { goal, seen: shown, ...wish }: ApplyWish = {}): Promise<Applied> {
-  const { fleet: desired } = parts.settled;
+async function apply(parts: Parts, { goal, seen: shown, allow, ...wish }: ApplyWish = {}): Promise<Applied> {
+  const desired: DesiredFleet = { ...parts.settled.fleet, ...(allow === undefined ? {} : { mayPassBudget: true }) };
   await keepersAtRest(parts.fleet);
   const ways = wish.ways ?? waysOf(parts);
   const seen = shown ?? (await observeFleet(ways, limits));
