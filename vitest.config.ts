@@ -32,7 +32,7 @@ const longRuns = [
  * they try the gates themselves, each of which reads the whole project.
  */
 const longParts = [
-  'test/unit/facts/rdma-kernel-probe.test.ts',
+  'test/{property/script-quote,unit/facts/rdma-kernel-probe}.test.ts',
   'test/unit/script/{jobs,observe-script-given-up,rank-scripts,rdma-starts,stop-ladder}.test.ts',
   'test/architecture/{docs-gate,layers,node-scripts,pure-folders}.test.ts',
 ];
