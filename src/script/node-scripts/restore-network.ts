@@ -26,12 +26,12 @@ ${ifconfig} >/dev/null 2>&1 || {
   y=1
 }
 hasmember() {
-  case $(${ifconfig})$N in (*"member: $m "* | *"member: $m$N"*) ;; (*) return 1 ;; esac
+  case $(${ifconfig})$N in (*"member: $b "* | *"member: $b$N"*) ;; (*) return 1 ;; esac
 }
-for m in ${interfaces.map(quote).join(' ')}; do
+for b in ${interfaces.map(quote).join(' ')}; do
   hasmember && continue
-  must ifconfig ${ifconfig} addm "$m"
-  hasmember || failed ifconfig "the bridge does not have the member $m"
+  must ifconfig ${ifconfig} addm "$b"
+  hasmember || failed ifconfig "the bridge does not have the member $b"
   y=1
 done
 must ifconfig ${ifconfig} up
