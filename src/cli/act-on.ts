@@ -71,7 +71,9 @@ export async function actOn(
   });
   let next = action.leadsTo ?? [];
   const show = (plan: Plan): void => {
-    showPlan(run, withUnlocks(plan, unlocked), { isSimulated, lock, budgets: undefined, next });
+    // Where something waits, what follows may not come.
+    const sure = plan.waiting.length === 0 ? next : [];
+    showPlan(run, withUnlocks(plan, unlocked), { isSimulated, lock, budgets: undefined, next: sure });
     next = [];
   };
   const apart = (): void => {

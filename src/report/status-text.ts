@@ -72,7 +72,7 @@ function verdictText(input: StatusInput, { nodes, links, notAsked }: FleetSurvey
     const others = input.placements.filter(({ standing }) => standing === 'differs').map(({ name }) => name);
     const but = others.length === 0 ? '' : ` but ${others.join(', ')}`;
     const unseen = input.placements.filter(isRdmaUnseen).map(({ name }) => name);
-    if (unseen.length === 0) return `All is as the file says${but}: ${scope}${notices}.`;
+    if (unseen.length === 0) return `Everything matches the file${but}: ${scope}${notices}.`;
     const talk = unseen.length === 1 ? 'talks' : 'talk';
     return `Everything observed matches the file${but}: ${scope}${notices}. Not observed: whether ${unseen.join(', ')} ${talk} over RDMA.`;
   }

@@ -57,7 +57,7 @@ function lostWords({ facts }: ObservedTarget, { restore }: UninstallWish): reado
 /** Starts that took something of the RDMA devices: it stays taken until a restart, and the count of it goes. */
 function takenWords({ facts }: ObservedTarget): readonly string[] {
   const budget = launchBudget(facts);
-  // What the kernel lists, it lists to whoever comes next.
+  // The kernel's list stays readable after an uninstall.
   if (budget.kind === 'unknown' || !budget.value.isCounted || budget.value.taken === 0) return [];
   const { taken, limit } = budget.value;
   return [`what ${taken} of ${limit} starts over RDMA took, without its count: restart this Mac before the next apply`];

@@ -72,6 +72,13 @@ describe('a mesh of which a Mac is gone', () => {
     expect(stdout).toMatch(/^Failed.*Not\s+reached:\s+studio-4\.$/ms);
   });
 
+  it('is promised no start by the plan of restart', async () => {
+    const { code, stdout } = await run('restart', 'chat', '--sim');
+    expect([code, await leftRank()]).toEqual([5, 'running']);
+    expect(stdout).toMatch(/^\s*Waiting \(1\)$/m);
+    expect(stdout).not.toContain('Then: starts');
+  });
+
   it('is mentioned by an apply to the other Mac, which has nothing to do there', async () => {
     const { code, stdout } = await run('apply', '--nodes', 'studio-1', '--sim', '--yes');
     expect([code, stdout.includes('warning  placement chat: Nobody can see studio-4.')]).toEqual([0, true]);

@@ -26,7 +26,7 @@ export function dialogue(placement: DesiredPlacement, model: DesiredModel, fleet
   };
 }
 
-/** A pair is left out as long as one of its cables has no network: then nobody knows every address of it. */
+/** A pair is left out while one of its cables has no network: not all of its addresses are known then. */
 function cablesOf(fleet: CabledFleet, nodes: readonly NodeName[]): NonNullable<ExoPlacement['cables']> {
   return nodes.flatMap((from) =>
     nodes.flatMap((to) => {

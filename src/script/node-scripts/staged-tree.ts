@@ -10,12 +10,13 @@ import { stagedTree, stagingFolder, verifiedMark } from '../tree-paths.ts';
  * @see find(1): -user takes a number, too
  */
 export const rootOwns = (folder: string): string => `must chown ${pathWord(tool.chown)} -R root:wheel ${folder}
-[ -z "$(${pathWord(tool.find)} ${folder} ! -user "$(${pathWord(tool.stat)} -f %u "$d/run")")" ] || failed chown 'chown reported success, and not all files belong to root'`;
+x=$(${pathWord(tool.stat)} -f %u "$d/run")
+if ! x=$(${pathWord(tool.find)} ${folder} ! -user "$x") || [ -n "$x" ]; then failed chown 'chown reported success, and not all files were seen to belong to root'; fi`;
 
 /** Everything below belongs to root, can be read by everybody, and runs as nobody else. */
 export const ownedByRoot = (tree: TreeId): string => `${rootOwns(pathWord(stagingFolder(tree)))}
 must chmod ${pathWord(tool.chmod)} -R u+rwX,go+rX,go-w,ug-s ${pathWord(stagedTree(tree))}
-[ -z "$(${pathWord(tool.find)} ${pathWord(stagedTree(tree))} ! -type l '(' -perm -020 -o -perm -002 ')')" ] || failed chmod 'chmod reported success, and other accounts may still write'`;
+if ! x=$(${pathWord(tool.find)} ${pathWord(stagedTree(tree))} ! -type l '(' -perm -020 -o -perm -002 ')') || [ -n "$x" ]; then failed chmod 'chmod reported success, and other accounts may still write'; fi`;
 
 /** Ends with `no-program` unless all of these are programs in a folder; `folder` is a word of sh. */
 export const hasPrograms = (folder: string, programs: readonly string[] = []): string =>

@@ -124,7 +124,7 @@ describe('the budget of launches', () => {
       };
     };
 
-    it('is full where one device is, whatever was counted', () => {
+    it('is full where one device is, in spite of another count', () => {
       const most = [object('domain'), object('domain'), object('queue-pair')];
       const budget = launchBudget(factsOf(listed([object('domain'), object('queue-pair')], most)));
       expect(budget).toEqual({ kind: 'known', value: { taken: 2, limit: 10, isAssumed: false, isCounted: false } });
@@ -136,7 +136,7 @@ describe('the budget of launches', () => {
       expect(launchBudget(factsOf({ ...full, services }))).toMatchObject({ value: { taken: 10, isCounted: false } });
     });
 
-    it('is empty where the kernel has nothing, whatever was counted', () => {
+    it('is empty where the kernel has nothing, in spite of another count', () => {
       expect(launchBudget(factsOf(listed([])))).toMatchObject({ value: { taken: 0, isCounted: false } });
     });
 

@@ -73,9 +73,11 @@ describe('the headline of a rack on which nothing is wrong', () => {
     const shown = { desired: desiredFleet({}), observation: observedFleet({}), findings: [], isSimulated: false };
     const headlineWith = (placements: StatusInput['placements']) =>
       statusText({ ...shown, placements, columns: 80, unicode: false }).split('\n')[2];
-    expect(headlineWith([onFallback])).toBe('  All is as the file says but kimi: 4 nodes, 6 links and 1 placement.');
+    expect(headlineWith([onFallback])).toBe(
+      '  Everything matches the file but kimi: 4 nodes, 6 links and 1 placement.',
+    );
     expect(headlineWith([{ ...onFallback, standing: 'met' }])).toBe(
-      '  All is as the file says: 4 nodes, 6 links and 1 placement.',
+      '  Everything matches the file: 4 nodes, 6 links and 1 placement.',
     );
   });
 
@@ -89,7 +91,7 @@ describe('the headline of a rack on which nothing is wrong', () => {
     );
     expect(textWith('none')).toContain('kimi   serving   rdma (declared, not seen)   studio-1..4');
     for (const seen of ['log', 'start'] as const) {
-      expect(textWith(seen)).toContain('All is as the file says: 4 nodes, 6 links and 1 placement.');
+      expect(textWith(seen)).toContain('Everything matches the file: 4 nodes, 6 links and 1 placement.');
       expect(textWith(seen)).toContain('kimi   serving   rdma   studio-1..4');
     }
   });
