@@ -150,4 +150,16 @@ thunderbolt: { rdma: required, links: ["a:1 <-> b:1"] }
 `;
     expect(load(text).diagnostics.map((one) => [one.code, one.severity])).toEqual([['topology/no-rdma', 'notice']]);
   });
+
+  it('names the first entry that wants a receptacle free, and one for all Macs before one for this Mac', () => {
+    const told = (avoid: string) =>
+      load(`${head}nodes: { a: { host: a.lan }, b: { host: b.lan } }
+thunderbolt:
+  avoid:
+${avoid}
+  links: [ 'a:3 <-> b:1' ]
+`).diagnostics.map(({ code, detail }) => [code, /\((.*)\)/.exec(detail)?.[1]]);
+    expect(told('    - a:3\n    - 3\n    - 3')).toEqual([['topology/avoided-receptacle', 'line 7']]);
+    expect(told('    - a:4\n    - a:3\n    - a:3')).toEqual([['topology/avoided-receptacle', 'line 7']]);
+  });
 });

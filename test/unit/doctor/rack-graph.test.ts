@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { examine } from '../../../src/doctor/examination.ts';
 import type { GraphCable } from '../../../src/doctor/graph-cables.ts';
 import { rackGraph } from '../../../src/doctor/rack-graph.ts';
+import type { ThunderboltReceptacle } from '../../../src/model/fact-values.ts';
 import { linkEndText } from '../../../src/model/link.ts';
+import { nodeName } from '../../../src/model/node.ts';
 import {
   brokenSeven,
   declaredPicture,
@@ -68,6 +70,24 @@ describe('what is drawn of a rack', () => {
     expect(new Set(own.map(({ state }) => state))).toEqual(new Set(['unknown']));
     expect(graph.strays).toEqual([]);
     expect(graph.nodes[6]).toMatchObject({ name: 'studio-7', isSeen: false });
+  });
+
+  it('shows a Mac of another rack at a link whose other end could not be read', () => {
+    const [link] = fullMesh(2);
+    if (link === undefined) throw new Error('a mesh of two has a link');
+    const at = (name: string, change: Partial<ThunderboltReceptacle>) => ({
+      thunderbolt: receptacles(name, 6, [link]).map((one) => (one.receptacle === 1 ? { ...one, ...change } : one)),
+    });
+    const stranger = peer({ node: nodeName('stranger'), receptacle: 1 }, { model: 'Mac16,9' });
+    const values = {
+      'studio-1': at('studio-1', { peers: [stranger] }),
+      'studio-2': at('studio-2', { state: 'unknown', peers: [] }),
+    };
+    const { graph } = seenPicture({ count: 2, declared: [link], values });
+    expect(graph.cables.map(shown)).toEqual(['studio-1:1 studio-2:1 unknown']);
+    expect(graph.strays.map(({ at: seenAt, kind }) => [linkEndText(seenAt), kind])).toEqual([
+      ['studio-1:1', 'foreign'],
+    ]);
   });
 
   it('keeps a cable that one end sees and the file does not declare', () => {
