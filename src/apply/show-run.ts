@@ -14,6 +14,8 @@ export interface RunScreen {
 /** A view of a run that is going on. */
 export interface RunView {
   readonly listen: RunListener;
+  /** Shows one more line below the others; it stays. */
+  readonly note: (text: string) => void;
   /** Draws the last state and leaves the terminal as it was; what has not ended by then was not done. */
   readonly end: () => Promise<void>;
 }
@@ -24,6 +26,12 @@ interface Drawn {
   readonly skip: (text: string) => void;
   readonly settle: () => void;
   readonly fail: (error: Error) => void;
+}
+
+/** The lines below those of the nodes. */
+interface Notes {
+  readonly say: (text: string) => void;
+  readonly settle: () => void;
 }
 
 interface Row {
@@ -62,7 +70,22 @@ export function showRun(steps: readonly Step[], screen: RunScreen): RunView {
         }),
     };
   });
-  const drawing = new Listr(tasks, listrOptions(screen)).run().catch(() => undefined);
+  let openNotes: (notes: Notes) => void = () => undefined;
+  const opened = new Promise<Notes>((resolve) => {
+    openNotes = resolve;
+  });
+  // A task without a title shows nothing but its output.
+  const notes: ListrTask = {
+    task: (_context, task) =>
+      new Promise<void>((settle) => {
+        const say = (more: string): void => {
+          task.output = more;
+        };
+        openNotes({ say, settle });
+      }),
+    rendererOptions: { persistentOutput: true, bottomBar: Number.POSITIVE_INFINITY },
+  };
+  const drawing = new Listr([...tasks, notes], listrOptions(screen)).run().catch(() => undefined);
   return {
     listen: (event) => {
       for (const row of rows) {
@@ -72,8 +95,10 @@ export function showRun(steps: readonly Step[], screen: RunScreen): RunView {
         draw(row, text(line));
       }
     },
+    note: (more) => void opened.then(({ say }) => say(more)),
     end: async () => {
       await Promise.all(begun);
+      (await opened).settle();
       for (const { line, drawn } of rows) {
         const state = stateOf(line);
         if (state === 'waiting' || state === 'running') drawn?.skip(text(line));
@@ -96,7 +121,7 @@ function draw({ line, drawn }: Row, shown: string): void {
 const asciiIcons = {
   SKIPPED_WITH_COLLAPSE: '-',
   SKIPPED_WITHOUT_COLLAPSE: '-',
-  OUTPUT: '>',
+  OUTPUT_WITH_BOTTOMBAR: '>',
   PENDING: '~',
   COMPLETED: '+',
   FAILED: 'x',

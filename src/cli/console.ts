@@ -24,6 +24,8 @@ export interface Console {
   readonly hasErrColor: boolean;
   /** False when the locale is not UTF-8: then nothing but ASCII is written. */
   readonly hasUnicode: boolean;
+  /** Set while lines of the terminal are rewritten in place: shows what `err` is given below them. */
+  drawing?: ((text: string) => void) | undefined;
 }
 
 /** What of the surroundings decides how a console looks. */
@@ -75,15 +77,20 @@ export function processConsole(env: NodeJS.ProcessEnv, noColor: boolean): Consol
   const isErrTty = stderr.isTTY === true;
   const look = consoleLook({ env, noColor, isOutTty, isErrTty, terminalColumns: stdout.columns });
   const shown = look.hasUnicode ? (text: string): string => text : asciiText;
-  return {
+  const console: Console = {
     ...look,
     out: (text) => void stdout.write(shown(text)),
-    err: (text) => void stderr.write(shown(text)),
+    err: (text) => {
+      // Text between two drawings would be erased in place of the lines above it.
+      if (console.drawing === undefined) stderr.write(shown(text));
+      else console.drawing(shown(text).trim());
+    },
     outClosed: closed.signal,
     isOutTty,
     isErrTty,
     canAsk: stdin.isTTY === true && isErrTty,
   };
+  return console;
 }
 
 /** `| head` closes our output early: that is the reader's right. A full disk is not, and the answer is then lost. */

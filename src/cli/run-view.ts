@@ -33,6 +33,7 @@ function drawnView(run: Run): RunView {
     const ended = drawing;
     drawing = undefined;
     await ended?.end();
+    run.console.drawing = undefined;
   };
   return {
     listen: (event) => {
@@ -43,6 +44,7 @@ function drawnView(run: Run): RunView {
     },
     begin: ({ steps }) => {
       drawing = showRun(steps, { stream: process.stdout, columns, hasUnicode, hasColor });
+      run.console.drawing = drawing.note;
     },
     note: async (text) => {
       await end();

@@ -176,4 +176,16 @@ describe('apply on a terminal', () => {
     const yes = await onTerminal(place, ['apply', '--sim'], { typing });
     expect([yes.code, yes.stdout.includes('Done: 2 changed')]).toEqual([0, true]);
   });
+
+  it('shows below the lines of the nodes that it stops, and draws over no line', async () => {
+    await fault('power-wrong', 'studio-1');
+    const typing = { after: 'studio-1  ', keys: '\u0003' };
+    const { code, stdout } = await onTerminal(place, ['apply', '--sim', '--yes'], { typing });
+    expect(code).toBe(130);
+    expect(stdout.slice(stdout.lastIndexOf(' studio-1 '))).toMatch(
+      /^ studio-1 .*\n(?:.* studio-4 .*\n)?\n. interrupted: stopping in order; press again to stop at once\n/,
+    );
+    expect(stdout).not.toContain('^C\ninterrupted');
+    expect((await run('apply', '--sim', '--yes')).code).toBe(0);
+  });
 });

@@ -34,7 +34,7 @@ const scriptWords = (command: string): readonly string[] =>
  */
 export function onTerminal(place: Place, words: readonly string[], options: TerminalOptions = {}): Promise<Ran> {
   const program = [process.execPath, mainFile, ...words].map(quoted).join(' ');
-  const command = `stty cols ${options.columns ?? 80} rows 40 -onlcr; ${program}; echo "[exit $?]"`;
+  const command = `stty cols ${options.columns ?? 80} rows 40 -onlcr; trap : INT; ${program}; echo "[exit $?]"`;
   const child = spawn(maker, [...scriptWords(command)], {
     cwd: options.folder ?? place.folder,
     env: { SHELL: '/bin/sh', ...environment(place, options.env) },

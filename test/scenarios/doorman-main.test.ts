@@ -1,19 +1,47 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { upstreamAt } from './doorman-door.ts';
+import { until, upstreamAt } from './doorman-door.ts';
 
 const program = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
 
-it('says at once why it cannot listen, unless its port is only taken', () => {
+/** Writes the files of a gateway with one placement. @returns the words that start it at an address */
+function gatewayAt(address: string): readonly string[] {
   const folder = mkdtempSync(join(tmpdir(), 'doorman-'));
   const [keysFolder, closedFolder, countsFile] = ['keys', 'closed', 'counts.json'].map((name) => join(folder, name));
   const config = join(folder, 'config.json');
   writeFileSync(config, JSON.stringify({ upstreams: [upstreamAt(1)], keysFolder, closedFolder, countsFile }));
+  return [program, config, address];
+}
+
+it('says at once why it cannot listen', () => {
   // 192.0.2.1 is an example address, which no computer has (RFC 5737).
-  const ended = spawnSync(process.execPath, [program, config, '192.0.2.1:0'], { encoding: 'utf8', timeout: 60_000 });
+  const ended = spawnSync(process.execPath, gatewayAt('192.0.2.1:0'), { encoding: 'utf8', timeout: 60_000 });
   expect([ended.status, ended.stderr]).toEqual([1, expect.stringMatching(/^doorman: .*EADDRNOTAVAIL.*\n$/)]);
+});
+
+it('says once that its port is taken, and listens there as soon as it is free', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const address = other.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const child = spawn(process.execPath, gatewayAt(`127.0.0.1:${port}`), { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (text) => {
+    said += text;
+  });
+  await until(() => said !== '');
+  other.close();
+  await until(() => said.includes('listening'));
+  child.kill('SIGTERM');
+  expect([...(await once(child, 'close')), said]).toEqual([
+    0,
+    null,
+    `doorman: port ${port} is taken; waiting for it\ndoorman: listening on 127.0.0.1:${port}\n`,
+  ]);
 });

@@ -171,4 +171,16 @@ describe('the view of a run', () => {
     await view.end();
     expect(text().slice(text().lastIndexOf('- studio-1'))).toMatch(/^- studio-1 {2}power\s+- studio-3 {2}1 step waits/);
   });
+
+  it('keeps what is said meanwhile below its lines, once', async () => {
+    const { stream, text } = terminal();
+    const view = showRun(steps, { stream, columns: 80, hasUnicode: false, hasColor: false });
+    view.note('studio-1 is held by another run');
+    for (const event of events) view.listen(event);
+    view.note('stopping in order');
+    await view.end();
+    expect(text().slice(text().lastIndexOf('+ studio-1'))).toMatch(
+      /^\+ studio-1 .*\s+x studio-3 .*\s+- kimi .*\s+> studio-1 is held by another run\s+> stopping in order\s+\u001b\[\?25h$/,
+    );
+  });
 });

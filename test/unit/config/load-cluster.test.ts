@@ -45,6 +45,9 @@ thunderbolt:
       ['schema/bad-name', 4, 3],
       ['schema/missing-key', 4, 3],
     ]);
+    expect(told('schema: 1\nnodes: { a: { host: a.lan } }\n')).toEqual([
+      ['schema/missing-key', 'The file has no `name`.', 'Add it, such as `name: studio-rack`.'],
+    ]);
     expect(load('{}\n').diagnostics[0]?.label).toBe('schema, name and nodes are missing');
   });
 

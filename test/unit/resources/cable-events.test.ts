@@ -39,6 +39,18 @@ describe('changes at the receptacles', () => {
     expect(identify(meshOfFour, meshOfFour)).toEqual({ plugged: [], unplugged: [] });
   });
 
+  it('show a cable that was exchanged for one of another speed between two looks', () => {
+    const at = (linkBitsPerSecond: number) => ({
+      thunderbolt: receptacles('studio-1', 6, meshOfFour).map((one) =>
+        one.receptacle === 2 ? { ...one, linkBitsPerSecond } : one,
+      ),
+    });
+    const changes = plugChanges(rackOf({}), rackOf({ values: { 'studio-1': at(40e9) } }));
+    expect(changes.plugged.map(({ at: { receptacle }, bitsPerSecond }) => [receptacle, bitsPerSecond])).toEqual([
+      [2, 40e9],
+    ]);
+  });
+
   it('are told once for a cable that both its ends see, which may have been plugged at either', () => {
     expect(identify(without(first), meshOfFour)).toEqual({ plugged: ['studio-1:2 or studio-2:2'], unplugged: [] });
     expect(identify(meshOfFour, without(first))).toEqual({ plugged: [], unplugged: ['studio-1:2 or studio-2:2'] });

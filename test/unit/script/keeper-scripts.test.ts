@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keepText } from '../../../src/script/keeper.ts';
-import { type MacRoot, makeMacRoot, ours } from './mac-root.ts';
+import { changed, type MacRoot, makeMacRoot, ours, run } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
@@ -198,5 +198,31 @@ describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
     expect([root.read('../wired'), lines.length]).toEqual(['4096\n', 200]);
     expect(lines.at(-1)).toMatch(/^at=\d+ wired-limit from=0 to=4096$/);
     expect(root.read(`${ours}/keeper/last`)).toBe(`${lines.at(-1)}\n`);
+  });
+});
+
+describe.each(scriptShells)('a keeper that was just loaded under $name', (shell) => {
+  it.each([
+    ['still runs', ['state = running', 'pid = 9', 'runs = 1', 'last exit code = 0']],
+    ['did not begin', ['state = not running', 'runs = 0', 'last exit code = (never exited)']],
+    ['has failed once', ['state = not running', 'runs = 1', 'last exit code = 1']],
+  ])('counts only when its first round ended well, which it has not while it %s', async (_, first) => {
+    const root = newRoot(shell);
+    root.file('Library/LaunchDaemons/dev.meshwright.keeper.plist', '<plist/>');
+    const printed = (fields: readonly string[]) =>
+      `printf '%s = {\\n' "$2"; printf '\\t%s\\n' ${fields.map((one) => `'${one}'`).join(' ')}`;
+    root.recorded(
+      'bin/launchctl',
+      `f="$R/../looks" n=0
+case $1 in
+(bootstrap) : >"$f" ;;
+(print)
+  [ -e "$f" ] || { echo 'Could not find service' >&2; exit 113; }
+  echo x >>"$f"
+  if [ "$(/usr/bin/wc -l <"$f")" -lt 3 ]; then ${printed(first)}; else ${printed(['state = not running', 'runs = 2', 'last exit code = 0'])}; fi ;;
+esac`,
+    );
+    expect(await run(root, { name: 'load-keeper', args: { reload: false } })).toEqual(changed);
+    expect(root.calls().filter((call) => call.startsWith('launchctl print '))).toHaveLength(4);
   });
 });

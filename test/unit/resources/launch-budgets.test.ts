@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { launchBudgets } from '../../../src/resources/launch-budgets.ts';
+import { viewOf } from '../../../src/resources/view.ts';
+import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
+
+it('counts starts over RDMA where there were some, and not where none was and none can come', () => {
+  const values = { 'studio-2': { 'rdma-starts': { startedIn: 'BOOT-studio-2', starts: 3, last: [] } } };
+  const desired = desiredFleet();
+  expect(desired.placements).toEqual([]);
+  const targets = desired.nodes.map(({ name }) => name);
+  const budgets = launchBudgets(viewOf({ desired, observation: observedFleet({ values }), targets }));
+  expect(budgets.map(({ node }) => node)).toEqual(['studio-2']);
+});
