@@ -17,7 +17,7 @@ export const sshCodes = {
   },
   'ssh/timed-out': {
     severity: 'error',
-    summary: 'The node did not end in time what it had begun.',
+    summary: 'The node did not answer in time.',
     cause: 'It took the connection, and then the handshake, the login or the command did not end before the deadline.',
     hint: 'Try `ssh -v` to the same address; an overloaded Mac or a firewall in between looks like this. A slow command needs more: --deadline 2m',
   },

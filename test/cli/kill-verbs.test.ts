@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { filePart, fileText, pairFile } from '../scenarios/converge-file.ts';
 import { publish, writePublishedSources } from '../scenarios/published-sources.ts';
 import { endPlace } from './fleet.ts';
@@ -8,15 +8,6 @@ import { placeWithPair } from './pair.ts';
 import type { Place } from './place.ts';
 
 const apply = ['apply', '--sim', '--yes', '--update-lock', '--allow', 'interrupt'];
-
-let place: Place;
-beforeAll(async () => {
-  place = await placeWithPair(file());
-  await writePublishedSources(place.folder);
-  const ran = await meshwright(place, apply);
-  expect([ran.code, ran.stderr]).toEqual([0, '']);
-});
-afterAll(() => endPlace(place));
 
 /** The pair, published by a gateway. */
 const file = (archive = 'reference') =>
@@ -28,7 +19,7 @@ const env = { OWN_PASSWORD: 'simulated' };
 const withPassword = ['--sim', '--yes', '--password-env', 'OWN_PASSWORD'];
 
 /** What a Mac shows that is not the one in the lock. */
-async function fingerprint(): Promise<string> {
+async function fingerprint(place: Place): Promise<string> {
   const ran = await meshwright(place, ['replace', 'studio-4', ...withPassword, '--json'], { env });
   const { nodes } = json(ran) as { readonly nodes: Readonly<Record<string, { readonly fingerprint: string }>> };
   return nodes['studio-4']?.fingerprint ?? '';
@@ -51,7 +42,7 @@ const kills: readonly VerbKill[] = [
   {
     name: 'rollback',
     words: () => ['rollback', 'reference', '--sim', '--yes'],
-    setUp: async (run) => {
+    setUp: async (run, place) => {
       place.write('cluster.yaml', fileText(file('newer')));
       await run(...apply);
     },
@@ -74,13 +65,13 @@ const kills: readonly VerbKill[] = [
   },
   {
     name: 'replace',
-    words: async () => [...replace, await fingerprint()],
+    words: async (place) => [...replace, await fingerprint(place)],
     env,
     points: /./,
     begin: (run) => run('sim', 'fault', 'mac-replaced', 'studio-4'),
-    undo: async (run) => {
+    undo: async (run, place) => {
       await run('sim', 'fault', '--clear');
-      await run(...replace, await fingerprint());
+      await run(...replace, await fingerprint(place));
     },
     leaves: 'changes',
   },
@@ -96,8 +87,20 @@ const kills: readonly VerbKill[] = [
   },
 ];
 
-describe.each(kills)('$name, killed at any instant', (kill) => {
-  it('leaves nothing that the next command does not finish', { timeout: 3_600_000 }, async () => {
+/** A rack on which the pair serves. */
+async function servingPlace(): Promise<Place> {
+  const place = await placeWithPair(file());
+  await writePublishedSources(place.folder);
+  const ran = await meshwright(place, apply);
+  expect([ran.code, ran.stderr]).toEqual([0, '']);
+  return place;
+}
+
+// Each on a rack of its own: most of the time they wait for leases to expire.
+describe.concurrent.each(kills)('$name, killed at any instant', (kill) => {
+  it('leaves nothing that the next command does not finish', { timeout: 3_600_000 }, async ({ onTestFinished }) => {
+    const place = await servingPlace();
+    onTestFinished(() => endPlace(place));
     await expectEveryKillHeals(place, kill);
   });
 });

@@ -9,21 +9,23 @@ import type { Place } from '../place.ts';
 /** A command that is killed, again and again from the same beginning, on a simulated rack. */
 export interface VerbKill {
   readonly name: string;
-  readonly words: () => readonly string[] | Promise<readonly string[]>;
+  readonly words: (place: Place) => readonly string[] | Promise<readonly string[]>;
   /** What its operator types after the kill: the same words, unless there are others. */
   readonly again?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Once, before all of it. */
-  readonly setUp?: (run: Typed) => Promise<unknown>;
+  readonly setUp?: Act;
   /** Takes back what a whole run has done; also at the end. */
-  readonly undo?: (run: Typed) => Promise<unknown>;
+  readonly undo?: Act;
   /** Before every run: makes the command have something to do. */
-  readonly begin?: (run: Typed) => Promise<unknown>;
+  readonly begin?: Act;
   /** Which instants are tried; absent: each record of its journal, and each file that it replaces. */
   readonly points?: RegExp;
   /** What a plan finds afterwards: nothing, unless it says so. */
   readonly leaves?: 'changes';
 }
+
+type Act = (run: Typed, place: Place) => Promise<unknown>;
 
 /** Types a command; fails when it ends with anything but 0. */
 export type Typed = (...words: string[]) => Promise<Ran>;
@@ -77,9 +79,9 @@ const typed =
 async function rehearse(place: Place, kill: VerbKill) {
   const list = join(place.tmp, 'points');
   const run = typed(place, kill);
-  await kill.setUp?.(run);
-  await kill.begin?.(run);
-  const words = await kill.words();
+  await kill.setUp?.(run, place);
+  await kill.begin?.(run, place);
+  const words = await kill.words(place);
   await type(place, words, { ...kill.env, NODE_OPTIONS: hook, MW_POINTS: list });
   const all = readFileSync(list, 'utf8').trimEnd().split('\n');
   rmSync(list);
@@ -98,9 +100,9 @@ function forgetJournal({ state }: Place): void {
 /** Kills once, and types the next command. */
 async function killOnce(place: Place, kill: VerbKill, point: string, successor: Successor): Promise<void> {
   const run = typed(place, kill);
-  await kill.undo?.(run);
-  await kill.begin?.(run);
-  const words = await kill.words();
+  await kill.undo?.(run, place);
+  await kill.begin?.(run, place);
+  const words = await kill.words(place);
   const killed = await meshwright(place, words, { env: { ...kill.env, NODE_OPTIONS: hook, MW_DIE_AT: point } });
   expect([point, killed.signal, killed.signal === null ? killed.stderr : '']).toEqual([point, 'SIGKILL', '']);
   if (successor === 'other') forgetJournal(place);
@@ -118,10 +120,10 @@ export async function expectEveryKillHeals(place: Place, kill: VerbKill): Promis
   const { points, paths } = await rehearse(place, kill);
   expect(points).not.toEqual([]);
   const all = points.flatMap((point) => (['same', 'other'] as const).map((successor) => ({ point, successor })));
-  for (const { point, successor } of sampleOf(all, { few: 1, oneIn: 12 })) {
+  for (const { point, successor } of sampleOf(all, { few: 1, oneIn: 6 })) {
     await killOnce(place, kill, point, successor);
     expect([point, successor, pathsOn(await rootsOf(place))]).toEqual([point, successor, paths]);
     if (kill.leaves === undefined) await run('plan', '--sim', '--detailed-exitcode');
   }
-  await kill.undo?.(run);
+  await kill.undo?.(run, place);
 }
