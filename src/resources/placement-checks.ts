@@ -159,9 +159,29 @@ function checkedCases(view: View) {
     });
 }
 
-/** What keeps placements from being started. */
+/**
+ * What will speak against starting again what this plan stops. Of a Mac that is restarted only the file counts: what was
+ * seen of it does not outlast the restart.
+ */
+function returningCases(view: View) {
+  const isBack = ({ name }: DesiredPlacement): boolean => view.comingBack.includes(name);
+  const served = (one: DesiredPlacement): DesiredPlacement => ({ ...one, state: 'serving' });
+  const desired = {
+    ...view.desired,
+    placements: view.desired.placements.map((one) => (isBack(one) ? served(one) : one)),
+  };
+  const factsOf: FactsOf = (node) => (view.restarting.includes(node) ? undefined : view.observation.nodes[node]?.facts);
+  return placementCases(view)
+    .filter(({ comesBack }) => comesBack !== undefined)
+    .map(({ placement, leader }) => {
+      const findings = besideOthers(served(placement), { ...view, desired }, factsOf);
+      return { placement, leader, findings: findings.filter((found) => !isToldAlready(view, placement, found)) };
+    });
+}
+
+/** What keeps placements from being started, or from being stopped for a start. */
 export const checkBlockers = (view: View): readonly Blocker[] =>
-  checkedCases(view).flatMap(({ placement, leader, findings }) =>
+  [...checkedCases(view), ...returningCases(view)].flatMap(({ placement, leader, findings }) =>
     findings
       .filter(({ severity }) => severity === 'error')
       .map(({ code, detail, hint }) => ({

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { sampleOf } from '../../sample.ts';
+import { eventually } from '../../scenarios/sim-fixture.ts';
 import { json, meshwright, type Ran } from '../meshwright.ts';
 import { fileTree } from '../node-snapshot.ts';
 import type { Place } from '../place.ts';
@@ -107,9 +108,8 @@ async function killOnce(place: Place, kill: VerbKill, point: string, successor: 
   expect([point, killed.signal, killed.signal === null ? killed.stderr : '']).toEqual([point, 'SIGKILL', '']);
   if (successor === 'other') forgetJournal(place);
   // A Mac that was just unlocked refuses connections until it has started.
-  await expect
-    .poll(async () => (await simulated(place)).map(({ power }) => power), { timeout: 20_000 })
-    .not.toContain('starting');
+  const hasStarted = async () => (await simulated(place)).every(({ power }) => power !== 'starting');
+  expect(await eventually(hasStarted)).toBe(true);
   const other = { NODE_OPTIONS: hook, MW_HOSTNAME: 'other-desk' };
   await type(place, kill.again ?? words, { ...kill.env, ...(successor === 'other' ? other : {}) });
 }

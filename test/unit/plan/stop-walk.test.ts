@@ -15,6 +15,7 @@ import type { Playbook } from '../../../src/playbooks/playbook.ts';
 import { type DoctorCode, findingRoles } from '../../../src/resources/finding-roles.ts';
 import { type PlacementBlockerCode, placementBlockerCodes } from '../../../src/resources/placement-blockers.ts';
 import type { ResourceKind } from '../../../src/resources/resource.ts';
+import { evenShape } from '../desired/fit-shapes.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { settledFacts } from '../resources/settled-rack.ts';
 
@@ -25,6 +26,11 @@ const trees: FactValues['trees'] = [
 ];
 const base = meshFleet({ placement: { transport: 'rdma' } });
 const fleet: DesiredFleet = { ...base, system: { ...base.system, wiredLimit: { kind: 'bytes', bytes: 2 ** 38 } } };
+const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { kind: 'gqa' }, dims: {} } as const;
+const tooLarge: DesiredFleet = {
+  ...fleet,
+  models: fleet.models.map((model) => ({ ...model, shape: evenShape(1_800e9, layers) })),
+};
 const bridged: DesiredFleet = { ...fleet, thunderbolt: { ...fleet.thunderbolt, bridge: 'keep' } };
 
 const answers = { token: { kind: 'answered', text: 'Hi' } } as const;
@@ -37,6 +43,8 @@ interface Obstacle {
   readonly values?: Partial<FactValues>;
   readonly unknown?: FactName;
   readonly code?: DoctorCode;
+  /** Its model needs more memory than the Macs have. */
+  readonly isTooLarge?: boolean;
 }
 
 const settled = nodes.map((name) => {
@@ -53,7 +61,8 @@ function touched(goal: Goal, members: MeshRack['members'], obstacle: Obstacle): 
   const failures =
     obstacle.code === undefined ? {} : { 'studio-2': [diagnose(obstacle.code, { detail: 'It is so.', subject })] };
   // A bridge that apply takes away keeps nothing waiting.
-  const desired = obstacle.code?.startsWith('bridge/') === true ? bridged : fleet;
+  const whole = obstacle.isTooLarge === true ? tooLarge : fleet;
+  const desired = obstacle.code?.startsWith('bridge/') === true ? bridged : whole;
   const { steps } = makePlan({ goal, desired, observation: { ...seen, failures }, targets: nodes });
   const isStop = (resource: string): boolean => resource === 'placement' || resource === 'boot-session';
   return steps.flatMap(({ id, resource, act }) =>
@@ -121,7 +130,10 @@ const roles = Object.entries(findingRoles).flatMap(([code, role]) =>
 );
 
 const own: Readonly<
-  Record<PlacementBlockerCode | 'hold/held' | 'no model' | 'no runtime', Partial<FactValues> | 'after a stop: none'>
+  Record<
+    PlacementBlockerCode | 'hold/held' | 'no model' | 'no runtime' | 'another macOS',
+    Partial<FactValues> | 'after a stop: none'
+  >
 > = {
   'mesh/launch-budget': { 'rdma-starts': { startedIn: 'BOOT-studio-2', starts: 99, last: [] } },
   'mesh/needs-reboot': { 'reboot-mark': [{ placement: 'other', why: 'kernel' }] },
@@ -130,6 +142,7 @@ const own: Readonly<
   'hold/held': { hold: [{ reason: 'fan', by: 'ana', since: '2026-11-21', isOver: false }] },
   'no model': { trees: trees.slice(0, 1) },
   'no runtime': { trees: trees.slice(1) },
+  'another macOS': { 'macos-version': { version: '26.4', build: '25E1' } },
 };
 
 const refuses = (obstacle: Obstacle): boolean => touched(start, stopped, obstacle).length === 0;
@@ -138,6 +151,7 @@ const refuses = (obstacle: Obstacle): boolean => touched(start, stopped, obstacl
 const obstacles: readonly (readonly [string, Obstacle])[] = [
   ...roles.map(([code]) => [code, { code }] as const),
   ...Object.entries(own).flatMap(([name, values]) => (typeof values === 'string' ? [] : [[name, { values }] as const])),
+  ['model too large', { isTooLarge: true }] as const,
   ...factNames.map((fact) => [`unknown ${fact}`, { unknown: fact }] as const),
 ].filter(([, obstacle]) => refuses(obstacle));
 
@@ -167,6 +181,7 @@ describe('the walk over verbs and blockers', () => {
     const names = obstacles.map(([name]) => name);
     expect(names.filter((name) => name.startsWith('unknown')).length).toBeGreaterThan(9);
     expect(names.filter((name) => name.startsWith('cabling/') || name.startsWith('rdma/')).length).toBeGreaterThan(9);
+    expect(names).toContain('model too large');
     for (const [name, values] of Object.entries(own)) expect(names.includes(name)).toBe(typeof values !== 'string');
   });
 
