@@ -9,12 +9,16 @@ const withConnection = (mac: MacState, connection: Partial<ConnectionState>): Ma
   connection: { ...mac.connection, ...connection },
 });
 
-/** The Mac was restarted and waits for a password before it starts macOS. */
+/** The Mac lost its current, is back, and waits for a password before it starts macOS; its host starts it anew. */
 export const filevaultLocked: Fault = shownBy(
-  macFault('the Mac waits at FileVault: its sshd only takes a password to unlock it', aimAtNode, (mac) => ({
-    ...withConnection(mac, { filevault: 'preboot' }),
-    isFileVaultOn: true,
-  })),
+  macFault(
+    'the Mac restarts, and waits at FileVault: its sshd only takes a password to unlock it',
+    aimAtNode,
+    (mac) => ({
+      ...withConnection(mac, { filevault: 'preboot' }),
+      isFileVaultOn: true,
+    }),
+  ),
   ({ connection }) => connection.filevault,
 );
 

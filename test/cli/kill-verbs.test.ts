@@ -54,6 +54,9 @@ const kills: readonly VerbKill[] = [
     env,
     points: /./,
     begin: (run) => run('sim', 'fault', 'filevault-locked', 'studio-4'),
+    // The start that led to the lock has ended the ranks there.
+    undo: (run) => run(...apply),
+    leaves: 'changes',
   },
   {
     name: 'enroll',

@@ -57,7 +57,11 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
   'rdma-hang': { target: 'studio-1', findings: [] },
   'slow-shutdown': { target: 'studio-1', findings: [] },
   'wired-leak': { target: 'studio-1', findings: [] },
-  'filevault-locked': { target: 'studio-1', findings: ['error ssh/locked-at-filevault node studio-1'] },
+  'filevault-locked': {
+    target: 'studio-1',
+    findings: ['error ssh/locked-at-filevault node studio-1'],
+    restarts: true,
+  },
   'gid-missing': { target: 'studio-1', findings: ['error rdma/no-address node studio-1'] },
   'hub-between': { target: 'studio-1:2', findings: ['warning cabling/through-hub link studio-1:2 <-> studio-2:2'] },
   'hub-hides-peer': { target: 'studio-1:2', findings: ['warning cabling/one-sided link studio-1:2 <-> studio-2:2'] },

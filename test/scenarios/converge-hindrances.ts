@@ -50,6 +50,7 @@ export const hindrances: readonly Hindrance[] = [
     blockers: ['ssh/locked-at-filevault'],
     waiting: [`${first} placement/*`, `${first} thunderbolt-link`],
     isForHands: true,
+    afterwards: [`${first} placement/*`],
   },
   {
     of: 'sudo',

@@ -46,6 +46,12 @@ function withFault(history: History, active: ActiveFault): History | NonEmpty<Di
   return without === undefined ? [happened.diagnostic] : history;
 }
 
+/** A lock is cleared by the password: where the file itself wants FileVault, the start alone leads to it again. */
+const unlockedOf = (history: History, gone: readonly ActiveFault[]): History =>
+  gone
+    .filter(({ fault }) => fault === 'filevault-locked')
+    .reduce((one, { target }) => append(one, { kind: 'unlock', mac: target }).history, history);
+
 const isDiagnostics = (value: object): value is NonEmpty<Diagnostic> => Array.isArray(value);
 
 /** How faults of a fleet are set, cleared and told. */
@@ -67,7 +73,8 @@ export function faultVerbs(book: Book): Pick<FleetModel, 'faults' | 'setFault' |
       const isGone = named(book.history, words);
       if (isDiagnostics(isGone)) return refused(isGone);
       const cleared = withoutFaults(book.history, isGone);
-      return cleared.kind === 'refused' ? refused([cleared.diagnostic]) : become(cleared.history);
+      if (cleared.kind === 'refused') return refused([cleared.diagnostic]);
+      return become(unlockedOf(cleared.history, faultsIn(book.history).filter(isGone)));
     },
   };
 }

@@ -98,15 +98,18 @@ interface AskedParts {
 function askedFleet({ model, nodes, effects, update, folder }: AskedParts): AskedFleet {
   const followPower = createPowerFollower(nodes);
   const followDaemons = createDaemonFollower(nodes);
+  const takeFollow = createTurns();
   return {
     model,
     nodes,
     takeTurn: createTurns(),
     note: (node, act) => effects.add({ ...act, node: node.name, boot: node.boot(), atEpochMs: Date.now() }),
-    follow: async () => {
-      await followPower();
-      await followDaemons();
-    },
+    // One after the other: a fault that is cleared while its Mac still starts is over when the Mac has started.
+    follow: () =>
+      takeFollow(async () => {
+        await followPower();
+        await followDaemons();
+      }),
     settle: async () => {
       const state = model.save();
       if (state !== undefined) await saveState(folder, state);

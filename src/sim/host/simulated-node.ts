@@ -81,6 +81,8 @@ export interface SimulatedNode {
   readonly begin: () => void;
   /** Starts the services of a Mac that has started and that nobody has to unlock any more. */
   readonly wake: () => Promise<void>;
+  /** Whether its services were started in the present boot session. */
+  readonly isAwake: () => boolean;
   readonly close: () => Promise<void>;
 }
 
@@ -217,6 +219,7 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
       isAsleep = false;
       await launchd.boot();
     },
+    isAwake: () => !isAsleep,
     close: async () => {
       launchd.close();
       await life.close();

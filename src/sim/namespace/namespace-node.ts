@@ -244,6 +244,7 @@ export async function createNamespaceNode(on: NodeGround, options: HostedNode): 
       present.isAsleep = false;
       await launchd.boot();
     },
+    isAwake: () => !present.isAsleep,
     close: async () => {
       launchd.close();
       await life.close();
