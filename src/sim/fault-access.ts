@@ -2,6 +2,7 @@ import type { NodeName } from '../model/node.ts';
 import { type Fault, fault, macFault, shownBy } from './fault.ts';
 import { aimAtNode, aimAtTwoNodes } from './fault-targets.ts';
 import type { ConnectionState, MacState } from './mac.ts';
+import { outOfBox } from './out-of-box.ts';
 import { strangerLike } from './stranger.ts';
 
 const withConnection = (mac: MacState, connection: Partial<ConnectionState>): MacState => ({
@@ -65,14 +66,13 @@ export const notEnrolled: Fault = macFault(
   (mac) => ({ ...mac, hasKey: false, sudo: 'needs-password' }),
 );
 
-/** Somebody has put another Mac of the same model in the place of this one: its own numbers, nothing of ours on it. */
+/** A new Mac of the same model in the place of this one; its host gives it an empty disk, and starts it. */
 export const macReplaced: Fault = macFault(
-  'another Mac stands there: its own serial, UUIDs and host key, and not enrolled',
+  'a new Mac is in its place: its own serial, UUIDs, host key and empty disk, and set up as it comes out of its box',
   aimAtNode,
   (mac) => {
     const { serial, hardwareUuid, receptacles } = strangerLike(mac, 0);
-    const own = { ...mac, serial, hardwareUuid, receptacles, wiredLimitMegabytes: 0 };
-    return { ...withConnection(own, { hostKey: 'other' }), hasKey: false, sudo: 'needs-password' };
+    return withConnection(outOfBox({ ...mac, serial, hardwareUuid, receptacles }), { hostKey: 'other' });
   },
 );
 

@@ -70,7 +70,11 @@ export const faultRows: Readonly<Record<FaultName, FaultRow>> = {
     findings: ['error network/default-route-over-cable receptacle studio-1:2'],
   },
   'ipv4-off': { target: 'studio-2:3', findings: ['error address/ipv4-off node studio-2'] },
-  'mac-replaced': { target: 'studio-2', findings: ['error ssh/host-key-changed node studio-2'] },
+  'mac-replaced': {
+    target: 'studio-2',
+    findings: ['error ssh/host-key-changed node studio-2'],
+    restarts: true,
+  },
   'macos-new': {
     target: 'studio-4',
     findings: ['error macos/versions-differ node studio-4'],

@@ -1,3 +1,5 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DesiredFleet, DesiredNode } from '../../src/model/desired.ts';
 import { nodeName } from '../../src/model/node.ts';
@@ -67,6 +69,20 @@ describe('a modelled fleet behind its host', () => {
     expect([locked.code, /This system is locked/.test(locked.stderr)]).toEqual([255, true]);
     await fleet.clearFault([]);
     expect((await openSsh(fleet, 'studio-1', ['true'])).code).toBe(0);
+  });
+
+  it('gives a Mac that replaces another one an empty disk, and brings the old disk back with its Mac', async () => {
+    const disk = fleet.disk('studio-1') ?? '';
+    const onDisk = () => Promise.all(['opt', 'Users/mesh'].map((path) => readdir(join(disk, path))));
+    const session = async (): Promise<string> => (await ask('studio-1', 'sysctl -n kern.bootsessionuuid')).stdout;
+    await mkdir(join(disk, 'opt/ours'));
+    const before = [await onDisk(), await session()];
+    await fleet.setFault(['mac-replaced', 'studio-1']);
+    expect(await onDisk()).toEqual([[], []]);
+    await fleet.clearFault([]);
+    const after = [await onDisk(), await session()];
+    expect([before[0], after[0]]).toEqual(Array(2).fill([['ours'], ['.ssh']]));
+    expect(after[1]).not.toBe(before[1]);
   });
 
   it('refuses a fault that does not exist or is not in force, and changes nothing', async () => {

@@ -25,7 +25,7 @@ export interface AccountPlace {
 }
 
 /** Outlives a simulator, so that the next one leaves alone what happened on the disk meanwhile. */
-const toldPath = '/.sim/has-key';
+export const toldPath = '/.sim/has-key';
 
 async function owned({ owner }: AccountPlace, path: string): Promise<void> {
   if (owner !== undefined) await chown(path, owner.userId, owner.groupId);

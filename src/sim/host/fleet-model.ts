@@ -27,6 +27,8 @@ export interface AccountState {
 /** What the host needs to know of one node now. */
 export interface NodeView {
   readonly connection: ConnectionState;
+  /** Which Mac is in this node's place, by its hardware UUID; absent where it is always the same. */
+  readonly mac?: string;
   readonly account: AccountState;
   readonly ailments: Ailments;
   /** Whether pmset lets it start by itself when the current is back. */

@@ -126,6 +126,8 @@ async function startModel({ asked }: FleetParts, node: SimulatedNode): Promise<v
     const edited = await node.edited(preferencesPath);
     if (edited !== undefined) asked.model.reread(node.name, edited);
     asked.model.boot(node.name, Math.floor(Date.now() / 1000));
+    // Whoever set a new Mac up has typed its password.
+    if (node.isExchanged()) asked.model.unlock(node.name);
     node.begin();
     await asked.settle();
   });

@@ -3,7 +3,7 @@ import type { SimulatedNode } from './simulated-node.ts';
 /**
  * Carries out what the model says of the current of each Mac: one that panics goes down and starts again by itself,
  * one without current is off until it is back, one that is to wait at FileVault while its services run is started anew,
- * since only a start leads there. The returned function does so once; to be called outside of a turn, since the start
+ * since only a start leads there. So is another Mac in the place of the one that runs. The returned function does so once; to be called outside of a turn, since the start
  * of a Mac takes one. Resolves when every Mac is as it will stay.
  */
 export function createPowerFollower(nodes: readonly SimulatedNode[]): () => Promise<void> {
@@ -18,7 +18,10 @@ export function createPowerFollower(nodes: readonly SimulatedNode[]): () => Prom
       if (comesBackAfterPowerLoss) await life.powerOn();
     } else if (ailments.panic !== undefined && life.power() === 'up') {
       await life.panic();
-    } else if (connection.filevault === 'preboot' && node.isAwake() && life.power() === 'up') {
+    } else if (
+      life.power() === 'up' &&
+      (node.isExchanged() || (connection.filevault === 'preboot' && node.isAwake()))
+    ) {
       await life.cutPower();
       await life.powerOn();
     }

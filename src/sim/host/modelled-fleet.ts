@@ -1,13 +1,14 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import { FleetError } from '../../diagnostics/fleet-error.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import { macBehind } from '../fleet.ts';
+import { macBehind, macNamed } from '../fleet.ts';
 import { type HandsWish, workOfHands } from '../hands.ts';
 import { parseHands } from '../hands-words.ts';
 import { append, beginHistory } from '../history.ts';
 import { readPlist } from '../launchd/plist-reader.ts';
 import { wholeReachOf } from '../launchd/reach.ts';
 import type { MacState } from '../mac.ts';
+import { outOfBox } from '../out-of-box.ts';
 import { isDict } from '../plist.ts';
 import { createRenderer } from '../render-node.ts';
 import { adopted, historyText, savedHistory } from '../saved-history.ts';
@@ -96,10 +97,12 @@ function lookWith(book: Book): FleetModel['look'] {
   return (node) => {
     const { connection, ailments, bootSession, password, hasKey, power } = macAt(book, node);
     const { fleet } = book.history;
+    const mac = macNamed(fleet, node)?.hardwareUuid;
     const files = render(fleet, node);
     const wiring = wiringOf(fleet, node);
     return {
       connection,
+      ...(mac !== undefined && { mac }),
       account: { password, hasKey },
       ailments,
       comesBackAfterPowerLoss: power.restartsAfterPowerLoss,
@@ -120,15 +123,19 @@ function automaticLogins({ nodes, system }: DesiredFleet): HandsWish['automaticL
 }
 
 /**
- * The rack of a cluster file as a model for the host: healthy, until faults are set or somebody changes something.
+ * The rack of a cluster file as a model for the host: healthy, until faults are set or somebody changes something; or
+ * with its cables plugged in, and each Mac as it comes out of its box.
  * Its state is always what follows from everything that happened, so that taking a fault away leaves no trace of it.
  *
  * @param saved what {@link FleetModel.save} gave in an earlier run: those Macs go on, new ones join them
  * @throws FleetError `sim/unknown-model`, `sim/unusable-link`, `sim/pool-too-small`
  */
-export function modelledFleet(desired: DesiredFleet, seed: string, saved?: string): FleetModel {
-  const made = simulateFleet(desired, seed);
-  if (made.kind === 'refused') throw new FleetError(made.diagnostics);
+export function modelledFleet(desired: DesiredFleet, seed: string, saved?: string, isFactory = false): FleetModel {
+  const declared = simulateFleet(desired, seed);
+  if (declared.kind === 'refused') throw new FleetError(declared.diagnostics);
+  const made = isFactory
+    ? { ...declared, fleet: { ...declared.fleet, macs: declared.fleet.macs.map(outOfBox) } }
+    : declared;
   const before = saved === undefined ? undefined : savedHistory(saved);
   const book: Book = { history: before === undefined ? beginHistory(made.fleet) : adopted(before, made.fleet) };
   return {

@@ -1,9 +1,9 @@
-import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { preferencesPath } from '../network-preferences.ts';
 import { dataFile, type NodeFile } from '../node-files.ts';
 import { rdmaClientsPath } from '../rdma-kernel.ts';
-import { type AccountPlace, dropInFiles, sudoRulesPath, tellKey } from './account-files.ts';
+import { type AccountPlace, dropInFiles, sudoRulesPath, tellKey, toldPath } from './account-files.ts';
 import { askClientPath } from './ask-client.ts';
 import { baseToolFiles, hostTool, linkedTools } from './base-tools/all-base-tools.ts';
 import { doubleFiles } from './doubled-programs.ts';
@@ -23,11 +23,15 @@ export interface NodeRootOptions extends AccountPlace {
 export interface NodeRoot {
   /**
    * Makes the rendered files be exactly these: each written to a temporary name and renamed, so that a reader sees
-   * the old or the new one; those that are no longer there are deleted.
+   * the old or the new one; those that are no longer there are deleted. For another Mac than before, the disk of that
+   * one takes the place of this one, which is kept for its return: an empty disk when that Mac was never here.
    *
    * @param hasKey whether the model says that the client's key is accepted; yes when absent
+   * @param mac whose disk is wanted; always the same when absent
    */
-  readonly update: (files: readonly NodeFile[], hasKey?: boolean) => Promise<void>;
+  readonly update: (files: readonly NodeFile[], hasKey?: boolean, mac?: string) => Promise<void>;
+  /** Whether the disk is that of another Mac. */
+  readonly isOfAnother: (mac: string | undefined) => boolean;
   /** The text of a file when it is no longer as it was written last; empty when it is gone. */
   readonly edited: (path: string) => Promise<string | undefined>;
 }
@@ -91,6 +95,50 @@ export async function clearVolatile(root: string): Promise<void> {
   }
 }
 
+/** Where people and programs put what a Mac does not come with. */
+const filledFolders = [
+  '/Applications',
+  '/Library/Application Support',
+  '/Library/LaunchDaemons',
+  '/Library/Logs',
+  '/Users',
+  '/Volumes',
+  '/opt',
+  sudoRulesPath,
+  '/private/var/db',
+  '/private/var/log',
+  '/private/var/root',
+  '/usr/local/bin',
+];
+
+const ownerPath = '/.sim/mac';
+
+/** Moves what is in these folders, with whether the key was put there, from one place to another. */
+async function moveFilled(from: string, to: string): Promise<void> {
+  for (const folder of filledFolders) {
+    for (const name of await readdir(join(from, folder)).catch(() => [])) {
+      await mkdir(join(to, folder), { recursive: true });
+      await rename(join(from, folder, name), join(to, folder, name));
+    }
+  }
+  await mkdir(join(to, dirname(toldPath)), { recursive: true });
+  await rename(join(from, toldPath), join(to, toldPath)).catch(() => undefined);
+}
+
+/** Takes the disk of one Mac out, and puts that of the other in: one that comes back ends the one that replaced it. */
+async function exchangeDisk(root: string, before: string, after: string): Promise<void> {
+  const outgoing = join(root, '/.sim/disks', before);
+  const incoming = join(root, '/.sim/disks', after);
+  const isReturn = await stat(incoming).then(
+    () => true,
+    () => false,
+  );
+  await moveFilled(root, outgoing);
+  if (!isReturn) return;
+  await moveFilled(incoming, root);
+  for (const disk of [incoming, outgoing]) await rm(disk, { recursive: true, force: true });
+}
+
 const renderedList = '/.sim/rendered';
 
 /** Takes away what an earlier simulator rendered and this one may not. */
@@ -136,17 +184,31 @@ export async function createNodeRoot(options: NodeRootOptions): Promise<NodeRoot
   const base = [...own, dataFile(askClientPath, askText)];
   let present: ReadonlyMap<string, NodeFile> | undefined;
   let last: readonly NodeFile[] | undefined;
+  let owner = await readFile(join(root, ownerPath), 'utf8').catch(() => undefined);
+  const isOfAnother = (mac: string | undefined): boolean => mac !== undefined && owner !== undefined && owner !== mac;
+  /** Whether another disk was put in, of which nothing is rendered yet. */
+  const belongTo = async (mac: string | undefined): Promise<boolean> => {
+    if (mac === undefined || mac === owner) return false;
+    const before = owner;
+    owner = mac;
+    if (before !== undefined) await exchangeDisk(root, before, mac);
+    await mkdir(join(root, `/Users/${user}`), { recursive: true });
+    await writeFile(join(root, ownerPath), mac);
+    return before !== undefined;
+  };
   return {
+    isOfAnother,
     edited: async (path) => {
       const text = await readFile(join(root, path), 'utf8').catch(() => '');
       return text === present?.get(path)?.text ? undefined : text;
     },
-    update: async (files, hasKey = true) => {
-      if (files === last) return;
+    update: async (files, hasKey = true, mac) => {
+      const isNewDisk = await belongTo(mac);
+      if (files === last && !isNewDisk) return;
       await tellKey(options, hasKey);
       const wanted = new Map([...base, ...files, ...dropInFiles(files, user)].map((file) => [file.path, file]));
       const before = present;
-      const changed = [...wanted.values()].filter((file) => !isSame(before?.get(file.path), file));
+      const changed = [...wanted.values()].filter((file) => isNewDisk || !isSame(before?.get(file.path), file));
       const gone = [...(before?.keys() ?? [])].filter((path) => !wanted.has(path));
       const parents = new Set(changed.map((file) => dirname(join(root, checkedPath(file.path)))));
       await Promise.all([...parents].map((parent) => mkdir(parent, { recursive: true })));

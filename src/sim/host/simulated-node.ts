@@ -75,8 +75,10 @@ export interface SimulatedNode {
   readonly objectTo: (line: string) => Promise<void>;
   /** The text of a rendered file when somebody on the node has changed it since; empty when it is gone. */
   readonly edited: (path: string) => Promise<string | undefined>;
-  /** Brings files and connection in line with the model. */
+  /** Brings files and connection in line with the model; those of another Mac not before this one is off. */
   readonly render: () => Promise<void>;
+  /** Whether the model has another Mac here than the one whose disk is in. */
+  readonly isExchanged: () => boolean;
   /** The Mac has started in the model: from now on its processes belong to the new boot session. */
   readonly begin: () => void;
   /** Starts the services of a Mac that has started and that nobody has to unlock any more. */
@@ -134,8 +136,8 @@ type Prepared = Awaited<ReturnType<typeof prepare>>;
 
 /** Brings the files of the node in line with the model. */
 function renderFiles({ look, files }: Prepared): Promise<void> {
-  const { files: rendered, account } = look();
-  return files.update(rendered, account.hasKey);
+  const { files: rendered, account, mac } = look();
+  return files.update(rendered, account.hasKey, mac);
 }
 
 /** Counts the passwords that the sshd before FileVault is given, and the hasty ones among them. */
@@ -207,9 +209,12 @@ export async function createSimulatedNode(options: SimulatedNodeOptions): Promis
     reach: () => view().reach,
     edited: files.edited,
     render: async () => {
+      // The disk of a running Mac cannot be taken out.
+      if (life.power() === 'up' && files.isOfAnother(parts.look().mac)) return;
       await renderFiles(parts);
       await door.follow(life.power() === 'up');
     },
+    isExchanged: () => files.isOfAnother(view().mac),
     begin: () => {
       parts.begin();
       isAsleep = true;

@@ -136,11 +136,16 @@ async function placeNode(on: NodeGround, options: HostedNode) {
     present.view = options.look();
     const hash = await passwordHash(present.view.account.password);
     const real = realFiles(present.view, options, { mark: mark(), hash });
-    await files.update([...present.view.files.map(callingPrograms), ...real], present.view.account.hasKey);
+    await files.update(
+      [...present.view.files.map(callingPrograms), ...real],
+      present.view.account.hasKey,
+      present.view.mac,
+    );
   };
   const unknown = async (): Promise<readonly string[]> =>
     (await readFile(unknownFile, 'utf8')).split('\n').filter((line) => line !== '');
-  return { disk, hostKey, prebootKey, present, mark, objectTo, launchd, render, unknown, edited: files.edited };
+  const { edited, isOfAnother } = files;
+  return { disk, hostKey, prebootKey, present, mark, objectTo, launchd, render, unknown, edited, isOfAnother };
 }
 
 type Placed = Awaited<ReturnType<typeof placeNode>>;
@@ -226,9 +231,13 @@ export async function createNamespaceNode(on: NodeGround, options: HostedNode): 
   return {
     ...{ name, disk, execs, unknown, launchd, life, mark, objectTo, edited },
     render: async () => {
+      // The disk of a running Mac cannot be taken out.
+      present.view = options.look();
+      if (life.power() === 'up' && placed.isOfAnother(present.view.mac)) return;
       await render();
       await doors.shared.follow(life.power() === 'up');
     },
+    isExchanged: () => placed.isOfAnother(present.view.mac),
     run: { port: doors.outer.port, hostKey, prebootKey, root: '', user },
     counts: () => ({ ...records.counts(), execs: execs().length, channels: execs().length }),
     view: () => present.view,
