@@ -34,9 +34,13 @@ Examples:
     summary: 'start a simulated fleet made from the cluster file',
     words: '',
     uses: ['file', 'json'],
-    options: [{ flags: '--fresh', text: 'new Macs, whatever was done to the earlier ones' }],
+    options: [
+      { flags: '--fresh', text: 'new Macs, whatever was done to the earlier ones' },
+      { flags: '--factory', text: 'new Macs as they come out of their box' },
+    ],
     more: `One simulated Mac per node, with real SSH on loopback, cabled as the file says.
 Their disks are kept: after sim down they start as Macs do after a power loss.
+With --factory they are cabled, and not set up: bridge, DHCP, RDMA off, no key.
 Then add --sim to any verb: meshwright facts --sim`,
     load: async () => (await import('./commands/sim.ts')).simUp,
   },
@@ -131,7 +135,7 @@ Then, in there:
     summary: 'the simulator itself',
     words: '<folder>',
     uses: [],
-    options: [],
+    options: [{ flags: '--factory', text: 'new Macs come as they are out of their box' }],
     isHidden: true,
     load: async () => (await import('./commands/sim-serve.ts')).simServe,
   },

@@ -26,7 +26,7 @@ export const simServe: VerbBody = async (run) => {
     folder,
     clusterFile,
     // The cluster file's own path is the seed: a rehearsal of the same file meets the same Macs again.
-    load: async () => modelledFleet(fleet, clusterFile, await readSavedState(folder)),
+    load: async () => modelledFleet(fleet, clusterFile, await readSavedState(folder), run.own['factory'] === true),
     ...(factor > 0 && factor <= 1 && { clockFactor: factor }),
     log: (line) => run.console.err(`${line}\n`),
   });

@@ -28,7 +28,8 @@ export const simUp: VerbBody = async (run) => {
   makeFolder(folder);
   // A file that cannot be read leaves the Macs of before alone.
   let cluster = rehearsedCluster(run);
-  if (run.own['fresh'] === true) {
+  const isFactory = run.own['factory'] === true;
+  if (isFactory || run.own['fresh'] === true) {
     await stopSupervisor(folder);
     await forgetState(folder);
     await rm(simLockPath(folder), { force: true });
@@ -38,7 +39,15 @@ export const simUp: VerbBody = async (run) => {
   const recipe = JSON.stringify({ clusterFile: cluster.path, fleet: cluster.fleet });
   const isChanged = before.kind === 'live' && readIfThere(join(folder, fleetFileName), 'fleet')?.text !== recipe;
   if (before.kind !== 'live') replaceFile(join(folder, fleetFileName), recipe, 0o600);
-  const entry = [process.execPath, ...process.execArgv, selfEntry(), 'sim', 'serve', folder] as const;
+  const entry = [
+    process.execPath,
+    ...process.execArgv,
+    selfEntry(),
+    'sim',
+    'serve',
+    folder,
+    ...(isFactory ? ['--factory'] : []),
+  ] as const;
   const started = await startSupervisor({ entry, folder });
   const isNew = started.kind === 'started';
   // Whoever interrupts the start does not want what it starts.
@@ -46,7 +55,7 @@ export const simUp: VerbBody = async (run) => {
   else if (run.options.json) showJson(run.console, simJson(isNew ? 'started' : 'already', started.run));
   else {
     const head = headLine(started.run, isNew ? 'up' : 'up already', run.console.columns);
-    run.console.out(`${head}${nodeLines(started.run)}${nextText(isChanged)}\n`);
+    run.console.out(`${head}${nodeLines(started.run)}${isFactory ? enrollText : nextText(isChanged)}\n`);
   }
   return exitCode.done;
 };
@@ -57,6 +66,9 @@ function rehearsedCluster(run: Run): { readonly path: string; readonly fleet: De
   const { networks } = settled.thunderbolt;
   return { path: opened.path, fleet: { ...opened.fleet, thunderbolt: { ...opened.fleet.thunderbolt, networks } } };
 }
+
+/** The account is that of `newMac`, which sudo and the preboot ask for, too. */
+const enrollText = 'Enroll them, with the password simulated: meshwright enroll --all --sim';
 
 function nextText(isChanged: boolean): string {
   if (!isChanged) return 'Look at them: meshwright status --sim';
