@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
@@ -12,11 +13,26 @@ const controlDeadlineMs = 10_000;
 /** Whoever presses a button waits until the Mac has started. */
 const buttonDeadlineMs = 300_000;
 
-/** The simulated fleet of the cluster file, which answers. @throws FleetError `sim/not-running` */
+/** The simulated fleet of the cluster file, which answers. @throws FleetError `sim/not-running`, `sim/run-folder` */
 export async function requireRun(run: Run): Promise<RunFile> {
-  const state = await readRun(simFolder(run.env, requireClusterFile(run)));
+  const folder = simFolder(run.env, requireClusterFile(run));
+  const state = await readRun(folder);
   if (state.kind === 'live') return state.run;
+  requireReadable(folder);
   throw new FleetError([diagnose('sim/not-running', { detail: 'No simulated fleet runs for this cluster file.' })]);
+}
+
+/** A folder that is missing is that of a fleet that is not up; of any other nothing is known. @throws FleetError `sim/run-folder` */
+export function requireReadable(folder: string): void {
+  try {
+    readdirSync(folder);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+    const why = error instanceof Error ? error.message : String(error);
+    const detail = `${folder} cannot be used: ${why}.`;
+    const hint = 'Set MESHWRIGHT_STATE to a folder that this user can read and write, or unset it.';
+    throw new FleetError([diagnose('sim/run-folder', { detail, hint, subject: folder })], { cause: error });
+  }
 }
 
 /** Faults in force as the simulator tells them, each in words: `cable-missing studio-1:2`. */

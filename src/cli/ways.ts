@@ -10,6 +10,7 @@ import { createReachResolver, localReachEnv, type ReachWish } from '../remote/re
 import { isSameProcess } from '../sim/host/process-identity.ts';
 import { parseRunFile, type RunFile, type RunNode, runFileName } from '../sim/host/run-file.ts';
 import type { OpenedCluster } from './open-cluster.ts';
+import { requireReadable } from './sim-control.ts';
 import { openSimLock } from './sim-lock.ts';
 import { simFolder } from './state-folder.ts';
 import type { Run } from './verb.ts';
@@ -105,10 +106,11 @@ const simulatedTarget = (label: string, node: RunNode, runFile: RunFile): Target
   isIdentitiesOnly: true,
 });
 
-/** The run file of a simulated fleet whose process lives. @throws FleetError `sim/not-running`. */
+/** The run file of a simulated fleet whose process lives. @throws FleetError `sim/not-running`, `sim/run-folder`. */
 async function liveRunFile(folder: string): Promise<RunFile> {
   const runFile = await parseRunFile(folder, runFileName);
   if (runFile && (await isSameProcess(runFile.pid, runFile.pidStart))) return runFile;
+  requireReadable(folder);
   throw new FleetError([diagnose('sim/not-running', { detail: 'No simulated fleet runs for this cluster file.' })]);
 }
 

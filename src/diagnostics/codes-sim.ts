@@ -55,7 +55,7 @@ export const simCodes = {
     severity: 'error',
     summary: 'The folder of a simulated fleet cannot be used.',
     cause:
-      'The name of the folder has a colon or a line break, which PATH cannot hold, or its files cannot be written.',
+      'The name of the folder has a colon or a line break, which PATH cannot hold, or its files cannot be read or written.',
     hint: 'Choose another folder for the simulated fleet, with a plain name and with room on its disk.',
   },
   'sim/missing-programs': {

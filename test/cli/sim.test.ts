@@ -44,6 +44,17 @@ describe('sim', () => {
     for (const ran of [...rans.slice(0, 2), ...rans.slice(3)]) expect(ran.stderr).toContain('sim/not-running');
   });
 
+  it('says that the state folder cannot be used, and why', async () => {
+    place.write('no-folder', '');
+    const env = { MESHWRIGHT_STATE: join(place.folder, 'no-folder') };
+    for (const words of [['status'], ['down']]) {
+      const ran = await meshwright(place, ['sim', ...words], { env });
+      expect([ran.code, ran.stdout]).toEqual([1, '']);
+      expect(ran.stderr).toContain('sim/run-folder');
+      expect(ran.stderr.replace(/\s+/g, ' ')).toMatch(/cannot be used: ENOTDIR.* Set MESHWRIGHT_STATE to a folder/);
+    }
+  });
+
   it('comes up once, tells where it is, is broken and mended, and goes down once', async () => {
     const rans = [
       await run('sim', 'up'),

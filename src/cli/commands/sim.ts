@@ -13,7 +13,7 @@ import { requireClusterFile } from '../open-cluster.ts';
 import { readIfThere } from '../read-file.ts';
 import { selfEntry } from '../run-self.ts';
 import { settleFromLock } from '../settle-cluster.ts';
-import { askFaults, askPower, requireRun } from '../sim-control.ts';
+import { askFaults, askPower, requireReadable, requireRun } from '../sim-control.ts';
 import { simLockPath } from '../sim-lock.ts';
 import { simFolder } from '../state-folder.ts';
 import type { Run, VerbBody } from '../verb.ts';
@@ -85,7 +85,9 @@ function makeFolder(folder: string): void {
 
 /** `sim down`: ends the simulated fleet; without one it says so and is content. */
 export const simDown: VerbBody = async (run) => {
-  const stopped = await stopSupervisor(simFolder(run.env, requireClusterFile(run)));
+  const folder = simFolder(run.env, requireClusterFile(run));
+  const stopped = await stopSupervisor(folder);
+  if (stopped.kind === 'none') requireReadable(folder);
   if (run.options.json) showJson(run.console, { formatVersion: 1, simulated: true, state: stopped.kind });
   else run.console.out(`${downText[stopped.kind]}\n`);
   return exitCode.done;
