@@ -3,7 +3,7 @@ import type { Plan } from '../plan/plan.ts';
 
 /** A command of ours that reaches nodes, up to the end of its line or sentence. */
 const reachingCommand =
-  /\bmeshwright (?:enroll|replace|facts|status|doctor|exec|plan|apply|drift|history|logs|ask|start|stop|drain|restart|reboot|shutdown|run|uninstall|forget|lease|unlock|secrets|hold|release|launch|bench|rollback)\b(?:[^\n.;,]|[.,](?=[\w/]))*/g;
+  /\bmeshwright (?:enroll|replace|facts|status|doctor|exec|plan|apply|drift|history|logs|ask|start|stop|drain|restart|reboot|shutdown|run|uninstall|forget|lease|unlock|secrets|hold|release|launch|bench|rollback)\b(?:[^\n.;,`]|[.,](?=[\w/]))*/g;
 
 /**
  * The same text with `--sim` behind every command that it says to type, before the ` --` of one that takes another

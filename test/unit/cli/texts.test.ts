@@ -126,6 +126,7 @@ describe('hints of a rehearsal', () => {
     expect(hinted('Let it go: meshwright release NODE')).toBe('Let it go: meshwright release NODE --sim');
     expect(hinted('meshwright launch --nodes a -- COMMAND x')).toBe('meshwright launch --nodes a --sim -- COMMAND x');
     expect(hinted('Name its file: meshwright run night.yaml')).toBe('Name its file: meshwright run night.yaml --sim');
+    expect(hinted('Read it (`meshwright logs`), then wait.')).toBe('Read it (`meshwright logs --sim`), then wait.');
     expect(hinted('Two: meshwright start --nodes a,b.')).toBe('Two: meshwright start --nodes a,b --sim.');
   });
 
