@@ -155,6 +155,15 @@ sub rdma_parts {
     return (jacclDevices => \@devices, jacclCoordinators => \%meet);
 }
 
+# Addresses at which a node reaches another, those of Thunderbolt first (`find_ip_prioritised` of exo, ring=True).
+sub reached_at {
+    my ($ways, $from, $to) = @_;
+    my %is_cable = map { $_->{device} => 1 } @{ told($to)->{cables} // [] };
+    my %rank = map { $_->{ip} => $is_cable{ $_->{name} } ? 0 : 1 } @{ told($to)->{addresses} // [] };
+    my @reached = map { $_->{sinkMultiaddr}{ip_address} // () } @{ $ways->{$from}{$to} // [] };
+    return sort { ($rank{$a} // 1) <=> ($rank{$b} // 1) } @reached;
+}
+
 # Neighbors at an address where they were reached, the node itself at any, others nowhere.
 sub ring_parts {
     my ($ways, $port, @nodes) = @_;
@@ -162,7 +171,7 @@ sub ring_parts {
     for my $rank (0 .. $#nodes) {
         $hosts{ $nodes[$rank] } = [map {
             my $hops = abs $rank - $_;
-            my ($reached) = map { $_->{sinkMultiaddr}{ip_address} // () } @{ $ways->{ $nodes[$rank] }{ $nodes[$_] } // [] };
+            my ($reached) = reached_at($ways, $nodes[$rank], $nodes[$_]);
             $hops == 0 ? { ip => '0.0.0.0', port => $port }
                 : $hops == 1 || $hops == $#nodes ? { ip => $reached // '198.51.100.1', port => $port }
                 : { ip => '198.51.100.1', port => 0 };
