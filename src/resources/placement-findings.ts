@@ -7,6 +7,7 @@ import { withCommands } from '../doctor/hint-lines.ts';
 import { nodesSubject } from '../doctor/subject.ts';
 import type { Leftover } from '../mesh/leftovers.ts';
 import type { NodeName } from '../model/node.ts';
+import type { FailureAction } from '../runtimes/driver.ts';
 import { driverOf } from '../runtimes/registry.ts';
 import { bridgedLinks } from './bridged-links.ts';
 import { doorFindings } from './door-findings.ts';
@@ -119,6 +120,9 @@ function wordsOf({ state, evidence }: PlacementSurvey): string {
   }
 }
 
+/** What an apply, a start or a restart of Macs can end: on the ladder each has its turn. */
+const byLadder: readonly FailureAction[] = ['apply', 'restart', 'reboot'];
+
 /** What was started from this very file needs only another start; the rest is for `apply`, until a start has failed. */
 function hintOf(survey: PlacementSurvey, view: View): string | undefined {
   const { name, nodes, state, staysOn, failure } = survey;
@@ -139,15 +143,18 @@ function hintOf(survey: PlacementSurvey, view: View): string | undefined {
     if (failure !== undefined) return withCommands(`${failure.cure} Then start it again; its log says more:`, commands);
     return isBroken ? withCommands('Start it again; its log says more:', commands) : undefined;
   }
-  const isForPerson = failure === undefined ? hasExited : failure.action !== 'restart' && failure.action !== 'reboot';
-  if (isForPerson)
-    return `${failure?.cure ?? 'Its program ended by itself.'} Another start will not help. Read: ${logs}`;
+  // That others lost a rank tells as little as no line at all.
+  const isKnown = failure !== undefined && failure.action !== 'read-other-ranks';
+  if (isKnown ? !byLadder.includes(failure.action) : hasExited) {
+    const cure = failure?.cure ?? 'Its program ended by itself.';
+    return `${cure} Correct the file or the Mac first: another start would fail the same way. Its log: ${logs}`;
+  }
   const macs = suspectMacs(survey, view);
   return ladderHint(rung, {
     placement: name,
     nodes: macs,
     macs: macs.length < nodes.length ? 'the Macs of this link' : 'its Macs',
-    byHand: `Its log says more: ${logs}`,
+    byHand: `Correct the file or the Mac by what its log says. Its log: ${logs}`,
   });
 }
 

@@ -160,9 +160,11 @@ describe('findings about placements', () => {
     expect(hint).toEqual('Its last start failed, so another start will not help. Restart the Macs of this link:');
     expect(ladderOf({ outcome: 'failed' })[1]).toBe('  meshwright reboot studio-1 studio-2 studio-3');
     expect(ladderOf({ outcome: 'failed', failedIn: 'before' })).toEqual([
-      'Starts failed before and after a restart of its Macs. Its log says more: meshwright logs kimi',
+      'Starts failed before and after a restart of its Macs. Correct the file or the Mac by what its log says. Its log: meshwright logs kimi',
     ]);
-    expect(ladderOf({ outcome: 'exited' })[0]).toContain('Its program ended by itself.');
+    expect(ladderOf({ outcome: 'exited' })[0]).toContain(
+      'Its program ended by itself. Correct the file or the Mac first:',
+    );
     expect(ladderOf({ outcome: 'served' })).toEqual(['Start it: meshwright apply']);
   });
 
