@@ -124,6 +124,13 @@ export const suspicionCodes = {
       'A start or a token over RDMA failed in this boot session, and everything that can be looked at is fine on all links of the placement. Ports that idled for long, or whose cable was plugged in anew, stop working until both Macs restart (exo issue 1973); only traffic shows it.',
     hint: 'Start the placement anew; if that does not help, restart the Macs at both ends of the cable.',
   },
+  'address/suspected-no-answer': {
+    severity: 'error',
+    summary: 'A cable is suspected to carry nothing, though it is there and has its addresses.',
+    cause:
+      'In this boot session a start over TCP failed because a rank got no answer from its peer at the address of a cable. The cables are as declared and have their addresses, and no other rank gave a reason. A port that stopped working looks like this; it works again after a restart of both Macs.',
+    hint: 'Restart the Macs at both ends of the cable; if that does not help, replace the cable.',
+  },
   'mesh/suspected-local-network': {
     severity: 'error',
     summary: 'macOS is suspected to keep a rank from the local network.',

@@ -74,6 +74,7 @@ const factsByCode: Readonly<Record<string, readonly FactName[]>> = {
   'rdma/no-address': ['interfaces', 'rdma-ports'],
   'rdma/no-gid': ['interfaces', 'rdma-ports'],
   'rdma/suspected-idle-dead': ['rdma-state', 'thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
+  'address/suspected-no-answer': ['thunderbolt', 'interfaces'],
   'mesh/needs-reboot': ['reboot-mark'],
   'mesh/suspected-local-network': ['thunderbolt', 'interfaces', 'rdma-ports', 'rdma-starts'],
   'rdma/suspected-exhausted': ['rdma-state', 'rdma-ports', 'rdma-starts', 'rdma-objects'],

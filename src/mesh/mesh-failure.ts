@@ -13,6 +13,8 @@ export interface MeshFailure {
   readonly action: FailureAction;
   /** What to do, in one sentence. */
   readonly cure: string;
+  /** Whether it got no answer from its peer, at an address on a cable. */
+  readonly isUnreached?: true;
 }
 
 /** The rank that failed first, and what its log means; `undefined` where no log says anything that is known. */
@@ -29,6 +31,7 @@ export function meshFailure(
   const failing = firstFailingRank(signatures, ranks);
   if (failing?.failure === undefined) return undefined;
   const { said, failure } = failing;
-  const { meaning, action, cure } = failure.signature;
-  return { node: said.node, rank: rankWords(said), line: failure.line, meaning, action, cure };
+  const { meaning, action, cure, isUnreached } = failure.signature;
+  const told = { node: said.node, rank: rankWords(said), line: failure.line, meaning, action, cure };
+  return isUnreached === undefined ? told : { ...told, isUnreached };
 }

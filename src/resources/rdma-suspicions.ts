@@ -157,16 +157,20 @@ function deadFinding(
   links: readonly Link[],
   complaints: readonly Complaint[],
 ): Diagnostic {
-  const texts = [survey.evidence, ...complaints.map(({ text }) => text)];
+  const { failure } = survey;
+  const unanswered = failure?.isUnreached === true ? [failure] : [];
+  const words = [...complaints, ...unanswered.map(({ node, line }) => ({ node, text: line }))];
+  const texts = [survey.evidence, ...words.map(({ text }) => text)];
   const meant = namedLinks(view, links, texts);
   const nodes = [...new Set(meant.flatMap(({ ends }) => ends.map(({ node }) => node)))].toSorted();
   const [only] = meant;
-  const said = complaints.map(({ node, text }) => `; ${node} said "${text}"`).join('');
+  const said = words.map(({ node, text }) => `; ${node} said "${text}"`).join('');
   const what = meant.length === 1 ? 'this cable' : `one of ${meant.length} cables`;
   const why = `${survey.name} is ${survey.state.replace('-', ' ')} (${survey.evidence})${said}`;
-  return diagnose('rdma/suspected-idle-dead', {
+  const isOverTcp = survey.transport === 'tcp';
+  return diagnose(isOverTcp ? 'address/suspected-no-answer' : 'rdma/suspected-idle-dead', {
     subject: meant.length === 1 && only !== undefined ? linkSubject(only.ends) : nodesSubject(nodes),
-    detail: `Suspected: ${what} carries nothing, though ${causeWords}. ${escapeText(why)}.`,
+    detail: `Suspected: ${what} carries nothing, though ${isOverTcp ? tcpCauseWords : causeWords}. ${escapeText(why)}.`,
     hint: ladderHint(startHistory(view, survey).rung, {
       placement: survey.name,
       nodes,
@@ -175,6 +179,10 @@ function deadFinding(
     }),
   });
 }
+
+/** Whether its last start failed since a rank got no answer from its peer at the address of a cable. */
+const wasUnreached = (view: View, survey: PlacementSurvey): boolean =>
+  survey.failure?.isUnreached === true && startHistory(view, survey).hasExited;
 
 /** Whether its last start came to nothing though its programs lived. One that ended by itself says why in its own log. */
 function wasSilent(view: View, survey: PlacementSurvey): boolean {
@@ -199,7 +207,8 @@ function suspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[
   if (spent.length > 0) return [exhaustedFinding(survey, spent, view)];
   const unrouted = complaints.filter(({ text }) => noRoute.test(text));
   if (unrouted.length > 0) return [localNetworkFinding(survey, unrouted, causeWords)];
-  const hasSymptom = survey.state === 'hung' || complaints.length > 0 || wasSilent(view, survey);
+  const hasSymptom =
+    survey.state === 'hung' || complaints.length > 0 || wasSilent(view, survey) || wasUnreached(view, survey);
   return hasSymptom ? [deadFinding(view, survey, links, complaints)] : [];
 }
 
@@ -234,7 +243,7 @@ export function memberComplaint({ name, facts }: ExaminedNode, placement: string
   return text === undefined ? [] : [{ node: name, text }];
 }
 
-/** Over TCP the system says itself that there is no way to a peer; nothing else can be told from a look. */
+/** Over TCP a rank says itself that it did not reach its peer; nothing else can be told from a look. */
 function tcpSuspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnostic[] {
   const links = linksOf(view, survey);
   const isFine = links.length > 0 && links.every((link) => isAddressed(view, link));
@@ -243,7 +252,8 @@ function tcpSuspicionsOf(view: View, survey: PlacementSurvey): readonly Diagnost
     .filter(({ name }) => survey.nodes.includes(name))
     .flatMap((node) => memberComplaint(node, survey.name))
     .filter(({ text }) => noRoute.test(text));
-  return unrouted.length === 0 ? [] : [localNetworkFinding(survey, unrouted, tcpCauseWords)];
+  if (unrouted.length > 0) return [localNetworkFinding(survey, unrouted, tcpCauseWords)];
+  return wasUnreached(view, survey) ? [deadFinding(view, survey, links, [])] : [];
 }
 
 /**

@@ -115,6 +115,8 @@ export interface FailureSignature {
   readonly action: FailureAction;
   /** One sentence: what to do. */
   readonly cure: string;
+  /** The peer gave no answer at its address on a cable: where that cable and both addresses are there, it carries nothing. */
+  readonly isUnreached?: true;
 }
 
 /** What the log of a rank shows of a mesh. */

@@ -28,6 +28,7 @@ export const jacclSignatures: readonly FailureSignature[] = [
     meaning: 'The Mac at the other end of a cable does not answer: another cable than the matrix says, or a timeout.',
     action: 'check-cable',
     cure: 'Compare the cables with the file (`meshwright cables`).',
+    isUnreached: true,
   },
   {
     id: 'rtr-errno',
@@ -84,6 +85,7 @@ export const jacclSignatures: readonly FailureSignature[] = [
     meaning: 'The leader did not listen in time, or something between the Macs lets nobody through.',
     action: 'read-other-ranks',
     cure: 'Read the log of rank 0; if it waits there, look at the firewall of its Mac.',
+    isUnreached: true,
   },
   {
     id: 'no-own-address',

@@ -8,6 +8,7 @@ const ofTheMesh: readonly FailureSignature[] = [
     meaning: 'A worker did not listen when the server started, so the server ended.',
     action: 'read-other-ranks',
     cure: 'Read the log of that worker (`meshwright logs`) and look at the cable to it, then restart the placement.',
+    isUnreached: true,
   },
   {
     id: 'worker-lost',

@@ -1,14 +1,14 @@
 import type { HeldBytes, RuntimeSight } from '../driver.ts';
 
 /**
- * Lines that tell of the mesh, for awk. A worker says that it took a connection, and then that it carries RDMA, or
+ * Lines that tell of the mesh, and of its failures (`signatures`), for awk. A worker says that it took a connection, and then that it carries RDMA, or
  * nothing. The server says which devices it uses, what each of them holds, and when it falls back although RDMA was to
  * be had.
  *
  * @see ggml/src/ggml-rpc/{ggml-rpc,transport,transport-apple}.cpp and `llama_prepare_model_devices` in src/llama.cpp
  */
 export const logPattern =
-  '^Accepted client connection|RDMA(\\(Apple/UC\\))? activated: |staying on TCP|: using device RPC[0-9]|(model|KV|RS|compute) buffer size = ';
+  '^Accepted client connection|RDMA(\\(Apple/UC\\))? activated: |staying on TCP|: using device RPC[0-9]|(model|KV|RS|compute) buffer size = |Failed to (connect to|create server socket)|Remote RPC server crashed|RPC handshake failed|version mismatch|update client|upgrade to protocol|bind HTTP server socket|Invalid host address|(send|recv) failed [(]bytes_|RDMA[(]Apple/UC[)] (RT[RS] failed|post_recv|poll_cq|recv wc|send wc|bad frame|frame len)|nable to allocate |ailed to allocate |OutOfMemory|unknown model architecture|invalid magic characters|file bounds|failed to read (magic|tensor info)|split file|invalid split count|failed to load |error loading model|^error: (invalid argument|unknown argument|while handling)|Library not loaded';
 
 const connection = /^Accepted client connection/;
 const activated = /RDMA(?:\(Apple\/UC\))? activated: /;

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { FactValues, PlacementMember } from '../../../src/model/fact-values.ts';
 import { placementFindings } from '../../../src/resources/placement-findings.ts';
 import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { fleetWith } from '../runtimes/llamacpp-rpc/llama-fleet.ts';
 
 const overRdma: MeshChanges = { placement: { transport: 'rdma' } };
 const hung = threeMembers(['joined', 'joined', 'joined']);
@@ -33,8 +35,10 @@ const complaining = (
   [node]: (members[node] ?? []).map((one) => ({ ...one, startedIn, changes: { complaint } })),
 });
 
-function suspicions(rack: MeshRack, changes: MeshChanges = overRdma): readonly Diagnostic[] {
-  const desired = meshFleet(changes);
+const suspicions = (rack: MeshRack, changes: MeshChanges = overRdma): readonly Diagnostic[] =>
+  suspicionsIn(meshFleet(changes), rack);
+
+function suspicionsIn(desired: DesiredFleet, rack: MeshRack): readonly Diagnostic[] {
   const observation = observeMesh(desired, rack);
   const view = viewOf({ desired, observation, targets: desired.nodes.map(({ name }) => name) });
   return placementFindings(view, surveyPlacements(view)).filter(({ code }) => code.includes('/suspected-'));
@@ -151,6 +155,41 @@ describe('a start over RDMA that failed', () => {
     expect(hints(given({ outcome: 'served' }))).toEqual([]);
     expect(hints(given({ outcome: 'exited' }))).toEqual([]);
     expect(hints(given({ outcome: 'failed' }, 'BOOT-of-before'))).toEqual([]);
+  });
+
+  describe.each([
+    ['rdma', 'rdma/suspected-idle-dead'],
+    ['tcp', 'address/suspected-no-answer'],
+  ] as const)('over %s, in which a rank got no answer from its peer', (transport, code) => {
+    const found = (outcome: PlacementMember['outcome'], changes: Partial<PlacementMember> = {}) =>
+      suspicionsIn(fleetWith({ placement: { transport } }), {
+        members: Object.fromEntries(
+          Object.entries(threeMembers(['stopped', 'stopped', 'stopped'])).map(([node, all]) => [
+            node,
+            all.map((one) => ({
+              ...one,
+              startedIn: `BOOT-${node}`,
+              changes: {
+                ...(node === leader ? { said: ['Failed to connect to 10.77.0.2:50004'] } : {}),
+                ...(outcome === undefined ? {} : { outcome }),
+                ...changes,
+              },
+            })),
+          ]),
+        ),
+      });
+
+    it('asks for a restart of the Macs of that cable, then for another cable', () => {
+      const [first, ...others] = found('exited');
+      expect([first?.code, first?.subject, others]).toEqual([code, 'link studio-1:2 <-> studio-2:2', []]);
+      expect(first?.detail).toContain('studio-1 said "Failed to connect to 10.77.0.2:50004"');
+      expect(first?.hint.split('\n').slice(1)).toEqual(['  meshwright reboot studio-1 studio-2']);
+      expect(found('exited', { failedIn: 'BOOT-of-before' })[0]?.hint).toContain('At the rack: replace this cable');
+    });
+
+    it('suspects nothing once it served', () => {
+      expect(found('served')).toEqual([]);
+    });
   });
 
   it('without a word of the verbs library is another trouble', () => {

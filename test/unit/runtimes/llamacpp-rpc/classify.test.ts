@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { signatures } from '../../../../src/runtimes/llamacpp-rpc/classify.ts';
+import { logPattern } from '../../../../src/runtimes/llamacpp-rpc/observe.ts';
+import { keptByAwk } from '../kept-by-awk.ts';
 
 const found = (line: string) => signatures.find(({ pattern }) => pattern.test(line));
 
@@ -57,6 +59,11 @@ describe('the log of a llama.cpp mesh', () => {
     expect(signatures.map(({ id }) => id).filter((id) => !lines.some(([known]) => known === id))).toEqual([]);
     for (const { meaning, cure } of signatures)
       expect([meaning, cure].every((text) => /^[A-Z].*\.$/.test(text))).toBe(true);
+  });
+
+  it('brings along the line of every signature that says more than to wait', () => {
+    const telling = lines.filter(([, , action]) => action !== 'wait').map(([, line]) => line);
+    expect(keptByAwk(logPattern, telling)).toEqual(telling);
   });
 
   it.each([

@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { logPattern, observe } from '../../../../src/runtimes/llamacpp-rpc/observe.ts';
+import { keptByAwk } from '../kept-by-awk.ts';
 
 const accepted = 'Accepted client connection';
 const activated = 'RDMA(Apple/UC) activated: qpn=3->7 mtu=4096 rx_depth=16';
@@ -57,11 +57,7 @@ describe('what the log of a llama.cpp rank shows', () => {
 
   it('comes from lines that awk finds, and from no other', () => {
     const others = ['  transport      : TCP', 'Client connection closed', '0.00.1 I srv  llama_server: model loaded'];
-    const input = [accepted, activated, fallBack, device(0), ...buffers, ...others].join('\n');
-    const out = execFileSync('awk', ['BEGIN { p = ENVIRON["P"] } $0 ~ p'], {
-      input,
-      env: { ...process.env, P: logPattern },
-    });
-    expect(out.toString().trim().split('\n')).toEqual([accepted, activated, fallBack, device(0), ...buffers]);
+    const kept = [accepted, activated, fallBack, device(0), ...buffers];
+    expect(keptByAwk(logPattern, [...kept, ...others])).toEqual(kept);
   });
 });

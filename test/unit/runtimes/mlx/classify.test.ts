@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { signatures } from '../../../../src/runtimes/mlx/classify.ts';
+import { logPattern } from '../../../../src/runtimes/mlx/observe.ts';
+import { keptByAwk } from '../kept-by-awk.ts';
 
 const found = (line: string): string | undefined => signatures.find(({ pattern }) => pattern.test(line))?.id;
 
@@ -78,6 +80,11 @@ describe('the log of a rank of mlx', () => {
     const ids = signatures.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids.filter((id) => !lines.some(([known]) => known === id))).toEqual([]);
+  });
+
+  it('brings along the line of every signature that says more than to wait', () => {
+    const telling = lines.filter(([, , action]) => action !== 'wait').map(([, line]) => line);
+    expect(keptByAwk(logPattern, telling)).toEqual(telling);
   });
 
   it('tells of nothing while all is well, nor when a lost peer leaves it silent', () => {
