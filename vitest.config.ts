@@ -73,7 +73,7 @@ const longest = [
     'start-exo',
     'cli/act',
   ],
-  ...['cli/stop-ladder', 'cli/launch'],
+  ...['cli/blind-follower', 'cli/stop-ladder', 'cli/launch'],
   ...['namespace/llama', 'namespace/faults-healed', 'namespace/contract'],
 ];
 

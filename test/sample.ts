@@ -8,8 +8,10 @@ export const isWhole = depth === 'whole';
 /** Whether more than the few cases of `npm test` are tried. */
 export const isThorough = depth !== 'few';
 
-/** The seed of every sample, 32 bits: `.ci/run` takes it from the commit. */
-export const sampleSeed = [...(process.env['MESHWRIGHT_COMMIT'] ?? '20261120')].reduce(
+const seedText = process.env['MESHWRIGHT_COMMIT'] ?? process.env['MESHWRIGHT_SEED'] ?? '20261120';
+
+/** The seed of every sample, 32 bits: `.ci/run` takes it from the commit, `npm run nightly` from its `--seed`. */
+export const sampleSeed = [...seedText].reduce(
   (hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 16_777_619) >>> 0,
   2_166_136_261,
 );
@@ -33,10 +35,14 @@ export interface SampleSize {
 /** The cases to try, in the order of the list. */
 export function sampleOf<T>(all: readonly T[], { few, oneIn }: SampleSize): readonly T[] {
   if (isWhole) return all;
+  return drawn(all, depth === 'few' ? few : Math.max(few, Math.ceil(all.length / oneIn)));
+}
+
+/** So many cases, drawn by the seed, in the order of the list. */
+export function drawn<T>(all: readonly T[], count: number): readonly T[] {
   const random = numbers(sampleSeed);
   const order = all.map(() => random.next().value);
   const shuffled = [...all.keys()].toSorted((a, b) => (order[a] ?? 0) - (order[b] ?? 0));
-  const count = depth === 'few' ? few : Math.max(few, Math.ceil(all.length / oneIn));
   const chosen = new Set(shuffled.slice(0, count));
   return all.filter((_, at) => chosen.has(at));
 }

@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
+import { type ExampleDriver, exampleText } from '../../src/cli/demo/example-file.ts';
+import { prepareDemo } from '../../src/cli/demo/prepare.ts';
+import { textOf } from '../architecture/sources.ts';
 import { type FileValue, filePart, fileText, pairFile, writeSources } from '../scenarios/converge-file.ts';
 import { meshwright } from './meshwright.ts';
 import { makePlace, type Place } from './place.ts';
@@ -18,11 +22,27 @@ export const overRdma = (file: FileValue): void => {
   reference['command'] = [...Object.values(filePart(file, 'runtimes', 'reference', 'command')), '--transport', 'rdma'];
 };
 
+/** A place with two Macs whose placement runs on the example's runtime of a driver, all of them simulated. */
+export function placeWithDriver(driver: ExampleDriver, transport: 'rdma' | 'tcp'): Promise<Place> {
+  if (driver === 'command') return placeWithPair(pairFile(transport === 'rdma' ? overRdma : undefined));
+  const wish = { driver, isPublished: false };
+  const example = parse(exampleText(textOf('cluster.example.yaml'), wish)) as FileValue;
+  const { runtime, sharding, context } = filePart(example, 'placements', 'chat');
+  const file = pairFile((value) => {
+    Object.assign(value, { runtimes: example['runtimes'], models: example['models'] });
+    Object.assign(filePart(value, 'placements', 'chat'), { runtime, sharding, context, transport });
+  });
+  return placeWithPair(file, (folder) => prepareDemo(folder, wish));
+}
+
 /** A place with a cluster file of two Macs, what it names, and its simulated fleet up. */
-export async function placeWithPair(file: FileValue): Promise<Place> {
+export async function placeWithPair(
+  file: FileValue,
+  write: (folder: string) => Promise<void> = writeSources,
+): Promise<Place> {
   const place = makePlace();
+  await write(place.folder);
   place.write('cluster.yaml', fileText(file));
-  await writeSources(place.folder);
   const up = await meshwright(place, ['sim', 'up']);
   if (up.code !== 0) {
     place.remove();

@@ -1,0 +1,88 @@
+import { expect } from 'vitest';
+import type { FaultName } from '../../src/sim/faults.ts';
+import { faultCures } from '../contract/fault-cures.ts';
+import { json, meshwright } from './meshwright.ts';
+import type { Place } from './place.ts';
+
+const mostSteps = 6;
+
+/** Where a fault is set on the pair; those that have no target of their own there break a Mac or the cable. */
+function targetOf(fault: FaultName): string {
+  const cure = faultCures[fault];
+  if (cure.kind !== 'verb') return cure.target;
+  return fault === 'idle-dead-port' ? 'studio-1:4' : 'studio-4';
+}
+
+/** Sets faults, one after the other; false where the fleet refuses one beside those before it. */
+export async function setFaults(place: Place, faults: readonly FaultName[]): Promise<boolean> {
+  for (const fault of faults) {
+    const { code } = await meshwright(place, ['sim', 'fault', fault, targetOf(fault)]);
+    if (code !== 0) return false;
+  }
+  return true;
+}
+
+interface Trouble {
+  readonly code: string;
+  readonly severity: string;
+  readonly subject?: string;
+  readonly hint: string;
+  readonly commands: readonly string[];
+}
+interface Doctor {
+  readonly troubles: readonly Trouble[];
+  readonly launches: unknown;
+}
+interface Status {
+  readonly placements: { readonly chat: { readonly state: string } };
+}
+
+/** Whether a trouble says what a person does: a hint that only names where to look does not. */
+const isForPerson = ({ commands, hint }: Trouble): boolean =>
+  commands.length === 0 &&
+  hint
+    .split(/(?<=\.)\s+/)
+    .some(
+      (one) =>
+        /\bmeshwright (?:enroll|replace|unlock) /.test(one) || !/^(?:See|Look|Read|Wait)\b|meshwright /.test(one),
+    );
+
+/** The words of a command, with the answer to its question before those of a command for the node. */
+function agreed(command: string): readonly string[] {
+  const words = command.split(' ').slice(1);
+  const end = words.indexOf('--');
+  return words.toSpliced(end < 0 ? words.length : end, 0, '--yes');
+}
+
+async function isServing(place: Place): Promise<boolean> {
+  const status = json(await meshwright(place, ['status', '--sim', '--json'])) as Status;
+  return status.placements.chat.state === 'serving';
+}
+
+/**
+ * Types the first command of `doctor --json` until the placement serves without an error, or doctor names a person's work
+ * and no command. A command may be typed again only when doctor has shown something else since.
+ */
+export async function followDoctor(place: Place): Promise<void> {
+  const typed: string[] = [];
+  const seen = new Set<string>();
+  for (;;) {
+    const { troubles, launches } = json(await meshwright(place, ['doctor', '--sim', '--json'])) as Doctor;
+    const next = troubles.flatMap(({ commands }) => commands)[0];
+    const hasErrors = troubles.some(({ severity }) => severity === 'error');
+    if (!hasErrors && (await isServing(place))) return;
+    if (next === undefined) {
+      const worst = troubles.filter(({ severity }) => severity === (hasErrors ? 'error' : 'warning'));
+      expect(worst.some(isForPerson), `no command and no person's work:\n${JSON.stringify(troubles)}`).toBe(true);
+      return;
+    }
+    const shown = troubles.map(({ code, severity, subject }) => [code, severity, subject]);
+    const look = JSON.stringify([next, shown, launches]);
+    expect(seen.has(look), `typed before, and nothing has changed since:\n${[...typed, next].join('\n')}`).toBe(false);
+    seen.add(look);
+    expect(typed.length, `too many steps:\n${[...typed, next].join('\n')}`).toBeLessThan(mostSteps);
+    typed.push(next);
+    const { code, stderr } = await meshwright(place, agreed(next));
+    expect(code, `${next} is refused: ${stderr}`).not.toBe(64);
+  }
+}
