@@ -23,7 +23,10 @@ export interface TroubleJson extends DiagnosticJson {
   readonly stage: Stage;
   readonly evidence: readonly EvidenceJson[];
   readonly hanging: readonly string[];
-  /** What to type, first things first; empty where a person has to do it, or where nothing is to be done. */
+  /**
+   * What to type, first things first; empty where a person has to do it, or where nothing is to be done. Without apply on a
+   * node where sudo is not allowed: it changes nothing there.
+   */
   readonly commands: readonly string[];
 }
 
@@ -53,14 +56,17 @@ export interface DoctorJsonInput {
   readonly isSimulated: boolean;
 }
 
-function troubleJson({ nodes }: FleetObservation, trouble: Trouble): TroubleJson {
+function troubleJson({ nodes }: FleetObservation, trouble: Trouble, closed: readonly string[]): TroubleJson {
   const { finding, stage, evidence, hanging } = trouble;
   const told = evidence.map((one) => {
     const facts = nodes[one.node]?.facts;
     const says = facts === undefined ? [] : evidenceWords(facts, one, true);
     return { node: one.node, fact: one.fact, source: one.source, says };
   });
-  const commands = commandsIn(finding.hint, subjectNames(finding.subject ?? ''));
+  const isClosed = closed.length > 0 && subjectNodes(finding.subject ?? '').every((name) => closed.includes(name));
+  const commands = commandsIn(finding.hint, subjectNames(finding.subject ?? '')).filter(
+    (command) => !(isClosed && command.startsWith('meshwright apply')),
+  );
   return { ...diagnosticJson(finding), stage, evidence: told, hanging, commands };
 }
 
@@ -73,12 +79,15 @@ export function doctorJson(input: DoctorJsonInput): DoctorJson {
   const { desired, observation, troubles, switches, isSimulated } = input;
   const isAsked = (name: string): boolean =>
     Object.hasOwn(observation.nodes, name) || Object.hasOwn(observation.failures, name);
+  const closed = troubles.flatMap(({ finding: { code, subject = '' } }) =>
+    code.startsWith('sudo/') ? subjectNodes(subject) : [],
+  );
   return {
     formatVersion: 1,
     cluster: desired.name,
     ...(isSimulated ? { simulated: true } : {}),
     notAsked: desired.nodes.map(({ name }) => name).filter((name) => !isAsked(name)),
-    troubles: troubles.map((trouble) => troubleJson(observation, trouble)),
+    troubles: troubles.map((trouble) => troubleJson(observation, trouble, closed)),
     ...switches,
     launches: launchesJson(input.budgets),
   };

@@ -7,9 +7,10 @@ import { diagnoseFleet } from '../doctor/diagnose-fleet.ts';
 import { type Examination, examine } from '../doctor/examination.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { withCommands } from '../doctor/hint-lines.ts';
-import { linkSubject, receptacleSubject } from '../doctor/subject.ts';
+import { linkSubject, receptacleSubject, subjectNodes } from '../doctor/subject.ts';
 import { type RunningPlacement, runningPlacements } from '../mesh/running-members.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import { roleOf } from './finding-roles.ts';
 import { type JoinedPair, joinedNodes, runningOver } from './pulled-cables.ts';
 
 /** Findings whose action may have hands pull a plug. */
@@ -61,5 +62,19 @@ function behindStops(examination: Examination, running: readonly RunningPlacemen
 export function fleetFindings(desired: DesiredFleet, observation: FleetObservation): readonly Diagnostic[] {
   const examination = examine(desired, observation);
   const running = runningPlacements(desired.placements, observation.nodes);
-  return diagnoseFleet(desired, observation).map((finding) => behindStops(examination, running, finding));
+  return ofRightMacs(diagnoseFleet(desired, observation)).map((finding) => behindStops(examination, running, finding));
 }
+
+/** Without findings that apply would mend on a node whose answers come from a different Mac: it changes nothing there. */
+function ofRightMacs(findings: readonly Diagnostic[]): readonly Diagnostic[] {
+  const wrong = findings.filter(({ code }) => code.startsWith('identity/')).flatMap(nodesOf);
+  return findings.filter((one) => !isForApply(one) || !nodesOf(one).some((node) => wrong.includes(node)));
+}
+
+/** Whether apply mends it by itself. */
+function isForApply({ code }: Diagnostic): boolean {
+  const role = roleOf(code);
+  return role === 'converged' || role === 'converged-by-address' || role === 'converged-by-clock';
+}
+
+const nodesOf = ({ subject = '' }: Diagnostic): readonly string[] => subjectNodes(subject);

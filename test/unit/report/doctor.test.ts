@@ -84,6 +84,15 @@ describe('the doctor as JSON', () => {
     expect(validate(doctorJson(input(changes))) ? [] : validate.errors).toEqual([]);
   });
 
+  it('names apply only for a Mac on which sudo is allowed', () => {
+    const power = { power: { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true } };
+    const commandsWith = (sudo: 'allowed' | 'denied') =>
+      doctorJson(input({ values: { 'studio-1': { ...power, sudo } } })).troubles.find(
+        ({ code }) => code === 'power/settings',
+      )?.commands;
+    expect([commandsWith('allowed'), commandsWith('denied')]).toEqual([['meshwright apply'], []]);
+  });
+
   it('has every fact behind a trouble with what it said', () => {
     const { troubles, recovery } = doctorJson(input(broken));
     expect(recovery?.nodes).toEqual(['studio-2', 'studio-3']);

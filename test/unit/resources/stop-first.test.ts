@@ -27,6 +27,19 @@ const swapped = meshOfFour.map((text) =>
 );
 const moved = meshOfFour.map((text) => text.replace('studio-4:4', 'studio-4:5'));
 
+describe('findings about a node whose answers come from a different Mac', () => {
+  it('are without those that apply would mend, since it changes nothing there', () => {
+    const codes = (identity: string) => {
+      const values = {
+        'studio-1': { identity: { serial: 'A', hardwareUuid: 'A' }, 'wired-limit': { megabytes: 1 } },
+        'studio-2': { identity: { serial: identity, hardwareUuid: identity } },
+      };
+      return fleetFindings(fleet, observeMesh(fleet, { members: serving, values })).map(({ code }) => code);
+    };
+    expect([codes('B'), codes('A')]).toEqual([['memory/wired-limit'], ['identity/same-mac']]);
+  });
+});
+
 describe('work at cables under load', () => {
   it('begins with the stop of what runs over the cable', () => {
     expect(hintsOf(serving, swapped)).toEqual(
