@@ -24,8 +24,8 @@ export interface TroubleJson extends DiagnosticJson {
   readonly evidence: readonly EvidenceJson[];
   readonly hanging: readonly string[];
   /**
-   * What to type, first things first; empty where a person has to do it, or where nothing is to be done. Without apply on a
-   * node where sudo is not allowed: it changes nothing there.
+   * What to type, first things first; empty where a person has to do it, or where nothing is to be done. On a node where sudo
+   * is not allowed only exec is left: nothing else could change anything there.
    */
   readonly commands: readonly string[];
 }
@@ -56,16 +56,21 @@ export interface DoctorJsonInput {
   readonly isSimulated: boolean;
 }
 
-function troubleJson({ nodes }: FleetObservation, trouble: Trouble, closed: readonly string[]): TroubleJson {
+function troubleJson({ desired, observation, troubles }: DoctorJsonInput, trouble: Trouble): TroubleJson {
   const { finding, stage, evidence, hanging } = trouble;
   const told = evidence.map((one) => {
-    const facts = nodes[one.node]?.facts;
+    const facts = observation.nodes[one.node]?.facts;
     const says = facts === undefined ? [] : evidenceWords(facts, one, true);
     return { node: one.node, fact: one.fact, source: one.source, says };
   });
-  const isClosed = closed.length > 0 && subjectNodes(finding.subject ?? '').every((name) => closed.includes(name));
-  const commands = commandsIn(finding.hint, subjectNames(finding.subject ?? '')).filter(
-    (command) => !(isClosed && command.startsWith('meshwright apply')),
+  const { subject = '' } = finding;
+  const closed = troubles.flatMap(({ finding: { code, subject } }) =>
+    code.startsWith('sudo/') ? subjectNodes(subject ?? '') : [],
+  );
+  const own = desired.placements.find(({ name }) => subject === `placement ${name}`)?.nodes ?? subjectNodes(subject);
+  const isClosed = own.some((name) => closed.includes(name));
+  const commands = commandsIn(finding.hint, subjectNames(subject)).filter(
+    (command) => !isClosed || command.startsWith('meshwright exec '),
   );
   return { ...diagnosticJson(finding), stage, evidence: told, hanging, commands };
 }
@@ -79,15 +84,12 @@ export function doctorJson(input: DoctorJsonInput): DoctorJson {
   const { desired, observation, troubles, switches, isSimulated } = input;
   const isAsked = (name: string): boolean =>
     Object.hasOwn(observation.nodes, name) || Object.hasOwn(observation.failures, name);
-  const closed = troubles.flatMap(({ finding: { code, subject = '' } }) =>
-    code.startsWith('sudo/') ? subjectNodes(subject) : [],
-  );
   return {
     formatVersion: 1,
     cluster: desired.name,
     ...(isSimulated ? { simulated: true } : {}),
     notAsked: desired.nodes.map(({ name }) => name).filter((name) => !isAsked(name)),
-    troubles: troubles.map((trouble) => troubleJson(observation, trouble, closed)),
+    troubles: troubles.map((trouble) => troubleJson(input, trouble)),
     ...switches,
     launches: launchesJson(input.budgets),
   };

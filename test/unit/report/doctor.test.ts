@@ -84,7 +84,7 @@ describe('the doctor as JSON', () => {
     expect(validate(doctorJson(input(changes))) ? [] : validate.errors).toEqual([]);
   });
 
-  it('names apply only for a Mac on which sudo is allowed', () => {
+  it('names no command for a Mac on which sudo is not allowed', () => {
     const power = { power: { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true } };
     const commandsWith = (sudo: 'allowed' | 'denied') =>
       doctorJson(input({ values: { 'studio-1': { ...power, sudo } } })).troubles.find(
