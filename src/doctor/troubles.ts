@@ -1,3 +1,4 @@
+import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { linkEndText } from '../model/link.ts';
@@ -56,8 +57,15 @@ function stageOf({ code, severity }: Diagnostic): Stage {
 /** Areas whose errors keep a placement on their nodes from being started, whatever else is right. */
 const holding = ['address', 'bridge', 'cabling', 'identity', 'macos', 'rdma', 'ssh'];
 
+/** Warnings about a cable that keep a plan from starting anything over it, whatever it still carries. */
+export const holdingWarnings: readonly DiagnosticCode[] = [
+  'cabling/one-sided',
+  'cabling/through-hub',
+  'cabling/no-answer',
+];
+
 const holds = ({ code, severity }: Diagnostic): boolean =>
-  severity === 'error' && holding.includes(code.slice(0, code.indexOf('/')));
+  holdingWarnings.includes(code) || (severity === 'error' && holding.includes(code.slice(0, code.indexOf('/'))));
 
 /** Causes in a Mac as a whole that put the ports at the far ends of its cables down. */
 const darkening = [

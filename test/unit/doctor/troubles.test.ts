@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { codes } from '../../../src/diagnostics/codes.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
 import { rdmaSwitches } from '../../../src/doctor/rdma-switch-steps.ts';
-import { type HeldPlacement, type Trouble, troublesOf, withoutConsequences } from '../../../src/doctor/troubles.ts';
+import {
+  type HeldPlacement,
+  holdingWarnings,
+  type Trouble,
+  troublesOf,
+  withoutConsequences,
+} from '../../../src/doctor/troubles.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { RdmaPort } from '../../../src/model/rdma-values.ts';
+import { findingRoles } from '../../../src/resources/finding-roles.ts';
 import {
   desiredFleet,
   healthyFacts,
@@ -30,6 +38,9 @@ function portsDown(name: string, ...devices: readonly string[]): readonly RdmaPo
   const ports = healthyFacts(name, receptacles(name, 6, meshOfFour))['rdma-ports'];
   return ports.map((port) => (devices.includes(port.device) ? { ...port, state: 'down' } : port));
 }
+
+const severityOf = (code: string): string | undefined =>
+  Object.entries(codes).find(([one]) => one === code)?.[1].severity;
 
 const short = ({ stage, finding }: Trouble): string => `${stage} ${finding.code} ${finding.subject}`;
 
@@ -58,6 +69,23 @@ describe('troubles', () => {
     const hung = diagnose('mesh/not-serving', { subject: 'placement chat', detail: 'It is hung.' });
     expect(withoutConsequences([cause, hung], [chat])).toEqual([cause]);
     expect(withoutConsequences([cause, hung], [{ ...chat, transport: 'tcp' }])).toEqual([cause, hung]);
+  });
+
+  it('of a cable that a plan refuses leave no start to advise, though they are warnings', () => {
+    const subject = 'link studio-1:2 <-> studio-2:2';
+    const hung = diagnose('mesh/not-serving', { subject: 'placement chat', detail: 'It is stopped.' });
+    for (const code of holdingWarnings) {
+      const cause = diagnose(code, { subject, detail: 'A hub is between.' });
+      expect(withoutConsequences([cause, hung], [{ ...chat, transport: 'tcp' }])).toEqual([cause]);
+    }
+    const refused = Object.entries(findingRoles).filter(
+      ([code, role]) =>
+        code.startsWith('cabling/') &&
+        typeof role !== 'string' &&
+        role.when === undefined &&
+        severityOf(code) === 'warning',
+    );
+    expect(refused.map(([code]) => code).toSorted()).toEqual(holdingWarnings.toSorted());
   });
 
   it('hold up no placement over TCP where only RDMA is missing', () => {
