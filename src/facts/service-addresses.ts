@@ -6,10 +6,11 @@ import { prefixOfMask } from './ipv4-mask.ts';
 import { asList, asObject, type JsonObject, textOf } from './json-value.ts';
 import { networkServices } from './network-services.ts';
 import { networkServicesKey, serviceOrder } from './probes/network.ts';
-import { garbled, readJson } from './read-answer.ts';
+import { garbled } from './read-answer.ts';
+import { readPlist } from './read-plist.ts';
 
 /**
- * How each network service with a device gets its IPv4 address, from
+ * How each network service with a device gets its IPv4 address, from a property list that says as much as
  *
  *     {"UUID":{"Interface":{"DeviceName":"en2","Type":"Ethernet"},"IPv4":{"ConfigMethod":"Manual",
  *       "Addresses":["10.77.0.1"],"SubnetMasks":["255.255.255.252"]},"UserDefinedName":"Thunderbolt 1"}}
@@ -23,12 +24,12 @@ export const serviceAddresses: Fact<'service-addresses'> = {
   name: 'service-addresses',
   from: [networkServicesKey, serviceOrder],
   parse: ([answer, orderAnswer], asked) => {
-    const json = readJson(answer);
-    if (json.kind === 'unknown') return json;
+    const list = readPlist(answer);
+    if (list.kind === 'unknown') return list;
     const order = networkServices.parse([orderAnswer], asked);
     if (order.kind === 'unknown') return order;
-    const services = Object.entries(asObject(json.value) ?? {});
-    if (asObject(json.value) === undefined) return garbled(answer, 'described no network services');
+    const services = Object.entries(asObject(list.value) ?? {});
+    if (asObject(list.value) === undefined) return garbled(answer, 'described no network services');
     const found = new Map<string, ServiceAddress>();
     for (const [uuid, value] of services) {
       const service = asObject(value);

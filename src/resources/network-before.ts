@@ -31,7 +31,7 @@ const never = { sentAtEpochMs: 0, receivedAtEpochMs: 0 };
 function answerOf({ values }: Baseline, key: BaselineKey): Answer | undefined {
   const text = values.find((one) => one.key === key)?.text;
   if (text === undefined) return undefined;
-  const code = key === 'service-order' || text.startsWith('{') ? 0 : 1;
+  const code = key === 'service-order' || /^(?:\{|<\?xml )/.test(text) ? 0 : 1;
   const exit = { kind: 'exited', code } as const;
   return { probe: key, exit, stdout: `${text}\n`, stderr: '', isTruncated: false, isLate: false, isUtf8: true };
 }

@@ -40,8 +40,8 @@ const perVolume = `/^\\/.*:$/ { p = substr($0, 1, length($0) - 1) }
 /^[ \\t]*Indexing .*disabled\\./ { print p " off"; n++ }
 END { exit !n }`;
 
-const extract = (keyPath: string): string =>
-  `${pathWord(tool.plutil)} -extract ${keyPath} json -o - ${pathWord(place.networkPreferences)} 2>&1 || :`;
+const extract = (keyPath: string, form = 'json'): string =>
+  `${pathWord(tool.plutil)} -extract ${keyPath} ${form} -o - ${pathWord(place.networkPreferences)} 2>&1 || :`;
 
 /** Does this for each line `l` of a volume that is in another state now. One that is not there any more is nobody's. */
 const everyVolume = (work: string): string => `printf '%s\\n' "$v" | while IFS= read -r l; do
@@ -68,7 +68,7 @@ ${pathWord(tool.pmset)} -c "$@"`,
   },
   { key: 'network-preferences', read: `${pathWord(tool.cat)} ${pathWord(place.networkPreferences)}` },
   { key: 'service-order', read: `${pathWord(tool.networksetup)} -listnetworkserviceorder` },
-  { key: 'service-addresses', read: extract('NetworkServices') },
+  { key: 'service-addresses', read: extract('NetworkServices', 'xml1') },
   { key: 'bridge', read: extract('VirtualNetworkInterfaces.Bridge') },
   { key: 'disabled-services', read: `${pathWord(tool.launchctl)} print-disabled system` },
   {

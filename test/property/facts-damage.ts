@@ -1,5 +1,8 @@
 /** Damage that an output can suffer, and what a fact may still say of it. */
+
 import type { FactName } from '../../src/model/fact-values.ts';
+import { readPlist } from '../../src/sim/launchd/plist-reader.ts';
+import { type PlistValue, plistText } from '../../src/sim/plist.ts';
 
 /**
  * The facts whose tool prints no end, so that an output that was cut where it claims to be whole may show less of the
@@ -144,21 +147,34 @@ export function withLine(text: string, line: string): readonly string[] {
 export const withCharacter = (text: string, character: string): readonly string[] =>
   Array.from({ length: text.length + 1 }, (_, at) => text.slice(0, at) + character + text.slice(at));
 
-/** The JSON text without one of its keys, for every key at every depth; nothing for a text that is no JSON. */
+/** The text without one of its keys, for every key at every depth; nothing for what is no JSON and no property list. */
 export function withoutEachKey(text: string): readonly string[] {
   const parsed = parse(text);
-  return parsed === undefined ? [] : pathsOf(parsed).map((path) => `${JSON.stringify(without(parsed, path))}\n`);
+  return parsed === undefined ? [] : pathsOf(parsed).flatMap((path) => written(text, without(parsed, path)));
 }
 
-/** The JSON text with each of its values replaced by one of another kind. */
+/** The text with each of its values replaced by one of another kind. */
 export function withEachValueReplaced(text: string, value: unknown): readonly string[] {
   const parsed = parse(text);
-  return parsed === undefined
-    ? []
-    : pathsOf(parsed).map((path) => `${JSON.stringify(replaced(parsed, path, value))}\n`);
+  return parsed === undefined ? [] : pathsOf(parsed).flatMap((path) => written(text, replaced(parsed, path, value)));
+}
+
+/** A changed value in the form of the text; none where a property list cannot hold it. */
+function written(text: string, value: unknown): readonly string[] {
+  if (!text.startsWith('<')) return [`${JSON.stringify(value)}\n`];
+  try {
+    // As JSON does, it leaves out keys that are undefined.
+    return [plistText(JSON.parse(JSON.stringify(value)) as PlistValue)];
+  } catch {
+    return [];
+  }
 }
 
 function parse(text: string): unknown {
+  if (text.startsWith('<')) {
+    const read = readPlist(text);
+    return read.kind === 'plist' ? read.value : undefined;
+  }
   try {
     return JSON.parse(text);
   } catch {

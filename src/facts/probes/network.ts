@@ -68,10 +68,10 @@ export const bridgeKey: Probe = {
   maxBytes: 65_536,
 };
 
-/** The network services of the network preferences: their addresses as they will be after the next boot. */
+/** The network services of the network preferences: their addresses as they will be after the next boot. XML, since one service with a certificate has no JSON. */
 export const networkServicesKey: Probe = {
   name: 'network-services-key',
-  ask: [tool.plutil, '-extract', 'NetworkServices', 'json', '-o', '-', place.networkPreferences],
+  ask: [tool.plutil, '-extract', 'NetworkServices', 'xml1', '-o', '-', place.networkPreferences],
   deadlineMs: 5_000,
   maxBytes: 262_144,
 };

@@ -1,7 +1,7 @@
 import type { NodePath } from '../../model/node-path.ts';
 import type { MacState } from '../mac.ts';
 import { preferencesPath } from '../network-preferences.ts';
-import { isDict, type PlistValue } from '../plist.ts';
+import { isDict, type PlistValue, plistText } from '../plist.ts';
 import { insertByPlutil, plutilForms } from '../writes/plutil.ts';
 import { capture, published, type Source, unconfirmed } from './source.ts';
 import { lines, type Row, type TableTool, type View, type WriteCall, type WriteResult } from './tool.ts';
@@ -11,6 +11,7 @@ const publisher = 'test data of a two-Mac cluster tool';
 const present = capture('plutil-virtualnetworkinterfaces-bridge.mbp.bridge-present.json', publisher);
 const deleted = capture('plutil-virtualnetworkinterfaces-bridge.m3ultra.bridge-deleted.json', publisher);
 const services = unconfirmed('plutil -extract NetworkServices json: every service by its UUID, in one line');
+const inXml = unconfirmed('plutil -extract NetworkServices xml1: the same as a property list of its own');
 const names = unconfirmed('plutil -extract System json: computer name, Bonjour name and host name, in one line');
 const missing = published('the message for a missing key, quoted in several public tests; exit 1');
 
@@ -33,10 +34,10 @@ const valueAt = (root: PlistValue, keyPath: string): PlistValue | undefined =>
     return value !== undefined && isDict(value) && Object.hasOwn(value, key) ? value[key] : undefined;
   }, root);
 
-function extractRow(mac: MacState, keyPath: string, source: Source): Row {
+function extractRow(mac: MacState, keyPath: string, source: Source, form: 'json' | 'xml1' = 'json'): Row {
   const value = valueAt(mac.preferences, keyPath);
-  const row = { args: ['-extract', keyPath, 'json', '-o', '-', preferences], ifUnchanged: preferences };
-  if (value !== undefined) return { ...row, source, stdout: lines(json(value)) };
+  const row = { args: ['-extract', keyPath, form, '-o', '-', preferences], ifUnchanged: preferences };
+  if (value !== undefined) return { ...row, source, stdout: form === 'json' ? lines(json(value)) : plistText(value) };
   const why = `Could not extract value, error: No value at that key path or invalid key path: ${keyPath}`;
   return { ...row, source: missing, stderr: lines(`${preferencesPath}: ${why}`), exitCode: 1 };
 }
@@ -46,6 +47,7 @@ function rows({ mac }: View): readonly Row[] {
   return [
     extractRow(mac, 'VirtualNetworkInterfaces.Bridge', bridge),
     extractRow(mac, 'NetworkServices', services),
+    extractRow(mac, 'NetworkServices', inXml, 'xml1'),
     extractRow(mac, 'System', names),
   ];
 }

@@ -52,7 +52,7 @@ const outputs: readonly (readonly [string, string, string])[] = [
     '-extract VirtualNetworkInterfaces.Bridge json -o - *',
     'bridge-preferences/macbook-bridge-present',
   ],
-  ['usr/bin/plutil', '-extract NetworkServices json -o - *', 'service-addresses/fixed-and-dhcp'],
+  ['usr/bin/plutil', '-extract NetworkServices xml1 -o - *', 'service-addresses/fixed-and-dhcp'],
   ['usr/bin/plutil', '-extract System json -o - *', 'names/renamed'],
   ['usr/libexec/ApplicationFirewall/socketfilterfw', '*', 'firewall/off'],
   ['usr/bin/mdutil', '-a -s', 'spotlight/on'],

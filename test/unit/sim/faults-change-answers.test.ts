@@ -51,10 +51,15 @@ const preferences: readonly string[] = [
   ...answers('plutil', `-extract_VirtualNetworkInterfaces.Bridge_${extracted}`),
 ];
 
+/** What plutil reads about services there, in both forms. */
+const servicesKey = ['json', 'xml1'].flatMap((form) =>
+  answers('plutil', `-extract_NetworkServices_${extracted.replace('json', form)}`),
+);
+
 /** A service that is on DHCP again. */
 const reset: readonly string[] = [
   ...preferences.slice(0, 2),
-  ...answers('plutil', `-extract_NetworkServices_${extracted}`),
+  ...servicesKey,
   ...answers('networksetup', '-getinfo_Thunderbolt+2.out'),
 ];
 
@@ -89,7 +94,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
         '+ /.sim/answers/networksetup/-getinfo_Thunderbolt+Bridge.out',
         '+ /.sim/answers/networksetup/-getnetworkserviceenabled_Thunderbolt+Bridge.out',
         ...preferences,
-        ...answers('plutil', `-extract_NetworkServices_${extracted}`),
+        ...servicesKey,
       ],
     },
   ],
@@ -180,7 +185,7 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
           ),
         ),
         ...preferences,
-        ...answers('plutil', `-extract_NetworkServices_${extracted}`),
+        ...servicesKey,
         '/usr/bin/plutil',
         ...answers('pmset', '-g.out', '-g_custom.out'),
         ...answers('rdma_ctl', 'status.out'),
