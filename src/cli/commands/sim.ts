@@ -68,7 +68,7 @@ function rehearsedCluster(run: Run): { readonly path: string; readonly fleet: De
 }
 
 /** The account is that of `newMac`, which sudo and the preboot ask for, too. */
-const enrollText = 'Enroll them, with the password simulated: meshwright enroll --all --sim';
+const enrollText = 'Enroll them (their password is "simulated"): meshwright enroll --all --sim';
 
 function nextText(isChanged: boolean): string {
   if (!isChanged) return 'Look at them: meshwright status --sim';
