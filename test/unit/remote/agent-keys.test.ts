@@ -33,3 +33,14 @@ it('an ssh agent offers no DSA key and none of an unknown type', async () => {
   rmSync(folder, { recursive: true });
   expect(keys.map(({ key }) => key.type)).toEqual(['ssh-ed25519']);
 });
+
+it('an ssh agent that does not listen is named, with the reason', async () => {
+  const socket = join(tmpdir(), 'mw-no-agent', 'agent');
+  expect(await listAgentKeys(socket)).toMatchObject({
+    keys: [],
+    problem: {
+      code: 'ssh/agent-unreachable',
+      detail: expect.stringMatching(/mw-no-agent\/agent gave no list of keys: Failed to connect/),
+    },
+  });
+});

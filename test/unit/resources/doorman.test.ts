@@ -81,6 +81,15 @@ describe('a doorman whose files are as wanted', () => {
     }
   });
 
+  it('is taken away from a port that only a file of an earlier gateway is left of', () => {
+    const path = '/Library/Application Support/meshwright/doorman/9090/config.json';
+    const left: KeptFile = { path, digest: 'ab', state: 'intact' };
+    const changesWith = (state: KeptFile['state']) =>
+      seenWith({ ...running, behind: ['kimi', 'qwen'] }, [...files, { ...left, state }]).changes;
+    expect(changesWith('intact')).toEqual(['studio-1 doorman/9090: left over -> not there']);
+    expect(changesWith('missing')).toEqual([]);
+  });
+
   it('is unknown while nobody could ask it', () => {
     const { changes, waiting } = seenWith(running);
     expect(changes).toEqual([]);
