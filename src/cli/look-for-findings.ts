@@ -14,6 +14,7 @@ import { observeNodes, shownOnly } from './observe-fleet.ts';
 import { openCluster, targetedNodes } from './open-cluster.ts';
 import { judgedFleet, lockedFleet } from './settle-cluster.ts';
 import { simulatedHints } from './simulated-hints.ts';
+import { withShutdowns } from './switched-off.ts';
 import type { Run } from './verb.ts';
 import { openWays } from './ways.ts';
 
@@ -50,7 +51,8 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
   const names = nodes.map(({ name }) => name);
   const ways = openWays(run, cluster);
   const soFar = emptyObservation();
-  const observation = await observeNodes(run, nodes, ways, {
+  const { isSimulated } = ways;
+  const observed = await observeNodes(run, nodes, ways, {
     ...shownOnly(run),
     tokensOf: desired.placements.flatMap(layoutsOf),
     onSeen: (seen, failures) => {
@@ -59,11 +61,11 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
       onSeen?.({ desired, observation: soFar });
     },
   });
+  const observation = withShutdowns(run, { cluster: desired.name, isSimulated }, observed);
   const view = viewOf({ desired: locked, observation, targets: names });
   const placements = surveyPlacements(view);
   const broken = fleetFindings(desired, observation);
   const found = withoutConsequences([...broken, ...placementFindings(view, placements)], placements);
-  const { isSimulated } = ways;
   return {
     desired,
     names,
