@@ -11,7 +11,12 @@ interface Read {
 interface Cursor {
   readonly text: string;
   at: number;
+  /** How many lists and dictionaries have begun and not ended. */
+  depth: number;
 }
+
+/** Deeper than any list that macOS writes; without a limit a hostile answer would use up the stack. */
+const mostDepth = 64;
 
 const head = /^<\?xml [^<>]*\?>\s*<!DOCTYPE plist [^<>]*>\s*<plist version="1\.0">/;
 const token = /\s*<(\/?)(key|string|integer|real|true|false|array|dict|data|date|plist)(\/?)>([^<]*)/y;
@@ -56,10 +61,18 @@ function element(cursor: Cursor): Read | undefined {
   const isBlank = text.trim() === '';
   if (isEnd || (isEmpty && !isBlank)) return undefined;
   if (tag === 'true' || tag === 'false') return isEmpty ? { value: tag === 'true' } : undefined;
-  if (tag === 'dict') return isEmpty ? { value: {} } : isBlank ? dict(cursor) : undefined;
-  if (tag === 'array') return isEmpty ? { value: [] } : isBlank ? array(cursor) : undefined;
+  if (tag === 'dict') return isEmpty ? { value: {} } : isBlank ? nested(cursor, dict) : undefined;
+  if (tag === 'array') return isEmpty ? { value: [] } : isBlank ? nested(cursor, array) : undefined;
   if (isEmpty) return scalar(tag, '');
   return ends(cursor, tag) ? scalar(tag, text) : undefined;
+}
+
+function nested(cursor: Cursor, read: (cursor: Cursor) => Read | undefined): Read | undefined {
+  if (cursor.depth === mostDepth) return undefined;
+  cursor.depth += 1;
+  const found = read(cursor);
+  cursor.depth -= 1;
+  return found;
 }
 
 function array(cursor: Cursor): Read | undefined {
@@ -93,7 +106,7 @@ export function readPlist(answer: Answer | undefined): Known<unknown> {
   const text = readText(answer, { isSelfEnding: true });
   if (text.kind === 'unknown') return text;
   if (!text.value.startsWith('<')) return readJson(answer);
-  const cursor = { text: text.value, at: head.exec(text.value)?.[0].length ?? 0 };
+  const cursor = { text: text.value, at: head.exec(text.value)?.[0].length ?? 0, depth: 0 };
   const read = element(cursor);
   const isWhole = read !== undefined && ends(cursor, 'plist') && cursor.at === cursor.text.length;
   return isWhole ? known(read.value) : garbled(answer, 'printed something that is no property list');

@@ -3,6 +3,7 @@
 import type { FactName } from '../../src/model/fact-values.ts';
 import { readPlist } from '../../src/sim/launchd/plist-reader.ts';
 import { type PlistValue, plistText } from '../../src/sim/plist.ts';
+import { offsets } from '../sample.ts';
 
 /**
  * The facts whose tool prints no end, so that an output that was cut where it claims to be whole may show less of the
@@ -111,7 +112,12 @@ export function cutAtLines(text: string): readonly string[] {
 
 /** The text cut after each of its characters. */
 export const cutAtCharacters = (text: string): readonly string[] =>
-  Array.from({ length: text.length }, (_, at) => text.slice(0, at));
+  placesIn(text.length).map((at) => text.slice(0, at));
+
+/** Each place of a short text; of a long one about as many as asked for in most runs, and all by night. */
+const placesIn = (length: number, wanted = 1_000): readonly number[] => [
+  ...offsets(length, { oneIn: Math.max(1, Math.floor(length / wanted)) }),
+];
 
 /** What tools that break, and nodes that lie, put between lines. */
 export const rubbishLines = [
@@ -140,12 +146,12 @@ export const rubbishCharacters = ['\0', '\u0007', '\b', '\r', '\u001b', '\u007f'
 /** The text with a line put before each of its lines and after the last. */
 export function withLine(text: string, line: string): readonly string[] {
   const lines = text.split('\n').slice(0, -1);
-  return [...lines, ''].map((_, at) => [...lines.slice(0, at), line, ...lines.slice(at), ''].join('\n'));
+  return placesIn(lines.length + 1, 100).map((at) => [...lines.slice(0, at), line, ...lines.slice(at), ''].join('\n'));
 }
 
 /** The text with a character put at each place. */
 export const withCharacter = (text: string, character: string): readonly string[] =>
-  Array.from({ length: text.length + 1 }, (_, at) => text.slice(0, at) + character + text.slice(at));
+  placesIn(text.length + 1).map((at) => text.slice(0, at) + character + text.slice(at));
 
 /** The text without one of its keys, for every key at every depth; nothing for what is no JSON and no property list. */
 export function withoutEachKey(text: string): readonly string[] {

@@ -30,6 +30,7 @@ describe('readPlist', () => {
     ['two values', '<true/><true/>'],
     ['no value', ''],
     ['a list that does not end', '<array><true/>'],
+    ['lists in lists without end', `${'<array>'.repeat(50_000)}${'</array>'.repeat(50_000)}`],
   ])('knows nothing of %s', (_, inner) => {
     expect(read(inner)).toMatchObject({ kind: 'unknown', reason: 'garbled' });
   });
