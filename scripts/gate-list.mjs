@@ -35,11 +35,11 @@ const checks = [
  */
 export function gateRuns(results, hasNamespaces) {
   const resultsIn = (name) => ({ MESHWRIGHT_RESULTS: join(results, `${name}.json`) });
-  const tests = { minutes: 9, env: resultsIn('everyday') };
+  const tests = { minutes: 8, env: resultsIn('everyday') };
   const inNamespaces = {
     name: 'simulated Macs in namespaces',
     command: 'npx vitest run --project namespace',
-    minutes: 9,
+    minutes: 7,
     env: { ...everything, ...resultsIn('namespace'), MESHWRIGHT_TESTS: 'namespace' },
   };
   return {
@@ -50,7 +50,7 @@ export function gateRuns(results, hasNamespaces) {
       { name: 'package', command: 'npm run -s check:package', minutes: 2 },
     ],
     ci: [
-      { name: 'system tools', command: 'bash scripts/system-tools.sh', minutes: 4 },
+      { name: 'system tools', command: 'bash scripts/system-tools.sh', minutes: 3 },
       {
         ...tests,
         name: 'npm ci && npm test',
@@ -64,7 +64,7 @@ export function gateRuns(results, hasNamespaces) {
       {
         name: 'the other tests, a sample of enumerations',
         command: 'npm run test:rest',
-        minutes: 38,
+        minutes: 42,
         env: { ...everything, ...resultsIn('whole'), MESHWRIGHT_TESTS: 'rest', MESHWRIGHT_DEPTH: 'share' },
       },
     ],

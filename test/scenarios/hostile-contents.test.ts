@@ -42,6 +42,11 @@ function poisonJson(text: string, poison: string): string {
   return JSON.stringify(JSON.parse(text), (_, value: unknown) => (typeof value === 'string' ? poison : value));
 }
 
+/** The same of a property list in XML, whose strings have no escapes for such characters. */
+const poisonXml = (text: string, poison: string): string =>
+  text.replaceAll(/<string>[^<]*/g, () => `<string>${poison.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}`);
+
+const isXml = (text: string): boolean => text.startsWith('<?xml');
 const isJson = (text: string): boolean => text.trimStart().startsWith('{') || text.trimStart().startsWith('[');
 const oneLine = (text: string): string => text.replaceAll(/[\n\r]+/g, ' ').trim();
 
@@ -71,9 +76,13 @@ const table: Readonly<Record<string, Row>> = {
     unknown: 'every',
     exits: [0, 1],
   },
-  'poison in every string of every JSON answer': {
+  'poison in every string of every JSON answer and property list': {
     say: () =>
-      honest.map((said) => (isJson(textOf(said)) ? { ...said, out: poisonJson(textOf(said), everyPoison) } : said)),
+      honest.map((said) => {
+        const text = textOf(said);
+        if (isXml(text)) return { ...said, out: poisonXml(text, everyPoison) };
+        return isJson(text) ? { ...said, out: poisonJson(text, everyPoison) } : said;
+      }),
     unknown: { thunderbolt: 'garbled', 'service-addresses': 'garbled' },
     exits: [0, 1],
   },
@@ -86,7 +95,7 @@ const table: Readonly<Record<string, Row>> = {
     unknown: 'every',
     exits: [0, 1],
   },
-  'JSON that is cut, nested without end, or has keys of JavaScript itself': {
+  'JSON and property lists that are cut, nested without end, or have keys of JavaScript itself': {
     say: () => {
       const json = [
         '{"SPHardwareDataType":[{"serial',
@@ -94,7 +103,11 @@ const table: Readonly<Record<string, Row>> = {
         '{"__proto__":{"serial_number":"ABCDEFGH12"}}',
       ];
       let next = 0;
-      return honest.map((said) => (isJson(textOf(said)) ? { ...said, out: json[next++ % json.length] ?? '' } : said));
+      return honest.map((said) => {
+        const text = textOf(said);
+        if (isXml(text)) return { ...said, out: text.replace('<dict>', '<array>'.repeat(8_000)) };
+        return isJson(text) ? { ...said, out: json[next++ % json.length] ?? '' } : said;
+      });
     },
     unknown: {
       thunderbolt: 'garbled',
