@@ -55,6 +55,26 @@ function leaseOver(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleS
   return { address: `192.168.2.${1 + receptacle.number}`, prefixLength: 24 };
 }
 
+/** What a DHCP server told an interface. */
+export interface DhcpReply {
+  readonly address: string;
+  readonly server: string;
+  /** What the server calls itself. */
+  readonly serverName: string;
+}
+
+/**
+ * The lease of the interface of a receptacle: whatever address `ifconfig` has set on it since, as long as its service
+ * is on DHCP and the far end answers.
+ */
+export function dhcpReply(fleet: SimulatedFleet, mac: MacState, receptacle: ReceptacleState): DhcpReply | undefined {
+  const lease = leaseOver(fleet, mac, receptacle);
+  const peer = peerAt(fleet, { node: mac.name, receptacle: receptacle.number });
+  const isOnDhcp = serviceFor(mac, receptacle.device)?.ipv4.kind === 'dhcp' && !isBridged(mac, receptacle.device);
+  if (lease === undefined || peer === undefined || !isOnDhcp) return undefined;
+  return { address: lease.address, server: sharingRouter, serverName: peer.mac.name };
+}
+
 /**
  * The router that the interface of a receptacle has at this moment: that of a peer's Internet Sharing, or the one of a
  * fixed address. Seen on an M3 Ultra: such a cable then has a default route.

@@ -8,6 +8,7 @@ import { ibvDevinfo } from './ibv-devinfo.ts';
 import { ifconfig } from './ifconfig.ts';
 import { ioclasscount } from './ioclasscount.ts';
 import { ioreg } from './ioreg.ts';
+import { ipconfig } from './ipconfig.ts';
 import { launchctl } from './launchctl.ts';
 import { mdutil } from './mdutil.ts';
 import { networksetup } from './networksetup.ts';
@@ -46,6 +47,7 @@ export const tools: readonly Tool[] = [
   ifconfig,
   ioclasscount,
   ioreg,
+  ipconfig,
   launchctl,
   mdutil,
   networksetup,

@@ -96,6 +96,27 @@ describe('the simulated network tools', () => {
     expect(own.filter((line) => line.startsWith('default') && line.includes('en7'))).toHaveLength(1);
   });
 
+  it('print the DHCP packet of a cable in the lines of the captured one, which is of Ethernet', () => {
+    const fleet = broken(lastReceptacle, { fault: 'internet-sharing', target: 'one:6' });
+    const shape = (text: string): string =>
+      text
+        .replaceAll(/\d+(?:\.\d+){3}/g, '<ipv4>')
+        .replace(/^chaddr = .*$/m, 'chaddr = <mac>')
+        .replace(/^xid = 0x[1-9a-f][0-9a-f]*$/m, 'xid = <number>')
+        .replace(/^sname = .+$/m, 'sname = <name>')
+        .replace(/^ciaddr = <ipv4>$/m, 'ciaddr = 0.0.0.0');
+    const known = shape(captured('ipconfig-getpacket.en0.macos26.5.2.txt'));
+    const text = answer(fleet, 'one', 'ipconfig/getpacket_en7.out');
+    expect(shape(text)).toBe(known);
+    expect(shape(answer(fleet, 'one', 'ipconfig/getpacket_en0.out'))).toBe(known.replace('<name>', ''));
+    expect(text).toMatch(/^yiaddr = 192\.168\.2\.7\nsiaddr = 192\.168\.2\.1$/m);
+    expect(text).toMatch(/^server_identifier \(ip\): 192\.168\.2\.1$/m);
+  });
+
+  it('print no DHCP packet of a cable to a Mac that shares nothing', () => {
+    expect(answer(lastReceptacle, 'one', 'ipconfig/getpacket_en7.out')).toBe('');
+  });
+
   it('print every interface in the lines of the published list', () => {
     const text = layout(answer(lastReceptacle, 'one', 'ifconfig/-a.out'));
     const blocks = layout(captured('ifconfig-a.m3ultra.en7-own-address.modelled.txt')).split(/^(?=\S)/m);

@@ -150,7 +150,19 @@ const changes: Readonly<Record<FaultName, readonly [target: string, Readonly<Rec
   'gid-missing': ['studio-1:2', { 'studio-1': [...verbose('en3'), ...interfaces('en3'), ...routes] }],
   'hub-between': ['studio-1:2', { 'studio-1': thunderbolt }],
   'hub-hides-peer': ['studio-1:2', { 'studio-1': thunderbolt }],
-  'internet-sharing': ['studio-1:2', { 'studio-1': [...reset, ...verbose('en3'), ...interfaces('en3'), ...routes] }],
+  'internet-sharing': [
+    'studio-1:2',
+    {
+      'studio-1': [
+        ...reset,
+        ...verbose('en3'),
+        ...interfaces('en3'),
+        ...routes,
+        '+ /.sim/answers/ipconfig/getpacket_en3.out',
+        '/usr/sbin/ipconfig',
+      ],
+    },
+  ],
   'mac-replaced': [
     'studio-1',
     {
