@@ -2,8 +2,8 @@ import type { FactName } from '../model/fact-values.ts';
 import type { Facts } from '../model/observation.ts';
 import { hasRdmaInSettings } from './macos.ts';
 
-/** Facts that only make hints more precise. */
-const optionalFacts: readonly FactName[] = ['software-updates', 'receptacle-places'];
+/** Facts that only make hints more precise, or without which a finding becomes a suspicion. */
+const optionalFacts: readonly FactName[] = ['software-updates', 'receptacle-places', 'dhcp-leases'];
 
 /** Facts about RDMA objects: where no RDMA device is known, the driver may not be loaded. */
 const kernelFacts: readonly FactName[] = ['rdma-objects', 'rdma-holders'];

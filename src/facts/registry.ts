@@ -6,6 +6,7 @@ import { baseline } from './baseline.ts';
 import { bootSession } from './boot-session.ts';
 import { bridgePreferences } from './bridge-preferences.ts';
 import { clock } from './clock.ts';
+import { dhcpLeases } from './dhcp-leases.ts';
 import { diskSpace } from './disk-space.ts';
 import { doormen } from './doormen.ts';
 import type { Fact } from './fact.ts';
@@ -66,6 +67,7 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   'receptacle-places': receptaclePlaces,
   'hardware-ports': hardwarePorts,
   interfaces,
+  'dhcp-leases': dhcpLeases,
   routes,
   'bridge-preferences': bridgePreferences,
   'network-services': networkServices,

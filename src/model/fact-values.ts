@@ -111,6 +111,22 @@ export interface NetworkInterface {
   readonly carriesConnection?: true;
 }
 
+/** What DHCP gave an interface, from the packet that its client accepted. @see ipconfig(8): getpacket */
+export interface DhcpLease {
+  readonly address: string;
+  /** The IPv4 address of the server, as the server itself states it. */
+  readonly server: string;
+  /** From the last answer of the server on; a server that never takes an address back states 4,294,967,295. */
+  readonly seconds: number;
+}
+
+/** An interface that was asked for its DHCP packet. */
+export interface DhcpAnswer {
+  readonly device: string;
+  /** Absent where the interface has no address from DHCP. */
+  readonly lease?: DhcpLease;
+}
+
 /** One line of the IPv4 routing table. */
 export interface Route {
   /** `0.0.0.0/0` for a default route. */
@@ -238,6 +254,8 @@ export interface FactValues {
   readonly 'receptacle-places': readonly ReceptaclePlace[];
   readonly 'hardware-ports': readonly HardwarePort[];
   readonly interfaces: readonly NetworkInterface[];
+  /** Thunderbolt interfaces with an IPv4 address that is not self-assigned; others are not asked. */
+  readonly 'dhcp-leases': readonly DhcpAnswer[];
   readonly routes: readonly Route[];
   readonly 'bridge-preferences': readonly BridgePreference[];
   readonly 'network-services': readonly NetworkService[];

@@ -12,6 +12,7 @@ import { utcText } from '../model/utc-text.ts';
 import { doormanLine, fileLine, memberLine, rdmaStartLines, rebootMarkLine, treeLine } from './kept-lines.ts';
 import {
   bridgePreferenceLines,
+  dhcpLeaseLines,
   interfaceLines,
   routeItems,
   serviceAddressItems,
@@ -67,6 +68,7 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   'receptacle-places': (places) => orNone([places.map(({ receptacle, location }) => `${receptacle} ${location}`)]),
   'hardware-ports': (ports) => orNone([ports.map(({ port, device }) => `${port} ${device}`)]),
   interfaces: (interfaces) => orNone(interfaceLines(interfaces)),
+  'dhcp-leases': (answers) => orNone(dhcpLeaseLines(answers)),
   routes: (routes) => orNone([routeItems(routes)]),
   'bridge-preferences': (bridges) => orNone(bridgePreferenceLines(bridges)),
   'network-services': (services) => orNone([serviceOrderItems(services)]),

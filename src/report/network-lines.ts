@@ -1,5 +1,7 @@
+import { durationText } from '../doctor/units.ts';
 import type {
   BridgePreference,
+  DhcpAnswer,
   NetworkInterface,
   NetworkService,
   Route,
@@ -22,6 +24,19 @@ export function interfaceLines(interfaces: readonly NetworkInterface[]): readonl
   const worthALine = interfaces.filter((one) => one.ipv4.length + one.members.length > 0 || ownIpv6(one).length > 0);
   const others = interfaces.filter((one) => !worthALine.includes(one)).map((one) => one.name);
   return [...worthALine.map(interfaceLine), ...(others.length === 0 ? [] : [`without address: ${others.join(' ')}`])];
+}
+
+/** The lease time of a server that never takes an address back. @see RFC 2131, 3.3 */
+const noEnd = 0xff_ff_ff_ff;
+
+/** One line per lease, then the interfaces without one. */
+export function dhcpLeaseLines(answers: readonly DhcpAnswer[]): readonly string[] {
+  const leases = answers.flatMap(({ device, lease }) => {
+    const time = lease?.seconds === noEnd ? 'without end' : `for ${durationText((lease?.seconds ?? 0) * 1_000)}`;
+    return lease === undefined ? [] : [`${device} ${lease.address} from ${lease.server} ${time}`];
+  });
+  const others = answers.filter(({ lease }) => lease === undefined).map(({ device }) => device);
+  return [...leases, ...(others.length === 0 ? [] : [`no lease: ${others.join(' ')}`])];
 }
 
 /** The routes that lead through a gateway or to a whole network; those of the loopback and of multicast say nothing. */

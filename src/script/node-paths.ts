@@ -31,6 +31,7 @@ export const tool = {
   ifconfig: nodePath('/sbin/ifconfig'),
   ioclasscount: nodePath('/usr/sbin/ioclasscount'),
   ioreg: nodePath('/usr/sbin/ioreg'),
+  ipconfig: nodePath('/usr/sbin/ipconfig'),
   launchctl: nodePath('/bin/launchctl'),
   ln: nodePath('/bin/ln'),
   mdutil: nodePath('/usr/bin/mdutil'),

@@ -8,7 +8,7 @@ import { desiredFleet, healthyFacts, meshOfFour, observedFleet } from '../unit/d
 
 const nodeNames = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 /** Facts whose absence makes no finding on this rack, which has macOS 26. */
-const optional = ['software-updates', 'receptacle-places', 'rdma-switch'];
+const optional = ['software-updates', 'receptacle-places', 'dhcp-leases', 'rdma-switch'];
 const factNames = Object.keys(healthyFacts('studio-1', [])).filter((name): name is FactName => name !== '');
 const reason = fc.constantFrom<UnknownReason>(
   'tool-missing',

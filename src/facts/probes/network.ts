@@ -1,5 +1,6 @@
 import type { Probe } from '../../model/probe.ts';
 import { pathWord, place, tool } from '../../script/node-paths.ts';
+import { dhcpPacketsScript } from '../../script/node-scripts/dhcp-packets.ts';
 import { awaitKernel, rdmaKernelScript } from '../../script/node-scripts/rdma-kernel.ts';
 import { rdmaPortsScript } from '../../script/node-scripts/rdma-ports.ts';
 import { receptacleLocationsScript } from '../../script/node-scripts/receptacle-locations.ts';
@@ -51,6 +52,14 @@ export const sshConnection: Probe = {
 
 /** `ifconfig -a`. */
 export const ifconfig: Probe = { name: 'ifconfig', ask: [tool.ifconfig, '-a'], deadlineMs: 5_000, maxBytes: 262_144 };
+
+/** What DHCP gave the interfaces of cables, as `ipconfig getpacket` prints it. @see ipconfig(8) */
+export const dhcpPackets: Probe = {
+  name: 'dhcp-packets',
+  ask: [tool.sh, '-c', dhcpPacketsScript],
+  deadlineMs: 10_000,
+  maxBytes: 262_144,
+};
 
 /** `netstat -rn -f inet`: the IPv4 routing table, numbers only. @see netstat(1) */
 export const routeTable: Probe = {

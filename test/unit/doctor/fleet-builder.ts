@@ -177,6 +177,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     'receptacle-places': [],
     'hardware-ports': [],
     interfaces: [],
+    'dhcp-leases': [],
     routes: [],
     'bridge-preferences': [],
     'network-services': [],

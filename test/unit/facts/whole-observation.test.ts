@@ -22,6 +22,7 @@ const published = (title: string): string => {
   if (setting !== undefined) return [...stdoutOf(title).matchAll(/^\|(.*\n)/gm)].map(([, line]) => line).join('');
   if (title.endsWith(' registry')) return platformText;
   if (title.startsWith('spotlight/')) return stdoutOf(title).replace(/^end\n/m, '');
+  if (title.startsWith('dhcp-leases/')) return stdoutOf(title).replace(/^en7 exit 0\nend\n/m, '');
   if (title.startsWith('rdma-objects/')) return stdoutOf(title).replace(/^end\n/m, '');
   if (title.startsWith('rdma-holders/')) return stdoutOf(title).replace(/^.*\nioreg\n([\s\S]*)end\n$/, '$1');
   const [, registry, part] = /^(receptacle-places.*) (nodes|paths)$/.exec(title) ?? [];
@@ -56,6 +57,7 @@ const outputs: readonly (readonly [string, string, string])[] = [
   ['usr/bin/plutil', '-extract System json -o - *', 'names/renamed'],
   ['usr/libexec/ApplicationFirewall/socketfilterfw', '*', 'firewall/off'],
   ['usr/bin/mdutil', '-a -s', 'spotlight/on'],
+  ['usr/sbin/ipconfig', 'getpacket en7', 'dhcp-leases/internet-sharing-over-a-cable'],
   ['usr/sbin/netstat', '-rn -f inet', 'routes/m3ultra-default-via-peer'],
   ['usr/bin/rdma_ctl', 'status', 'rdma-state/m3ultra-enabled'],
   ['usr/sbin/nvram', 'rdma-enable', 'rdma-switch/m3ultra-on'],

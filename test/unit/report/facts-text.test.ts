@@ -49,6 +49,11 @@ const changes: RackChanges = {
         { receptacle: 1, location: 'back-right' },
         { receptacle: 5, location: 'front-right' },
       ],
+      'dhcp-leases': [
+        { device: 'en3', lease: { address: '192.168.2.3', server: '192.168.2.1', seconds: 3_600 } },
+        { device: 'en4', lease: { address: '192.168.3.4', server: '192.168.3.1', seconds: 4_294_967_295 } },
+        { device: 'en5' },
+      ],
       thunderbolt: [
         {
           ...freeReceptacle('studio-1', 2),
