@@ -32,9 +32,16 @@ export const networkCodes = {
   },
   'network/lease-over-cable': {
     severity: 'warning',
-    summary: 'A Thunderbolt cable has an address that somebody at its far end gave out.',
+    summary: 'A Thunderbolt cable has an address from a DHCP server.',
     cause:
-      'The network service of the receptacle is on DHCP and got an answer: on a cable between two Macs only Internet Sharing answers. The address can change or go with it.',
+      'The Mac accepted a DHCP lease for the address that it has on this cable (`ipconfig getpacket`). On a cable between two Macs only Internet Sharing gives leases. The address changes or disappears with Internet Sharing.',
+    hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',
+  },
+  'network/suspected-lease': {
+    severity: 'warning',
+    summary: 'A Thunderbolt cable is suspected to have an address from a DHCP server.',
+    cause:
+      'The network service of the receptacle is on DHCP, and its address is neither the declared one nor self-assigned. The DHCP packet of the interface is unknown, so a person or another program may have set the address. On a cable between two Macs only Internet Sharing gives leases.',
     hint: 'Switch Internet Sharing off at the far end: System Settings > General > Sharing.',
   },
   'network/service-order': {

@@ -72,6 +72,7 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'address/ipv4-off': { blocks: 'rdma', when: 'rdma-needed-and-addressed' },
   'network/default-route-over-cable': 'converged-by-address',
   'network/lease-over-cable': 'converged-by-address',
+  'network/suspected-lease': 'converged-by-address',
   'network/service-order': 'converged',
   'network/unconfirmed-change': 'converged',
   'network/no-full-disk-access': 'told',

@@ -2,7 +2,7 @@ import { endAddresses } from '../../desired/link-addresses.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../model/desired.ts';
-import type { Ipv4Address } from '../../model/fact-values.ts';
+import type { DhcpAnswer, Ipv4Address } from '../../model/fact-values.ts';
 import { linkEndText } from '../../model/link.ts';
 import type { Facts } from '../../model/observation.ts';
 import { adoptedDaemon } from '../adopted-daemon.ts';
@@ -32,9 +32,36 @@ function isOnDhcp(desired: DesiredFleet, facts: Facts, device: string): boolean 
 
 const isSelfAssigned = ({ address }: Ipv4Address): boolean => address.startsWith('169.254.');
 
-/** An address that neither the Mac chose nor meshwright set: the keeper sets the declared one on a service on DHCP, too. */
-const givenAddress = ({ node, receptacle, declared }: Cable): Ipv4Address | undefined =>
-  interfaceAt(node.facts, receptacle)?.ipv4.find((one) => !isSelfAssigned(one) && one.address !== declared);
+/** Addresses that neither the Mac chose nor meshwright set: the keeper sets the declared one on a service on DHCP, too. */
+const strangeAddresses = ({ node, receptacle, declared }: Cable): readonly Ipv4Address[] =>
+  interfaceAt(node.facts, receptacle)?.ipv4.filter((one) => !isSelfAssigned(one) && one.address !== declared) ?? [];
+
+/** What DHCP gave this interface; undefined where the Mac was not asked about it, or its answer is unknown. */
+const dhcpAnswer = ({ 'dhcp-leases': leases }: Facts, device: string): DhcpAnswer | undefined =>
+  leases.kind === 'known' ? leases.value.find((one) => one.device === device) : undefined;
+
+/** An address from DHCP, with the server that gave it. */
+interface LeasedAddress {
+  readonly own: Ipv4Address;
+  readonly server: string;
+}
+
+/** The address of a cable that its last DHCP packet gave; undefined where it has none, or the packet is unknown. */
+function leasedAddress(cable: Cable): LeasedAddress | undefined {
+  const lease = dhcpAnswer(cable.node.facts, cable.device)?.lease;
+  const own = strangeAddresses(cable).find(({ address }) => address === lease?.address);
+  return lease === undefined || own === undefined ? undefined : { own, server: lease.server };
+}
+
+/** The far end is named where it has the address of the server, which every Mac that shares its Internet may have. */
+function leaseWords(examination: Examination, cable: Cable, { own, server }: LeasedAddress): string {
+  const far = examination.nodes.find(({ name }) => name === farNode(examination, cable));
+  const interfaces = far?.facts.interfaces;
+  const isServer =
+    interfaces?.kind === 'known' && interfaces.value.some(({ ipv4 }) => ipv4.some(({ address }) => address === server));
+  const name = isServer ? ` (${far?.name})` : '';
+  return `was given ${own.address}/${own.prefixLength} by the DHCP server ${server}${name}.`;
+}
 
 function declaredAddress({ thunderbolt }: DesiredFleet, node: string, receptacle: number): string | undefined {
   const ends = thunderbolt.links.flatMap(({ index, ends: pair }) => {
@@ -45,16 +72,17 @@ function declaredAddress({ thunderbolt }: DesiredFleet, node: string, receptacle
 }
 
 /** `studio-2` at the far end of the cable, as far as it is known. */
-function farNode({ cabling }: Examination, { node, receptacle }: Cable): string {
+function farNode({ cabling }: Examination, { node, receptacle }: Cable): string | undefined {
   const own = (end: { readonly node: string; readonly receptacle: number }): boolean =>
     end.node === node.name && end.receptacle === receptacle;
   const ends = cabling.cables.find((cable) => cable.ends.some(own))?.ends ?? [];
-  return ends.find((end) => !own(end))?.node ?? 'the Mac at the far end';
+  return ends.find((end) => !own(end))?.node;
 }
 
 /** A fixed address ends a lease and the route that came with it; otherwise only who gives it out can. */
 function cure(examination: Examination, cable: Cable): string {
-  const sharing = `Internet Sharing off on ${farNode(examination, cable)}: System Settings > General > Sharing.`;
+  const far = farNode(examination, cable) ?? 'the Mac at the far end';
+  const sharing = `Internet Sharing off on ${far}: System Settings > General > Sharing.`;
   return cable.isAddressed
     ? `Give it a fixed address with meshwright apply. It comes again with DHCP, so switch ${sharing}`
     : `Switch ${sharing}`;
@@ -71,28 +99,32 @@ function routeFinding(examination: Examination, cable: Cable): readonly Diagnost
   }
   const end = { node: node.name, receptacle };
   const rank = first.flags.includes('I') ? 'beside that of the other interfaces' : 'and it is the one that counts';
+  const leased = leasedAddress(cable);
+  const origin = leased === undefined ? '' : ` ${device} ${leaseWords(examination, cable, leased)}`;
   return [
     diagnose('network/default-route-over-cable', {
       subject: receptacleSubject(end),
-      detail: `${linkEndText(end)} (${device}) has a default route by ${first.gateway}, ${rank}.`,
+      detail: `${linkEndText(end)} (${device}) has a default route by ${first.gateway}, ${rank}.${origin}`,
       hint: cure(examination, cable),
     }),
   ];
 }
 
+/** A lease where the Mac has its packet; where it could not be asked, the suspicion of one. */
 function leaseFinding(examination: Examination, cable: Cable): readonly Diagnostic[] {
   const { node, receptacle, device } = cable;
-  const given = isOnDhcp(examination.desired, node.facts, device) === true ? givenAddress(cable) : undefined;
   const end = { node: node.name, receptacle };
-  return given === undefined
-    ? []
-    : [
-        diagnose('network/lease-over-cable', {
-          subject: receptacleSubject(end),
-          detail: `${linkEndText(end)} (${device}) is on DHCP and was given ${given.address}/${given.prefixLength}.`,
-          hint: cure(examination, cable),
-        }),
-      ];
+  const about = { subject: receptacleSubject(end), hint: cure(examination, cable) };
+  const leased = leasedAddress(cable);
+  if (leased !== undefined) {
+    const detail = `${linkEndText(end)} (${device}) ${leaseWords(examination, cable, leased)}`;
+    return [diagnose('network/lease-over-cable', { ...about, detail })];
+  }
+  const isAsked = dhcpAnswer(node.facts, device) !== undefined;
+  const [given] = isAsked || isOnDhcp(examination.desired, node.facts, device) !== true ? [] : strangeAddresses(cable);
+  if (given === undefined) return [];
+  const detail = `${linkEndText(end)} (${device}) is on DHCP and has ${given.address}/${given.prefixLength}, which is suspected to come from a DHCP server.`;
+  return [diagnose('network/suspected-lease', { ...about, detail })];
 }
 
 /** Cables whose address nobody fixed, told once for the node. */
@@ -102,9 +134,12 @@ function dhcpFinding(
   cables: readonly Cable[],
 ): readonly Diagnostic[] {
   const loose = cables.filter(({ device, isAddressed }) => isAddressed && isOnDhcp(desired, facts, device) === true);
-  const words = loose.map(({ receptacle, device }) => {
-    const own = interfaceAt(facts, receptacle)?.ipv4[0];
-    return `receptacle ${receptacle} (${device}${own === undefined ? '' : `, now ${own.address}`})`;
+  const words = loose.map((cable) => {
+    const { receptacle, device } = cable;
+    const [strange] = strangeAddresses(cable);
+    const own = strange ?? interfaceAt(facts, receptacle)?.ipv4[0];
+    const origin = strange === undefined ? '' : ', which DHCP did not give';
+    return `receptacle ${receptacle} (${device}${own === undefined ? '' : `, now ${own.address}${origin}`})`;
   });
   return loose.length === 0
     ? []
@@ -161,6 +196,7 @@ function judge(examination: Examination, node: ExaminedNode): readonly Diagnosti
 
 /**
  * Addresses of cables that come from somebody else or from chance: a default route or a lease from a peer's Internet
- * Sharing, and services that are on DHCP although the file gives their cable a fixed address.
+ * Sharing (a suspicion where the DHCP packet is unknown), and services that are on DHCP although the file gives their
+ * cable a fixed address.
  */
 export const cableAddresses: Rule = (examination) => examination.nodes.flatMap((node) => judge(examination, node));

@@ -31,6 +31,20 @@ function onDhcp(address: Ipv4Address, more: Partial<FactValues> = {}): RackChang
 }
 
 const lease = { address: '192.168.2.7', prefixLength: 24 };
+/** What DHCP gave en3; `none` for no lease. */
+const packet = (address = lease.address): Partial<FactValues> => ({
+  'dhcp-leases': [
+    { device: 'en3', ...(address === 'none' ? {} : { lease: { address, server: '192.168.2.1', seconds: 3_600 } }) },
+  ],
+});
+
+/** A Mac that has the address of the DHCP server, on a bridge that Internet Sharing made. */
+const sharingMac = (name: string, values: Partial<FactValues> = {}): Partial<FactValues> => {
+  const { interfaces } = { ...healthyFacts(name, receptacles(name, 6, meshOfFour)), ...values };
+  const [office] = interfaces.filter((one) => one.name === 'en0');
+  const bridge = { ...office, name: 'bridge100', ipv4: [{ address: '192.168.2.1', prefixLength: 24 }] };
+  return { ...values, interfaces: [...interfaces, bridge as (typeof interfaces)[number]] };
+};
 const noPool: Partial<DesiredFleet> = {
   thunderbolt: {
     bridge: 'remove',
@@ -43,6 +57,14 @@ const noPool: Partial<DesiredFleet> = {
 };
 
 describe('a default route over a cable', () => {
+  it('names the DHCP server that gave the address, where one did', () => {
+    const routes = [defaultBy('en0', 'UGScg'), defaultBy('en3')];
+    const details = findingsOf(onDhcp(lease, { routes, ...packet() })).map(({ detail }) => detail);
+    expect(details).toEqual([
+      'studio-3:2 (en3) has a default route by 192.168.2.1, beside that of the other interfaces. en3 was given 192.168.2.7/24 by the DHCP server 192.168.2.1.',
+    ]);
+  });
+
   it('is an error that names the gateway, the Mac that gives it, and both ways out', () => {
     const [finding, ...others] = findingsOf(onDhcp(lease, { routes: [defaultBy('en0', 'UGScg'), defaultBy('en3')] }));
     expect(others).toEqual([]);
@@ -132,14 +154,65 @@ describe('a Mac that lets no ssh session change its network', () => {
     expect(told(only({ ...changes, keeper: refused }))).toEqual(told(only(changes)));
     const before = told(only(changes));
     expect(before).toContain(`error bridge/comes-back node ${node}`);
-    expect(before).toContain(`warning network/lease-over-cable receptacle ${node}:2`);
+    expect(before).toContain(`warning network/suspected-lease receptacle ${node}:2`);
   });
 });
 
 describe('the address of a cable', () => {
-  it('that came by DHCP without a route is a warning', () => {
-    const changes = onDhcp(lease);
-    expect(told(changes)).toEqual(['warning network/lease-over-cable receptacle studio-3:2']);
+  it('that DHCP gave is a warning that names the server', () => {
+    const [finding, ...others] = findingsOf(onDhcp(lease, packet()));
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({
+      code: 'network/lease-over-cable',
+      severity: 'warning',
+      subject: 'receptacle studio-3:2',
+      detail: 'studio-3:2 (en3) was given 192.168.2.7/24 by the DHCP server 192.168.2.1.',
+    });
+    expect(finding?.hint).toContain('Internet Sharing off on studio-1:');
+  });
+
+  it.each([
+    ['the far end of its cable, which has the address of the server', ['studio-1', 'studio-2'], ' (studio-1)'],
+    ['no Mac, where only others have the address of the server', ['studio-2', 'studio-3'], ''],
+  ])('that DHCP gave names %s', (_, sharing, name) => {
+    const changes = onDhcp(lease, packet());
+    const values = Object.fromEntries(sharing.map((one) => [one, sharingMac(one, changes.values?.[one])]));
+    const found = findingsOf({ values: { ...changes.values, ...values } });
+    const [finding] = found.filter(({ code }) => code === 'network/lease-over-cable');
+    expect(finding?.detail).toContain(`by the DHCP server 192.168.2.1${name}.`);
+    expect(finding?.hint).toContain('Internet Sharing off on studio-1:');
+  });
+
+  it('that DHCP gave is reported where the method of its service is unknown', () => {
+    const unknown = { [node]: { 'service-addresses': 'garbled' as const } };
+    expect(told({ ...onDhcp(lease, packet()), unknown })).toContain(
+      'warning network/lease-over-cable receptacle studio-3:2',
+    );
+  });
+
+  it.each([
+    ['there is no lease', 'none'],
+    ['the lease is of another address', '192.168.2.9'],
+  ])('is not reported as a lease where %s', (_, address) => {
+    expect(findingsOf(onDhcp(lease, packet(address))).map(({ code, detail }) => [code, detail])).toEqual([
+      ['address/by-dhcp', 'On DHCP: receptacle 2 (en3, now 192.168.2.7, which DHCP did not give).'],
+    ]);
+    expect(told(onDhcp(lease, packet(address)), noPool)).toEqual([]);
+  });
+
+  it('is suspected to be a lease where its DHCP packet is unknown', () => {
+    const unknown = { [node]: { 'dhcp-leases': 'failed' as const } };
+    for (const changes of [onDhcp(lease), { ...onDhcp(lease, packet()), unknown }]) {
+      const [finding, ...others] = findingsOf(changes);
+      expect(others).toEqual([]);
+      expect(finding).toMatchObject({
+        code: 'network/suspected-lease',
+        severity: 'warning',
+        subject: 'receptacle studio-3:2',
+        detail: 'studio-3:2 (en3) is on DHCP and has 192.168.2.7/24, which is suspected to come from a DHCP server.',
+      });
+      expect(finding?.hint).toContain('Internet Sharing off on studio-1:');
+    }
   });
 
   it('that macOS chose is an error of the node where the file gives a fixed one', () => {
@@ -160,7 +233,7 @@ describe('the address of a cable', () => {
     expect(at('10.77.0.6').map(({ code, detail }) => [code, detail])).toEqual([
       ['address/by-dhcp', 'On DHCP: receptacle 2 (en3, now 10.77.0.6).'],
     ]);
-    expect(at('10.77.0.5').map(({ code }) => code)).toEqual(['network/lease-over-cable']);
+    expect(at('10.77.0.5').map(({ code }) => code)).toEqual(['network/suspected-lease']);
   });
 
   it('that macOS chose is nobody’s business where the file gives none', () => {
