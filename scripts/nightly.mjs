@@ -25,11 +25,12 @@ const minutes = Number(options.minutes);
 if (!(minutes > 0 && minutes <= 1_440)) throw new Error('--minutes is a number up to 1440');
 const results = mkdtempSync(join(tmpdir(), 'meshwright-nightly-'));
 
-/** Scenarios that leave something out in everyday runs. */
+/** Tests that leave something out in everyday runs. */
 const enumerated = [
   ...['kill', 'start-phases', 'converge', 'hostile'].map((name) => `test/scenarios/${name}`),
   'test/cli/kill',
   'test/cli/blind-follower',
+  'test/unit/script/lease-interleaved',
 ];
 
 const running = new Set();
@@ -92,7 +93,7 @@ async function enumerations() {
     MESHWRIGHT_SEED: options.seed,
     MESHWRIGHT_RESULTS: join(folder, 'all.json'),
   };
-  const { code } = await vitest([...enumerated, '--project', 'whole'], env);
+  const { code } = await vitest(enumerated, env);
   const counts = countTests(folder);
   return { isGreen: code === 0, text: `${counts.passed} tests passed, ${counts.failed} failed` };
 }

@@ -1,6 +1,6 @@
 import { type LeaseClaim, stealLeaseScript, takeLeaseScript } from '../script/lease.ts';
 import type { SeenLease } from '../script/lease-answer.ts';
-import { type Controller, processStart } from './controller.ts';
+import { type Controller, hasEnded } from './controller.ts';
 import { askForLease, holderOf, type TakeAnswer } from './lease-ask.ts';
 import { pause } from './pause.ts';
 import type { LeaseHolder } from './run-report.ts';
@@ -104,10 +104,9 @@ async function watch(before: Watched | undefined, lease: SeenLease, wish: LeaseW
   };
 }
 
-/** Whether the owner was a process of this computer that does not run any more, or whose number is somebody else's now. */
-async function isDeadHere({ fields }: SeenLease, controller: Controller): Promise<boolean> {
+/** Whether the owner was a process of this computer that has ended: certain only where its number means the same here. */
+function isDeadHere({ fields }: SeenLease, controller: Controller): Promise<boolean> | false {
   const pid = Number(fields['pid']);
-  if (fields['controller'] !== controller.id || !Number.isSafeInteger(pid) || pid <= 0) return false;
-  const start = await processStart(pid);
-  return start === undefined || (fields['start'] !== 'unknown' && start !== fields['start']);
+  const isNumber = Number.isInteger(pid) && pid > 0 && pid < 2 ** 31;
+  return fields['controller'] === controller.id && isNumber && hasEnded(pid, fields['start'] ?? 'unknown');
 }

@@ -142,7 +142,7 @@ function linesFor(event: RunEvent, { watch, beganAtMs, told }: LineState): reado
 
 const phaseWords: Readonly<Record<string, string>> = {
   waiting: 'is held by another run, which is watched',
-  expired: 'was held by a run that is dead; its lease is taken over',
+  expired: 'was held by a run that has ended or renews its lease no more; the lease is taken over',
   refused: 'is held by another run',
   lost: 'was taken away by another run; nothing more is begun',
 };

@@ -1,15 +1,16 @@
 /**
- * The lease of a node: a folder `lease` that one run makes by `mkdir`, with a file `owner` and a counter `beat`. Who
- * waits for it judges by his own clock whether the beat still moves, and steals it by renaming the folder: a rename
- * has one winner. What he has renamed is compared with what he had seen, and put back when it is another run's; that
- * run's scripts find no lease meanwhile and do nothing. Writers stand inside of the folder, so that they never write
- * into a folder that came after theirs.
+ * The lease of a node: a folder `lease` that one run makes by `mkdir`, with a file `owner` and a counter `beat`. A run
+ * that waits for it judges by its own clock whether the beat still moves, and steals it by renaming the folder: a rename
+ * has one winner. It then looks at what it has renamed: a lease of another run, or one under which a script runs, is put
+ * back; scripts of its run that begin meanwhile find no lease and do nothing. A folder that cannot be put back stays
+ * beside the next lease, which is not taken before the scripts in there have ended. Writers stand inside of the folder,
+ * so that they never write into a folder that came after theirs.
  */
 import type { SeenLease } from './lease-answer.ts';
 import { pathWord, tool } from './node-paths.ts';
 import { quote } from './quote.ts';
 import { recordBaselineLines } from './record-baseline.ts';
-import { busyMark, type Fence, isScript, leaseLostExit, rootScript } from './root-script.ts';
+import { busyPrefix, type Fence, isScript, leaseLostExit, rootScript } from './root-script.ts';
 
 /** Who asks for a lease. Every value is one line. */
 export interface LeaseClaim {
@@ -27,10 +28,11 @@ export interface LeaseClaim {
   readonly since: string;
 }
 
+/** Names in the folder of meshwright: a lease that was renamed to be removed is called so, with a process number. */
+const [stolen, released] = ['stolen', 'released'];
+
 /** Prints `held`, then what is known of the lease, and ends. */
-const shown = `G=''
-shown() {
-  [ -z "$G" ] || ${pathWord(tool.rmdir)} "$G"
+const shown = `shown() {
   printf '@held\\n'
   while IFS= read -r x || [ -n "$x" ]; do printf '|%s\\n' "$x"; done <"$b/lease/owner"
   IFS= read -r x <"$b/lease/beat" && printf '|beat=%s\\n' "$x"
@@ -46,9 +48,23 @@ const owned = `owned() {
   [ "$r" = "$2" ] && [ "$t" = "$3" ]
 }`;
 
+/** `isbusy FOLDER …`: whether a script of these leases still runs, whatever became of its connection. */
+const busy = `${isScript}
+isbusy() {
+  for x; do
+    for k in "$x/${busyPrefix}"*; do
+      if isscript "$k"; then return 0; fi
+    done
+  done
+  return 1
+}`;
+
+/** What {@link away} returns when a script still runs under the lease. */
+const stillBusy = 2;
+
 /**
  * `isasseen FOLDER RUN TOKEN [BEAT]` compares a lease. `away SUFFIX RUN TOKEN [BEAT]` renames the one that is there, and
- * puts it back when it turns out to be another one.
+ * puts it back when it turns out to be another one, or when a script runs under it and `hasty` is empty.
  */
 const away = `isasseen() {
   z=0
@@ -56,15 +72,18 @@ const away = `isasseen() {
   owned "$1" "$2" "$3" && [ "\${4-$z}" = "$z" ]
 }
 away() {
-  g="$b/lease.$1"
+  g="$b/lease.$1.$$"
   shift
-  isasseen "$b/lease" "$@" || return 1
-  ${pathWord(tool.rm)} -rf "$g"
-  ${pathWord(tool.mv)} "$b/lease" "$g" 2>/dev/null || return 1
+  isasseen "$b/lease" "$@" && [ ! -e "$g" ] && ${pathWord(tool.mv)} "$b/lease" "$g" 2>/dev/null || return 1
   y=0
   isasseen "$g" "$@" || y=1
-  [ "$y" -eq 0 ] || [ -e "$b/lease" ] || ${pathWord(tool.mv)} "$g" "$b/lease"
-  ${pathWord(tool.rm)} -rf "$g"
+  [ -n "$hasty" ] || ! isbusy "$g" || y=${stillBusy}
+  if [ "$y" -eq 0 ]; then
+    ${pathWord(tool.rm)} -rf "$g"
+  elif ${pathWord(tool.mkdir)} "$b/lease" 2>/dev/null; then
+    ${pathWord(tool.mv)} "$g"/* "$b/lease/" || ${pathWord(tool.rmdir)} "$b/lease"
+    ${pathWord(tool.rmdir)} "$g"
+  fi 2>/dev/null
   return "$y"
 }`;
 
@@ -75,6 +94,7 @@ const theftSeconds = 60;
  * Lets one thief at a time go on. Ages are compared by files of the node alone, so that no clock has to be right.
  */
 const guard = `G="$b/lease.steal"
+trap '[ -z "$G" ] || ${pathWord(tool.rmdir)} "$G"' EXIT
 ${pathWord(tool.mkdir)} "$G" 2>/dev/null || {
   : >"$b/now.$$"
   x=$(${pathWord(tool.stat)} -f %m "$b/now.$$") y=$(${pathWord(tool.stat)} -f %m "$G" 2>/dev/null)
@@ -84,21 +104,13 @@ ${pathWord(tool.mkdir)} "$G" 2>/dev/null || {
   shown
 }`;
 
-/** `isbusy` says whether a script of this lease still runs, whatever became of its connection. */
-const busy = `${isScript}
-isbusy() {
-  for k in "$b/${busyMark}"*; do
-    if isscript "$k"; then return 0; fi
-  done
-  return 1
-}`;
-
 /** Fails when the lease is there. It may be gone a moment later, which is no failure: hence a second attempt. */
 const makeFolder = `${pathWord(tool.mkdir)} "$b/lease" 2>/dev/null`;
 
 /**
- * Takes the lease, raising `fence` by one, once the baseline of the node is recorded. The owner file is made whole
- * beside its place and linked to it, which fails when somebody else has been quicker in the same folder.
+ * Takes the lease, raising `fence` by one, once the baseline of the node is recorded and no script of an earlier lease
+ * runs. The owner file is made whole beside its place and linked to it, which fails when another run was quicker in the
+ * same folder.
  */
 const take = (claim: LeaseClaim): string => {
   const { run, ...rest } = claim;
@@ -108,6 +120,11 @@ const take = (claim: LeaseClaim): string => {
   return `${pathWord(tool.mkdir)} -p "$b" || failed no-folder 'the folder of meshwright could not be made'
 ${recordBaselineLines()}
 ${makeFolder} || { [ -d "$b/lease" ] && shown; ${makeFolder}; } || { [ -d "$b/lease" ] && shown; failed no-folder 'the lease could not be made'; }
+if [ -z "$hasty" ] && isbusy "$b"/lease.*; then
+  ${pathWord(tool.rmdir)} "$b/lease" 2>/dev/null
+  shown
+fi
+${pathWord(tool.rm)} -rf "$b/lease.${stolen}".* "$b/lease.${released}".*
 cd "$b/lease" || shown
 n=0
 [ ! -e "$b/fence" ] || IFS= read -r n <"$b/fence"
@@ -124,7 +141,7 @@ printf '@taken %s\\n' "$n"`;
 
 /** Takes a free lease; prints who holds it otherwise. For the standard input of the command that becomes root. */
 export const takeLeaseScript = (rootPrefix: string, claim: LeaseClaim): string =>
-  rootScript(rootPrefix, [owned, shown, take(claim)].join('\n'));
+  rootScript(rootPrefix, [owned, shown, busy, "hasty=''", take(claim)].join('\n'));
 
 /**
  * Steals exactly the lease that was seen, then takes it; prints who holds it now when it is no longer that one, or when
@@ -132,22 +149,20 @@ export const takeLeaseScript = (rootPrefix: string, claim: LeaseClaim): string =
  */
 export const stealLeaseScript = (rootPrefix: string, claim: LeaseClaim, seen: SeenLease, isPatient = true): string => {
   const { run = '', token } = seen;
-  const words = [
-    quote(`stolen.${suffix(claim.run)}`),
-    quote(run),
-    token === undefined ? "''" : String(token),
-    seen.beat,
-  ];
+  const words = [stolen, quote(run), token === undefined ? "''" : String(token), seen.beat];
   return rootScript(
     rootPrefix,
     [
       owned,
       shown,
-      away,
       busy,
-      `[ ! -d "$b/lease" ] || {\n${isPatient ? 'isbusy && shown\n' : ''}${guard}\naway ${words.join(' ')} || shown\n}`,
+      away,
+      `hasty=${isPatient ? "''" : 'yes'}
+[ ! -d "$b/lease" ] || {
+${isPatient ? 'isbusy "$b/lease" && shown\n' : ''}${guard}
+away ${words.join(' ')} || shown
+}`,
       take(claim),
-      `[ -z "$G" ] || ${pathWord(tool.rmdir)} "$G"`,
     ].join('\n'),
   );
 };
@@ -194,16 +209,15 @@ export const releaseLeaseScript = (rootPrefix: string, fence: Fence): string =>
   rootScript(
     rootPrefix,
     `${owned}
-${away}
 ${busy}
+${away}
 ${own(fence, '"$b/lease"')}
-isbusy && exit ${leaseBusyExit}
-away ${quote(`released.${suffix(fence.run)}`)} ${quote(fence.run)} ${fence.token} || exit ${leaseLostExit}
+isbusy "$b/lease" && exit ${leaseBusyExit}
+hasty=''
+away ${released} ${quote(fence.run)} ${fence.token}
+case $? in (0) ;; (${stillBusy}) exit ${leaseBusyExit} ;; (*) exit ${leaseLostExit} ;; esac
 printf '@released\\n'`,
   );
 
 /** Owner files are read line by line. */
 const oneLine = (text: string): string => text.replaceAll(/[\0-\x1f\x7f]/g, ' ');
-
-/** Part of the name of a folder. */
-const suffix = (run: string): string => run.replaceAll(/[^A-Za-z0-9-]/g, '-').slice(0, 64);

@@ -8,16 +8,19 @@ export interface Fence {
   readonly token: number;
 }
 
-/** In the folder of meshwright: what a script that runs under a lease is called there; its process number comes last. */
-export const busyMark = 'lease/busy.';
+/** In the folder of a lease: what a script that runs under it is called there; its process number comes last. */
+export const busyPrefix = 'busy.';
+
+/** The same in the folder of meshwright. */
+export const busyMark = `lease/${busyPrefix}`;
 
 /**
  * `isscript MARK` says whether the script that left this mark still runs. The process number of a mark that was left
- * behind may belong to another program by now.
+ * behind may belong to another program by now, such as `ssh -s`.
  */
 export const isScript = `isscript() {
   case \${1##*.} in ('' | *[!0-9]*) return 1 ;; esac
-  case $(${pathWord(tool.ps)} -ww -o command= -p "\${1##*.}" 2>/dev/null) in (*'sh -s'*) return 0 ;; esac
+  case $(${pathWord(tool.ps)} -ww -o command= -p "\${1##*.}" 2>/dev/null) in ('sh -s' | */sh' -s') return 0 ;; esac
   return 1
 }`;
 

@@ -18,11 +18,19 @@ export interface ControllerEnd {
   readonly stderr: string;
 }
 
-/** Starts the program of {@link buildController} with an order, which is written beside its journal. */
-export async function startController(program: string, order: KillOrder): Promise<RunningController> {
+/**
+ * Starts the program of {@link buildController} with an order, which is written beside its journal; `within` are the
+ * words of a command that runs it.
+ */
+export async function startController(
+  program: string,
+  order: KillOrder,
+  within: readonly string[] = [],
+): Promise<RunningController> {
   const file = join(order.state, `${order.runId}.order.json`);
   await writeFile(file, JSON.stringify(order));
-  const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const [command = '', ...words] = [...within, process.execPath, program, file];
+  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -94,6 +94,59 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(leftovers(root)).toEqual([]);
   });
 
+  // trust H3.
+  it('is put back where a script of its run began just before it was renamed', async () => {
+    const root = await newRoot(shell);
+    await take(root, 'r-1');
+    const seen = await heldBy(root);
+    root.tool('bin/ps', 'printf "/bin/sh -s\\n"');
+    root.tool('bin/mv', `case $1 in */lease) >"$1/busy.4711" ;; esac\nexec /bin/mv "$@"`);
+    expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'held', lease: { run: 'r-1', token: 1, beat: 0 } });
+    expect([root.has(`${ours}/lease/busy.4711`), leftovers(root)]).toEqual([true, []]);
+    root.tool('bin/ps', 'exit 1');
+    expect(await steal(root, 'r-2', seen)).toEqual({ kind: 'taken', token: 2 });
+    expect(leftovers(root)).toEqual([]);
+  });
+
+  it('is given back only when no script began just before', async () => {
+    const root = await newRoot(shell);
+    await take(root, 'r-1');
+    root.tool('bin/ps', 'printf "/bin/sh -s\\n"');
+    root.tool('bin/mv', `case $1 in */lease) >"$1/busy.4711" ;; esac\nexec /bin/mv "$@"`);
+    expect((await root.run(releaseLeaseScript(root.folder, { run: 'r-1', token: 1 }))).code).toBe(73);
+    expect(await heldBy(root)).toMatchObject({ run: 'r-1', token: 1 });
+  });
+
+  it('is not taken before the scripts of a lease that could not be put back have ended', async () => {
+    const root = await newRoot(shell);
+    root.file(`${ours}/lease.stolen.77/busy.4711`, '');
+    root.tool('bin/ps', 'printf "/bin/sh -s\\n"');
+    expect(await take(root, 'r-1')).toMatchObject({ kind: 'held' });
+    expect(root.has(`${ours}/lease`)).toBe(false);
+    root.tool('bin/ps', 'exit 1');
+    expect(await take(root, 'r-1')).toEqual({ kind: 'taken', token: 1 });
+    expect(leftovers(root)).toEqual([]);
+  });
+
+  // trust L9.
+  it('is not kept by the mark of a script that has ended, where its number is that of another program', async () => {
+    const root = await newRoot(shell);
+    await take(root, 'r-1');
+    const seen = await heldBy(root);
+    root.file(`${ours}/lease/busy.4711`, '');
+    for (const [words, kind] of [
+      ['/bin/sh -s', 'held'],
+      ['sh -s', 'held'],
+      ['/bin/sh -s /etc/x', 'taken'],
+    ]) {
+      root.tool('bin/ps', `printf '${words}\\n'`);
+      expect([words, (await steal(root, 'r-2', seen)).kind]).toEqual([words, kind]);
+    }
+    root.file(`${ours}/lease/busy.4712`, '');
+    root.tool('bin/ps', "printf 'ssh -s desk sftp\\n'");
+    expect((await steal(root, 'r-3', await heldBy(root))).kind).toBe('taken');
+  });
+
   it('is stolen only as it was seen', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');

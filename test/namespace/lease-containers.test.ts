@@ -1,0 +1,82 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { thisController } from '../../src/apply/controller.ts';
+import { newRunId } from '../../src/apply/journal.ts';
+import { createLeaseKeeper } from '../../src/apply/lease-keeper.ts';
+import { openSession } from '../../src/apply/session.ts';
+import { nodeName } from '../../src/model/node.ts';
+import { loadPlaybook } from '../../src/playbooks/load.ts';
+import { textOf } from '../architecture/sources.ts';
+import { quickTiming } from '../scenarios/apply-rack.ts';
+import { patience, startConvergeRack } from '../scenarios/converge-rack.ts';
+import { buildController } from '../scenarios/kill/build-controller.ts';
+import { startController } from '../scenarios/kill/run-controller.ts';
+
+const node = nodeName('studio-1');
+const newNamespace = ['unshare', '--pid', '--fork'];
+
+// trust H2: containers of one computer have its host name and its network cards, but their own process numbers.
+it.each([
+  ['with a /proc of its own', [...newNamespace, '--mount-proc']],
+  ['with the /proc of its computer', newNamespace],
+])(
+  'a container %s leaves the lease of a run alone whose process it cannot see',
+  { timeout: patience },
+  async (_, within) => {
+    const { playbook } = loadPlaybook(textOf('playbooks/apply.yaml'), { file: 'apply.yaml', name: 'apply' });
+    const rack = await startConvergeRack('containers');
+    const [way] = rack.ways().filter((one) => one.node === node);
+    if (way === undefined || playbook === undefined) throw new Error('no way to the node, or no playbook');
+    const session = openSession(way, { deadlineMs: 10_000, retryMs: 10 });
+    try {
+      const me = await thisController();
+      const keeper = createLeaseKeeper({
+        claim: {
+          run: 'run-outside',
+          owner: me.name,
+          verb: 'apply',
+          phase: 'starting',
+          controller: me.id,
+          pid: me.pid,
+          start: me.pidStart,
+          since: '2026-11-22T11:00:00Z',
+        },
+        controller: me,
+        timing: quickTiming,
+        waitMs: 0,
+        askMs: 10_000,
+        session: () => session,
+        onChange: () => undefined,
+      });
+      await keeper.take([node]);
+      const state = join(rack.folder, 'state');
+      await mkdir(join(state, 'journal'), { recursive: true });
+      const { nodes, userKey } = rack.fleet();
+      const contained = await startController(
+        await buildController(rack.folder),
+        {
+          playbook,
+          desired: rack.desired(),
+          targets: [node],
+          nodes: Object.entries(nodes).map(([name, straight]) => ({ name: nodeName(name), ...straight })),
+          userKey: userKey.path,
+          state,
+          runId: newRunId(new Date()),
+          timing: quickTiming,
+        },
+        within,
+      );
+      const { report, stderr } = await contained.ended;
+      expect(stderr).toBe('');
+      expect(report?.plans.flatMap(({ steps }) => steps)).not.toEqual([]);
+      expect(new Set(report?.steps.map(({ outcome }) => outcome))).toEqual(new Set(['skipped']));
+      expect(keeper.lost.aborted).toBe(false);
+      expect(keeper.hold(node)).toMatchObject({ kind: 'held' });
+      await keeper.release();
+    } finally {
+      session.close();
+      await rack.stop();
+    }
+  },
+);
