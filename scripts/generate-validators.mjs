@@ -1,6 +1,6 @@
 /**
- * Makes validators from the schemas of the YAML files, so that no schema is compiled at start-up; with `--check` only
- * compares. Those of playbooks are a file of their own: few commands read one.
+ * Makes validators from the schemas of the files that are read, so that no schema is compiled at start-up; with `--check`
+ * only compares. Few commands read a playbook or a journal: their validators are files of their own.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -9,7 +9,11 @@ import standalone from 'ajv/dist/standalone/index.js';
 const targets = {
   'src/config/validators.generated.ts': ['cluster', 'lock'],
   'src/playbooks/validator.generated.ts': ['playbook'],
+  'src/apply/journal-validator.generated.ts': ['journal'],
 };
+
+/** Problems of journals are only counted: no message needs its descriptions. */
+const isDescribed = (name) => name !== 'journal';
 
 const pascal = (name) => name[0].toUpperCase() + name.slice(1);
 
@@ -34,9 +38,10 @@ function generated(names) {
   if (/\brequire\(|\bimport\b/.test(code)) throw new Error('the validators must not need ajv at run time');
   return [
     '// @ts-nocheck: generated from schemas/*.schema.json by scripts/generate-validators.mjs; never edited by hand.',
-    ...names.map(
-      (name, i) =>
-        `/** \`schemas/${name}.schema.json\`, to look descriptions up. */\nexport const ${name}Schema = ${JSON.stringify(schemas[i], null, 1)};`,
+    ...names.flatMap((name, i) =>
+      isDescribed(name)
+        ? `/** \`schemas/${name}.schema.json\`, to look descriptions up. */\nexport const ${name}Schema = ${JSON.stringify(schemas[i], null, 1)};`
+        : [],
     ),
     code.replace('"use strict";', ''),
     '',

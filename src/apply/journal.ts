@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
@@ -44,7 +44,15 @@ export function openJournal(folder: string, runId: string): Journal {
     write: (entry) => {
       seq += 1;
       const record: JournalRecord = { seq, runId, at: new Date().toISOString(), ...entry };
-      guarded(path, () => append(file, `${JSON.stringify(record)}\n`));
+      guarded(path, () => {
+        try {
+          append(file, `${JSON.stringify({ ...record, sum: checksum(record) })}\n`);
+        } catch (error) {
+          // On a full disk an empty journal would take the place of an older one.
+          if (seq === 1 && file !== undefined) unlinkSync(path);
+          throw error;
+        }
+      });
     },
     close: () => {
       if (file !== undefined) closeSync(file);
@@ -52,6 +60,10 @@ export function openJournal(folder: string, runId: string): Journal {
     },
   };
 }
+
+/** The first 16 hexadecimal digits of the SHA-256 of a record as JSON. */
+export const checksum = (record: JournalRecord): string =>
+  createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 16);
 
 function createIn(folder: string, path: string): number {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -27,7 +28,8 @@ export const folderSource = (folder: string): ByteSource => ({
 });
 
 async function readFrom(path: string, from: number, to: number): Promise<ReadBytes> {
-  const file = await open(path, 'r');
+  // An ordinary open of a pipe waits for a writer without end.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const found = await file.stat();
     if (!found.isFile()) return failed('is no file');

@@ -6,6 +6,8 @@ import { readVersion } from './version.ts';
 if (argv.length === 3 && argv[2] === '--version') {
   process.stdout.write(`meshwright ${readVersion()}\n`);
 } else {
+  // By itself Node would open its debugger, to every account of this computer.
+  process.on('SIGUSR1', () => undefined);
   const { runCommandLine } = await import('./run.ts');
   const { outputWritten } = await import('./console.ts');
   const code = await runCommandLine(argv.slice(2), env, workingFolder());

@@ -14,6 +14,10 @@ const secondsOf = (iso: string): number => {
   return Number.isNaN(ms) ? 0 : Math.floor(ms / 1_000);
 };
 
+/** The time in the name of a run: `20261120T111844-5f3a9c`. */
+const namedAt = (run: string): number =>
+  secondsOf(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)-.*$/, '$1-$2-$3T$4:$5:$6Z'));
+
 /**
  * Journals of this controller and histories of nodes as one list of runs, newest first. A step that both know is told
  * once, with the outcome that the journal has; what only a node knows was done by another controller, or by one that
@@ -33,13 +37,13 @@ export function mergeHistory(journals: readonly RecordedRun[], nodes: readonly N
     .sort((a, b) => b.atEpochSeconds - a.atEpochSeconds || (a.run < b.run ? 1 : -1));
 }
 
-function journalRun({ runId, records, isEnded }: RecordedRun): HistoryRun | undefined {
+function journalRun({ runId, records, damaged, isEnded }: RecordedRun): HistoryRun | undefined {
   const [first] = records;
-  if (first === undefined) return undefined;
+  if (first === undefined && damaged === 0) return undefined;
   const about = records.find((one) => one.phase === 'run');
   return {
     run: runId,
-    atEpochSeconds: secondsOf(first.at),
+    atEpochSeconds: first === undefined ? namedAt(runId) : secondsOf(first.at),
     verb: about?.verb ?? 'unknown',
     by: about?.controller ?? 'this controller',
     steps: stepsOf(records),
@@ -47,6 +51,7 @@ function journalRun({ runId, records, isEnded }: RecordedRun): HistoryRun | unde
     ...spanOf(records),
     from: ['journal'],
     end: isEnded ? endOf(records) : 'open',
+    ...(damaged === 0 ? {} : { damaged }),
   };
 }
 

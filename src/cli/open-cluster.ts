@@ -114,11 +114,16 @@ function tellWarnings(run: Run, shown: string, diagnostics: readonly Diagnostic[
  */
 export function openLock(run: Run, path: string, shown: string): ClusterLock {
   const file = readIfThere(path, shown);
-  const problems = file === undefined ? [] : openToOthers(shown, file, thisReader(run.env));
+  if (file !== undefined) refuseOpenToOthers(run, shown, file);
+  return parsedLock(file, shown);
+}
+
+/** Shows who else may change a file. @throws FleetError `cli/file-open-to-others` with `CI=true` */
+export function refuseOpenToOthers(run: Run, shown: string, file: ReadFile): void {
+  const problems = openToOthers(shown, file, thisReader(run.env));
   const [first, ...others] = problems.filter((one) => one.severity === 'error');
   if (first) throw new FleetError([first, ...others]);
   if (!run.options.json) showDiagnostics(run.console, problems);
-  return parsedLock(file, shown);
 }
 
 /** The same without a look at who may change it, for a file that has been opened before. @throws FleetError */

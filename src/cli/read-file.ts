@@ -1,17 +1,24 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { relative } from 'node:path';
+import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 
-/** What decides whether others may change a file. */
+/** What decides whether others may change a file or a folder. */
 export interface FileOwner {
   readonly mode: number;
   readonly uid: number;
+  readonly gid: number;
+}
+
+/** A file with the folders above it: who may write one of them may put another file in its place. */
+export interface FileOwners extends FileOwner {
+  /** From its own folder up to the root. Empty for what is no plain file. */
+  readonly folders: readonly (FileOwner & { readonly path: string })[];
 }
 
 /** A file that has been read. */
-export interface ReadFile extends FileOwner {
+export interface ReadFile extends FileOwners {
   readonly bytes: Uint8Array;
   /** The bytes as UTF-8, for showing lines of it. */
   readonly text: string;
@@ -46,23 +53,59 @@ export function readFile(path: string, shown: string): ReadFile {
   }
 }
 
+/** How long a silent pipe is read, and one into which no program writes. In milliseconds. */
+const [silentMs, writerlessMs] = [10_000, 2_000];
+
 function readWhole(path: string): ReadFile {
-  const file = openSync(path, 'r');
+  // An ordinary open of a pipe waits for a writer without end, and this process hears no signal meanwhile.
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    const { mode, uid } = fstatSync(file);
-    const chunks: Uint8Array[] = [];
-    for (let total = 0; total < maxBytes; ) {
-      const chunk = new Uint8Array(65_536);
-      const count = readSync(file, chunk);
-      if (count === 0) break;
-      chunks.push(chunk.subarray(0, count));
-      total += count;
-    }
-    const bytes = Buffer.concat(chunks);
-    return { bytes, text: bytes.toString('utf8'), mode, uid };
+    const found = fstatSync(file);
+    const bytes = readOpened(file, found.isFIFO());
+    const { mode, uid, gid } = found;
+    return { bytes, text: bytes.toString('utf8'), mode, uid, gid, folders: found.isFile() ? foldersAbove(path) : [] };
   } finally {
     closeSync(file);
   }
+}
+
+function readOpened(file: number, isPipe: boolean): Buffer {
+  const chunks: Uint8Array[] = [];
+  let sinceMs = performance.now();
+  for (let total = 0; total < maxBytes; ) {
+    const chunk = new Uint8Array(65_536);
+    const count = readSome(file, chunk);
+    if (count === 0 && !(isPipe && total === 0)) break;
+    if (count !== undefined && count > 0) {
+      chunks.push(chunk.subarray(0, count));
+      total += count;
+      sinceMs = performance.now();
+    } else if (performance.now() - sinceMs >= (count === 0 ? writerlessMs : silentMs)) {
+      throw Object.assign(new Error('silent'), { code: 'SILENT' });
+    } else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** How many bytes came; undefined when there are none yet. */
+function readSome(file: number, chunk: Uint8Array): number | undefined {
+  try {
+    return readSync(file, chunk);
+  } catch (error) {
+    if (errorCode(error) === 'EAGAIN') return undefined;
+    throw error;
+  }
+}
+
+function foldersAbove(path: string): ReadFile['folders'] {
+  const found: (FileOwner & { readonly path: string })[] = [];
+  let at = realpathSync(path);
+  while (at !== dirname(at)) {
+    at = dirname(at);
+    const { mode, uid, gid } = statSync(at);
+    found.push({ path: at, mode, uid, gid });
+  }
+  return found;
 }
 
 const errorCode = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
@@ -74,6 +117,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'may not be read by this user',
   EPERM: 'may not be read by this user',
   ELOOP: 'is a link that leads back to itself',
+  SILENT: 'is a pipe from which nothing comes',
 };
 
 function cannotRead(shown: string, error: unknown): FleetError {
@@ -91,23 +135,24 @@ export interface Reader {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** Groups that hold nobody but root and, on macOS, those who may become root: wheel and admin. */
+const rootGroups: readonly number[] = process.platform === 'darwin' ? [0, 80] : [0];
+
 /**
- * Whether others may change a file that decides what is done to the nodes: it is writable by everybody, or belongs to
- * somebody who is neither this user nor root, nor the one who became root through sudo. A warning for people, an
- * error when `CI=true`.
+ * Whether others may change a file that decides what is done to the nodes, or replace it: it or a folder above it is
+ * writable by everybody or by a group, or belongs to a user who is neither this one nor root, nor the one who became
+ * root through sudo. The group that has the number of its user is that user's own, as on Debian and Fedora. A warning
+ * for people, an error when `CI=true`.
  */
-export function openToOthers(shown: string, file: FileOwner, reader: Reader): readonly Diagnostic[] {
+export function openToOthers(shown: string, file: FileOwners, reader: Reader): readonly Diagnostic[] {
+  if ((file.mode & 0o170000) !== 0o100000) return [];
   const { uid, env } = reader;
   const severity = env['CI'] === 'true' ? 'error' : 'warning';
   const trusted = [0, uid, ...(uid === 0 && env['SUDO_UID'] ? [Number(env['SUDO_UID'])] : [])];
-  const isRegular = (file.mode & 0o170000) === 0o100000;
   const problem = (detail: string, hint: string): Diagnostic =>
     diagnose('cli/file-open-to-others', { severity, subject: shown, detail, hint });
-  if (!isRegular) return [];
-  return [
-    ...((file.mode & 0o002) === 0
-      ? []
-      : [problem(`Every user of this computer may write ${shown}.`, `Close it: chmod o-w ${shown}`)]),
+  const own = [
+    ...writers(file).map((who) => problem(`${who} may write ${shown}.`, `Close it: chmod go-w ${shown}`)),
     ...(trusted.includes(file.uid)
       ? []
       : [
@@ -117,6 +162,23 @@ export function openToOthers(shown: string, file: FileOwner, reader: Reader): re
           ),
         ]),
   ];
+  // In a folder with the sticky bit, such as /tmp, each user replaces only their own files.
+  const folder = file.folders.find(
+    (one) => !trusted.includes(one.uid) || (writers(one).length > 0 && (one.mode & 0o1000) === 0),
+  );
+  if (folder === undefined) return own;
+  const [who = `User ${folder.uid}`] = trusted.includes(folder.uid) ? writers(folder) : [];
+  const hint = trusted.includes(folder.uid)
+    ? `Close it: chmod go-w ${folder.path}`
+    : 'Keep it in a folder of your own.';
+  return [...own, problem(`${who} may replace ${shown}: the folder ${folder.path} is open to them.`, hint)];
+}
+
+/** Who else than its user may write a file or a folder, at most one. */
+function writers({ mode, uid, gid }: FileOwner): readonly string[] {
+  if ((mode & 0o002) !== 0) return ['Every user of this computer'];
+  const isGroups = (mode & 0o020) !== 0 && gid !== uid && !rootGroups.includes(gid);
+  return isGroups ? [`Every member of group ${gid}`] : [];
 }
 
 /** Who runs this process, from the process itself. */

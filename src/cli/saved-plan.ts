@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { DesiredFleet } from '../model/desired.ts';
+import { refuseOpenToOthers } from './open-cluster.ts';
 import { usageError } from './options.ts';
 import { isSamePlan, planDifferences, targetsIn } from './plan-document.ts';
 import { readFile, shownPath } from './read-file.ts';
@@ -41,7 +42,9 @@ export function readApplyWords(
 function readSaved(run: Run, file: string): SavedPlan {
   const path = resolve(run.folder, file);
   const shown = shownPath(run.folder, path);
-  const { text } = readFile(path, shown);
+  const read = readFile(path, shown);
+  refuseOpenToOthers(run, shown, read);
+  const { text } = read;
   const targets = targetsIn(text);
   if (targets === undefined)
     throw new FleetError([diagnose('plan/unreadable', { detail: `${shown} holds no plan.`, subject: shown })]);

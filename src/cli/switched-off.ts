@@ -37,7 +37,7 @@ export function withShutdowns(
 /** None where they cannot be read: a look needs them for one sentence only. */
 function journalsOf({ env }: Run, name: string): readonly RecordedRun[] {
   try {
-    return readJournals(journalFolder(stateFolder(env), name));
+    return readJournals(journalFolder(stateFolder(env), name)).runs;
   } catch {
     return [];
   }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { UnlockAttempts } from '../apply/unlock-node.ts';
 import { holdFile } from './hold-file.ts';
+import { readIfThere } from './read-file.ts';
 import { stateFolder } from './state-folder.ts';
 import { cannotWrite, replaceFile } from './write-file.ts';
 
@@ -74,7 +75,7 @@ export function openUnlockAttempts(env: NodeJS.ProcessEnv, pauseMs: number): Kep
 
 function readAttempt(path: string): Attempt | undefined {
   try {
-    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const value: unknown = JSON.parse(readIfThere(path, path)?.text ?? '');
     if (typeof value !== 'object' || value === null) return undefined;
     const [atEpochMs, mostMs, isRefused]: readonly unknown[] = ['atEpochMs', 'mostMs', 'isRefused'].map((key) =>
       Reflect.get(value, key),

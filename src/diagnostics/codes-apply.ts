@@ -11,8 +11,8 @@ export const applyCodes = {
   },
   'journal/cannot-read': {
     severity: 'error',
-    summary: 'The journals of earlier runs cannot be read.',
-    cause: 'A file of the state folder belongs to another user, or is none.',
+    summary: 'A journal of earlier runs cannot be read.',
+    cause: 'A file of the state folder belongs to another user, or is a folder or a pipe.',
     hint: 'Check who owns the named path. Nothing but history and logs needs it.',
   },
   'gate/not-reached': {

@@ -28,10 +28,10 @@ export const toolCodes = {
   },
   'cli/file-open-to-others': {
     severity: 'warning',
-    summary: 'Somebody else can change this file.',
+    summary: 'Another user can change this file.',
     cause:
-      'The cluster file or its lock is writable by every user, or belongs to another one: who changes it decides which nodes are reached, and as whom. With CI=true this is an error.',
-    hint: 'Close the file to others: chmod o-w, or chown to yourself.',
+      'A cluster file, its lock, a playbook or a saved plan decides which Macs are reached and what is done to them. This one, or a folder above it, can be written by every user or by a group, or belongs to another user. With CI=true this is an error.',
+    hint: 'Close it to others: chmod go-w, or chown to yourself.',
   },
   'cli/needs-yes': {
     severity: 'error',

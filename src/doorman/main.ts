@@ -45,5 +45,7 @@ async function run(path?: string, listen?: string, version?: string): Promise<vo
   await doorman.stop();
 }
 
+// By itself Node would open its debugger, to every account of this Mac.
+process.on('SIGUSR1', () => undefined);
 await run(...process.argv.slice(2)).catch(fail);
 process.exit(0);

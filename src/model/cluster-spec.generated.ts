@@ -1,7 +1,7 @@
 // Generated from schemas/cluster.schema.json by `npm run generate`; never edited by hand.
 
 /**
- * The account to log in with: letters, digits, `_`, `.` and `-`, a letter or `_` first, at most 32 characters.
+ * The account to log in with: letters, digits, `_`, `.` and `-`, a letter or `_` first, at most 32 characters. sudo reads a name of capitals, digits and `_` alone as a list of accounts, `ALL` as every one: such a name is refused.
  */
 export type User = string;
 /**

@@ -1,6 +1,7 @@
 const hostName = /^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?)*\.?$/;
 const ipv6 = /^[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*(%[A-Za-z0-9]{1,15})?$/;
-const userName = /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/;
+/** sudo reads a name of capitals, digits and `_` alone as a list of accounts. @see sudoers(5), Aliases */
+const userName = /^(?![A-Z][A-Z0-9_]*$)[A-Za-z_][A-Za-z0-9_.-]{0,31}$/;
 
 /** Whether a text can be the host of a node: a name or an IP address, never an option or a shell word. */
 export const isHost = (text: string): boolean => text.length <= 253 && (hostName.test(text) || ipv6.test(text));

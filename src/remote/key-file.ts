@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import type { ParsedKey } from 'ssh2';
 import { errorCodes, errorText } from './error-text.ts';
@@ -12,6 +13,10 @@ export type KeyFile =
   | { readonly kind: 'unusable'; readonly path: string; readonly reason: string };
 
 const maxBytes = 64 * 1024;
+
+/** An ordinary open of a pipe waits for a writer without end. */
+const unwaited = { encoding: 'latin1', flag: constants.O_RDONLY | constants.O_NONBLOCK } as const;
+
 const magic = 'openssh-key-v1\0';
 
 /** The public half of an OpenSSH private key file, which is readable even when the file is encrypted. */
@@ -40,7 +45,7 @@ function isOpenToOthers(uid: number, mode: number): boolean {
 }
 
 async function publicBeside(path: string): Promise<string | undefined> {
-  const text = await readFile(`${path}.pub`, 'latin1').catch(() => '');
+  const text = await readFile(`${path}.pub`, unwaited).catch(() => '');
   return /^[a-z0-9@.-]+[ \t]+([A-Za-z0-9+/=]+)/u.exec(text)?.[1];
 }
 
@@ -70,7 +75,7 @@ export async function readKeyFile(path: string): Promise<KeyFile> {
   try {
     const { uid, mode, size } = await stat(path);
     if (size > maxBytes) return { kind: 'unusable', path, reason: 'too long for a key file' };
-    const file = await judge(path, await readFile(path, 'latin1'));
+    const file = await judge(path, await readFile(path, unwaited));
     if (file.kind === 'public' || !isOpenToOthers(uid, mode)) return file;
     return { kind: 'unusable', path, reason: `other users can read it; chmod 600 ${path}` };
   } catch (error) {

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { errorCodes } from './error-text.ts';
@@ -9,7 +10,8 @@ const maxDepth = 8;
 /** Text of a file; undefined when there is none. Anything else that is wrong with it is thrown. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8');
+    // An ordinary open of a pipe waits for a writer without end.
+    return await readFile(file, { encoding: 'utf8', flag: constants.O_RDONLY | constants.O_NONBLOCK });
   } catch (error) {
     if (errorCodes(error).some((code) => code === 'ENOENT' || code === 'ENOTDIR')) return undefined;
     throw error;

@@ -52,6 +52,8 @@ export interface HistoryRun {
   readonly from: readonly ('journal' | 'node')[];
   /** How it ended by its journal; `open` without a last record: it was killed, or is still running. */
   readonly end?: 'ended' | 'interrupted' | 'open';
+  /** How many records of its journal are damaged or missing; absent when none are. */
+  readonly damaged?: number;
 }
 
 /** What `history` shows, and on what. */
@@ -99,10 +101,14 @@ function runLines(run: HistoryRun, isWhole: boolean, page: Page): readonly strin
   const title = `${utcText(atEpochSeconds)}   ${escapeText(verb)} by ${escapeText(by)}${took}`;
   const nodes = [...new Set(steps.map(({ node }) => node))].sort();
   const notes = [`run ${escapeText(run.run)}${nodes.length === 0 ? '' : ` on ${nodesText(nodes)}`}`, outcomeText(run)];
+  const damage =
+    run.damaged === undefined
+      ? []
+      : [`${counted(run.damaged, 'record')} of its journal damaged or missing: more may have been done`];
   const bad = steps.filter(({ result }) => result !== 'changed' && result !== 'unchanged');
   return [
     columnsOf(title) <= page.columns ? page.paint('strong', title) : title,
-    ...notes.flatMap((note) => hang('  ', note, page.columns)),
+    ...[...notes, ...damage].flatMap((note) => hang('  ', note, page.columns)),
     ...bad.flatMap(({ node, step, result }) =>
       hang('  ', `${escapeText(result)}: ${escapeText(step)} on ${escapeText(node)}`, page.columns),
     ),
@@ -123,7 +129,7 @@ function wholeLines(changes: HistoryRun['changes'], page: Page): readonly string
 
 function outcomeText(run: HistoryRun): string {
   const { from, end } = run;
-  const said = run.changes === undefined ? stepsText(run) : changesText(run.changes);
+  const said = run.changes === undefined ? stepsText(run) : changesText(run.changes, run.damaged);
   const ends = { ended: '', interrupted: '; interrupted', open: '; no end is recorded: killed, or still running' };
   return `${said}${end === undefined ? '' : ends[end]}${from.includes('journal') ? '' : ' (as the nodes recorded it)'}`;
 }
@@ -135,7 +141,7 @@ const tally = (results: readonly string[]): readonly (readonly [string, number])
 };
 
 /** In properties, as `apply` counts. */
-function changesText(changes: readonly HistoryChange[]): string {
+function changesText(changes: readonly HistoryChange[], damaged = 0): string {
   const parts = tally(changes.map(({ result }) => result)).map(([result, count]) =>
     result === 'unchanged'
       ? `${count} already right`
@@ -143,7 +149,8 @@ function changesText(changes: readonly HistoryChange[]): string {
         ? `${count} planned`
         : `${count} ${result}`,
   );
-  return parts.length === 0 ? 'no change was planned' : parts.join(', ');
+  const none = damaged === 0 ? 'no change was planned' : 'no change is recorded';
+  return parts.length === 0 ? none : parts.join(', ');
 }
 
 function stepsText({ steps }: HistoryRun): string {

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeKey } from '../sshd/start-sshd.ts';
 import { endPlace, placeWithFleet } from './fleet.ts';
@@ -49,6 +50,19 @@ describe('a folder that is gone', () => {
     const helped = await fromThere('--help');
     expect([helped.code, helped.stderr]).toEqual([0, '']);
   });
+});
+
+// trust L2.
+it('no signal opens the debugger of Node', async () => {
+  const gone = join(place.folder, 'silent.yaml');
+  execFileSync('mkfifo', [gone]);
+  const child = start(place, ['validate', gone]);
+  const running = ended(child, []);
+  // Its listener is there long before it gives the pipe up.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  child.kill('SIGUSR1');
+  const ran = await running;
+  expect([ran.code, ran.stderr.includes('is a pipe'), ran.stderr.includes('Debugger')]).toEqual([65, true, false]);
 });
 
 describe('colour', () => {

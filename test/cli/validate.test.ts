@@ -1,8 +1,9 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tarGz } from '../../src/sim/reference/tar-gz.ts';
-import { codesOf, expectGolden, json, meshwright } from './meshwright.ts';
+import { codesOf, ended, environment, expectGolden, json, mainFile, meshwright } from './meshwright.ts';
 import { exampleText, makePlace } from './place.ts';
 import { schemaCheck } from './schema-check.ts';
 
@@ -152,7 +153,44 @@ describe('the cluster file', () => {
     chmodSync(lock, 0o646);
     const ran = await run('validate', 'pinned.yaml');
     expect(ran.code).toBe(0);
-    expect(ran.stdout).toContain('Close it: chmod o-w pinned.lock');
+    expect(ran.stdout).toContain('Close it: chmod go-w pinned.lock');
+  });
+
+  // trust M2, M6.
+  it('may be a pipe that a program writes to, and a silent one is given up', async () => {
+    const [silent, pipe] = ['silent.yaml', 'pipe.lock'].map((name) => join(place.folder, name));
+    execFileSync('mkfifo', [silent ?? '', pipe ?? '']);
+    place.write('pipe.yaml', exampleText);
+    const written = ['-c', `exec "$0" "$1" validate <(sleep 1; cat cluster.yaml)`, process.execPath, mainFile];
+    const [alone, lock, playbook, shell] = await Promise.all([
+      run('validate', 'silent.yaml'),
+      run('plan', '-f', 'pipe.yaml'),
+      run('run', './silent.yaml'),
+      ended(spawn('bash', written, { cwd: place.folder, env: environment(place) }), []),
+    ]);
+    expect([alone.code, alone.stderr]).toEqual([
+      65,
+      expect.stringContaining('silent.yaml is a pipe from which nothing'),
+    ]);
+    expect([lock.code, lock.stderr]).toEqual([65, expect.stringContaining('pipe.lock is a pipe from which nothing')]);
+    expect([playbook.code, playbook.stderr]).toEqual([65, expect.stringContaining('silent.yaml is a pipe from')]);
+    expect([shell.code, shell.stderr, shell.stdout]).toEqual([0, '', expect.stringContaining('is valid, 2 warnings.')]);
+  });
+
+  it('is judged like a playbook and a saved plan, which decide as much', async () => {
+    place.write('models/tiny/weights.bin', 'x');
+    for (const [name, words] of [
+      ['pb.yaml', ['run', './pb.yaml']],
+      ['plan.json', ['apply', './plan.json']],
+    ] as const) {
+      chmodSync(place.write(name, ''), 0o664);
+      chownSync(join(place.folder, name), process.getuid?.() ?? 0, 20);
+      const ran = await meshwright(place, [...words, '--yes'], { env: { CI: 'true' } });
+      expect([ran.code, ran.stderr]).toEqual([
+        65,
+        expect.stringContaining(`Every member of group 20 may write ${name}`),
+      ]);
+    }
   });
 
   // Only root can give a file away.

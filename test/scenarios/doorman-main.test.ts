@@ -25,7 +25,7 @@ it('says at once why it cannot listen', () => {
   expect([ended.status, ended.stderr]).toEqual([1, expect.stringMatching(/^doorman: .*EADDRNOTAVAIL.*\n$/)]);
 });
 
-it('says once that its port is taken, and listens there as soon as it is free', async () => {
+it('says once that its port is taken, opens no debugger, and listens there as soon as it is free', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const address = other.address();
@@ -36,6 +36,8 @@ it('says once that its port is taken, and listens there as soon as it is free', 
     said += text;
   });
   await until(() => said !== '');
+  // trust L2: Node would listen at 127.0.0.1:9229, and say so.
+  child.kill('SIGUSR1');
   other.close();
   await until(() => said.includes('listening'));
   child.kill('SIGTERM');

@@ -46,7 +46,9 @@ export const history: VerbBody = async (typed) => {
   const kept = outcomes
     .filter(isAnswered)
     .map((outcome) => ({ node: outcome.node, entries: parseHistory(answerText(outcome)) }));
-  const journals = readJournals(journalFolder(stateFolder(run.env), journalName(name, isSimulated)));
+  const { runs: journals, problems } = readJournals(
+    journalFolder(stateFolder(run.env), journalName(name, isSimulated)),
+  );
   const runs = mergeHistory(journals, kept)
     .filter((one) => isAbout(one, run, nodes))
     .filter((one) => named.length === 0 || named.includes(one.run))
@@ -55,7 +57,7 @@ export const history: VerbBody = async (typed) => {
   const unreached = unreachedOf(lost, { failures: failuresOf(outcomes) });
   refuseUnknown(named, runs, lost);
   const said = outcomes.flatMap(outcomeDiagnostics);
-  const diagnostics = isSimulated ? simulatedHints(said) : said;
+  const diagnostics = [...problems, ...(isSimulated ? simulatedHints(said) : said)];
   const seen = outcomes.length - lost.length;
   showHistory(run, { cluster: name, runs, seen, unreached, isWhole: named.length > 0, isSimulated, diagnostics });
   return codeForNodes(outcomes.map(outcomeVerdict));
@@ -110,7 +112,7 @@ function showHistory(run: Run, { diagnostics, ...shown }: Shown): void {
 
 const isoOf = (epochSeconds: number): string => new Date(epochSeconds * 1_000).toISOString();
 
-const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, ms, from, end }: HistoryRun): unknown => ({
+const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, ms, from, end, damaged }: HistoryRun): unknown => ({
   run,
   at: isoOf(atEpochSeconds),
   verb,
@@ -119,6 +121,7 @@ const runJson = ({ run, atEpochSeconds, verb, by, steps, changes, ms, from, end 
   ...(end === undefined ? {} : { ended: end !== 'open' }),
   ...(end === 'interrupted' ? { interrupted: true } : {}),
   ...(ms === undefined ? {} : { ms }),
+  ...(damaged === undefined ? {} : { damaged }),
   ...(changes === undefined ? {} : { changes }),
   steps: steps.map((one) => ({ node: one.node, step: one.step, result: one.result, at: isoOf(one.atEpochSeconds) })),
 });

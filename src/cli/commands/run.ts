@@ -8,7 +8,7 @@ import { loadPlaybook } from '../../playbooks/load.ts';
 import type { Playbook } from '../../playbooks/playbook.ts';
 import { type Action, actOn } from '../act-on.ts';
 import { showDiagnostics } from '../diagnostics-output.ts';
-import { type OpenedCluster, openCluster, targetedNodes } from '../open-cluster.ts';
+import { type OpenedCluster, openCluster, refuseOpenToOthers, targetedNodes } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
 import { readFile, readIfThere, shownPath } from '../read-file.ts';
 import { refuseUnresolved } from '../refuse-unresolved.ts';
@@ -56,7 +56,9 @@ function openPlaybook(
     const verb = isShipped(file) ? `${file} is a verb: meshwright ${file}. ` : '';
     throw usageError(`There is no file ${file} here.`, `${verb}A playbook is named by its file, such as ./own.yaml.`);
   }
-  const { bytes, text } = readFile(path, shown);
+  const read = readFile(path, shown);
+  refuseOpenToOthers(run, shown, read);
+  const { bytes, text } = read;
   const { playbook, diagnostics } = loadPlaybook(bytes, { file: shown, name: basename(shown), fleet });
   const [first, ...others] = diagnostics.filter(({ severity }) => severity === 'error');
   if (first) throw new FleetError([first, ...others], { sources: { [shown]: text } });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   mkdirSync,
@@ -91,26 +92,71 @@ describe('the reader of journals', () => {
       journal.close();
     }
     writeFileSync(join(folder, 'notes.txt'), 'mine');
-    expect(readJournals(folder).map(({ runId, isEnded, records }) => [runId, isEnded, records.length])).toEqual([
+    expect(readJournals(folder).runs.map(({ runId, isEnded, records }) => [runId, isEnded, records.length])).toEqual([
       ['20260102T000000-aaaaaa', false, 1],
       ['20260101T000000-aaaaaa', true, 2],
     ]);
   });
 
-  it('leaves out what was cut off and what is no record', () => {
+  it('leaves out what was cut off while it was written', () => {
     const folder = freshFolder();
     const journal = openJournal(folder, 'run-1');
     journal.write(begin);
     journal.close();
-    appendFileSync(join(folder, 'run-1.ndjson'), 'null\n{"seq":2}\n[1]\n{"seq":2,"at":"x","phase":"intent","st');
-    expect(readJournals(folder)[0]?.records).toHaveLength(1);
-    expect(parseJournal('')).toEqual([]);
+    appendFileSync(join(folder, 'run-1.ndjson'), '{"seq":2,"at":"x","phase":"intent","st');
+    expect(readJournals(folder).runs).toMatchObject([{ records: [begin], damaged: 0, isEnded: false }]);
+    expect(parseJournal('')).toEqual({ records: [], damaged: 0 });
   });
 
-  it('gives nothing before the first run, and says why it cannot read', () => {
+  it('counts records that are damaged, missing, or of a wrong type, and keeps the others', () => {
     const folder = freshFolder();
-    expect(readJournals(folder)).toEqual([]);
-    mkdirSync(join(folder, 'run-1.ndjson'), { recursive: true });
-    expect(codeOf(() => readJournals(folder))).toBe('journal/cannot-read');
+    const journal = openJournal(folder, 'run-1');
+    const lease = { phase: 'lease', node: 'studio-1', state: 'taken', token: 7 } as const;
+    for (const entry of [begin, lease, lease, lease, end]) journal.write(entry);
+    journal.close();
+    const lines = readFileSync(join(folder, 'run-1.ndjson'), 'utf8').split('\n');
+    const read = (change: (lines: string[]) => void) => {
+      const changed = [...lines];
+      change(changed);
+      const { records, damaged } = parseJournal(changed.join('\n'));
+      return [records.map(({ seq }) => seq), damaged];
+    };
+    expect(read(() => undefined)).toEqual([[1, 2, 3, 4, 5], 0]);
+    expect(read((all) => all.splice(1, 1))).toEqual([[1, 3, 4, 5], 1]);
+    expect(read((all) => all.splice(0, 4, '\0'.repeat(300)))).toEqual([[5], 4]);
+    expect(read((all) => all.splice(3, 2, 'null', '[1]'))).toEqual([[1, 2, 3], 2]);
+    expect(read((all) => all.splice(2, 1, lines[2]?.replace('studio-1', 'studio-2') ?? ''))).toEqual([[1, 2, 4, 5], 1]);
+    expect(read((all) => all.splice(1, 0, '{"seq":2,"at":"z","phase":"intent","step":null}'))).toEqual([
+      [1, 2, 3, 4, 5],
+      1,
+    ]);
+  });
+
+  it('believes the journals of older versions, which have no checksums, but no wrong type', () => {
+    const old = { seq: 1, runId: 'run-1', at: '2026-01-01T00:00:00Z' };
+    const text = (record: object): string => `${JSON.stringify({ ...old, ...record })}\n`;
+    expect(parseJournal(text(begin))).toEqual({ records: [{ ...old, ...begin }], damaged: 0 });
+    expect(parseJournal(text({ ...begin, verb: 7 }) + text({ ...end, seq: 2 }))).toMatchObject({ damaged: 1 });
+  });
+
+  it('gives nothing before the first run, and names what it cannot read beside what it can', () => {
+    const folder = freshFolder();
+    expect(readJournals(folder)).toEqual({ runs: [], problems: [] });
+    openJournal(folder, 'run-2').close();
+    mkdirSync(join(folder, 'run-1.ndjson'));
+    execFileSync('mkfifo', [join(folder, 'run-3.ndjson')]);
+    const { runs, problems } = readJournals(folder);
+    expect(runs.map(({ runId }) => runId)).toEqual(['run-2']);
+    expect(problems.map(({ code, severity, detail }) => [code, severity, detail])).toEqual(
+      ['run-3', 'run-1'].map((name) => [
+        'journal/cannot-read',
+        'warning',
+        `${join(folder, `${name}.ndjson`)} cannot be read: it is not a file.`,
+      ]),
+    );
+    const file = freshFolder();
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(file, '');
+    expect(codeOf(() => readJournals(file))).toBe('journal/cannot-read');
   });
 });

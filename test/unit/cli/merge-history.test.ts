@@ -35,6 +35,7 @@ const outcome = (step: string, node: string, second: number, result: StepOutcome
 
 const journal = {
   runId: 'run-a',
+  damaged: 0,
   isEnded: false,
   records: [
     { seq: 1, runId: 'run-a', at: at(0), phase: 'run', cluster: 'rack', verb: 'apply', controller: 'ana@desk' },
@@ -118,7 +119,21 @@ describe('the history of a rack', () => {
         'No run is recorded here or on the nodes that were seen. Not reached: studio-2.\n',
     );
     expect(text(0, { 'studio-2': refused })).toContain('No run is recorded here. Not reached: studio-2.');
-    expect(mergeHistory([{ runId: 'x', records: [], isEnded: false }], [])).toEqual([]);
+    expect(mergeHistory([{ runId: 'x', records: [], damaged: 0, isEnded: false }], [])).toEqual([]);
+  });
+
+  it('says of a run that records of its journal are damaged, also when none is left', () => {
+    const gone = { runId: '20260102T030405-aaaaaa', records: [], damaged: 4, isEnded: false };
+    const text = historyText({ ...page, runs: mergeHistory([gone, { ...journal, damaged: 1 }], []) });
+    expect(text).toContain('  1 record of its journal damaged or missing: more may have been done\n');
+    expect(text).toContain(
+      [
+        '2026-01-02 03:04:05 UTC   unknown by this controller',
+        '  run 20260102T030405-aaaaaa',
+        '  no change is recorded; no end is recorded: killed, or still running',
+        '  4 records of its journal damaged or missing: more may have been done',
+      ].join('\n'),
+    );
   });
 });
 
@@ -142,7 +157,7 @@ function runWith(end: 'none' | 'interrupted', steps: number | null = 2) {
     intent('d', 'studio-1', 5, [memory]),
     ...(end === 'none' ? [] : [{ ...seq, at: at(9), phase: 'end', isInterrupted: true } as const]),
   ];
-  const [run] = mergeHistory([{ runId: 'run-a', records, isEnded: end !== 'none' }], []);
+  const [run] = mergeHistory([{ runId: 'run-a', records, damaged: 0, isEnded: end !== 'none' }], []);
   if (run === undefined) throw new Error('there is a run');
   return run;
 }

@@ -66,7 +66,7 @@ const regular = 0o100000;
 
 describe('a file that others can change', () => {
   const judge = (mode: number, uid: number, reader: { uid: number; env?: Record<string, string> }): readonly string[] =>
-    openToOthers('cluster.yaml', { mode: regular | mode, uid }, { env: {}, ...reader }).map(
+    openToOthers('cluster.yaml', { mode: regular | mode, uid, gid: uid, folders: [] }, { env: {}, ...reader }).map(
       (one) => `${one.severity} ${one.code}`,
     );
   const warning = 'warning cli/file-open-to-others';
@@ -74,7 +74,7 @@ describe('a file that others can change', () => {
   it.each([
     ['mine', 0o644, 501, { uid: 501 }, []],
     ['of root', 0o644, 0, { uid: 501 }, []],
-    ['of my group', 0o664, 501, { uid: 501 }, []],
+    ['of a group of mine alone', 0o664, 501, { uid: 501 }, []],
     ['writable by all', 0o646, 501, { uid: 501 }, [warning]],
     ['of another', 0o600, 502, { uid: 501 }, [warning]],
     ['of another and writable by all', 0o666, 502, { uid: 501 }, [warning, warning]],
@@ -88,6 +88,43 @@ describe('a file that others can change', () => {
   });
 
   it('is none of ours when it is a pipe or a device', () => {
-    expect(openToOthers('/dev/stdin', { mode: 0o010666, uid: 7 }, { uid: 501, env: {} })).toEqual([]);
+    const pipe = { mode: 0o010666, uid: 7, gid: 7, folders: [] };
+    expect(openToOthers('/dev/stdin', pipe, { uid: 501, env: {} })).toEqual([]);
+  });
+
+  const details = (gid: number, mode: number, folders: readonly (readonly [string, number, number, number])[]) =>
+    openToOthers(
+      'cluster.yaml',
+      {
+        mode: regular | mode,
+        uid: 501,
+        gid,
+        folders: folders.map(([path, bits, uid, group]) => ({ path, mode: 0o040000 | bits, uid, gid: group })),
+      },
+      { uid: 501, env: {} },
+    ).map(({ detail, hint }) => [detail, hint]);
+
+  it('is judged by its group, too', () => {
+    expect(details(20, 0o664, [])).toEqual([
+      ['Every member of group 20 may write cluster.yaml.', 'Close it: chmod go-w cluster.yaml'],
+    ]);
+    expect(details(0, 0o664, [])).toEqual([]);
+  });
+
+  it('is judged by the folders above it: who may write one of them may replace it', () => {
+    const replaced = (who: string, folder: string, hint: string) => [
+      [`${who} may replace cluster.yaml: the folder ${folder} is open to them.`, hint],
+    ];
+    const [home, root] = [['/srv/a', 0o755, 501, 501] as const, ['/', 0o755, 0, 0] as const];
+    expect(details(501, 0o644, [home, ['/srv', 0o777, 0, 0], root])).toEqual(
+      replaced('Every user of this computer', '/srv', 'Close it: chmod go-w /srv'),
+    );
+    expect(details(501, 0o644, [home, ['/srv', 0o1777, 0, 0], root])).toEqual([]);
+    expect(details(501, 0o644, [home, ['/srv', 0o2775, 0, 50], root])).toEqual(
+      replaced('Every member of group 50', '/srv', 'Close it: chmod go-w /srv'),
+    );
+    expect(details(501, 0o644, [home, ['/srv', 0o755, 502, 502], root])).toEqual(
+      replaced('User 502', '/srv', 'Keep it in a folder of your own.'),
+    );
   });
 });

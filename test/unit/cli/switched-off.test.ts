@@ -12,7 +12,7 @@ const run = (effect: EffectKind, outcome: StepOutcome, more: readonly JournalEnt
   ];
   const at = '2026-11-22T09:12:30.000Z';
   const records = entries.map((entry, index) => ({ seq: index + 1, runId: 'r', at, ...entry }));
-  return { runId: 'r', records, isEnded: true };
+  return { runId: 'r', records, damaged: 0, isEnded: true };
 };
 
 describe('a Mac that gives no answer', () => {

@@ -33,7 +33,10 @@ describe('the address of a node', () => {
 
   it('names users without marks that mean something to a shell or an option parser', () => {
     expect(['mesh', '_www', 'first.last', 'a-b'].every(isUser)).toBe(true);
-    expect(['', '-l', '-l root', 'a b', 'a\nb', 'a$b', '0x', 'a@b', 'x'.repeat(33)].some(isUser)).toBe(false);
+    expect(['Mesh', 'A-B', 'aB'].every(isUser)).toBe(true);
+    expect(
+      ['ALL', 'A', 'A_1', '', '-l', '-l root', 'a b', 'a\nb', 'a$b', '0x', 'a@b', 'x'.repeat(33)].some(isUser),
+    ).toBe(false);
   });
 
   it('has a port from 1 to 65535', () => {
