@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { isWaiting } from '../../../src/cli/apply-round.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import { desiredFleet, observedFleet, type RackChanges, unknownNode } from '../doctor/fleet-builder.ts';
+import { onOnePage } from '../one-page.ts';
+import { makePlan } from '../plan/made-plan.ts';
 
 const node = nodeName('studio-2');
 
@@ -41,3 +42,5 @@ describe('apply --wait-for-hands', () => {
     },
   );
 });
+
+onOnePage('apply-round');

@@ -5,8 +5,9 @@ import { emptyLock } from '../../../src/config/lock.ts';
 import { settleFleet } from '../../../src/desired/settle.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
 import type { NetworkInterface } from '../../../src/model/fact-values.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import { desiredFleet, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
+import { onOnePage } from '../one-page.ts';
+import { makePlan } from '../plan/made-plan.ts';
 
 const office = (address: string, prefixLength: number): RackChanges => {
   const en0: NetworkInterface = {
@@ -95,3 +96,5 @@ describe('networks of links that are new', () => {
     expect(settleAround(given, observedFleet(office('10.77.0.6', 29)))).toBe(given);
   });
 });
+
+onOnePage('settle-around');

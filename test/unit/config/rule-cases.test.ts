@@ -40,6 +40,23 @@ describe('a wrong file', () => {
   });
 });
 
+describe('what is said of a wrong file', () => {
+  const lines = (about: string, found: readonly Diagnostic[]): readonly string[] => [
+    about,
+    ...found.map(({ code, where, subject, detail, hint }) =>
+      [`  ${where?.line ?? '-'}:${where?.column ?? '-'} ${code}`, subject ?? '', detail, hint].join(' | '),
+    ),
+  ];
+
+  it('is all on one page, to be read when it changes', async () => {
+    const pages = [
+      ...files.flatMap((file) => lines(file.slice(root.length + 1), judge(file))),
+      ...writtenCases.flatMap(({ name, input }) => lines(name, loadCluster(input, 'cluster.yaml').diagnostics)),
+    ];
+    await expect(`${pages.join('\n')}\n`).toMatchFileSnapshot('golden/wrong-files.txt');
+  });
+});
+
 describe('every code about a file', () => {
   it('is provoked by a case', () => {
     const provoked = new Set([

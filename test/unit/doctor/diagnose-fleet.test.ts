@@ -3,6 +3,7 @@ import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
 import { rules } from '../../../src/doctor/registry.ts';
 import { subjectNodes } from '../../../src/doctor/subject.ts';
+import { onOnePage } from '../one-page.ts';
 import { desiredFleet, observedFleet, unknownNode } from './fleet-builder.ts';
 import { findingsOf, told } from './told.ts';
 
@@ -102,3 +103,5 @@ describe('subject of a finding', () => {
     expect(subjectNodes('something else')).toEqual([]);
   });
 });
+
+onOnePage('diagnose-fleet');

@@ -3,6 +3,7 @@ import { surveyFleet } from '../../../src/doctor/survey.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { FactName, FactValues, NetworkInterface } from '../../../src/model/fact-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
+import { onOnePage } from '../one-page.ts';
 import {
   desiredFleet,
   healthyFacts,
@@ -298,3 +299,5 @@ describe('cables before the bridges are gone', () => {
     expect(hint({ cables: [two, four] }, keep(one, two, four))).toBe(`P${put.slice(1)}`);
   });
 });
+
+onOnePage('rules-bridge');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { FactValues, Ipv4Address, Route } from '../../../src/model/fact-values.ts';
+import { onOnePage } from '../one-page.ts';
 import { desiredFleet, healthyFacts, links, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
@@ -267,3 +268,5 @@ describe('a Mac that is prepared for RDMA over IPv6 only', () => {
     ]);
   });
 });
+
+onOnePage('rules-cable-addresses');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { ThunderboltReceptacle } from '../../../src/model/fact-values.ts';
+import { onOnePage } from '../one-page.ts';
 import {
   cabledReceptacle,
   desiredFleet,
@@ -204,3 +205,5 @@ describe('cables', () => {
     expect(hint).not.toContain('\n');
   });
 });
+
+onOnePage('rules-cables');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { onOnePage } from '../one-page.ts';
 import { desiredFleet, type RackChanges } from './fleet-builder.ts';
 import { findingsOf, told } from './told.ts';
 
@@ -60,3 +61,5 @@ describe('a network daemon of somebody else', () => {
     expect(told(loaded, { thunderbolt }).filter((one) => one.includes('daemon'))).toEqual([]);
   });
 });
+
+onOnePage('rules-foreign-daemons');

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import type { MacosUpdate } from '../../../src/model/mac-itself.ts';
+import { onOnePage } from '../one-page.ts';
 import type { RackChanges } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
@@ -197,3 +198,5 @@ describe('hints about updates of macOS', () => {
     }
   });
 });
+
+onOnePage('rules-macos');

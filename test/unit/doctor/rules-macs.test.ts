@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { meshFleet } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { desiredFleet, desiredNode } from './fleet-builder.ts';
 import { findingsOf, told } from './told.ts';
 
@@ -42,3 +43,5 @@ describe('a placement over unequal Macs', () => {
     expect(unequal('Mac99,1')).toEqual([]);
   });
 });
+
+onOnePage('rules-macs');

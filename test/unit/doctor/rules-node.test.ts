@@ -4,6 +4,7 @@ import type { Digest } from '../../../src/model/digest.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { identityDigest } from '../../../src/model/mac-identity.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { onOnePage } from '../one-page.ts';
 import { desiredFleet, desiredNode, healthyFacts, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
@@ -300,3 +301,5 @@ describe('disk', () => {
     );
   });
 });
+
+onOnePage('rules-node');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { onOnePage } from '../one-page.ts';
 import { findingsOf } from './told.ts';
 
 describe('an RDMA device that belongs to no receptacle', () => {
@@ -9,3 +10,5 @@ describe('an RDMA device that belongs to no receptacle', () => {
     expect(finding?.detail).toBe('It also has mlx5_0.');
   });
 });
+
+onOnePage('rules-other-rdma-devices');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PanicReport } from '../../../src/model/strange-records.ts';
+import { onOnePage } from '../one-page.ts';
 import type { RackChanges } from './fleet-builder.ts';
 import { findingsOf, told } from './told.ts';
 
@@ -57,3 +58,5 @@ describe('reports of kernel panics', () => {
     expect(finding?.hint).toContain('transport: rdma');
   });
 });
+
+onOnePage('rules-panics');

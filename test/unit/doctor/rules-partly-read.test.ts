@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { FactValues } from '../../../src/model/fact-values.ts';
+import { onOnePage } from '../one-page.ts';
 import { healthyFacts, meshOfFour, type RackChanges, receptacles } from './fleet-builder.ts';
 import { findingsOf } from './told.ts';
 
@@ -24,3 +25,5 @@ it('what is unknown of a node names the receptacles whose bus cannot be read', (
   expect(others).toEqual([]);
   expect(finding?.detail).toBe('Unknown: thunderbolt (no readable bus for receptacle 5).');
 });
+
+onOnePage('rules-partly-read');

@@ -3,6 +3,7 @@ import { kernelObjects } from '../../../src/model/kernel-objects.ts';
 import type { LaunchdService } from '../../../src/model/launchd-service.ts';
 import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../../src/model/rdma-values.ts';
 import { meshFleet } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { observedFleet, type RackChanges } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
@@ -169,3 +170,5 @@ describe('holders of RDMA objects', () => {
     expect(told(withKernel({ processes: [passing] })).filter((one) => one.includes('rdma/held'))).toEqual([]);
   });
 });
+
+onOnePage('rules-rdma-kernel');

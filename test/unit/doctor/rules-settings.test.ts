@@ -4,6 +4,7 @@ import { examine } from '../../../src/doctor/examination.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { onOnePage } from '../one-page.ts';
 import { desiredFleet, observedFleet, type RackChanges } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
@@ -171,3 +172,5 @@ describe('the clock', () => {
     expect(hintsOf('clock/offset', ahead, system({ clock: 'set' }))[0]).toMatch(/^Set it with meshwright apply/);
   });
 });
+
+onOnePage('rules-settings');

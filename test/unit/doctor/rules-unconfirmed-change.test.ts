@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { onOnePage } from '../one-page.ts';
 import type { RackChanges } from './fleet-builder.ts';
 import { findingsOf, hintsOf, told } from './told.ts';
 
@@ -25,3 +26,5 @@ describe('a network change that nobody has confirmed', () => {
     expect(findingsOf(pending({ since: 'x' }))[0]?.detail).toContain('takes it back by itself soon by its own clock');
   });
 });
+
+onOnePage('rules-unconfirmed-change');

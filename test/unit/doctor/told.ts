@@ -1,11 +1,17 @@
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { diagnoseFleet } from '../../../src/doctor/diagnose-fleet.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
+import { say } from '../one-page.ts';
 import { desiredFleet, observedFleet, type RackChanges } from './fleet-builder.ts';
 
 /** The findings about the usual rack with these changes. */
-export const findingsOf = (changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readonly Diagnostic[] =>
-  diagnoseFleet(desiredFleet(wishes), observedFleet(changes));
+export function findingsOf(changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readonly Diagnostic[] {
+  const findings = diagnoseFleet(desiredFleet(wishes), observedFleet(changes));
+  for (const { severity, code, subject, detail, hint } of findings) {
+    say(`${severity} ${code} | ${subject} | ${detail} | ${hint}`);
+  }
+  return findings;
+}
 
 /** The findings in short: `severity code subject`. */
 export const told = (changes: RackChanges, wishes: Partial<DesiredFleet> = {}): readonly string[] =>

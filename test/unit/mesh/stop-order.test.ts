@@ -8,9 +8,10 @@ import { known } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Step } from '../../../src/model/step.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import { planJson } from '../../../src/plan/plan-json.ts';
 import { driverOf } from '../../../src/runtimes/registry.ts';
+import { onOnePage } from '../one-page.ts';
+import { makePlan } from '../plan/made-plan.ts';
 import { fleetOf } from './driver-fleets.ts';
 import { meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
 
@@ -169,3 +170,5 @@ describe('what comes before a stop', () => {
     expect(stops.map(({ needs }) => needs)).toEqual([[door.id], [door.id]]);
   });
 });
+
+onOnePage('stop-order');

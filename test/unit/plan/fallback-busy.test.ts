@@ -5,12 +5,13 @@ import { shortDigest } from '../../../src/model/digest.ts';
 import type { TokenSight } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
 import { lastingNames } from '../../../src/runtimes/seen-names.ts';
 import { type MemberCase, type MeshRack, meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { settledFacts } from '../resources/settled-rack.ts';
+import { makePlan } from './made-plan.ts';
 
 const nodes = (...numbers: readonly number[]) => numbers.map((number) => nodeName(`studio-${number}`));
 const late = { kind: 'silent', reason: 'no token within 20 s', isTimeout: true } as const;
@@ -118,3 +119,5 @@ describe('a fallback that runs and does not serve', () => {
     expect(serves).toEqual([`${there} ${wait}`, expect.not.stringContaining('restart')]);
   });
 });
+
+onOnePage('fallback-busy');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Goal } from '../../../src/plan/goal.ts';
 import type { MemberCase, MeshRack } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { doorChanges, doorPlan, doorSteps, published } from './rack-with-doors.ts';
 import { digestIn, kimi, nodes, ofPlacement, onTheFallback, own } from './rack-with-fallback.ts';
 
@@ -121,3 +122,5 @@ describe('a closed door in an apply', () => {
     ]);
   });
 });
+
+onOnePage('fallback-doors');

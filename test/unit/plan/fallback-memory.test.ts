@@ -5,6 +5,7 @@ import type { FactValues } from '../../../src/model/fact-values.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
 import type { MemberCase } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { type Case, digestIn, fleet, kimi, nodes, ofPlacement, onTheFallback, planOf } from './rack-with-fallback.ts';
 
 const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { kind: 'gqa' }, dims: {} } as const;
@@ -76,3 +77,5 @@ describe('the memory beside a fallback that runs', () => {
     expect(stuck.refused).toContain('other');
   });
 });
+
+onOnePage('fallback-memory');

@@ -3,6 +3,7 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import type { MeshRack } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { published as publishedFleet } from './rack-with-doors.ts';
 import { type Case, changesOf, fleet, nodes, ofPlacement, onTheFallback, own, planOf } from './rack-with-fallback.ts';
 
@@ -94,3 +95,5 @@ describe('a placement and its fallback that share their first ranks, after an ed
     expect(changesOf(planOf({ of: edited, members }))).toEqual([['studio-1', from, 'serving']]);
   });
 });
+
+onOnePage('fallback-moves');

@@ -5,6 +5,7 @@ import type { Goal } from '../../../src/plan/goal.ts';
 import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { type MemberCase, type MeshRack, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { type Case, changesOf, digestIn, fleet, kimi, nodes, ofPlacement, own, planOf } from './rack-with-fallback.ts';
 
 describe('a placement whose fallback nobody can see', () => {
@@ -79,3 +80,5 @@ describe('a placement of which ranks run in both of its layouts', () => {
     expect(layoutOf({ generation: 4 })).toBe(home);
   });
 });
+
+onOnePage('fallback-sight');

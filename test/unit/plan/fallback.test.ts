@@ -8,6 +8,7 @@ import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import {
   type Case,
   changesOf,
@@ -218,3 +219,5 @@ describe('the fit of a fallback', () => {
     ]);
   });
 });
+
+onOnePage('fallback');

@@ -3,10 +3,11 @@ import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
+import { onOnePage } from '../one-page.ts';
 import { settledFleet, settledValues } from '../resources/settled-rack.ts';
+import { makePlan } from './made-plan.ts';
 import { changed, stepIds } from './plan-builder.ts';
 
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
@@ -107,3 +108,5 @@ describe('goal converge', () => {
     expect(Object.keys(made.observed)).toEqual(['studio-1', 'studio-2', 'studio-3']);
   });
 });
+
+onOnePage('goals');

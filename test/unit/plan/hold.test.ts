@@ -5,11 +5,12 @@ import { dayOf, isDayOver } from '../../../src/model/hold-day.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { NodeHold } from '../../../src/model/node-records.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { desiredFleet, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { settledFacts, settledFleet, settledValues } from '../resources/settled-rack.ts';
+import { makePlan } from './made-plan.ts';
 import { changed, planFor, stepIds } from './plan-builder.ts';
 
 const power = { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true };
@@ -139,3 +140,5 @@ describe('the last day of a hold', () => {
     expect([isDayOver('soon', Date.UTC(2099, 1, 1)), dayOf(Date.UTC(2026, 11, 1))]).toEqual([false, '2026-12-01']);
   });
 });
+
+onOnePage('hold');

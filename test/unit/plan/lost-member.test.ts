@@ -3,6 +3,7 @@ import type { TokenSight } from '../../../src/model/fact-values.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { type MeshRack, meshFleet } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { type Case, nodes, planOf } from './rack-with-fallback.ts';
 
 const late: TokenSight = { kind: 'silent', reason: 'no answer in time', isTimeout: true };
@@ -142,3 +143,5 @@ describe('apply while a member is away', () => {
     expect(lost(plan({ members: hangs, away: ['studio-3'], ...one }))).toEqual([]);
   });
 });
+
+onOnePage('lost-member');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isEmptyPlan } from '../../../src/plan/is-empty-plan.ts';
+import { onOnePage } from '../one-page.ts';
 import { changed, planFor, stepIds } from './plan-builder.ts';
 
 describe('a plan', () => {
@@ -21,3 +22,5 @@ describe('a plan', () => {
     });
   });
 });
+
+onOnePage('make-plan');

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { nodeName } from '../../../src/model/node.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { settledFacts } from '../resources/settled-rack.ts';
+import { makePlan } from './made-plan.ts';
 
 describe('what a placement lacks that is stopped to be started again', () => {
   it('is named whole in one line for each node, runtime and model', () => {
@@ -31,3 +32,5 @@ describe('what a placement lacks that is stopped to be started again', () => {
     ]);
   });
 });
+
+onOnePage('missing-parts');

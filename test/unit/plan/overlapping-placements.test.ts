@@ -3,12 +3,13 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Step } from '../../../src/model/step.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
 import { lastingNames } from '../../../src/runtimes/seen-names.ts';
 import { type MemberCase, meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { settledFacts } from '../resources/settled-rack.ts';
+import { makePlan } from './made-plan.ts';
 
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 
@@ -110,3 +111,5 @@ describe('placements on the same node', () => {
     expect(new Set(ports).size).toBe(2);
   });
 });
+
+onOnePage('overlapping-placements');

@@ -5,10 +5,11 @@ import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { fleetWithout } from '../../../src/plan/fleet-without.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { settledFacts } from '../resources/settled-rack.ts';
+import { makePlan } from './made-plan.ts';
 import { changed, stepIds } from './plan-builder.ts';
 
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
@@ -298,3 +299,5 @@ describe('goal reboot of a member', () => {
     expect(stepIds(made)).toContain('studio-2/reboot');
   });
 });
+
+onOnePage('placements');

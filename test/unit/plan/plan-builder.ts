@@ -1,9 +1,9 @@
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { desiredFleet, observedFleet, type RackChanges } from '../doctor/fleet-builder.ts';
+import { makePlan } from './made-plan.ts';
 
 /** What a plan is made from; a healthy rack of four and the whole file unless told otherwise. */
 export interface PlanCase {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { planJson } from '../../../src/plan/plan-json.ts';
 import { schemaCheck } from '../../cli/schema-check.ts';
 import { exoFleet } from '../mesh/exo-fleet.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
+import { makePlan } from './made-plan.ts';
 import { planFor } from './plan-builder.ts';
 
 const check = schemaCheck('plan');
@@ -118,3 +119,5 @@ describe('a plan as JSON', () => {
     );
   });
 });
+
+onOnePage('plan-json');

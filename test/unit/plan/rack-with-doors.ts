@@ -5,7 +5,6 @@ import type { FactValues, KeptFile } from '../../../src/model/fact-values.ts';
 import type { LaunchdService } from '../../../src/model/launchd-service.ts';
 import type { NodeName } from '../../../src/model/node.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { doormanFiles, doormenOn, type WantedDoorman } from '../../../src/resources/doormen.ts';
 import { closedFile, doormanConfig, doormanLabel, doormanPlist } from '../../../src/script/doorman-paths.ts';
@@ -13,6 +12,7 @@ import { textDigest } from '../../../src/script/put-file.ts';
 import { doorSight } from '../doorman/door-sight.ts';
 import { type MeshRack, observeMesh, rankService } from '../mesh/rack-with-mesh.ts';
 import { settledFacts } from '../resources/settled-rack.ts';
+import { makePlan } from './made-plan.ts';
 import { fleet } from './rack-with-fallback.ts';
 
 const doorman: NonNullable<DesiredFleet['doorman']> = {

@@ -5,12 +5,12 @@ import type { FactValues, KeptTree } from '../../../src/model/fact-values.ts';
 import { type NodeName, nodeName } from '../../../src/model/node.ts';
 import type { NodeHold } from '../../../src/model/node-records.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
 import { lastingNames } from '../../../src/runtimes/seen-names.ts';
 import { type MemberCase, type MeshRack, meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
 import { settledFacts } from '../resources/settled-rack.ts';
+import { makePlan } from './made-plan.ts';
 
 /** `studio-4`, `studio-1` for 4, 1. */
 export const nodes = (...numbers: readonly number[]) => numbers.map((number) => nodeName(`studio-${number}`));

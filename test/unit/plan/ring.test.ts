@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { planText } from '../../../src/report/plan-text.ts';
 import { desiredFleet, healthyFacts, links, type RackChanges, receptacles } from '../doctor/fleet-builder.ts';
+import { onOnePage } from '../one-page.ts';
 import { planFor } from './plan-builder.ts';
 
 const ring = ['studio-1:2 <-> studio-2:2', 'studio-2:3 <-> studio-3:3', 'studio-1:3 <-> studio-3:2'];
@@ -53,3 +54,5 @@ describe('a ring of bridged Macs in a plan', () => {
     expect(blockers.map(({ code }) => code)).toEqual(['bridge/loop', 'macos/outside-accept']);
   });
 });
+
+onOnePage('ring');

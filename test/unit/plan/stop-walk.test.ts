@@ -9,7 +9,6 @@ import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import type { FactName, FactValues } from '../../../src/model/fact-values.ts';
 import { type NodeName, nodeName } from '../../../src/model/node.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import { expandTask } from '../../../src/playbooks/expand.ts';
 import type { Playbook } from '../../../src/playbooks/playbook.ts';
 import { type DoctorCode, findingRoles } from '../../../src/resources/finding-roles.ts';
@@ -17,7 +16,9 @@ import { type PlacementBlockerCode, placementBlockerCodes } from '../../../src/r
 import type { ResourceKind } from '../../../src/resources/resource.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { settledFacts } from '../resources/settled-rack.ts';
+import { makePlan } from './made-plan.ts';
 
 const nodes: readonly NodeName[] = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 const trees: FactValues['trees'] = [
@@ -202,3 +203,5 @@ describe('the walk over verbs and blockers', () => {
     expect(wrong).toEqual([]);
   });
 });
+
+onOnePage('stop-walk');

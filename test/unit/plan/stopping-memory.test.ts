@@ -3,6 +3,7 @@ import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.
 import type { Goal } from '../../../src/plan/goal.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
 import type { MeshRack } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { type Case, fleet, kimi, nodes, onTheFallback, own, planOf } from './rack-with-fallback.ts';
 
 const layers = { count: 60, heads: 12, kvHeads: 12, headDim: 12, attention: { kind: 'gqa' }, dims: {} } as const;
@@ -138,3 +139,5 @@ describe('the memory beside a placement that is to be stopped', () => {
     expect(refused).toEqual([expect.stringContaining('studio-4 needs 721.3 GB (kimi 410.6 GB, other 310.6 GB)')]);
   });
 });
+
+onOnePage('stopping-memory');

@@ -4,10 +4,11 @@ import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { type NodeName, nodeName } from '../../../src/model/node.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { settledFacts } from '../resources/settled-rack.ts';
+import { makePlan } from './made-plan.ts';
 
 const four = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 const trees: FactValues['trees'] = [
@@ -120,3 +121,5 @@ describe('a reboot of a Mac whose placement answers', () => {
     expect(touched(plan(reboot('studio-1'), marked))).toEqual([]);
   });
 });
+
+onOnePage('stops-what-starts-again');

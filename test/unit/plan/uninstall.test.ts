@@ -6,11 +6,12 @@ import type { Baseline, Traces } from '../../../src/model/node-records.ts';
 import { fleetWithout } from '../../../src/plan/fleet-without.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import { isEmptyPlan } from '../../../src/plan/is-empty-plan.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
+import { onOnePage } from '../one-page.ts';
 import { rack } from '../playbooks/rack.ts';
 import { settledFleet, settledValues } from '../resources/settled-rack.ts';
+import { makePlan } from './made-plan.ts';
 import { changed, stepIds } from './plan-builder.ts';
 
 const node = 'studio-4';
@@ -252,3 +253,5 @@ describe('a fleet without some nodes', () => {
     expect(without.fleet.system.keeper).toBeUndefined();
   });
 });
+
+onOnePage('uninstall');

@@ -3,10 +3,11 @@ import type { DesiredFleet, UnreadSource } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { settledFacts } from '../resources/settled-rack.ts';
+import { makePlan } from './made-plan.ts';
 
 const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
 const trees: FactValues['trees'] = [
@@ -55,3 +56,5 @@ describe('a plan without a source on this computer', () => {
     expect(found[0]?.action).toContain('/dist/x is not there.');
   });
 });
+
+onOnePage('unread-sources');

@@ -6,6 +6,7 @@ import { neededFor } from '../../../src/report/blocker-lines.ts';
 import { denialText, effectTexts } from '../../../src/report/effect-lines.ts';
 import { type PlanTextInput, planText } from '../../../src/report/plan-text.ts';
 import { meshFleet } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
 import { planOf as planOfMesh } from '../plan/rack-with-fallback.ts';
 import { anyDigest, blocker, change, planOf, step } from './plan-builder.ts';
 
@@ -181,3 +182,5 @@ describe('a plan as text', () => {
     expect(denialText(all.map((kind) => ({ kind, nodes: [], placements: [] })))).toBe('');
   });
 });
+
+onOnePage('plan-text');

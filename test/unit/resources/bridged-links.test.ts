@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import { placementFindings } from '../../../src/resources/placement-findings.ts';
 import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { healthyFacts, meshOfFour, receptacles } from '../doctor/fleet-builder.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
+import { makePlan } from '../plan/made-plan.ts';
 
 const targets = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 const bridge = { name: 'bridge0', isUp: true, mtuBytes: 1500, ipv4: [], ipv6: [], members: ['en3', 'en4', 'en5'] };
@@ -68,3 +69,5 @@ describe('ranks that would meet at receptacles in a bridge', () => {
     expect(judged(fleet({ bridge: 'remove' }), bridgedOn('studio-1'))).toMatchObject({ blockers: [], isStarted: true });
   });
 });
+
+onOnePage('bridged-links');

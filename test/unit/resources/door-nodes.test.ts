@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import { doorNodes, unaskedDoor } from '../../../src/resources/door-nodes.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
+import { makePlan } from '../plan/made-plan.ts';
 
 const fleet = meshFleet();
 const serving = threeMembers(['joined', 'joined', 'joined']);
@@ -68,3 +69,5 @@ describe('a drain', () => {
     expect(other?.hint).toContain('take it out of the file.');
   });
 });
+
+onOnePage('door-nodes');

@@ -4,6 +4,7 @@ import type { KeptFile } from '../../../src/model/fact-values.ts';
 import type { LaunchdService } from '../../../src/model/launchd-service.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { textDigest } from '../../../src/script/put-file.ts';
+import { onOnePage } from '../one-page.ts';
 import { planLines, planOf, type ResourceFile } from './resource-file.ts';
 
 const sha = 'aaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbccccccccccccccccdddddddddddddddd';
@@ -155,3 +156,5 @@ describe('the key files of a doorman', () => {
     expect(steps).toContainEqual(expect.stringContaining('"left":["old"]'));
   });
 });
+
+onOnePage('doorman');

@@ -6,12 +6,13 @@ import type { FactValues } from '../../../src/model/fact-values.ts';
 import { known } from '../../../src/model/known.ts';
 import type { Step } from '../../../src/model/step.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import { doorFindings } from '../../../src/resources/door-findings.ts';
 import { doormanSights } from '../../../src/resources/doorman-sights.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { doorCounts, doormanSight, doorSight } from '../doorman/door-sight.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
+import { makePlan } from '../plan/made-plan.ts';
 import { settledFacts } from './settled-rack.ts';
 
 const counts = doorCounts({ requests: 3, tokens: 30 });
@@ -117,3 +118,5 @@ describe('a door that the file does not have any more', () => {
     expect(stepsBefore(steps, 'studio-1/placement/kimi/stop')).toEqual(expect.arrayContaining(doors));
   });
 });
+
+onOnePage('doors');

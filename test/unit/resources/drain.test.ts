@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Plan } from '../../../src/plan/plan.ts';
+import { onOnePage } from '../one-page.ts';
 import { planOf } from './resource-file.ts';
 
 const text = readFileSync(new URL('../../cases/resources/doorman/drain-inside.yaml', import.meta.url), 'utf8');
@@ -35,3 +36,5 @@ it('closes the door on the leader of a fallback while the own leader is away, of
   ]);
   expect(Object.keys(plan.observed)).not.toContain('studio-1');
 });
+
+onOnePage('drain');

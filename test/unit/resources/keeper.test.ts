@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { KeeperSight } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { keepText } from '../../../src/script/keeper.ts';
 import {
@@ -15,6 +14,8 @@ import {
 } from '../../../src/script/keeper-files.ts';
 import { textDigest } from '../../../src/script/put-file.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
+import { onOnePage } from '../one-page.ts';
+import { makePlan } from '../plan/made-plan.ts';
 import { settledFleet, settledValues } from './settled-rack.ts';
 
 const kept: Kept = {
@@ -101,3 +102,5 @@ describe('the keeper of a node', () => {
     ]);
   });
 });
+
+onOnePage('keeper');

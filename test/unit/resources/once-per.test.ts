@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import { oncePer } from '../../../src/resources/once-per.ts';
+import { onOnePage } from '../one-page.ts';
 import { doorPlan, published } from '../plan/rack-with-doors.ts';
 import { kimi } from '../plan/rack-with-fallback.ts';
 
@@ -38,3 +39,5 @@ it('has a plan look for the doors of a placement as often beside three others as
   expect(alone).toBeGreaterThan(0);
   expect(looksBeside(4)).toBe(alone);
 });
+
+onOnePage('once-per');

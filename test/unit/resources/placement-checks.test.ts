@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import type { PlacementMember } from '../../../src/model/fact-values.ts';
 import type { ModelShape } from '../../../src/model/model-shape.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import { planText } from '../../../src/report/plan-text.ts';
 import { checkPlacement } from '../../../src/resources/placement-checks.ts';
 import { evenShape, gib } from '../desired/fit-shapes.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
+import { makePlan } from '../plan/made-plan.ts';
 
 const gqa = (bytes: number, heads = 12): ModelShape =>
   evenShape(bytes, { count: 60, heads, kvHeads: heads, headDim: 12, attention: { kind: 'gqa' }, dims: {} });
@@ -167,3 +168,5 @@ describe('a placement that serves', () => {
     expect(pageOf(plan)).toContain('kimi 310.6 GB + second 310.6 GB = 621.3 GB of 515.4 GB (121 %)');
   });
 });
+
+onOnePage('placement-checks');

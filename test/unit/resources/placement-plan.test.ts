@@ -4,10 +4,11 @@ import { digestOf } from '../../../src/model/digest.ts';
 import type { FactValues, PlacementMember } from '../../../src/model/fact-values.ts';
 import type { Step } from '../../../src/model/step.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { effectTexts } from '../../../src/report/effect-lines.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
+import { makePlan } from '../plan/made-plan.ts';
 import { fleetWith } from '../runtimes/llamacpp-rpc/llama-fleet.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
@@ -172,3 +173,5 @@ describe('a placement within a whole plan', () => {
     expect(plan.steps).toEqual([]);
   });
 });
+
+onOnePage('placement-plan');

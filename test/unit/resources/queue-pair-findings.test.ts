@@ -3,12 +3,13 @@ import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts'
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { placementFindings } from '../../../src/resources/placement-findings.ts';
 import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { type MeshRack, meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
+import { makePlan } from '../plan/made-plan.ts';
 import { mlxRuntime } from '../runtimes/mlx/mlx-runtime.ts';
 
 const nodes = (count: number) => ['studio-1', 'studio-2', 'studio-3', 'studio-4'].slice(0, count).map(nodeName);
@@ -124,3 +125,5 @@ describe('the doctor of a ring of two ranks that failed for want of queue pairs'
     expect(told({ limits: 11 }).map(({ code }) => code)).toEqual(['rdma/suspected-exhausted']);
   });
 });
+
+onOnePage('queue-pair-findings');

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { nodeName } from '../../../src/model/node.ts';
 import type { RebootMark } from '../../../src/model/node-records.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import { meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
+import { makePlan } from '../plan/made-plan.ts';
 import { settledFacts } from './settled-rack.ts';
 
 const memory: RebootMark = {
@@ -57,3 +58,5 @@ describe('a Mac that a stop has marked for a restart', () => {
     expect(blockersOf(planWith({ 'studio-4': memory }, 'exited'))).toEqual([]);
   });
 });
+
+onOnePage('reboot-marks');

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { resources } from '../../../src/resources/registry.ts';
+import { onOnePage } from '../one-page.ts';
 import { planLines, planOf, type ResourceFile } from './resource-file.ts';
 
 const folder = new URL('../../cases/resources/', import.meta.url);
@@ -27,3 +28,5 @@ for (const kind of kinds) {
     }
   });
 }
+
+onOnePage('resource-cases');

@@ -4,9 +4,9 @@ import type { UnknownReason } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Step } from '../../../src/model/step.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
+import { makePlan } from '../plan/made-plan.ts';
 import { settledFleet, settledValues } from './settled-rack.ts';
 
 /** What one case says: what differs from a rack to which nothing is left to be done, and the plan that follows. */

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Known } from '../../../src/model/known.ts';
 import { unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import { fleetFindings } from '../../../src/resources/stop-first.ts';
 import { healthyFacts, meshOfFour, receptacles } from '../doctor/fleet-builder.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
+import { makePlan } from '../plan/made-plan.ts';
 
 const fleet = meshFleet();
 const serving = threeMembers(['joined', 'running', 'running']);
@@ -126,3 +127,5 @@ describe('work at cables under load', () => {
     );
   });
 });
+
+onOnePage('stop-first');

@@ -3,9 +3,10 @@ import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { type Digest, digestOf, shortDigest } from '../../../src/model/digest.ts';
 import type { FactValues, KeptTree } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { makePlan } from '../../../src/plan/make-plan.ts';
 import { sameLibraries } from '../../../src/runtimes/same-libraries.ts';
 import { meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../one-page.ts';
+import { makePlan } from '../plan/made-plan.ts';
 
 const names = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
 const wanted = digestOf('archive');
@@ -125,3 +126,5 @@ describe('a plan for ranks that each node installs by itself', () => {
     });
   });
 });
+
+onOnePage('same-libraries');

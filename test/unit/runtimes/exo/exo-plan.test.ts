@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { makePlan } from '../../../../src/plan/make-plan.ts';
 import { exoFleet } from '../../mesh/exo-fleet.ts';
 import { observeMesh, threeMembers } from '../../mesh/rack-with-mesh.ts';
+import { onOnePage } from '../../one-page.ts';
+import { makePlan } from '../../plan/made-plan.ts';
 
 const targets = exoFleet().nodes.map(({ name }) => name);
 
@@ -34,3 +35,5 @@ describe('a plan for a placement on exo', () => {
     ]);
   });
 });
+
+onOnePage('exo-plan');
