@@ -14,7 +14,7 @@ const longRuns = [
   'test/scenarios/llama-{cache,placement}.test.ts',
   'test/cli/{act,apply,bench,blind-follower,drain,hold,launch,rollback,cables-watch,crashes,demo,doctor,doctor-suspects,enroll,exec,faults,fit-model,golden-proof,kill-verbs,lease-held,logs-elsewhere,logs-follow,lost-member}.test.ts',
   'test/cli/{doubles,macos-27,restart-refused,thunderbolt-4,enroll-answers,enroll-install,factory,graph,playbook,replace,sim,status,stop-ladder,surroundings,unconfirmed-change,uninstall,unlock}.test.ts',
-  'test/scenarios/apply-{files,lease,playbook,reboot,transaction}.test.ts',
+  'test/scenarios/{apply-failures,apply-files,apply-lease,apply-playbook,apply-reboot,apply-transaction,start-phases}.test.ts',
   'test/scenarios/converge-{effects,failures,hindered,login,moves,traces,twice}.test.ts',
   'test/scenarios/{daemon-fights,demo-sshd,faults-found,faults-healed,graph-chromium,hostile-contents,hostile-frames,hostile-streams}.test.ts',
   'test/scenarios/{kill-apply,kill-first-start,kill-reboot,kill-restart}.test.ts',
@@ -46,7 +46,7 @@ const samples = {
     'test/property/{cabling-moves,config-edits,config-never-throws,known-hosts-openssh,placement-plans,plan}.test.ts',
     'test/unit/script/lease-interleaved.test.ts',
   ],
-  whole: ['test/scenarios/{converge-drift,converge-keys,start-phases}.test.ts'],
+  whole: ['test/scenarios/{converge-drift,converge-keys}.test.ts'],
 };
 
 /** `rest` is what `.ci/run` has still to do after `npm test`. */

@@ -1,4 +1,4 @@
-import { appendFileSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, fstatSync, openSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { UseLimits } from '../apply/with-remote.ts';
 import type { Run } from './verb.ts';
@@ -22,9 +22,23 @@ export function useLimits(run: Run): UseLimits {
   };
 }
 
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+
+/** Links of the system to the streams of this process. In a folder of several users any other one may lead anywhere. */
+const streams = /^\/dev\/(?:stdout|stderr|fd\/\d+)$/;
+
+/** Appends to a file for its owner alone. */
 function append(path: string, text: string): void {
+  const follow = streams.test(path) ? 0 : O_NOFOLLOW;
   try {
-    appendFileSync(path, text, { mode: 0o600 });
+    const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | follow, 0o600);
+    try {
+      const found = fstatSync(file);
+      if (found.isFile() && (found.mode & 0o077) !== 0) fchmodSync(file, 0o600);
+      writeFileSync(file, text);
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
     throw cannotWrite(path, error);
   }

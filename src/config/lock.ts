@@ -1,3 +1,4 @@
+import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { hasErrors } from '../diagnostics/severity.ts';
 import type { ClusterLock, PinnedKey } from '../model/cluster-lock.ts';
@@ -27,8 +28,21 @@ export const emptyLock = (file: string): ClusterLock => ({
   models: {},
 });
 
+/** A lock is not written by hand: what helps is the file of before, or a new one. */
+const hints: Readonly<Partial<Record<DiagnosticCode, string>>> = {
+  'yaml/empty':
+    'Restore the file from version control. Without one, remove it: `meshwright enroll` keeps host keys anew, and `meshwright apply --update-lock` the rest.',
+  'yaml/too-large': 'Restore the file from version control.',
+  'schema/unsupported-version': 'Restore the file from version control, or use the meshwright that wrote it.',
+};
+
 /** Reads and judges `cluster.lock`. Never throws; `lock` is there unless a diagnostic is an error. */
 export function parseLock(input: string | Uint8Array, file: string): LoadedLock {
+  const { diagnostics, ...read } = readLock(input, file);
+  return { ...read, diagnostics: diagnostics.map((one) => ({ ...one, hint: hints[one.code] ?? one.hint })) };
+}
+
+function readLock(input: string | Uint8Array, file: string): LoadedLock {
   const document = readDocument(input, file);
   if (document.value === undefined) return { diagnostics: diagnosticsOf(document.source, document.problems) };
   const formProblems = [

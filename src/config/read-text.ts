@@ -13,7 +13,7 @@ export interface ReadText {
 
 /** Decodes and guards the text of a file: its size, its encoding, and characters that nobody can see. */
 export function readText(input: string | Uint8Array, file: string): ReadText {
-  if (input.length > maxFileBytes) return refused(file, 'yaml/too-large', tooLarge(input.length));
+  if (input.length > maxFileBytes) return refused(file, 'yaml/too-large', tooLarge);
   if (typeof input !== 'string' && isUtf16(input)) return refused(file, 'yaml/not-utf8', 'It begins like UTF-16.');
   const text = typeof input === 'string' ? input : new TextDecoder('utf-8', { ignoreBOM: true }).decode(input);
   const source = sourceText(file, text);
@@ -22,8 +22,7 @@ export function readText(input: string | Uint8Array, file: string): ReadText {
   return { source, problems };
 }
 
-const tooLarge = (length: number): string =>
-  `It has ${Math.ceil(length / 1024)} KiB; at most ${maxFileBytes / 1024} KiB are read.`;
+const tooLarge = `It has more than the ${maxFileBytes / 1024} KiB that are read.`;
 
 function refused(file: string, code: Problem['code'], detail: string): ReadText {
   return { source: sourceText(file, ''), problems: [{ code, span: { start: 0, end: 0 }, detail }] };

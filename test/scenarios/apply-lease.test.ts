@@ -263,6 +263,8 @@ describe('the lease of a node', () => {
     await keeper.take([one]);
     keeper.suspend(one);
     keeper.setPhase('after');
+    // Several beats later.
+    await new Promise((resolve) => setTimeout(resolve, 5 * patientTiming.beatMs));
     expect(rack.read(one, ownerFile)).toContain('phase=starting');
     await keeper.resume(one);
     expect(rack.read(one, ownerFile)).toContain('phase=after');

@@ -166,6 +166,10 @@ describe('a playbook', () => {
     const names: Play['nodes'] = { kind: 'names', names: [nodeName('studio-1')] };
     const { report, phases } = await play([{ nodes: names, tasks }]);
     expect([failedOf(report), codes(report)]).toEqual([['run:', 'run:', 'run: studio-1'], ['task/command-failed']]);
+    const problems = report.works.flatMap(({ diagnostics }) => diagnostics);
+    const command = problems.find((one) => one.command !== undefined)?.command;
+    expect(command).toMatchObject({ argv: ['sw_vers', '-nonsense'], exit: { kind: 'exited' } });
+    expect(command?.durationMs).toBeLessThan(20_000);
     const times = (option: string): number =>
       rack.fleet.execs().filter(({ command }) => command === `'sw_vers' '${option}'`).length;
     expect(['-productVersion', '-buildVersion', '-nonsense'].map(times)).toEqual([1, 0, 1]);

@@ -6,6 +6,18 @@ const said = new Set<string>();
 /** Keeps a line, or several, for the page of this test file. */
 export const say = (text: string): void => void said.add(text.replaceAll('\n', '\n    '));
 
+/** The same with what a function gives, which it then gives on. Digests change with whatever is digested: left out. */
+export function sayValue<T>(value: T): T {
+  say((JSON.stringify(value) ?? 'undefined').replaceAll(/[0-9a-f]{16,}/g, '<digest>'));
+  return value;
+}
+
+/** A function whose results all stand on the page of this test file. */
+export const onPage =
+  <Given extends readonly unknown[], Result>(act: (...given: Given) => Result) =>
+  (...given: Given): Result =>
+    sayValue(act(...given));
+
 /**
  * Compares all that was said in a test file with `golden/NAME.txt` beside it, as its last test: a page on which people
  * read every sentence, and which shows what a change of the code changes in them.

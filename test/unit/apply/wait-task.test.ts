@@ -10,7 +10,6 @@ import { lastingNames } from '../../../src/runtimes/seen-names.ts';
 import { textDigest } from '../../../src/script/put-file.ts';
 import { serviceFile } from '../../../src/script/rank-paths.ts';
 import { type MeshRack, observeMesh } from '../mesh/rack-with-mesh.ts';
-import { onOnePage } from '../one-page.ts';
 import { fleet, kimi, nodes, onTheFallback, own } from '../plan/rack-with-fallback.ts';
 import { settledFacts } from '../resources/settled-rack.ts';
 
@@ -87,5 +86,3 @@ describe('a wait until a placement serves', () => {
     expect(await wait(own, ['studio-4'])).toEqual({ failed: [], told: [] });
   });
 });
-
-onOnePage('wait-task');

@@ -1,10 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { nearestFit } from '../../../src/desired/fit-nearest.ts';
-import { fitPlacements, placementNeeds, verdictOf, worstVerdict } from '../../../src/desired/fit-placements.ts';
+import { nearestFit as nearestFitItself } from '../../../src/desired/fit-nearest.ts';
+import {
+  fitPlacements as fitPlacementsItself,
+  placementNeeds as placementNeedsItself,
+  verdictOf,
+  worstVerdict,
+} from '../../../src/desired/fit-placements.ts';
 import { memoryBudget } from '../../../src/desired/memory-budget.ts';
 import type { FitFleet } from '../../../src/model/memory-fit.ts';
 import type { ModelShape } from '../../../src/model/model-shape.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { evenShape, fleetOf, gib } from './fit-shapes.ts';
+
+const fitPlacements = onPage(fitPlacementsItself);
+const placementNeeds = onPage(placementNeedsItself);
+const nearestFit = onPage(nearestFitItself);
 
 /** MLA of 512 + 64 numbers of two bytes, in 61 layers: 70,272 bytes for a token. */
 const latent = { cache: 1_152 };
@@ -244,3 +254,5 @@ describe('what a rank needs', () => {
     expect(fitPlacements(fleet)).toEqual([]);
   });
 });
+
+onOnePage('fit-placements');

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { contextTokens, durationMs } from '../../../src/desired/amounts.ts';
-import { resolveFleet } from '../../../src/desired/resolve.ts';
+import { resolveFleet as resolveFleetItself } from '../../../src/desired/resolve.ts';
 import { modelSource } from '../../../src/desired/resolve-placements.ts';
 import { collisionsOf, isTreePath, mostTreeFiles } from '../../../src/desired/tree-paths.ts';
 import { bytesText } from '../../../src/diagnostics/amount-words.ts';
 import type { ClusterSpec } from '../../../src/model/cluster-spec.generated.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const resolveFleet = onPage(resolveFleetItself);
 
 const spec: ClusterSpec = {
   schema: 1,
@@ -166,3 +169,5 @@ describe('a path inside a model', () => {
     expect(collisionsOf(['w/a', 'w/b', 'v/a', 'wa'])).toEqual([]);
   });
 });
+
+onOnePage('resolve-placements');

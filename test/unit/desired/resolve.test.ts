@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { resolveFleet } from '../../../src/desired/resolve.ts';
+import { resolveFleet as resolveFleetItself } from '../../../src/desired/resolve.ts';
 import type { ClusterSpec } from '../../../src/model/cluster-spec.generated.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const resolveFleet = onPage(resolveFleetItself);
 
 const smallest: ClusterSpec = { schema: 1, name: 'rack', nodes: { a: { host: 'a.lan' } } };
 
@@ -102,3 +105,5 @@ describe('a resolved fleet', () => {
     ]);
   });
 });
+
+onOnePage('resolve');

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLock } from '../../../src/config/lock.ts';
-import { settleRuntime } from '../../../src/desired/settle-runtime.ts';
+import { settleRuntime as settleRuntimeItself } from '../../../src/desired/settle-runtime.ts';
 import type { RuntimeSource } from '../../../src/model/desired.ts';
 import { digest } from '../../../src/model/digest.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const settleRuntime = onPage(settleRuntimeItself);
 
 const sha = (letter: string) => digest(letter.repeat(64));
 const runtime: RuntimeSource = { name: 'ref', archive: 'dist/ref.tar.gz', extras: [] };
@@ -40,3 +43,5 @@ describe('a runtime that was taken back', () => {
     );
   });
 });
+
+onOnePage('settle-taken-back');

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { emptyLock } from '../../../src/config/lock.ts';
 import { settleRuntime } from '../../../src/desired/settle-runtime.ts';
-import { settleWheels } from '../../../src/desired/settle-wheels.ts';
+import { settleWheels as settleWheelsItself } from '../../../src/desired/settle-wheels.ts';
 import type { FolderFact, SourceFacts } from '../../../src/desired/source-facts.ts';
 import { fitsMac, isPythonArchive, readWheelName } from '../../../src/desired/wheel-name.ts';
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
 import type { MlxRuntime } from '../../../src/model/desired.ts';
 import { type Digest, digestOf } from '../../../src/model/digest.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const settleWheels = onPage(settleWheelsItself);
 
 describe('the name of a wheel', () => {
   it.each([
@@ -161,3 +164,5 @@ describe('a folder of wheels', () => {
     expect(settle({ folder, runtimeFiles })).toMatchObject({ told: [], digest: settle().digest });
   });
 });
+
+onOnePage('settle-wheels');

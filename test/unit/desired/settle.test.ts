@@ -13,6 +13,7 @@ import { type SourceFacts, sourcesToRead } from '../../../src/desired/source-fac
 import type { ClusterLock } from '../../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digest, digestOf } from '../../../src/model/digest.ts';
+import { onOnePage, sayValue } from '../one-page.ts';
 
 const nothing: SourceFacts = { archives: {}, folders: {} };
 const lock = emptyLock('cluster.lock');
@@ -39,8 +40,13 @@ ${more}`;
   return fleet;
 }
 
+/** The same, with its problems on the page of this file. */
+function said(settled: SettledFleet): SettledFleet {
+  sayValue(settled.diagnostics);
+  return settled;
+}
 const settle = (wish: Wish, from: ClusterLock = lock, sources = nothing): SettledFleet =>
-  settleFleet(fleetWith(wish), from, sources, '/rack');
+  said(settleFleet(fleetWith(wish), from, sources, '/rack'));
 const linksOf = ({ lock: { links } }: SettledFleet) =>
   Object.fromEntries(Object.entries(links).map(([name, { address }]) => [name, address]));
 const codesOf = ({ diagnostics }: SettledFleet) => diagnostics.map(({ code }) => code);
@@ -298,3 +304,5 @@ describe('a node of the lock', () => {
     expect(codesOf(settle({}, withoutNode(withNodes(lock, ['gone']), 'gone')))).toEqual([]);
   });
 });
+
+onOnePage('settle');

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { tensorCounts, tensorProblems } from '../../../src/desired/tensor-limits.ts';
+import {
+  tensorCounts as tensorCountsItself,
+  tensorProblems as tensorProblemsItself,
+} from '../../../src/desired/tensor-limits.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { evenShape } from './fit-shapes.ts';
+
+const tensorProblems = onPage(tensorProblemsItself);
+const tensorCounts = onPage(tensorCountsItself);
 
 const gqa = evenShape(1e9, {
   attention: { kind: 'gqa' },
@@ -39,3 +46,5 @@ describe('splitting a model by tensors', () => {
     expect(tensorProblems({ ...quantised, quant: { bits: 4, group: 32 } }, 8)).toEqual([]);
   });
 });
+
+onOnePage('tensor-limits');

@@ -14,6 +14,7 @@ import type { FactValues } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { RdmaPort } from '../../../src/model/rdma-values.ts';
 import { findingRoles } from '../../../src/resources/finding-roles.ts';
+import { onOnePage, sayValue } from '../one-page.ts';
 import {
   desiredFleet,
   healthyFacts,
@@ -30,7 +31,7 @@ const chat: HeldPlacement = { name: 'chat', nodes: names.map(nodeName), standing
 function troubles(changes: RackChanges, placements: readonly HeldPlacement[] = []): readonly Trouble[] {
   const desired = desiredFleet();
   const observation = observedFleet(changes);
-  return troublesOf({ desired, observation, findings: diagnoseFleet(desired, observation), placements });
+  return sayValue(troublesOf({ desired, observation, findings: diagnoseFleet(desired, observation), placements }));
 }
 
 /** The ports of a node with those of some interfaces down. */
@@ -217,3 +218,5 @@ describe('the work list of the RDMA switch', () => {
     expect(rdmaSwitches(found, observation)).toEqual({});
   });
 });
+
+onOnePage('troubles');

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { judgeMesh, type Mesh } from '../../../src/mesh/judge-mesh.ts';
+import type { Mesh } from '../../../src/mesh/judge-mesh.ts';
 import { rankSight } from '../../../src/mesh/member.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
 import { lastingNames } from '../../../src/runtimes/seen-names.ts';
+import { onOnePage } from '../one-page.ts';
+import { judgeMesh } from './judged-mesh.ts';
 import { digestOfKimi, type MeshRack, meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
 
 function judged(rack: MeshRack, digest?: string): Mesh {
@@ -264,3 +266,5 @@ describe('sight of a member', () => {
     expect(sightOf({ members: leader })).toEqual({ generation: 4, state: 'running' });
   });
 });
+
+onOnePage('judge-mesh');

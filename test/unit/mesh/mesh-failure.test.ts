@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { judgeMesh } from '../../../src/mesh/judge-mesh.ts';
-import { meshFailure } from '../../../src/mesh/mesh-failure.ts';
 import { known } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { onOnePage } from '../one-page.ts';
+import { judgeMesh, meshFailure } from './judged-mesh.ts';
 import { digestOfKimi, meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
 
 const fleet = meshFleet();
@@ -42,3 +42,5 @@ describe('why a mesh does not serve', () => {
     expect(meshFailure(meshWhere('studio-2', ['hello'], 'exited'), { signatures })).toBeUndefined();
   });
 });
+
+onOnePage('mesh-failure');

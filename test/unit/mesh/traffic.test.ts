@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { judgeMesh, type Mesh } from '../../../src/mesh/judge-mesh.ts';
+import type { Mesh } from '../../../src/mesh/judge-mesh.ts';
 import { meshWords } from '../../../src/mesh/mesh-words.ts';
 import type { DoormanSight, FlowSight } from '../../../src/model/doorman.ts';
 import type { TokenSight } from '../../../src/model/fact-values.ts';
 import { type Known, known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { doormanSight, doorSight } from '../doorman/door-sight.ts';
+import { onOnePage } from '../one-page.ts';
+import { judgeMesh } from './judged-mesh.ts';
 import { digestOfKimi, meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
 
 const late: TokenSight = { kind: 'silent', reason: 'no token before the deadline of 20 s', isTimeout: true };
@@ -159,3 +161,5 @@ describe('a mesh that gave no token in time, by what its doorman sees', () => {
     expect(judged(flowing, late, { state: 'running' }).state).toBe('silent');
   });
 });
+
+onOnePage('traffic');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ConnectFailure, diagnoseConnect, quoteNodeText } from '../../../src/remote/connect-failure.ts';
 import type { Target } from '../../../src/remote/remote.ts';
+import { onOnePage, sayValue } from '../one-page.ts';
 
 const target: Target = {
   label: 'studio-3',
@@ -23,7 +24,7 @@ const nothing: ConnectFailure = {
   leftOut: 0,
   keyProblems: [],
 };
-const judge = (failure: Partial<ConnectFailure>) => diagnoseConnect(target, { ...nothing, ...failure });
+const judge = (failure: Partial<ConnectFailure>) => sayValue(diagnoseConnect(target, { ...nothing, ...failure }));
 const socketError = (...codes: readonly string[]) => [
   { level: 'client-socket', codes, message: `connect ${codes[0]}` },
 ];
@@ -225,3 +226,5 @@ describe('text of a node', () => {
     expect(quoteNodeText('x'.repeat(500))).toHaveLength(121);
   });
 });
+
+onOnePage('connect-failure');

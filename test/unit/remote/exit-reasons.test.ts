@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { diagnoseExit, type UnknownExit, unknownExit } from '../../../src/remote/exit-reasons.ts';
+import { diagnoseExit as diagnoseExitItself, type UnknownExit, unknownExit } from '../../../src/remote/exit-reasons.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const diagnoseExit = onPage(diagnoseExitItself);
 
 const code = (exit: UnknownExit) => diagnoseExit('studio-1', exit)?.code;
 
@@ -27,3 +30,5 @@ describe('a known exit', () => {
     expect(diagnoseExit('studio-1', { kind: 'signalled', signal: 'KILL' })).toBeUndefined();
   });
 });
+
+onOnePage('exit-reasons');

@@ -107,6 +107,17 @@ describe('how a node is reached', () => {
     expect(problem.detail.toLowerCase()).toContain('nonsense');
   });
 
+  it('says how ssh ended where it says nothing itself', async () => {
+    const command = join(folder, 'mute-ssh');
+    writeFileSync(command, '#!/bin/sh\nexit 7\n', { mode: 0o755 });
+    const file = configFile('Host studio-1', 'Port 2200');
+    const mute = await rejection(createReachResolver(env(file, { command })).resolve(wish));
+    expect(mute.detail).toMatch(/^ssh -G .*: Command failed: /);
+    writeFileSync(command, '#!/bin/sh\nprintf "nothing\\n"\n');
+    const odd = await rejection(createReachResolver(env(file, { command })).resolve(wish));
+    expect(odd.detail).toMatch(/: an answer without host name, port or user$/);
+  });
+
   it.each([
     { host: '-oProxyCommand=touch x' },
     { host: 'a b' },
@@ -191,7 +202,10 @@ describe('ssh -G', () => {
     mkdirSync(sub);
     writeFileSync(join(sub, 'a.conf'), 'Host *\n');
     const file = configFile(`Include ${sub}/*.conf`);
-    expect((await resolve(file)).target.port).toBe(22);
+    // No file of the pattern: ssh does not read it.
+    writeFileSync(join(sub, 'b.txt'), 'Nonsense yes\nPort 2100\n', { mode: 0o600 });
+    const unasked = createReachResolver(env(file, { command: 'no-such-ssh-here' }));
+    expect((await unasked.resolve(wish)).target.port).toBe(22);
     writeFileSync(join(sub, 'b.conf'), 'Port 2200\n', { mode: 0o600 });
     expect((await resolve(file)).target.port).toBe(2200);
   });

@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { useLimits } from '../../../src/cli/use-limits.ts';
+import type { Run } from '../../../src/cli/verb.ts';
+import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { nodeName } from '../../../src/model/node.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'mw-record-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** As with `--record NAME`, one command later. */
+function record(name: string): void {
+  const run = { folder, options: { record: name, deadline: 1_000, verbose: false } } as unknown as Run;
+  useLimits(run).onCommand?.(nodeName('studio-1'), 'uname', undefined);
+}
+
+function codeOf(act: () => void): string {
+  try {
+    act();
+    return 'none';
+  } catch (error) {
+    return error instanceof FleetError ? error.diagnostics[0].code : String(error);
+  }
+}
+
+// trust L6.
+describe('a record of what is sent', () => {
+  it('is added to a file for its owner alone, whatever it was before', () => {
+    record('new.ndjson');
+    record('new.ndjson');
+    const at = join(folder, 'new.ndjson');
+    const line = '{"node":"studio-1","command":"uname"}\n';
+    expect([readFileSync(at, 'utf8'), statSync(at).mode & 0o777]).toEqual([line + line, 0o600]);
+    const old = join(folder, 'old.ndjson');
+    writeFileSync(old, 'before\n', { mode: 0o644 });
+    record('old.ndjson');
+    expect([readFileSync(old, 'utf8'), statSync(old).mode & 0o777]).toEqual([`before\n${line}`, 0o600]);
+  });
+
+  it('goes through no link, and waits for no reader of a pipe', () => {
+    writeFileSync(join(folder, 'mine'), 'mine');
+    symlinkSync('mine', join(folder, 'link.ndjson'));
+    execFileSync('mkfifo', [join(folder, 'pipe.ndjson')]);
+    expect(['link.ndjson', 'pipe.ndjson'].map((name) => codeOf(() => record(name)))).toEqual([
+      'cli/cannot-write',
+      'cli/cannot-write',
+    ]);
+    expect(readFileSync(join(folder, 'mine'), 'utf8')).toBe('mine');
+    expect(codeOf(() => record('/dev/null'))).toBe('none');
+  });
+});

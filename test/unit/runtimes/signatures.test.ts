@@ -1,0 +1,16 @@
+import { beforeAll } from 'vitest';
+import type { DriverName } from '../../../src/model/desired.ts';
+import { driverOf } from '../../../src/runtimes/registry.ts';
+import { onOnePage, say } from '../one-page.ts';
+
+const names: readonly DriverName[] = ['command', 'exo', 'llamacpp-rpc', 'mlx'];
+
+onOnePage('signatures');
+
+beforeAll(() => {
+  for (const name of names) {
+    for (const { id, pattern, meaning, action, cure } of driverOf({ driver: name }).signatures) {
+      say([`${name} ${id}`, String(pattern), action, meaning, cure].join(' | '));
+    }
+  }
+});
