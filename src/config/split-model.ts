@@ -15,7 +15,6 @@ export interface SplitModel {
 /** The identifier of which this unknown key is the second half, if it is one. */
 function splitModelAt({ map, source }: ReadDocument, error: SchemaError): SplitModel | undefined {
   const half = String(error.params['additionalProperty']);
-  if (error.keyword !== 'additionalProperties' || !/^[1-9][0-9]?$/.test(half)) return undefined;
   const pointer = pointerTo(error.instancePath, 'model');
   const model = map.get(pointer);
   const second = map.get(pointerTo(error.instancePath, half));

@@ -171,9 +171,9 @@ arm() {
   quiet || unarmed 'the keeper does not stand still'
   o=$(${pathWord(tool.launchctl)} enable "$L" 2>&1) || unarmed "$o"
   n=0
-  until o=$(${pathWord(tool.launchctl)} bootstrap system ${pathWord(rollbackPlist)} 2>&1) || look; do
+  until e=$(${pathWord(tool.launchctl)} bootstrap system ${pathWord(rollbackPlist)} 2>&1) || look; do
     n=$((n + 1))
-    [ "$n" -lt 3 ] || unarmed "$o"
+    [ "$n" -lt 3 ] || unarmed "$e"
     ${pathWord(tool.sleep)} 2
   done
   n=0

@@ -45,6 +45,13 @@ describe('macOS', () => {
     expect(told({ values })).toEqual(['error macos/versions-differ nodes studio-1, studio-2, studio-3']);
   });
 
+  it('that is the wish itself, and outside of what is accepted, is a mistake of the file', () => {
+    const wishes = { macos: { version: '26.5', accept: '>=27' } };
+    const hints = hintsOf('macos/outside-accept', only(macos('26.5')), wishes);
+    expect(hints).toHaveLength(4);
+    for (const hint of hints) expect(hint).toMatch(/^Bring macOS on studio-\d to 26\.5 .*, or widen macos\.accept\./);
+  });
+
   it('newer than what the file wants is never brought back by a hint', () => {
     const newer = only(macos('26.7'));
     const all = {

@@ -92,6 +92,10 @@ describe('rdma devices and ports', () => {
   it('do not take a list that was cut short for the whole', () => {
     const both = block('rdma_en2') + block('rdma_en3');
     expect(devices(two, both).kind).toBe('known');
+    const [first = '', second = '', ...rest] = two.split('\n');
+    for (const head of [[first, first], [second, second], [first], [second, first]]) {
+      expect(devices([...head, ...rest].join('\n'), both)).toMatchObject({ reason: 'garbled' });
+    }
     expect(devices(header, both)).toMatchObject({ reason: 'garbled' });
     expect(devices(two, block('rdma_en2'))).toMatchObject({ reason: 'garbled' });
     const ports = rdmaPorts.parse(

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { NetworkCall, ScriptCall } from '../../../src/model/node-script.ts';
 import { partingLines, quietFunction } from '../../../src/script/keeper-parting.ts';
 import { serviceFunctions } from '../../../src/script/node-scripts/launchd-service.ts';
+import { transactionBody } from '../../../src/script/transaction.ts';
 import { changed, type MacRoot, makeMacRoot, ours, run, unchanged } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
+import { exampleFence } from './script-examples.ts';
 import { scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeMacRoot);
@@ -29,6 +31,29 @@ describe.each(scriptShells)('what waits for the keeper under $name', (shell) => 
     const functions = `${serviceFunctions('dev.meshwright.rollback')}\n${quietFunction}`;
     const { result } = await root.runBody(`${functions}\nquiet || failed not-quiet ''\nchanged`);
     expect(result).toMatchObject(wanted === 'changed' ? changed : { kind: 'failed', slug: wanted });
+  });
+});
+
+describe.each(scriptShells)('a change of the network whose rollback launchd does not take, under $name', (shell) => {
+  it('is not made: launchd is asked three times, and nothing is pending', async () => {
+    const root = newRoot(shell);
+    const asleep = "(print) printf 'Could not find service\\n'; exit 113 ;;";
+    root.recorded('bin/launchctl', `case $1 in ${asleep} (bootstrap) printf 'Input/output error\\n'; exit 5 ;; esac`);
+    root.file('Library/Preferences/SystemConfiguration/preferences.plist', '');
+    root.file('Library/LaunchDaemons/com.example.plist', '');
+    root.tool('usr/sbin/chown', '');
+    root.tool('bin/sleep', '');
+    const { result } = await root.runBody(
+      transactionBody({
+        call: { name: 'order-services', args: { last: ['en3'] } },
+        seconds: 60,
+        fence: exampleFence,
+        note: { step: 'studio-1/service-order/set', verb: 'apply', by: 'ana@desk', config: 'c' },
+      }),
+    );
+    expect(result).toMatchObject({ kind: 'failed', slug: 'not-armed', text: 'Input/output error' });
+    expect(root.calls().filter((call) => call.startsWith('launchctl bootstrap'))).toHaveLength(3);
+    expect(root.has(`${ours}/rollback/pending`)).toBe(false);
   });
 });
 

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { makeTurns } from '../../../src/doorman/turns.ts';
+
+const never = new AbortController().signal;
+
+describe('turns at a runtime', () => {
+  it('are given to so many at once, and are waited for by no more than that', async () => {
+    const turns = makeTurns(1, 2);
+    const first = await turns.take(never);
+    const waiting = [turns.take(never), turns.take(never)];
+    expect(turns.counts()).toEqual({ running: 1, waiting: 2 });
+    expect(await turns.take(never)).toBeUndefined();
+    first?.giveBack();
+    // Given back once, however often somebody says so.
+    first?.giveBack();
+    (await waiting[0])?.giveBack();
+    expect(turns.counts()).toEqual({ running: 1, waiting: 0 });
+    (await waiting[1])?.giveBack();
+    expect(turns.counts()).toEqual({ running: 0, waiting: 0 });
+  });
+
+  it('are not waited for by a request that has left', async () => {
+    const turns = makeTurns(1, 1);
+    const first = await turns.take(never);
+    const left = new AbortController();
+    const waiting = turns.take(left.signal);
+    left.abort();
+    expect(await waiting).toBeUndefined();
+    expect(turns.counts()).toEqual({ running: 1, waiting: 0 });
+    expect(await turns.take(left.signal)).toBeUndefined();
+    first?.giveBack();
+    expect(turns.counts()).toEqual({ running: 0, waiting: 0 });
+  });
+});
