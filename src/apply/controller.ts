@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { hostname, userInfo } from 'node:os';
 import { promisify } from 'node:util';
+import type { LeaseClaim } from '../script/lease.ts';
 
 /** The process that runs plans, as the owner file of a lease names it. */
 export interface Controller {
@@ -17,6 +18,12 @@ export interface Controller {
   /** When the process began, in the system's own form: a number that was used again is told apart by it. */
   readonly pidStart: string;
 }
+
+/** What a run of this controller signs a lease with. */
+export const claimOf = (
+  { name, id, pid, pidStart }: Controller,
+  { run, verb, phase, since }: Pick<LeaseClaim, 'run' | 'verb' | 'phase' | 'since'>,
+): LeaseClaim => ({ run, owner: name, verb, phase, controller: id, pid, start: pidStart, since });
 
 /** This process on this computer. */
 export async function thisController(): Promise<Controller> {

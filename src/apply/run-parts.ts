@@ -2,6 +2,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { NodeName } from '../model/node.ts';
+import { claimOf } from './controller.ts';
 import type { JournalEntry } from './journal-record.ts';
 import { createLeaseKeeper, type LeaseChange, type LeaseKeeper } from './lease-keeper.ts';
 import type { RunOptions } from './run-options.ts';
@@ -23,16 +24,8 @@ export interface Parts {
 /** The parts of a run that has not asked any node yet. */
 export function createParts(options: RunOptions): Parts {
   const { journal, verb, controller, timing, leaseWaitMs, signal, deadlineMs } = options;
-  const claim = {
-    run: journal.runId,
-    owner: controller.name,
-    verb,
-    phase: 'starting',
-    controller: controller.id,
-    pid: controller.pid,
-    start: controller.pidStart,
-    since: new Date().toISOString(),
-  };
+  const since = new Date().toISOString();
+  const claim = claimOf(controller, { run: journal.runId, verb, phase: 'starting', since });
   const keeper = createLeaseKeeper({
     claim,
     controller,

@@ -105,8 +105,8 @@ async function watch(before: Watched | undefined, lease: SeenLease, wish: LeaseW
 }
 
 /** Whether the owner was a process of this computer that has ended: certain only where its number means the same here. */
-function isDeadHere({ fields }: SeenLease, controller: Controller): Promise<boolean> | false {
+async function isDeadHere({ fields }: SeenLease, controller: Controller): Promise<boolean> {
   const pid = Number(fields['pid']);
   const isNumber = Number.isInteger(pid) && pid > 0 && pid < 2 ** 31;
-  return fields['controller'] === controller.id && isNumber && hasEnded(pid, fields['start'] ?? 'unknown');
+  return fields['controller'] === controller.id && isNumber && (await hasEnded(pid, fields['start'] ?? 'unknown'));
 }

@@ -124,9 +124,15 @@ function cannotRead(shown: string, error: unknown): FleetError {
   const code = errorCode(error);
   const known = typeof code === 'string' ? reasons[code] : undefined;
   const why = known ?? `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-  const hint = code === 'EISDIR' ? { hint: `Name the file in it: ${shown.replace(/\/$/, '')}/cluster.yaml` } : {};
-  const problem = diagnose('cli/cannot-read', { detail: `${shown} ${why}.`, subject: shown, ...hint });
+  const hint = typeof code === 'string' ? hintFor(code, shown) : undefined;
+  const problem = diagnose('cli/cannot-read', { detail: `${shown} ${why}.`, subject: shown, ...(hint && { hint }) });
   return new FleetError([problem], { cause: error });
+}
+
+/** A hint that fits better than that of the code. */
+function hintFor(code: string, shown: string): string | undefined {
+  if (code === 'EISDIR') return `Name the file in it: ${shown.replace(/\/$/, '')}/cluster.yaml`;
+  return code === 'SILENT' ? 'Start the program that writes to it first, or name a file.' : undefined;
 }
 
 /** Who runs this process. */
@@ -135,7 +141,7 @@ export interface Reader {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Groups that hold nobody but root and, on macOS, those who may become root: wheel and admin. */
+/** Groups of accounts that are root or, on macOS, may become root: wheel and admin. */
 const rootGroups: readonly number[] = process.platform === 'darwin' ? [0, 80] : [0];
 
 /**

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { thisController } from '../../src/apply/controller.ts';
+import { claimOf, thisController } from '../../src/apply/controller.ts';
 import { newRunId } from '../../src/apply/journal.ts';
 import { createLeaseKeeper } from '../../src/apply/lease-keeper.ts';
 import { openSession } from '../../src/apply/session.ts';
@@ -32,16 +32,7 @@ it.each([
     try {
       const me = await thisController();
       const keeper = createLeaseKeeper({
-        claim: {
-          run: 'run-outside',
-          owner: me.name,
-          verb: 'apply',
-          phase: 'starting',
-          controller: me.id,
-          pid: me.pid,
-          start: me.pidStart,
-          since: '2026-11-22T11:00:00Z',
-        },
+        claim: claimOf(me, { run: 'run-outside', verb: 'apply', phase: 'starting', since: '2026-11-22T11:00:00Z' }),
         controller: me,
         timing: quickTiming,
         waitMs: 0,

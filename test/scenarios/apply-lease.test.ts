@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimOf } from '../../src/apply/controller.ts';
 import { createLeaseKeeper, type LeaseChange, type LeaseKeeper } from '../../src/apply/lease-keeper.ts';
 import { openSession, type Session } from '../../src/apply/session.ts';
 import { nodeName } from '../../src/model/node.ts';
@@ -60,16 +61,7 @@ function contender({ run, waitMs = 0, signal, ...who }: Wish): Contender {
   const changes: LeaseChange[] = [];
   const me = controller(who.controller, who.pid);
   const keeper = createLeaseKeeper({
-    claim: {
-      run,
-      owner: me.name,
-      verb: 'apply',
-      phase: 'starting',
-      controller: me.id,
-      pid: me.pid,
-      start: me.pidStart,
-      since: '2026-11-20T11:18:44Z',
-    },
+    claim: claimOf(me, { run, verb: 'apply', phase: 'starting', since: '2026-11-20T11:18:44Z' }),
     controller: me,
     timing: { ...quickTiming, beatMs, leaseExpiryMs, busyMs },
     waitMs,

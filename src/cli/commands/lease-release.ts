@@ -1,4 +1,4 @@
-import { thisController } from '../../apply/controller.ts';
+import { claimOf, thisController } from '../../apply/controller.ts';
 import { newRunId } from '../../apply/journal.ts';
 import { type Released, releaseDeadLease, releaseLeaseOf } from '../../apply/release-lease.ts';
 import { openSession } from '../../apply/session.ts';
@@ -102,16 +102,8 @@ async function freeOne(run: Run, { node, hold, wanted, way, failures }: Freeing)
 async function releaseDead(run: Run, session: ReturnType<typeof openSession>): Promise<Released> {
   const controller = await thisController();
   const now = new Date();
-  const claim = {
-    run: newRunId(now),
-    owner: controller.name,
-    verb: 'lease release',
-    phase: 'releasing',
-    controller: controller.id,
-    pid: controller.pid,
-    start: controller.pidStart,
-    since: now.toISOString(),
-  };
+  const about = { run: newRunId(now), verb: 'lease release', phase: 'releasing', since: now.toISOString() };
+  const claim = claimOf(controller, about);
   const askMs = useLimits(run).deadlineMs;
   return releaseDeadLease(session, { claim, controller, timing: timingFor(run), askMs, signal: run.signal });
 }

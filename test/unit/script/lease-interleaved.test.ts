@@ -12,16 +12,12 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import {
-  type LeaseClaim,
-  releaseLeaseScript,
-  renewLeaseScript,
-  stealLeaseScript,
-  takeLeaseScript,
-} from '../../../src/script/lease.ts';
+import { releaseLeaseScript, renewLeaseScript, stealLeaseScript, takeLeaseScript } from '../../../src/script/lease.ts';
 import { readLeaseAnswer, type SeenLease } from '../../../src/script/lease-answer.ts';
 import { mutatingScript } from '../../../src/script/mutating-script.ts';
 import { sampleOf, sampleSeed } from '../../sample.ts';
+import { hostTool } from './node-root.ts';
+import { exampleClaim } from './script-examples.ts';
 import { interleave, type Program, type SteppedEnd } from './stepped-shell.ts';
 
 const parent = mkdtempSync(join(tmpdir(), 'mw-steps-'));
@@ -35,9 +31,7 @@ const [clock, begun, log] = ['clock', 'begun', 'log'].map((name) => join(parent,
 function tool(path: string, body?: string): void {
   const file = join(root, path);
   mkdirSync(dirname(file), { recursive: true });
-  const name = path.replace(/.*\//, '');
-  const host = existsSync(`/bin/${name}`) ? `/bin/${name}` : `/usr/bin/${name}`;
-  if (body === undefined) symlinkSync(host, file);
+  if (body === undefined) symlinkSync(hostTool(path), file);
   else writeFileSync(file, `#!/bin/sh\n${body}\n`);
   if (body !== undefined) chmodSync(file, 0o755);
 }
@@ -46,17 +40,6 @@ tool('bin/mkdir', `/bin/mkdir "$@" || exit\ncase $1 in (*/lease.steal) /bin/cat 
 tool('usr/bin/stat', `case $3 in (*/now.*) /bin/cat '${clock}' ;; (*) /bin/cat '${begun}' ;; esac`);
 const shell = join(root, 'bin/sh');
 symlinkSync('/bin/bash', shell);
-
-const claim = (run: string): LeaseClaim => ({
-  run,
-  owner: 'ana@desk',
-  verb: 'apply',
-  phase: 'observe',
-  controller: '0123456789ab',
-  pid: 7,
-  start: '812',
-  since: '2026-11-20T08:00:00Z',
-});
 
 const answerOf = ({ code, stdout, stderr }: SteppedEnd) =>
   readLeaseAnswer({ exit: { kind: 'exited', code: code ?? -1 }, stdout, stderr });
@@ -85,7 +68,7 @@ const rival =
   async (run) => {
     let seen = first;
     for (let tries = 0; tries < 4; tries += 1) {
-      const answer = answerOf(await run(stealLeaseScript(root, claim(name), seen)));
+      const answer = answerOf(await run(stealLeaseScript(root, exampleClaim(name), seen)));
       // Another rival has taken the folder away before this one had signed it.
       if (answer.kind === 'failed') return;
       if (answer.kind === 'held') {
@@ -129,7 +112,7 @@ async function tryOne(seed: number): Promise<readonly string[]> {
   const next = random(seed);
   rmSync(log, { force: true });
   writeFileSync(clock, '1000');
-  const taken = answerOf(await alone(takeLeaseScript(root, claim('run-a'))));
+  const taken = answerOf(await alone(takeLeaseScript(root, exampleClaim('run-a'))));
   if (taken.kind !== 'taken') throw new Error(JSON.stringify(taken));
   const seen: SeenLease = { run: 'run-a', token: taken.token, beat: 0, fields: {} };
   const scripts = [0, 1, 2].slice(Math.floor(next() * 3)).map(() => (next() < 0.8 ? 'change' : 'renew'));
@@ -144,10 +127,10 @@ async function tryOne(seed: number): Promise<readonly string[]> {
     return Math.floor(next() * count);
   });
   // Whatever is left, the next run gets it.
-  let last = answerOf(await alone(takeLeaseScript(root, claim('run-z'))));
+  let last = answerOf(await alone(takeLeaseScript(root, exampleClaim('run-z'))));
   for (let tries = 0; last.kind === 'held' && tries < 2; tries += 1) {
     later();
-    last = answerOf(await alone(stealLeaseScript(root, claim('run-z'), last.lease)));
+    last = answerOf(await alone(stealLeaseScript(root, exampleClaim('run-z'), last.lease)));
   }
   if (last.kind !== 'taken') throw new Error(`seed ${seed}: ${JSON.stringify(last)}`);
   await alone(releaseLeaseScript(root, { run: 'run-z', token: last.token }));

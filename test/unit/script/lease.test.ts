@@ -1,16 +1,11 @@
 import { mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  type LeaseClaim,
-  releaseLeaseScript,
-  renewLeaseScript,
-  stealLeaseScript,
-  takeLeaseScript,
-} from '../../../src/script/lease.ts';
+import { releaseLeaseScript, renewLeaseScript, stealLeaseScript, takeLeaseScript } from '../../../src/script/lease.ts';
 import { type LeaseAnswer, readLeaseAnswer, type SeenLease } from '../../../src/script/lease-answer.ts';
 import { type MacEnd, type MacRoot, makeMacRoot, ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
+import { exampleClaim } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
 
 const newMac = removedAfter(makeMacRoot);
@@ -21,22 +16,12 @@ const newRoot = async (shell: Shell): Promise<MacRoot> => {
   return root;
 };
 
-const claim = (run: string): LeaseClaim => ({
-  run,
-  owner: "ana@o'hara $(id)",
-  verb: 'apply',
-  phase: 'observe',
-  controller: '0123456789ab',
-  pid: 7,
-  start: '812',
-  since: '2026-11-20T08:00:00Z',
-});
-
 const answerOf = ({ code, stdout, stderr }: MacEnd): LeaseAnswer =>
   readLeaseAnswer({ exit: { kind: 'exited', code: code ?? -1 }, stdout, stderr });
-const take = async (root: MacRoot, run: string) => answerOf(await root.run(takeLeaseScript(root.folder, claim(run))));
+const take = async (root: MacRoot, run: string) =>
+  answerOf(await root.run(takeLeaseScript(root.folder, exampleClaim(run))));
 const steal = async (root: MacRoot, run: string, seen: SeenLease) =>
-  answerOf(await root.run(stealLeaseScript(root.folder, claim(run), seen)));
+  answerOf(await root.run(stealLeaseScript(root.folder, exampleClaim(run), seen)));
 const heldBy = async (root: MacRoot): Promise<SeenLease> => {
   const answer = await take(root, 'somebody');
   if (answer.kind !== 'held') throw new Error(JSON.stringify(answer));
@@ -55,7 +40,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
         run: 'r-1',
         token: 1,
         beat: 0,
-        fields: { ...claim('r-1'), pid: '7', token: '1' },
+        fields: { ...exampleClaim('r-1'), pid: '7', token: '1' },
       },
     });
     expect((await root.run(releaseLeaseScript(root.folder, { run: 'r-1', token: 1 }))).code).toBe(0);

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { ScriptCall } from '../../../src/model/node-script.ts';
 import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { readScriptResult, type ScriptResult } from '../../../src/script/script-result.ts';
-import { makeNodeRoot, type NodeRoot } from './node-root.ts';
+import { hostTool, makeNodeRoot, type NodeRoot } from './node-root.ts';
 import { exampleFence, inScript } from './script-examples.ts';
 import type { Shell } from './shells.ts';
 
@@ -27,11 +27,6 @@ const sameTools = [
   'usr/bin/tail',
   'usr/bin/tar',
 ];
-
-const hostTool = (path: string): string => {
-  const name = path.replace(/.*\//, '');
-  return existsSync(`/bin/${name}`) ? `/bin/${name}` : `/usr/bin/${name}`;
-};
 
 /** Options that Linux spells otherwise; on a Mac nothing is changed. */
 const translated: Readonly<Record<string, string>> =

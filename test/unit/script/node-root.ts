@@ -32,7 +32,11 @@ export interface NodeRoot {
   remove(): void;
 }
 
-const hostTool = (name: string): string => (existsSync(`/bin/${name}`) ? `/bin/${name}` : `/usr/bin/${name}`);
+/** This computer's own tool of the name at the end of a path. */
+export function hostTool(path: string): string {
+  const name = path.replace(/.*\//, '');
+  return existsSync(`/bin/${name}`) ? `/bin/${name}` : `/usr/bin/${name}`;
+}
 
 /** A new folder. `shell` is what stands at its `/bin/sh`; each tool notes its name and pid when it starts. */
 export function makeNodeRoot(shell: Shell | undefined = scriptShells[0], name = 'node'): NodeRoot {
@@ -47,7 +51,7 @@ export function makeNodeRoot(shell: Shell | undefined = scriptShells[0], name = 
     write(path, `#!/bin/sh\nprintf '%s %s\\n' '${path}' "$$" >>'${record.replaceAll("'", "'\\''")}'\n${body}\n`);
     chmodSync(join(folder, path), 0o755);
   };
-  for (const path of baseTools) tool(path, `exec ${hostTool(path.replace(/.*\//, ''))} "$@"`);
+  for (const path of baseTools) tool(path, `exec ${hostTool(path)} "$@"`);
   if (shell !== undefined) tool('bin/sh', `exec ${shell.argv.slice(0, -1).join(' ')} "$@"`);
   mkdirSync(join(folder, 'tmp'), { recursive: true });
   writeFileSync(record, '');

@@ -5,20 +5,10 @@ import { recordBaselineLines } from '../../../src/script/record-baseline.ts';
 import { rootScript } from '../../../src/script/root-script.ts';
 import { type MacRoot, makeMacRoot, ours } from './mac-root.ts';
 import { removedAfter, startScript, until } from './node-root.ts';
+import { exampleClaim } from './script-examples.ts';
 import { scriptShells } from './shells.ts';
 
 const newMac = removedAfter(makeMacRoot);
-
-const claim = {
-  run: 'r-1',
-  owner: 'ana@desk',
-  verb: 'apply',
-  phase: 'observe',
-  controller: '0123456789ab',
-  pid: 7,
-  start: '812',
-  since: '2026-11-20T08:00:00Z',
-};
 
 const wired: BaselineValue = { key: 'wired-limit', read: '"$R/usr/sbin/sysctl" -n iogpu.wired_limit_mb' };
 const power: BaselineValue = { key: 'power', read: `"$R/usr/bin/pmset" -g custom` };
@@ -36,7 +26,7 @@ describe.each(scriptShells)('the baseline under $name', (shell) => {
     root.tool('usr/bin/pmset', "printf 'AC Power:\\n autorestart 0\\n sleep 1\\n disksleep 10\\n womp 1\\n'");
     await root.run(`/bin/rm -r '${root.folder.replaceAll("'", "'\\''")}/${ours}/lease'`);
     // Whoever reads the limit sees that no lease is there yet.
-    const taken = await root.run(takeLeaseScript(root.folder, claim));
+    const taken = await root.run(takeLeaseScript(root.folder, exampleClaim('r-1')));
     expect(taken.stdout).toBe('@taken 1\n');
     expect(root.read(`${ours}/baseline/wired-limit`)).toBe('4096\n');
     expect(root.read(`${ours}/baseline/power`)).toBe('sleep 1\nautorestart 0\n');

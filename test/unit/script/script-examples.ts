@@ -7,6 +7,7 @@ import { historyCommand } from '../../../src/script/history.ts';
 import { installAccessCommand, ruleText } from '../../../src/script/install-access.ts';
 import { keepText } from '../../../src/script/keeper.ts';
 import { jobText, launchBody } from '../../../src/script/launch-job.ts';
+import type { LeaseClaim } from '../../../src/script/lease.ts';
 import { releaseLeaseScript, renewLeaseScript, stealLeaseScript, takeLeaseScript } from '../../../src/script/lease.ts';
 import { mutatingScript } from '../../../src/script/mutating-script.ts';
 import { nodeBytesCommand } from '../../../src/script/node-bytes.ts';
@@ -167,6 +168,18 @@ const jobCalls = [
     args: { tree: exampleModel, files, source: { kind: 'folder', folder: nodePath("/Volumes/ana's disk/tiny") } },
   } satisfies JobCall,
 ];
+
+/** What a run signs its lease with; its owner needs quoting. */
+export const exampleClaim = (run: string): LeaseClaim => ({
+  run,
+  owner: "ana@o'hara $(id)",
+  verb: 'apply',
+  phase: 'observe',
+  controller: '0123456789ab',
+  pid: 7,
+  start: '812',
+  since: '2026-11-20T08:00:00Z',
+});
 
 export const exampleFence: Fence = { run: 'r-1', token: 7 };
 
