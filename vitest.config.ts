@@ -20,7 +20,7 @@ const longRuns = [
   'test/scenarios/{kill-apply,kill-first-start,kill-reboot,kill-restart}.test.ts',
   'test/scenarios/{observe-counts,observe-independence,observe-silence,ssh-exec-faults,sshd-observe}.test.ts',
   'test/cli/endpoints.test.ts',
-  'test/scenarios/doorman-{clients,fleet,refusals}.test.ts',
+  'test/scenarios/doorman-{clients,fleet,raw,refusals,siege}.test.ts',
   'test/scenarios/sim-{contract,launchd,launchd-boots,launchd-mesh,network,reboot,ssh,supervisor,writes}.test.ts',
   'test/scenarios/{exo-double,exo-mesh,start-exo}.test.ts',
   'test/scenarios/mlx-{build,mesh,ranks}.test.ts',

@@ -12,15 +12,21 @@ export const mlxPromptCacheBytes = 2 * gibibyte;
 /** The same of llama-server, on the leader (MiB). */
 export const llamaPromptCacheMegabytes = 1_024;
 
-/** The programs themselves. @see runtimes: section 6.3 */
+/** The program of a rank. @see runtimes: section 6.3 */
 const processBytes = 0.3 * gibibyte;
+
+/**
+ * The gateway of a published placement, on the leader: 256 MiB for large bodies, as much for all else. 100 bodies of
+ * 64 MiB at once made it 350 MB large (test/scenarios/doorman-siege.test.ts).
+ */
+const gatewayBytes = gibibyte / 2;
 
 /** Buffers of computing take at least a GiB, and 2 % of the memory of the GPU. @see runtimes: section 6.3 */
 const computeBytes = (budgetBytes: number | undefined): number => Math.max(gibibyte, (budgetBytes ?? 0) / 50);
 
 /** What is to run, as far as memory goes. */
 export interface FitWish
-  extends Pick<FitPlacement, 'sharding' | 'shares' | 'contextTokens' | 'parallel' | 'args' | 'env'> {
+  extends Pick<FitPlacement, 'sharding' | 'shares' | 'contextTokens' | 'parallel' | 'args' | 'env' | 'publication'> {
   readonly shape: ModelShape;
   readonly driver: DriverName;
 }
@@ -44,8 +50,9 @@ export function rankNeeds(wish: FitWish, rooms: readonly RankRoom[]): readonly R
     const compute = computeBytes(budgetBytes);
     const promptCache = promptCacheBytes(wish.driver, rank);
     const loading = loadingBytes(wish, rooms.length);
-    const total = weights + processBytes + Math.max(loading, cache + compute + promptCache);
-    return { weights, cache, compute, promptCache, loading, process: processBytes, total };
+    const process = processBytes + (wish.publication === undefined || rank > 0 ? 0 : gatewayBytes);
+    const total = weights + process + Math.max(loading, cache + compute + promptCache);
+    return { weights, cache, compute, promptCache, loading, process, total };
   });
 }
 

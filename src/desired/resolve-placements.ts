@@ -106,10 +106,14 @@ export const resolvePlacements = ({ placements }: ClusterSpec): readonly Desired
 
 function resolvePublication(
   name: string,
-  { servedName = name, access, apiKey }: NonNullable<PlacementSpec['endpoint']>,
+  { servedName = name, access, apiKey, proxies }: NonNullable<PlacementSpec['endpoint']>,
 ): Publication {
   const sources = access === 'anybody' ? [] : keySources(apiKey);
-  return { servedName, ...(sources.length === 0 ? {} : { apiKeys: sources }) };
+  return {
+    servedName,
+    ...(sources.length === 0 ? {} : { apiKeys: sources }),
+    ...(proxies === undefined ? {} : { proxies }),
+  };
 }
 
 /** What the one file of ours in the tree of a doorman is called. */

@@ -18,6 +18,13 @@ export const meshCodes = {
       'With `thunderbolt.bridge: keep` a receptacle that is in a bridge gets no address of its own, and ranks meet at the addresses of their cables, over TCP as over RDMA.',
     hint: 'Write `bridge: remove` under `thunderbolt`, or take the link or the node out of the file.',
   },
+  'endpoint/clear-text': {
+    severity: 'warning',
+    summary: 'Keys of clients cross the network in clear text.',
+    cause:
+      'The gateway of an endpoint with `listen: lan` speaks http. Who can read the network reads keys, prompts and answers, and can use the model with such a key.',
+    hint: 'Put a proxy with a certificate before it and name its address in `endpoint.proxies`, or let only trusted computers into this network.',
+  },
   'endpoint/door-closed': {
     severity: 'warning',
     summary: 'The door of a placement that serves is closed.',

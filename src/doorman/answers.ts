@@ -41,6 +41,9 @@ export function sendAnswer(response: ServerResponse, { status, body, retryAfterS
   response.end(text);
 }
 
+/** More of a name that a client sent is not repeated to it. */
+const longestName = 200;
+
 const someNames = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
 
 /** The refusals of the door, each in one place. */
@@ -55,7 +58,7 @@ export const refusals = {
     status: 404,
     type: 'invalid_request_error',
     code: 'model_not_found',
-    message: `There is no model ${JSON.stringify(asked)} here. There is: ${someNames(names)}.`,
+    message: `There is no model ${JSON.stringify(asked.slice(0, longestName))} here. There is: ${someNames(names)}.`,
     param: 'model',
   }),
   noModel: (names: readonly string[]): Refusal => ({
@@ -100,7 +103,7 @@ export const refusals = {
     status: 400,
     type: 'invalid_request_error',
     code: 'invalid_json',
-    message: 'The body of the request is no JSON object.',
+    message: 'The body of the request is not a JSON object of at most 256 fields and 512 levels.',
   }),
   tooLarge: (mostBytes: number): Refusal => ({
     status: 413,
@@ -114,6 +117,13 @@ export const refusals = {
     code: 'too_many_requests',
     message: `Too many requests wait for ${servedName} already.`,
     retryAfterSeconds: 5,
+  }),
+  noRoom: (): Refusal => ({
+    status: 429,
+    type: 'rate_limit_error',
+    code: 'too_many_requests',
+    message: 'Too many large requests are here already.',
+    retryAfterSeconds: 10,
   }),
   closed: (servedName: string, reason: string): Refusal => ({
     status: 503,

@@ -47,18 +47,30 @@ export function ownRequest({ pathname, search }: URL, doors: readonly Door[]): O
 export async function answerOwn(
   { door, path }: OwnRequest,
   request: IncomingMessage,
-  { response, limits, leaving }: Passing,
+  passing: Passing,
 ): Promise<PlainAnswer | undefined> {
   if (path === '') return { status: 200, body: clientsInside(door).running };
   if (request.method !== 'POST') return refusalAnswer(refusals.wrongMethod(request.method ?? ''));
-  const body = await readBody(request, limits.mostBodyBytes);
+  const gone = clientGone(passing.response);
+  const body = await readBody(request, { ...passing, gone });
   if (body.kind === 'gone') return undefined;
-  if (body.kind !== 'object') return refusalAnswer(bodyRefusal(body, limits.mostBodyBytes));
+  if (body.kind !== 'object') return refusalAnswer(bodyRefusal(body, passing.limits.mostBodyBytes));
+  try {
+    return await passOwn({ door, path }, { request, body: body.bytes, gone }, passing);
+  } finally {
+    body.free();
+  }
+}
+
+async function passOwn(
+  { door, path }: OwnRequest,
+  { request, body, gone }: { readonly request: IncomingMessage; readonly body: Buffer; readonly gone: AbortSignal },
+  { response, limits, leaving }: Passing,
+): Promise<PlainAnswer | undefined> {
   const { 'meshwright-proof': proof, 'meshwright-wait': wait } = request.headers;
   if (proof === 'traffic' && isProven(door)) return notAsked(door);
   if ((door.own.oldestMs() ?? 0) > longestOwnMs) return notAsked(door);
   const waitMs = Math.min(Math.max(0, Number(wait) || 0), longestWaitMs);
-  const gone = clientGone(response);
   const turn = await door.turns.take(AbortSignal.any([gone, leaving, AbortSignal.timeout(waitMs)]));
   if (turn === undefined) return notAsked(door);
   const end = door.own.begin();
@@ -67,7 +79,7 @@ export async function answerOwn(
       upstream: door.upstream,
       path,
       accept: '*/*',
-      body: Buffer.from(JSON.stringify(body.value)),
+      body: [body],
       response,
       gone,
       silentMs: Math.max(limits.silentMs, 2 * waitMs),

@@ -3,17 +3,49 @@ import type { Socket } from 'node:net';
 
 const sweepEveryMs = 50;
 
+/** How many connections there may be at once. */
+export interface ConnectionLimits {
+  readonly mostConnections: number;
+  /** From one address, unless it is one of the proxies, which bring many clients. */
+  readonly mostPerAddress: number;
+}
+
 /** Ends a server: nobody new, and whoever is inside may finish within `graceMs`. */
 export type CloseServer = (graceMs: number) => Promise<void>;
 
 /**
- * Watches the connections of a server, so that its end waits for requests alone: Node itself also waits for connections
- * on which nothing was ever asked, as clients open them ahead.
+ * Watches the connections of a server. One too many takes the place of the oldest one without a request; where all have
+ * one, it is refused. So silent connections shut nobody out.
+ *
+ * At the end requests alone are waited for: Node itself also waits for connections on which nothing was ever asked, as
+ * clients open them ahead.
+ *
+ * @param proxies addresses without a limit of their own
  */
-export function watchConnections(server: Server): CloseServer {
+export function watchConnections(server: Server, limits: ConnectionLimits, proxies: readonly string[]): CloseServer {
+  /** From the oldest to the newest. */
   const all = new Set<Socket>();
   const busy = new Set<Socket>();
+
+  function makeRoom(among: readonly Socket[], most: number): boolean {
+    if (among.length < most) return true;
+    const silent = among.find((one) => !busy.has(one));
+    if (silent === undefined) return false;
+    all.delete(silent);
+    silent.destroy();
+    return true;
+  }
+  function hasRoom({ remoteAddress }: Socket): boolean {
+    const neighbors = [...all].filter((one) => one.remoteAddress === remoteAddress);
+    const isBounded = remoteAddress !== undefined && !proxies.includes(remoteAddress);
+    if (isBounded && !makeRoom(neighbors, limits.mostPerAddress)) return false;
+    return makeRoom([...all], limits.mostConnections);
+  }
   server.on('connection', (socket) => {
+    if (!hasRoom(socket)) {
+      socket.destroy();
+      return;
+    }
     all.add(socket);
     socket.on('close', () => all.delete(socket));
   });

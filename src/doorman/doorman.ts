@@ -2,22 +2,22 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { DoormanConfig } from '../model/doorman.ts';
 import { type PlainAnswer, type Refusal, refusalAnswer, refusals, sendAnswer } from './answers.ts';
 import { answerOwn, ownRequest } from './ask-own.ts';
-import { watchConnections } from './connections.ts';
+import { makeBodyRoom } from './body-room.ts';
+import { type ConnectionLimits, watchConnections } from './connections.ts';
 import { writeCounts } from './counts.ts';
 import { type Door, makeDoors } from './doors.ts';
 import { hashOfKey, isOpenedBy, keyOf } from './keys.ts';
 import { type Passing, passOn } from './pass-on.ts';
+import type { BodyLimits } from './read-body.ts';
 import { isForwarded, isLoopback, statusAnswer } from './status.ts';
 
 /** Bounds that keep one client from taking the door away from all others. */
-export interface DoormanLimits {
-  readonly mostBodyBytes: number;
+export interface DoormanLimits extends BodyLimits, ConnectionLimits {
   /** From the connection to the end of the headers, and to the end of the body. */
   readonly headersMs: number;
   readonly bodyMs: number;
   /** How long a runtime may say nothing. */
   readonly silentMs: number;
-  readonly mostConnections: number;
   /** How long requests in flight may take when the doorman is told to end. */
   readonly graceMs: number;
 }
@@ -25,10 +25,14 @@ export interface DoormanLimits {
 /** What holds unless a test says otherwise. A prompt of a million tokens has some four million bytes; images are larger. */
 export const usualLimits: DoormanLimits = {
   mostBodyBytes: 67_108_864,
+  smallBodyBytes: 65_536,
+  bodyRoomBytes: 4 * 67_108_864,
+  bodyRoomMs: 60_000,
   headersMs: 15_000,
   bodyMs: 120_000,
   silentMs: 900_000,
   mostConnections: 1_024,
+  mostPerAddress: 256,
   graceMs: 25_000,
 };
 
@@ -59,6 +63,7 @@ export async function startDoorman(config: DoormanConfig, limits: DoormanLimits 
   const doors = makeDoors(config);
   const { version } = config;
   const leaving = new AbortController();
+  const room = makeBodyRoom(limits.bodyRoomBytes);
   let strangers = 0;
 
   async function answer(request: IncomingMessage, passing: Passing): Promise<PlainAnswer | undefined> {
@@ -90,15 +95,14 @@ export async function startDoorman(config: DoormanConfig, limits: DoormanLimits 
     // A body that nobody reads must not keep the answer back.
     response.on('close', () => request.resume());
     try {
-      const said = await answer(request, { response, limits, leaving: leaving.signal });
+      const said = await answer(request, { response, limits, room, leaving: leaving.signal });
       if (said !== undefined) sendAnswer(response, said);
     } catch (error) {
       process.stderr.write(`doorman: ${error instanceof Error ? error.name : 'error'} at a request\n`);
       sendAnswer(response, refusalAnswer(refusals.down('The doorman', 'it has failed at this request.')));
     }
   }
-  const close = watchConnections(server);
-  server.maxConnections = limits.mostConnections;
+  const close = watchConnections(server, limits, config.proxies);
   const port = await listen(server, config.listen);
   const keepCounts = countsKeeper(config.countsFile, doors);
   return {

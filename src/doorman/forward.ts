@@ -9,8 +9,8 @@ export interface Forwarding {
   readonly path: string;
   /** What the client takes, as it said it. */
   readonly accept: string;
-  /** JSON as the runtime wants it. */
-  readonly body: Buffer;
+  /** JSON as the runtime wants it, in pieces. */
+  readonly body: readonly Buffer[];
   /** Where the answer goes, byte for byte as it comes. */
   readonly response: ServerResponse;
   /** Aborted when the client is gone. */
@@ -34,6 +34,8 @@ export type Forwarded =
   /** It broke off in the middle of an answer, and the client's connection with it. */
   | { readonly kind: 'broken' };
 
+const noAnswer = 'it gave no answer.';
+
 const downReasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens on its port; it is stopped, or still starting.',
   ECONNRESET: 'it broke the connection off.',
@@ -41,7 +43,7 @@ const downReasons: Readonly<Record<string, string>> = {
 };
 
 const downReason = (error: Error): string =>
-  ('code' in error && typeof error.code === 'string' ? downReasons[error.code] : undefined) ?? 'it gave no answer.';
+  ('code' in error && typeof error.code === 'string' ? downReasons[error.code] : undefined) ?? noAnswer;
 
 /** Passes one request on, and its answer back without holding anything of it. Never throws. */
 export function forward(way: Forwarding): Promise<Forwarded> {
@@ -55,7 +57,7 @@ export function forward(way: Forwarding): Promise<Forwarded> {
       // A connection that is used again may be one that the runtime has just closed.
       agent: false,
       timeout: way.silentMs,
-      headers: { 'content-type': 'application/json', 'content-length': body.length, accept: way.accept },
+      headers: { 'content-type': 'application/json', 'content-length': lengthOf(body), accept: way.accept },
     });
     const leave = (): void => {
       if (upstream.canCancel) asked.destroy();
@@ -67,20 +69,38 @@ export function forward(way: Forwarding): Promise<Forwarded> {
     gone.addEventListener('abort', leave, { once: true });
     asked.on('timeout', () => asked.destroy(Object.assign(new Error('silent'), { code: 'ETIMEDOUT' })));
     asked.on('error', (error) => settle({ kind: 'down', reason: downReason(error) }));
-    asked.on('response', (answer) => passBack(answer, way, settle));
+    // Without any error Node ends a connection on which the runtime wants to speak another protocol.
+    const end = (): void => settle({ kind: 'down', reason: noAnswer });
+    asked.on('close', end);
+    asked.on('response', (answer) => {
+      asked.off('close', end);
+      passBack(answer, way, settle);
+    });
     send(asked, body);
   });
 }
 
-function send(asked: ClientRequest, body: Buffer): void {
+const lengthOf = (body: readonly Buffer[]): number => body.reduce((sum, { length }) => sum + length, 0);
+
+function send(asked: ClientRequest, body: readonly Buffer[]): void {
   asked.setNoDelay(true);
-  asked.end(body);
+  asked.cork();
+  for (const part of body) asked.write(part);
+  asked.end();
 }
+
+/** Statuses of answers: those below announce another answer, others do not exist. @see RFC 9110, section 15 */
+const [leastStatus, mostStatus] = [200, 599];
 
 /** Passes the answer on as it comes; what the client cannot take yet holds the runtime back. */
 function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Forwarded) => void): void {
   const { response, gone, now, passage } = way;
-  const status = answer.statusCode ?? 502;
+  const status = answer.statusCode ?? 0;
+  if (status < leastStatus || status > mostStatus) {
+    settle({ kind: 'down', reason: 'it gave an answer that is not HTTP.' });
+    answer.destroy();
+    return;
+  }
   const contentType = answer.headers['content-type'] ?? 'application/octet-stream';
   const length = answer.headers['content-length'];
   const meter: Meter = meterFor(contentType);

@@ -1,14 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, refusals } from './answers.ts';
+import type { BodyRoom } from './body-room.ts';
 import { withAnswer } from './counts.ts';
 import type { Door } from './doors.ts';
 import { type Forwarded, forward } from './forward.ts';
-import { type RequestBody, readBody } from './read-body.ts';
+import type { Members } from './json-members.ts';
+import { type BodyLimits, type RequestBody, readBody } from './read-body.ts';
 
 /** What one request is passed on with. */
 export interface Passing {
   readonly response: ServerResponse;
-  readonly limits: { readonly mostBodyBytes: number; readonly silentMs: number };
+  readonly limits: BodyLimits & { readonly silentMs: number };
+  /** Of all requests. */
+  readonly room: BodyRoom;
   /** Aborted when the doorman is to end: who waits then is sent away. */
   readonly leaving: AbortSignal;
 }
@@ -24,31 +28,51 @@ export async function passOn(
   passing: Passing,
 ): Promise<Refusal | undefined> {
   const arrivedAtMs = performance.now();
-  const body = await readBody(request, passing.limits.mostBodyBytes);
+  const gone = clientGone(passing.response);
+  const body = await readBody(request, { ...passing, gone });
   if (body.kind === 'gone') return undefined;
   if (body.kind !== 'object') return bodyRefusal(body, passing.limits.mostBodyBytes);
-  const door = doorOf(body.value['model'], open);
+  try {
+    return await passBody({ request, path, body: body.members, arrivedAtMs, gone }, open, passing);
+  } finally {
+    body.free();
+  }
+}
+
+interface Passed {
+  readonly request: IncomingMessage;
+  readonly path: string;
+  readonly body: Members;
+  readonly arrivedAtMs: number;
+  readonly gone: AbortSignal;
+}
+
+async function passBody(
+  { request, path, body, arrivedAtMs, gone }: Passed,
+  open: readonly Door[],
+  { response, limits, leaving }: Passing,
+): Promise<Refusal | undefined> {
+  const door = doorOf(body, open);
   if ('status' in door) return door;
   const { servedName, refusedFields = [] } = door.upstream;
-  const field = refusedFields.find((name) => Object.hasOwn(body.value, name) && body.value[name] !== null);
+  const field = refusedFields.find((name) => (textOf(body, name) ?? 'null') !== 'null');
   if (field !== undefined) return refusals.refusedField(field, servedName);
-  const gone = clientGone(passing.response);
-  const turn = await takeTurn(door, gone, passing.leaving);
+  const turn = await takeTurn(door, gone, leaving);
   if (turn === 'gone') return undefined;
   if ('status' in turn) {
     door.count((counts) => ({ ...counts, refused: counts.refused + 1 }));
     return turn;
   }
-  const passage = door.flow.begin(body.value['stream'] === true);
+  const passage = door.flow.begin(textOf(body, 'stream') === 'true');
   try {
     const outcome = await forward({
       upstream: door.upstream,
       path,
       accept: request.headers.accept ?? '*/*',
-      body: bodyFor(door, body.value),
-      response: passing.response,
+      body: bodyFor(door, body),
+      response,
       gone,
-      silentMs: passing.limits.silentMs,
+      silentMs: limits.silentMs,
       now: () => performance.now(),
       passage,
     });
@@ -59,24 +83,31 @@ export async function passOn(
   }
 }
 
+/** A member as the JSON in which it came. */
+const textOf = (body: Members, name: string): string | undefined => body.get(name)?.toString('utf8');
+
 /**
  * Clients send null for what they leave open. A runtime may take that for another value than its default, and load its
- * model anew for it: such a field is left out.
+ * model anew for it: such a field is left out. Values are the bytes of the client, not copies.
  */
-function bodyFor({ upstream: { model, refusedFields = [] } }: Door, value: Readonly<Record<string, unknown>>): Buffer {
-  const kept = Object.entries(value).filter(([name]) => !refusedFields.includes(name));
-  return Buffer.from(JSON.stringify({ ...Object.fromEntries(kept), model }));
+function bodyFor({ upstream: { model, refusedFields = [] } }: Door, body: Members): readonly Buffer[] {
+  const kept = [...body].filter(([name]) => name !== 'model' && !refusedFields.includes(name));
+  const parts = kept.flatMap(([name, value]) => [Buffer.from(`${JSON.stringify(name)}:`), value, Buffer.from(',')]);
+  return [Buffer.from('{'), ...parts, Buffer.from(`"model":${JSON.stringify(model)}}`)];
 }
 
 /** Why a body is not passed on. */
 export function bodyRefusal({ kind }: Exclude<RequestBody, { kind: 'object' }>, mostBytes: number): Refusal {
   if (kind === 'too-large') return refusals.tooLarge(mostBytes);
+  if (kind === 'no-room') return refusals.noRoom();
   return kind === 'not-json' ? refusals.notJson() : refusals.badBody();
 }
 
-function doorOf(model: unknown, open: readonly Door[]): Door | Refusal {
+function doorOf(body: Members, open: readonly Door[]): Door | Refusal {
   const names = open.map(({ upstream }) => upstream.servedName);
-  if (typeof model !== 'string' || model === '') return refusals.noModel(names);
+  const text = textOf(body, 'model') ?? '';
+  const model: string = text.startsWith('"') ? JSON.parse(text) : '';
+  if (model === '') return refusals.noModel(names);
   return open.find(({ upstream }) => upstream.servedName === model) ?? refusals.unknownModel(model, names);
 }
 

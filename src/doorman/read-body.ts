@@ -1,35 +1,61 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import type { BodyRoom } from './body-room.ts';
+import { jsonMembers, type Members } from './json-members.ts';
 
 /** The body of a request as a JSON object, or what is wrong with it. */
 export type RequestBody =
-  | { readonly kind: 'object'; readonly value: Readonly<Record<string, unknown>> }
-  | { readonly kind: 'too-large' | 'not-json' | 'bad' | 'gone' };
+  | {
+      readonly kind: 'object';
+      readonly bytes: Buffer;
+      readonly members: Members;
+      /** Returns its memory; to be called once, when the body has been sent on. */
+      readonly free: () => void;
+    }
+  | { readonly kind: 'too-large' | 'not-json' | 'bad' | 'gone' | 'no-room' };
 
-/** Reads a body of up to `mostBytes`; what is larger is not kept. Never throws. */
-export async function readBody(request: IncomingMessage, mostBytes: number): Promise<RequestBody> {
+/** How much memory bodies may take. */
+export interface BodyLimits {
+  readonly mostBodyBytes: number;
+  /** What every request gets at once; a larger body waits for its room, and is not read before. */
+  readonly smallBodyBytes: number;
+  /** For all larger bodies together. */
+  readonly bodyRoomBytes: number;
+  /** How long a body waits for its room. */
+  readonly bodyRoomMs: number;
+}
+
+/** Reads a body within the limits. Never throws. @param gone aborted when the client is gone */
+export async function readBody(
+  request: IncomingMessage,
+  { limits, room, gone }: { readonly limits: BodyLimits; readonly room: BodyRoom; readonly gone: AbortSignal },
+): Promise<RequestBody> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') return { kind: 'not-json' };
-  if (Number(request.headers['content-length'] ?? 0) > mostBytes) return { kind: 'too-large' };
+  const { mostBodyBytes, smallBodyBytes, bodyRoomMs } = limits;
+  const declared = Number(request.headers['content-length'] ?? mostBodyBytes);
+  if (declared > mostBodyBytes) return { kind: 'too-large' };
   const chunks: Buffer[] = [];
   let size = 0;
+  let free: (() => void) | undefined;
+  const refuse = (kind: Exclude<RequestBody['kind'], 'object'>): RequestBody => {
+    free?.();
+    return { kind };
+  };
   try {
     for await (const chunk of request) {
       size += chunk.length;
-      if (size > mostBytes) return { kind: 'too-large' };
+      if (size > mostBodyBytes) return refuse('too-large');
+      if (size > smallBodyBytes && free === undefined) {
+        free = await room.take(declared, AbortSignal.any([gone, AbortSignal.timeout(bodyRoomMs)]));
+        if (free === undefined) return refuse(gone.aborted ? 'gone' : 'no-room');
+      }
       chunks.push(chunk);
     }
   } catch {
-    return { kind: 'gone' };
+    return refuse('gone');
   }
-  return parseObject(Buffer.concat(chunks).toString('utf8'));
-}
-
-function parseObject(text: string): RequestBody {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? { kind: 'object', value: value as Readonly<Record<string, unknown>> } : { kind: 'bad' };
-  } catch {
-    return { kind: 'bad' };
-  }
+  const bytes = Buffer.concat(chunks);
+  const members = isUtf8(bytes) ? jsonMembers(bytes) : undefined;
+  return members === undefined ? refuse('bad') : { kind: 'object', bytes, members, free: free ?? (() => undefined) };
 }

@@ -25,6 +25,7 @@ export function parseDoormanConfig(document: unknown, listen: string): DoormanCo
     keysFolder: textOf(config, 'keysFolder'),
     closedFolder: textOf(config, 'closedFolder'),
     countsFile: textOf(config, 'countsFile'),
+    proxies: config['proxies'] === undefined ? [] : namesOf(config, 'proxies'),
   };
 }
 

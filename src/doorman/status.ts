@@ -11,7 +11,9 @@ export const isLoopback = ({ socket }: IncomingMessage): boolean => loopbacks.in
 
 /** Whether a proxy has passed it on, for somebody who may be anywhere. @see RFC 7239 (Forwarded), RFC 9110 7.6.3 (Via) */
 export const isForwarded = ({ headers }: IncomingMessage): boolean =>
-  Object.keys(headers).some((name) => name === 'forwarded' || name === 'via' || name.startsWith('x-forwarded-'));
+  Object.keys(headers).some(
+    (name) => ['forwarded', 'via', 'x-real-ip'].includes(name) || name.startsWith('x-forwarded-'),
+  );
 
 /** What a doorman says of itself. */
 export interface OwnSight {

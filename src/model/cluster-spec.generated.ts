@@ -503,6 +503,13 @@ export interface Placement {
      * `anybody` with `listen: lan`: whoever reaches the port may ask, without a key.
      */
     access?: 'key' | 'anybody';
+    /**
+     * IPv4 addresses of the proxies through which clients come, such as one that has certificates, with `listen: lan`. From any other address the gateway takes at most 256 connections at once. Without it: clients come directly, and their keys cross the network in clear text.
+     *
+     * @minItems 1
+     * @maxItems 16
+     */
+    proxies?: string[];
   };
   /**
    * What must hold before the placement counts as serving.

@@ -164,6 +164,8 @@ export interface Publication {
   readonly apiKeys?: readonly SecretSource[];
   /** The hashes of all of them; unknown when any cannot be read, absent until they were, and where anybody may ask. */
   readonly keyHashes?: Known<readonly Digest[]>;
+  /** IPv4 addresses of the proxies through which clients come; absent where they come directly. */
+  readonly proxies?: readonly string[];
 }
 
 /** The program before published endpoints: Node, with ours as its one other file. */

@@ -27,6 +27,8 @@ export interface DoormanConfig {
   readonly keysFolder: string;
   /** Folder in which a file with the name of a placement keeps it closed: the first line of it is the reason. */
   readonly closedFolder: string;
+  /** Addresses of proxies, which bring many clients: the bound on connections from one address is not for them. */
+  readonly proxies: readonly string[];
   /** Where the counts of earlier runs are kept. */
   readonly countsFile: string;
 }

@@ -13,6 +13,8 @@ export interface FitPlacement
   /** A driver is told by these what its cache is made of; nothing when absent. */
   readonly args?: DesiredPlacement['args'];
   readonly env?: DesiredPlacement['env'];
+  /** Set where a gateway stands before it on its leader. */
+  readonly publication?: unknown;
 }
 
 /** The part of a fleet that memory fit follows from. */
@@ -43,6 +45,7 @@ export interface RankNeed {
   readonly promptCache: number;
   /** Needed while it loads, and never at the same time as compute and caches. */
   readonly loading: number;
+  /** Of the programs: the rank itself, and on the leader of a published placement the gateway. */
   readonly process: number;
   /** The most at any moment. */
   readonly total: number;

@@ -14,7 +14,7 @@ export interface EndpointSettings {
   /** Whether the endpoint takes a prompt and no chat. */
   readonly takesPrompt: boolean;
   readonly access: EndpointAccess;
-  /** How the runtime is reached past the key; one sentence each, absent for none. */
+  /** How others get in past the key, or read it; one sentence each, absent for none. */
   readonly exposed?: readonly string[];
 }
 

@@ -1,3 +1,5 @@
+import { clearTextWords } from '../desired/clear-text.ts';
+import { diagnose } from '../diagnostics/diagnose.ts';
 import { doorAddress } from '../mesh/doors.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodePath } from '../model/node-path.ts';
@@ -190,4 +192,11 @@ export const doorman: Resource = {
     rescues: [],
   }),
   blockers: () => [],
+  notices: ({ desired }) =>
+    desired.placements.flatMap((one) => {
+      const detail = clearTextWords(one);
+      return detail === undefined
+        ? []
+        : [diagnose('endpoint/clear-text', { subject: `placement ${one.name}`, detail })];
+    }),
 };

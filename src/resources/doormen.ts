@@ -72,7 +72,8 @@ export function doormanFiles(
   const folder = treeFolder(treeOf('runtime', doorman.name, doorman.digest));
   const user = fleet.nodes.find(({ name }) => name === wanted.node)?.user;
   const upstreams = wanted.placements.map((one) => upstreamOf(fleet, one));
-  const config = doormanConfigText({ port: wanted.port, upstreams });
+  const proxies = [...new Set(wanted.placements.flatMap(({ publication }) => publication.proxies ?? []))].toSorted();
+  const config = doormanConfigText({ port: wanted.port, upstreams, proxies });
   const work = {
     port: wanted.port,
     node: below(folder, doorman.program),

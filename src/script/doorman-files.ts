@@ -17,15 +17,22 @@ export interface DoormanWork {
   /** Who it runs as; whoever logs in where the file names nobody. */
   readonly user?: string;
   readonly upstreams: readonly DoormanUpstream[];
+  /** Addresses of proxies. */
+  readonly proxies: readonly string[];
   /** What it is to say that it is; a plist without it is what a version is made of. */
   readonly version?: string;
 }
 
 /** What the doorman is told, as JSON in which the paths of the node still lack their root. */
-export function doormanConfigText({ port, upstreams }: Pick<DoormanWork, 'port' | 'upstreams'>): Text {
+export function doormanConfigText({
+  port,
+  upstreams,
+  proxies,
+}: Pick<DoormanWork, 'port' | 'upstreams' | 'proxies'>): Text {
   const shown = upstreams.map((one) => JSON.stringify(one)).join(',\n    ');
+  const listed = proxies.length === 0 ? '' : `\n  "proxies": ${JSON.stringify(proxies)},`;
   return [
-    `{\n  "upstreams": [\n    ${shown}\n  ],\n  "keysFolder": "`,
+    `{\n  "upstreams": [\n    ${shown}\n  ],${listed}\n  "keysFolder": "`,
     keysFolder(port),
     '",\n  "closedFolder": "',
     closedFolder(port),
@@ -50,7 +57,13 @@ export const closedText = (reason: string): Text => [`${reason}\n`];
  *
  * @see launchd.plist(5): KeepAlive, UserName, ExitTimeOut, ProcessType (what answers people is not to be throttled)
  */
-export function doormanPlistText({ port, node, program, user, version }: DoormanWork): Text {
+export function doormanPlistText({
+  port,
+  node,
+  program,
+  user,
+  version,
+}: Omit<DoormanWork, 'upstreams' | 'proxies'>): Text {
   const log = doormanLog(port);
   const last = version === undefined ? '' : `\n\t\t<string>${version}</string>`;
   return [

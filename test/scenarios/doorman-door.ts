@@ -61,6 +61,7 @@ export const upstreamAt = (port: number, more: Partial<DoormanUpstream> = {}): D
 export async function startDoor(
   upstreams: readonly DoormanUpstream[],
   limits: Partial<DoormanLimits> = {},
+  proxies: readonly string[] = [],
 ): Promise<TestDoor> {
   const folder = mkdtempSync(join(tmpdir(), 'doorman-'));
   const [keysFolder, closedFolder, countsFile] = ['keys', 'closed', 'counts'].map((name) => join(folder, name)) as [
@@ -79,7 +80,7 @@ export async function startDoor(
   setKeys(Object.fromEntries(upstreams.map(({ placement }) => [placement, [hashOf(rightKey)]])));
   const listen = { address: '127.0.0.1', port: 0 };
   const doorman = await startDoorman(
-    { listen, upstreams, keysFolder, closedFolder, countsFile },
+    { listen, upstreams, keysFolder, closedFolder, countsFile, proxies },
     { ...usualLimits, graceMs: 5_000, ...limits },
   );
   const url = `http://127.0.0.1:${doorman.port}`;

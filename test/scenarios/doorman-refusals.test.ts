@@ -103,7 +103,7 @@ describe('what a doorman refuses of a request', () => {
   it('tells its counts to nobody behind a proxy', async () => {
     const { door } = await opened();
     expect((await fetch(`${door.url}/doorman/status`)).status).toBe(200);
-    for (const name of ['forwarded', 'x-forwarded-for', 'X-Forwarded-Proto', 'via']) {
+    for (const name of ['forwarded', 'x-forwarded-for', 'X-Forwarded-Proto', 'via', 'X-Real-IP']) {
       for (const path of ['status', 'inside/chat']) {
         expect((await fetch(`${door.url}/doorman/${path}`, { headers: { [name]: 'x' } })).status).toBe(404);
       }

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { clearTextWords } from '../../desired/clear-text.ts';
 import { record } from '../../desired/draft-values.ts';
 import { layoutsOf } from '../../desired/fallback.ts';
 import { takesPrompt } from '../../desired/prompt-path.ts';
@@ -54,7 +55,9 @@ function settingsOf(fleet: DesiredFleet, placement: DesiredPlacement, place: Fil
 function exposedOf({ runtimes }: DesiredFleet, placement: DesiredPlacement): Pick<EndpointSettings, 'exposed'> {
   const runtime = runtimes.find(({ name }) => name === placement.runtime);
   const found = runtime === undefined ? [] : (driverOf(runtime).exposed?.(placement) ?? []);
-  return found.length === 0 ? {} : { exposed: found.map(({ detail }) => detail) };
+  const clear = clearTextWords(placement);
+  const exposed = [...(clear === undefined ? [] : [clear]), ...found.map(({ detail }) => detail)];
+  return exposed.length === 0 ? {} : { exposed };
 }
 
 /** Where the paths of a cluster file start. */

@@ -5,7 +5,7 @@ import type { Finding } from '../finding.ts';
 import { doormanTree } from '../resolve-placements.ts';
 
 /** Keys of an endpoint that only a doorman reads. */
-const doormanKeys = ['servedName', 'apiKey', 'access'] as const;
+const doormanKeys = ['servedName', 'apiKey', 'access', 'proxies'] as const;
 
 /** A published endpoint has a doorman and a key, or says that it wants none; nothing is said to a doorman that is not there. */
 export function publishedEndpoint(draft: Draft): readonly Finding[] {

@@ -56,6 +56,17 @@ describe('the examples of the knowledge page, section 6.5', () => {
     expect(fitPlacements(both).map(({ verdict }) => verdict)).toEqual(['does-not-fit', 'does-not-fit']);
   });
 
+  it('half a GiB more for the gateway, on the leader alone', () => {
+    const fleet = fleetOf([512, 512], [kimi], [tp2('kimi')]);
+    const processes = (publication?: object): readonly number[] | undefined => {
+      const [placement] = fleet.placements;
+      if (placement === undefined) throw new Error('no placement');
+      return placementNeeds({ ...placement, publication }, fleet, {})?.map((need) => need.process / gib);
+    };
+    expect(processes()).toEqual([0.3, 0.3]);
+    expect(processes({ servedName: 'kimi' })).toEqual([0.8, 0.3]);
+  });
+
   const large = { name: 'large', shape: evenShape(700e9, { count: 60 }) };
   const rack = [512, 512, 256, 256];
 

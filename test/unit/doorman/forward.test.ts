@@ -40,7 +40,7 @@ async function toldOf(status: number): Promise<{ readonly outcome: string; reado
   });
   const front = createServer((_asked, response) => {
     const gone = new AbortController().signal;
-    const way = { path: '/v1/completions', accept: '*/*', body: Buffer.from('{}'), silentMs: 5_000, now: () => 0 };
+    const way = { path: '/v1/completions', accept: '*/*', body: [Buffer.from('{}')], silentMs: 5_000, now: () => 0 };
     void forward({ ...way, upstream: { ...upstream, maxRequests: 1 }, response, gone, passage }).then(done);
   });
   request({ port: await portOf(front), method: 'POST' }, (answer) => answer.resume()).end();

@@ -69,7 +69,10 @@ describe('the files of a doorman', () => {
     const files = { keysFolder: 'k', closedFolder: 'c', countsFile: 'n' };
     const whole = { upstreams: [upstream], ...files };
     const read = (file: unknown, listen = '0.0.0.0:8080') => parseDoormanConfig(file, listen);
-    expect(read(whole)).toEqual({ ...whole, listen: { address: '0.0.0.0', port: 8080 } });
+    const listen = { address: '0.0.0.0', port: 8080 };
+    expect(read({ ...whole, proxies: ['10.0.0.5'] })).toEqual({ ...whole, listen, proxies: ['10.0.0.5'] });
+    expect(read(whole)).toEqual({ ...whole, listen, proxies: [] });
+    expect(() => read({ ...whole, proxies: '10.0.0.5' })).toThrow('proxies');
     const refusing = { ...whole, upstreams: [{ ...upstream, refusedFields: ['adapters'] }] };
     expect(read(refusing).upstreams).toEqual(refusing.upstreams);
     expect(() => read({ ...whole, upstreams: [{ ...upstream, refusedFields: 'adapters' }] })).toThrow('refusedFields');

@@ -14,8 +14,9 @@ const doorman = {
 };
 
 /** What the doorman of one published placement is told of it. */
-function configOf(driver: string): string {
-  const fleet = { ...fleetOf(driver, { placement: { publication: { servedName: 'kimi' } } }), doorman };
+function configOf(driver: string, proxies?: readonly string[]): string {
+  const publication = { servedName: 'kimi', ...(proxies && { proxies }) };
+  const fleet = { ...fleetOf(driver, { placement: { publication } }), doorman };
   return doormenOn(fleet, nodeName('studio-1'))
     .flatMap((wanted) => doormanFiles(fleet, wanted).config)
     .filter((part) => typeof part === 'string')
@@ -31,4 +32,9 @@ describe('fields of requests by which a runtime would load something else', () =
     expect(configOf(driver)).toContain('"servedName":"kimi"');
     expect(configOf(driver)).not.toContain('refusedFields');
   });
+});
+
+it('has the proxies of the file, each once, in the order of their text', () => {
+  expect(configOf('mlx', ['10.0.0.6', '10.0.0.5'])).toContain('"proxies": ["10.0.0.5","10.0.0.6"]');
+  expect(configOf('mlx')).not.toContain('proxies');
 });

@@ -1,0 +1,57 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+/** What came back on a connection until its end, or until nothing more was to come. */
+export interface RawAnswer {
+  /** Of each answer, in order. */
+  readonly statuses: readonly number[];
+  readonly text: string;
+}
+
+/** So long after its last bytes a side that keeps the connection open has nothing more to say. */
+const quietMs = 300;
+
+/** Sends bytes as they are, and reads until the other side closes or is quiet. */
+export const sendRaw = (port: number, bytes: string | Buffer): Promise<RawAnswer> =>
+  new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.setTimeout(quietMs, () => socket.destroy());
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      const text = Buffer.concat(chunks).toString('latin1');
+      resolve({ text, statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status)) });
+    });
+    socket.write(bytes);
+  });
+
+/** A server that answers every request with bytes of the test, and closes. */
+export interface RawUpstream {
+  readonly port: number;
+  readonly answerWith: (bytes: Buffer) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts one on loopback. */
+export async function startRawUpstream(): Promise<RawUpstream> {
+  const sockets = new Set<Socket>();
+  let answer: Buffer = Buffer.alloc(0);
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket)).on('error', () => undefined);
+    socket.once('data', () => socket.end(answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    answerWith: (bytes) => {
+      answer = bytes;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

@@ -1,0 +1,205 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { DoormanLimits } from '../../src/doorman/doorman.ts';
+import { hashOf } from '../unit/doorman/hash-of.ts';
+import { chat, rightKey, startDoor, type TestDoor, until, upstreamAt } from './doorman-door.ts';
+import { startUpstream, type TestUpstream, type UpstreamWish } from './doorman-upstream.ts';
+
+const toEnd: (() => Promise<unknown> | undefined)[] = [];
+afterEach(async () => {
+  for (const end of toEnd.splice(0).toReversed()) await end();
+});
+
+interface Setup extends UpstreamWish {
+  readonly limits?: Partial<DoormanLimits>;
+  readonly proxies?: readonly string[];
+}
+
+async function opened({ limits, proxies, ...wish }: Setup): Promise<{ door: TestDoor; upstream: TestUpstream }> {
+  const upstream = await startUpstream(wish);
+  const door = await startDoor([upstreamAt(upstream.port, { maxRequests: 1_000 })], limits, proxies);
+  toEnd.push(upstream.close, door.end);
+  return { door, upstream };
+}
+
+/** A connection that says nothing by itself. */
+interface Silent {
+  readonly socket: Socket;
+  readonly isOpen: () => boolean;
+}
+
+async function connected(port: number, localAddress = '127.0.0.1'): Promise<Silent> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
+  let isOpen = true;
+  socket
+    .on('error', () => undefined)
+    .on('close', () => {
+      isOpen = false;
+    });
+  socket.resume();
+  toEnd.push(async () => socket.destroy());
+  await once(socket, 'connect');
+  return { socket, isOpen: () => isOpen };
+}
+
+const head = (length: number): string =>
+  `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${rightKey}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+const body = JSON.stringify(chat());
+
+const answerOf = async (door: TestDoor): Promise<string | null | undefined> =>
+  (await door.client.chat.completions.create(chat())).choices[0]?.message.content;
+
+describe('connections', () => {
+  it('are served beside 1,030 silent ones of the same address, of which 256 are kept', async () => {
+    const { door } = await opened({});
+    const all: Silent[] = [];
+    for (let count = 0; count < 1_030; count += 1) all.push(await connected(door.doorman.port));
+    expect(await answerOf(door)).toBe('Hello there');
+    await until(() => all.filter((one) => one.isOpen()).length <= 256);
+    // The newest ones are kept: a client that has just come is about to ask.
+    expect(all.slice(-200).every((one) => one.isOpen())).toBe(true);
+  });
+
+  it.skipIf(process.platform === 'darwin')(
+    'with a request make no room for others, of their address or in all',
+    async () => {
+      const { door, upstream } = await opened({ isHeld: true, limits: { mostConnections: 5, mostPerAddress: 3 } });
+      const busy = async (address: string): Promise<Silent> => {
+        const one = await connected(door.doorman.port, address);
+        one.socket.write(head(body.length) + body);
+        return one;
+      };
+      const first = [await busy('127.0.0.1'), await busy('127.0.0.1'), await busy('127.0.0.1')];
+      await until(() => upstream.running() === 3);
+      const tooMany = await busy('127.0.0.1');
+      await until(() => !tooMany.isOpen());
+      const others = [await busy('127.0.0.2'), await busy('127.0.0.3')];
+      await until(() => upstream.running() === 5);
+      const full = await busy('127.0.0.4');
+      await until(() => !full.isOpen());
+      expect([...first, ...others].every((one) => one.isOpen())).toBe(true);
+      upstream.step();
+      await until(() => upstream.running() === 0);
+      // Those inside have their answers and are silent now: the next one takes the place of the oldest.
+      const next = await busy('127.0.0.4');
+      await until(() => upstream.asked.length === 6 && !first[0]?.isOpen());
+      expect([next, ...others, ...first.slice(1)].every((one) => one.isOpen())).toBe(true);
+    },
+  );
+
+  it('of a proxy are bounded by the number of all alone', async () => {
+    const limits = { mostConnections: 5, mostPerAddress: 3 };
+    const { door } = await opened({ limits, proxies: ['127.0.0.1'] });
+    const all: Silent[] = [];
+    for (let count = 0; count < 5; count += 1) all.push(await connected(door.doorman.port));
+    await door.status();
+    expect(all.filter((one) => one.isOpen())).toHaveLength(4);
+  });
+});
+
+describe('large bodies', () => {
+  const large = (bytes: number): string => {
+    const text = JSON.stringify({ ...chat(), padding: '' });
+    return text.replace('"padding":""', `"padding":"${'x'.repeat(bytes - text.length)}"`);
+  };
+  const limits = { smallBodyBytes: 1_000, mostBodyBytes: 50_000, bodyRoomBytes: 100_000, bodyRoomMs: 60_000 };
+
+  it('wait for their room in the order in which they came, and small ones do not', async () => {
+    const { door, upstream } = await opened({ limits });
+    const text = large(50_000);
+    const slow: Silent[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const one = await connected(door.doorman.port);
+      one.socket.write(head(text.length) + text.slice(0, -1));
+      slow.push(one);
+    }
+    expect(await answerOf(door)).toBe('Hello there');
+    slow[2]?.socket.write('}');
+    expect(await answerOf(door)).toBe('Hello there');
+    expect(upstream.asked).toHaveLength(2);
+    // The first one leaves its room to the third, which has all of its bytes by now.
+    slow[0]?.socket.destroy();
+    await until(() => upstream.asked.length === 3);
+    slow[1]?.socket.write('}');
+    await until(() => upstream.asked.length === 4);
+    expect(upstream.asked.slice(2).map((one) => one.body['padding'])).toEqual([
+      expect.stringMatching(/^x{40000}/),
+      expect.stringMatching(/^x{40000}/),
+    ]);
+  });
+
+  it('that find no room in time are refused with when to come again, and take none', async () => {
+    const { door, upstream } = await opened({ limits: { ...limits, bodyRoomMs: 50 } });
+    const text = large(50_000);
+    const slow = [await connected(door.doorman.port), await connected(door.doorman.port)];
+    for (const { socket } of slow) socket.write(head(text.length) + text.slice(0, -1));
+    const post = (): Promise<Response> =>
+      fetch(`${door.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${rightKey}`, 'content-type': 'application/json' },
+        body: text,
+      });
+    const refused = await post();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10']);
+    for (const { socket } of slow) socket.write('}');
+    await until(() => upstream.asked.length === 2);
+    expect((await post()).status).toBe(200);
+  });
+
+  it('never take more memory than their room: 100 of 64 MiB at once', { timeout: 120_000 }, async () => {
+    const upstream = await startUpstream();
+    const folder = mkdtempSync(join(tmpdir(), 'doorman-'));
+    const [keysFolder, closedFolder, countsFile] = ['keys', 'closed', 'counts'].map((name) => join(folder, name));
+    mkdirSync(join(folder, 'keys'));
+    writeFileSync(join(folder, 'keys', 'chat'), JSON.stringify({ keys: [hashOf(rightKey)] }));
+    const config = join(folder, 'config.json');
+    writeFileSync(
+      config,
+      JSON.stringify({ upstreams: [upstreamAt(upstream.port)], keysFolder, closedFolder, countsFile }),
+    );
+    const program = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
+    const child = spawn(process.execPath, [program, config, '127.0.0.1:0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+    toEnd.push(upstream.close, async () => child.kill('SIGKILL'));
+    const [said] = await once(child.stderr, 'data');
+    const port = Number(/:(\d+)\n/.exec(String(said))?.[1]);
+
+    const bytes = 67_108_864;
+    const piece = Buffer.alloc(1_048_576, 'x');
+    const start = Buffer.from('{"model":"tiny","messages":[],"padding":"');
+    let sent = 0;
+    for (let count = 0; count < 100; count += 1) {
+      const { socket } = await connected(port);
+      socket.write(head(bytes));
+      socket.write(start);
+      // All but the last piece, so that none of them ends.
+      let left = Math.floor((bytes - start.length) / piece.length) - 1;
+      const more = (): void => {
+        while (left > 0) {
+          left -= 1;
+          sent += piece.length;
+          if (!socket.write(piece)) return;
+        }
+      };
+      socket.on('drain', more);
+      more();
+    }
+    await until(() => sent >= 3 * bytes);
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${rightKey}`, 'content-type': 'application/json' },
+      body,
+    });
+    expect(answer.status).toBe(200);
+    if (process.platform === 'linux') {
+      const peak = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) * 1_024;
+      expect(peak).toBeGreaterThan(3 * bytes);
+      expect(peak).toBeLessThan(512 * 1_048_576);
+    }
+  });
+});

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { makeBodyRoom } from '../../../src/doorman/body-room.ts';
+
+const never = new AbortController().signal;
+
+it('gives room in the order in which it is asked for, and no more than there is', async () => {
+  const room = makeBodyRoom(10);
+  const had: string[] = [];
+  const ask = async (name: string, bytes: number, signal = never): Promise<(() => void) | undefined> => {
+    const free = await room.take(bytes, signal);
+    had.push(free === undefined ? `${name} left` : name);
+    return free;
+  };
+  const [first, second] = await Promise.all([ask('first', 6), ask('second', 4)]);
+  const leaving = new AbortController();
+  const third = ask('third', 7, leaving.signal);
+  // It would fit as soon as the second one is done, and still waits behind the third.
+  const fourth = ask('fourth', 4);
+  second?.();
+  await Promise.resolve();
+  expect(had).toEqual(['first', 'second']);
+  leaving.abort();
+  await third;
+  await fourth;
+  expect(had).toEqual(['first', 'second', 'third left', 'fourth']);
+  first?.();
+  await ask('fifth', 6);
+  expect(await room.take(1, AbortSignal.abort())).toBeUndefined();
+  expect(had.at(-1)).toBe('fifth');
+});

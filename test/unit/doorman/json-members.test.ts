@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { jsonMembers } from '../../../src/doorman/json-members.ts';
+
+/** What is read of a text, with each value parsed. */
+function read(text: string): Readonly<Record<string, unknown>> | undefined {
+  const members = jsonMembers(Buffer.from(text));
+  return members && Object.fromEntries([...members].map(([name, value]) => [name, JSON.parse(value.toString())]));
+}
+
+/** The same by `JSON.parse`. */
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+describe('the members of a JSON object', () => {
+  it.each([
+    '{}',
+    ' { } ',
+    '\r\n\t{"a":1}\n',
+    '{"a":[],"b":{},"c":[[],{"d":[]}],"e":""}',
+    '{ "a" : [ 1 , { "b" : null } , true ] , "c" : false }',
+    '{"a":-0,"b":0.5,"c":-1.25e+10,"d":1E-2,"e":10,"f":0e0}',
+    '{"\\u0061\\n\\"":"\\\\","é":"\\ud83d\\ude00","\\/":"/"}',
+    '{"a":1,"a":2,"\\u0061":3}',
+    '{"__proto__":{"x":1},"constructor":2}',
+    '{"a":"} ] , :"}',
+  ])('are those that JSON.parse finds: %j', (text) => {
+    expect(parsed(text)).toBeDefined();
+    expect(read(text)).toEqual(parsed(text));
+  });
+
+  it.each([
+    ...['', ' ', '{', '}', '[]', '1', 'null', '"a"', '{}{}', '{} x', '{,}', '{"a"}', '{"a":}', '{"a":1,}', '{"a" 1}'],
+    ...['{a:1}', "{'a':1}", '{"a":[1,]}', '{"a":[,1]}', '{"a":[1 2]}', '{"a":[1}', '{"a":{"b":1]}', '{"a":{1:2}}'],
+    ...['{"a":[}', '{"a":]', '{"a":tru}', '{"a":nulls}', '{"a":True}', '{"a":NaN}', '{"a":undefined}', '{"a":fals'],
+    ...['{"a":01}', '{"a":1.}', '{"a":.5}', '{"a":+1}', '{"a":-}', '{"a":1e}', '{"a":1e+}', '{"a":0x1}', '{"a":1_0}'],
+    ...['{"a":"\\x"}', '{"a":"\\u12g4"}', '{"a":"\\u12', '{"a":"\\', '{"a":"\n"}', '{"a":"\u0000"}', '{"a":"', '{"a"'],
+    ...['\ufeff{}', '\u00a0{}', '{"a":1}\u0000', '// x\n{}', '{"a":1 /* x */}'],
+  ])('are none where JSON.parse finds none: %j', (text) => {
+    expect(parsed(text)).toBeUndefined();
+    expect(read(text)).toBeUndefined();
+  });
+
+  it('are the same for any object, however it is laid out or damaged', () => {
+    const space = fc.constantFrom(undefined, 1, '\t', ' \n ');
+    const damage = fc.tuple(
+      fc.nat(),
+      fc.nat(3),
+      fc.constantFrom('', '{', '}', '[', ']', ',', ':', '"', '\\', '0', ' '),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })), space, damage, (value, indent, hurt) => {
+        const text = JSON.stringify(value, undefined, indent);
+        expect(read(text)).toEqual(parsed(text));
+        const at = hurt[0] % text.length;
+        const hurtText = `${text.slice(0, at)}${hurt[2]}${text.slice(at + hurt[1])}`;
+        expect(read(hurtText)).toEqual(parsed(hurtText));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('are each the bytes of their value, and nothing of the space around it', () => {
+    const members = jsonMembers(Buffer.from('{ "a" : [ 1, 2 ] , "b":1.0}'));
+    expect([...(members ?? [])].map(([name, value]) => [name, value.toString()])).toEqual([
+      ['a', '[ 1, 2 ]'],
+      ['b', '1.0'],
+    ]);
+  });
+
+  it('are none of an object that is nested deeper than 512, or has more than 256 of them', () => {
+    const nested = (depth: number): string => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+    expect([512, 513, 200_000].map((depth) => read(nested(depth)) !== undefined)).toEqual([true, false, false]);
+    const wide = (count: number): string =>
+      JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at])));
+    expect([256, 257].map((count) => read(wide(count)) !== undefined)).toEqual([true, false]);
+  });
+});
