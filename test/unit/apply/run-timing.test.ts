@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { realTiming, scaledTiming } from '../../../src/apply/run-timing.ts';
-import { deadlineOf } from '../../../src/apply/steps/context.ts';
+import { deadlineOf as deadlineOfItself } from '../../../src/apply/steps/context.ts';
 import { known } from '../../../src/model/known.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { aStep, gateAct } from './step-builder.ts';
+
+const deadlineOf = onPage(deadlineOfItself);
 
 describe('the times of a run', () => {
   it('are those of real Macs when nothing is scaled', () => {
@@ -43,3 +46,5 @@ describe('the times of a run', () => {
     expect(deadlineOf(short, { timing })).toBe(400);
   });
 });
+
+onOnePage('run-timing');

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { scriptProblem } from '../../../src/apply/steps/script-problem.ts';
+import { scriptProblem as scriptProblemItself } from '../../../src/apply/steps/script-problem.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { aStep } from './step-builder.ts';
+
+const scriptProblem = onPage(scriptProblemItself);
 
 const step = aStep('studio-1/runtime', { node: 'studio-1' });
 
@@ -42,3 +45,5 @@ describe('the problem that a script names', () => {
     expect(scriptProblem(step, { slug: 'pmset', text: ' ' }).detail).toContain('without a word');
   });
 });
+
+onOnePage('script-problem');

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { StepOf } from '../../../src/apply/steps/context.ts';
-import { stopWords } from '../../../src/apply/steps/stop-words.ts';
+import { stopWords as stopWordsItself } from '../../../src/apply/steps/stop-words.ts';
 import type { ScriptArgs } from '../../../src/model/node-script.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { aStep } from './step-builder.ts';
+
+const stopWords = onPage(stopWordsItself);
 
 function stopStep(more: Partial<ScriptArgs['stop-rank']> = {}): StepOf<'script'> {
   const act = { kind: 'script', name: 'stop-rank', args: { placement: 'kimi', graceMs: 1, ...more } } as const;
@@ -60,3 +63,5 @@ describe('what is told of a door before a stop', () => {
     }
   });
 });
+
+onOnePage('stop-words');

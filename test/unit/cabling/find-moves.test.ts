@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { moveText } from '../../../src/cabling/cabling-text.ts';
-import { findMoves } from '../../../src/cabling/find-moves.ts';
+import { findMoves as findMovesItself } from '../../../src/cabling/find-moves.ts';
 import { judgeCabling } from '../../../src/cabling/judge-cabling.ts';
 import { actCount, moveEnds, takenEnds } from '../../../src/cabling/moves.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
@@ -16,6 +16,9 @@ import {
   type RackChanges,
   receptacles,
 } from '../doctor/fleet-builder.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const findMoves = onPage(findMovesItself);
 
 const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 
@@ -175,3 +178,5 @@ describe('moves', () => {
     expect(moveEnds({ kind: 'move-outside-end', at: a, model: 'Mac16,9', to: b })).toEqual([a, b]);
   });
 });
+
+onOnePage('find-moves');

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { judgeCabling, undeclaredCables } from '../../../src/cabling/judge-cabling.ts';
+import {
+  judgeCabling as judgeCablingItself,
+  undeclaredCables as undeclaredCablesItself,
+} from '../../../src/cabling/judge-cabling.ts';
 import type { ThunderboltReceptacle } from '../../../src/model/fact-values.ts';
 import { linkEndText } from '../../../src/model/link.ts';
 import { nodeName } from '../../../src/model/node.ts';
@@ -13,6 +16,10 @@ import {
   type RackChanges,
   receptacles,
 } from '../doctor/fleet-builder.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const judgeCabling = onPage(judgeCablingItself);
+const undeclaredCables = onPage(undeclaredCablesItself);
 
 const names = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 const declared = links(['studio-1:2 <-> studio-2:2']);
@@ -143,3 +150,5 @@ describe('cables that the file does not declare', () => {
     expect(undeclaredCables(judgeCabling(declared, names, nodes))).toEqual([]);
   });
 });
+
+onOnePage('judge-cabling');

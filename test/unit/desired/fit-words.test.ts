@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { needSentence } from '../../../src/desired/fit-words.ts';
+import { needSentence as needSentenceItself } from '../../../src/desired/fit-words.ts';
 import type { NodeFit } from '../../../src/model/memory-fit.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const needSentence = onPage(needSentenceItself);
 
 describe('the sentence about memory', () => {
   const fit = {
@@ -18,3 +21,5 @@ describe('the sentence about memory', () => {
     expect(needSentence([fit], 'fits')).toBe('studio-1 needs 400.0 GB of the 450.0 GB that its GPU may use.');
   });
 });
+
+onOnePage('fit-words');

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { freeRankPort, rankPort } from '../../../src/desired/rank-port.ts';
+import { freeRankPort as freeRankPortItself, rankPort as rankPortItself } from '../../../src/desired/rank-port.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const freeRankPort = onPage(freeRankPortItself);
+const rankPort = onPage(rankPortItself);
 
 describe('a port for ranks without a placement', () => {
   it('is drawn again while an endpoint has it', () => {
@@ -13,3 +17,5 @@ describe('a port for ranks without a placement', () => {
     expect([drawn([]), drawn([first]), drawn([second, first])]).toEqual([first, second, third]);
   });
 });
+
+onOnePage('free-rank-port');

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { parseLink, parseLinkEnd } from '../../../src/desired/link-text.ts';
+import { parseLinkEnd as parseLinkEndItself, parseLink as parseLinkItself } from '../../../src/desired/link-text.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const parseLink = onPage(parseLinkItself);
+const parseLinkEnd = onPage(parseLinkEndItself);
 
 describe('the text of a link', () => {
   it('is two ends with any number of spaces between', () => {
@@ -32,3 +36,5 @@ describe('the text of a link', () => {
     );
   });
 });
+
+onOnePage('link-text');

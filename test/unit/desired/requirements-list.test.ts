@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { readRequirements } from '../../../src/desired/requirements-list.ts';
+import { readRequirements as readRequirementsItself } from '../../../src/desired/requirements-list.ts';
 import { settlePackages } from '../../../src/desired/settle-packages.ts';
 import { extraName } from '../../../src/desired/source-facts.ts';
 import type { MlxRuntime } from '../../../src/model/desired.ts';
 import { digest } from '../../../src/model/digest.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const readRequirements = onPage(readRequirementsItself);
 
 const hash = `--hash=sha256:${'0123456789abcdef'.repeat(4)}`;
 
@@ -119,3 +122,5 @@ describe('the packages of a runtime of mlx', () => {
     expect(settlePackages(runtime, { archives: {}, folders: {} })).toEqual({ runtime, diagnostics: [] });
   });
 });
+
+onOnePage('requirements-list');

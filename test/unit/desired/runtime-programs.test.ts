@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { nearestProgram } from '../../../src/desired/runtime-programs.ts';
+import { nearestProgram as nearestProgramItself } from '../../../src/desired/runtime-programs.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const nearestProgram = onPage(nearestProgramItself);
 
 const release = ['llama-b1/', 'llama-b1/llama-server', 'llama-b1/ggml-rpc-server', 'llama-b1/libggml.dylib'];
 const usual = ['bin/llama-server', 'bin/ggml-rpc-server'];
@@ -25,3 +28,5 @@ describe('the nearest path to a program in an archive', () => {
     expect(nearestProgram(program, programs, members)).toEqual(expected);
   });
 });
+
+onOnePage('runtime-programs');

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { adoptedDaemon } from '../../../src/doctor/adopted-daemon.ts';
+import { adoptedDaemon as adoptedDaemonItself } from '../../../src/doctor/adopted-daemon.ts';
 import { nodesOfOneMac } from '../../../src/doctor/identity.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const adoptedDaemon = onPage(adoptedDaemonItself);
 
 describe('a network daemon that the file adopts', () => {
   const adopted = (wish: string, isLoaded: boolean, isDisabled: boolean) =>
@@ -30,3 +33,5 @@ describe('nodes of one Mac', () => {
     expect(nodesOfOneMac({ nodes } as never).map((same) => same.map(({ name }) => name))).toEqual([['a', 'c']]);
   });
 });
+
+onOnePage('adopted-daemon');

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { examine } from '../../../src/doctor/examination.ts';
 import type { GraphCable } from '../../../src/doctor/graph-cables.ts';
-import { rackGraph } from '../../../src/doctor/rack-graph.ts';
+import { rackGraph as rackGraphItself } from '../../../src/doctor/rack-graph.ts';
 import type { ThunderboltReceptacle } from '../../../src/model/fact-values.ts';
 import { linkEndText } from '../../../src/model/link.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import {
   brokenSeven,
   declaredPicture,
@@ -14,6 +15,8 @@ import {
   swappedRack,
 } from '../report/graph-racks.ts';
 import { desiredFleet, end, observedFleet, peer, receptacles } from './fleet-builder.ts';
+
+const rackGraph = onPage(rackGraphItself);
 
 const shown = ({ ends, state }: GraphCable): string => `${ends.map(linkEndText).join(' ')} ${state}`;
 
@@ -127,3 +130,5 @@ describe('what is drawn of a rack', () => {
     expect(nodes[0]?.receptacles.map(({ place }) => place?.words)).toContain('back');
   });
 });
+
+onOnePage('rack-graph');

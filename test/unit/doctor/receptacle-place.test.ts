@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { examine } from '../../../src/doctor/examination.ts';
-import { placeAt } from '../../../src/doctor/receptacle-place.ts';
+import { placeAt as placeAtItself } from '../../../src/doctor/receptacle-place.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import type { UnknownReason } from '../../../src/model/known.ts';
 import type { CasePlace } from '../../../src/model/mac-model.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { desiredFleet, end, observedFleet } from './fleet-builder.ts';
+
+const placeAt = onPage(placeAtItself);
 
 /** The place of a receptacle on a Mac of this model that reports one location for it. */
 function placeOn(model: string, receptacle: number, location?: string): CasePlace | undefined {
@@ -68,3 +71,5 @@ describe('the place of a receptacle', () => {
     },
   );
 });
+
+onOnePage('receptacle-place');

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { interfaces } from '../../../src/facts/interfaces.ts';
+import { interfaces as interfacesItself } from '../../../src/facts/interfaces.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { answer, asked } from './fact-cases.ts';
+
+const interfaces = { ...interfacesItself, parse: onPage(interfacesItself.parse) };
 
 const block = (name: string, ...lines: readonly string[]): string =>
   `${name}: flags=8863<UP,BROADCAST,RUNNING> mtu 1500\n${lines.map((line) => `\t${line}\n`).join('')}`;
@@ -39,3 +42,5 @@ describe('interfaces fact', () => {
     }
   });
 });
+
+onOnePage('interfaces-connection');

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { bridgePreferences } from '../../../src/facts/bridge-preferences.ts';
-import { hardwarePorts } from '../../../src/facts/hardware-ports.ts';
-import { networkServices } from '../../../src/facts/network-services.ts';
-import { serviceAddresses } from '../../../src/facts/service-addresses.ts';
+import { bridgePreferences as bridgePreferencesItself } from '../../../src/facts/bridge-preferences.ts';
+import { hardwarePorts as hardwarePortsItself } from '../../../src/facts/hardware-ports.ts';
+import { networkServices as networkServicesItself } from '../../../src/facts/network-services.ts';
+import { serviceAddresses as serviceAddressesItself } from '../../../src/facts/service-addresses.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { answer, asked } from './fact-cases.ts';
+
+const bridgePreferences = { ...bridgePreferencesItself, parse: onPage(bridgePreferencesItself.parse) };
+const hardwarePorts = { ...hardwarePortsItself, parse: onPage(hardwarePortsItself.parse) };
+const networkServices = { ...networkServicesItself, parse: onPage(networkServicesItself.parse) };
+const serviceAddresses = { ...serviceAddressesItself, parse: onPage(serviceAddressesItself.parse) };
 
 describe('network-services fact', () => {
   const read = (...marks: readonly string[]) => {
@@ -104,3 +110,5 @@ describe('bridge-preferences fact', () => {
     }
   });
 });
+
+onOnePage('network-lists');

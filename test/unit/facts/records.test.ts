@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { jobs } from '../../../src/facts/jobs.ts';
-import { parseLaunchctlPrint } from '../../../src/facts/launchctl-print.ts';
-import { leases } from '../../../src/facts/leases.ts';
-import { services } from '../../../src/facts/services.ts';
+import { jobs as jobsItself } from '../../../src/facts/jobs.ts';
+import { parseLaunchctlPrint as parseLaunchctlPrintItself } from '../../../src/facts/launchctl-print.ts';
+import { leases as leasesItself } from '../../../src/facts/leases.ts';
+import { services as servicesItself } from '../../../src/facts/services.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { answer, asked } from './fact-cases.ts';
+
+const jobs = { ...jobsItself, parse: onPage(jobsItself.parse) };
+const parseLaunchctlPrint = onPage(parseLaunchctlPrintItself);
+const leases = { ...leasesItself, parse: onPage(leasesItself.parse) };
+const services = { ...servicesItself, parse: onPage(servicesItself.parse) };
 
 const kept = (lines: readonly string[]) => [
   answer('kept-records', { stdout: lines.map((line) => `${line}\n`).join('') }),
@@ -147,3 +153,5 @@ describe('launchctl print', () => {
     expect(parseLaunchctlPrint(['system/x = {', '\tstate = running'])).toBeUndefined();
   });
 });
+
+onOnePage('records');

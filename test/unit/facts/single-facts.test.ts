@@ -1,12 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { clock } from '../../../src/facts/clock.ts';
-import { filevault } from '../../../src/facts/filevault.ts';
-import { login } from '../../../src/facts/login.ts';
-import { rdmaDevices } from '../../../src/facts/rdma-devices.ts';
-import { rdmaPorts } from '../../../src/facts/rdma-ports.ts';
-import { sudo } from '../../../src/facts/sudo.ts';
+import { clock as clockItself } from '../../../src/facts/clock.ts';
+import { filevault as filevaultItself } from '../../../src/facts/filevault.ts';
+import { login as loginItself } from '../../../src/facts/login.ts';
+import { rdmaDevices as rdmaDevicesItself } from '../../../src/facts/rdma-devices.ts';
+import { rdmaPorts as rdmaPortsItself } from '../../../src/facts/rdma-ports.ts';
+import { sudo as sudoItself } from '../../../src/facts/sudo.ts';
 import type { Answer } from '../../../src/model/probe.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { answer, asked } from './fact-cases.ts';
+
+const clock = { ...clockItself, parse: onPage(clockItself.parse) };
+const filevault = { ...filevaultItself, parse: onPage(filevaultItself.parse) };
+const login = { ...loginItself, parse: onPage(loginItself.parse) };
+const rdmaDevices = { ...rdmaDevicesItself, parse: onPage(rdmaDevicesItself.parse) };
+const rdmaPorts = { ...rdmaPortsItself, parse: onPage(rdmaPortsItself.parse) };
+const sudo = { ...sudoItself, parse: onPage(sudoItself.parse) };
 
 const value = (known: { readonly kind: string; readonly value?: unknown }) => known.value;
 
@@ -154,3 +162,5 @@ describe('rdma devices and ports', () => {
     ]);
   });
 });
+
+onOnePage('single-facts');

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { softwareUpdates } from '../../../src/facts/software-updates.ts';
+import { softwareUpdates as softwareUpdatesItself } from '../../../src/facts/software-updates.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { answer, asked, type Printed } from './fact-cases.ts';
+
+const softwareUpdates = { ...softwareUpdatesItself, parse: onPage(softwareUpdatesItself.parse) };
 
 const title = 'Software Update Tool\n\n';
 const heading = 'Software Update found the following new or updated software:\n';
@@ -51,3 +54,5 @@ describe('software-updates fact', () => {
     expect(softwareUpdates.parse([late], asked)).toMatchObject({ reason: 'timed-out' });
   });
 });
+
+onOnePage('software-updates');

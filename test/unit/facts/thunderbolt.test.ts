@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { thunderbolt } from '../../../src/facts/thunderbolt.ts';
+import { thunderbolt as thunderboltItself } from '../../../src/facts/thunderbolt.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { answer, asked } from './fact-cases.ts';
+
+const thunderbolt = { ...thunderboltItself, parse: onPage(thunderboltItself.parse) };
 
 const busUuid = '57AE1A4C-B830-48D1-90DD-A3EDB8AC8DFC';
 const peerUuid = '817DCFA4-B481-4100-80FC-91C7AA969F0B';
@@ -118,3 +121,5 @@ describe('thunderbolt fact', () => {
     expect(peers({ domain_uuid_key: 'x' })).toBe('garbled');
   });
 });
+
+onOnePage('thunderbolt');

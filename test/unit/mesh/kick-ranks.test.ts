@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { kickRanks } from '../../../src/mesh/kick-ranks.ts';
+import { kickRanks as kickRanksItself } from '../../../src/mesh/kick-ranks.ts';
 import { configurePlacement } from '../../../src/runtimes/configure-placement.ts';
 import { lastingNames } from '../../../src/runtimes/seen-names.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { meshFleet } from './rack-with-mesh.ts';
+
+const kickRanks = onPage(kickRanksItself);
 
 describe('the kick of a rank', () => {
   const fleet = meshFleet();
@@ -25,3 +28,5 @@ describe('the kick of a rank', () => {
     expect(takenBy({})).toEqual([undefined, undefined, undefined]);
   });
 });
+
+onOnePage('kick-ranks');

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { failingRankFinding } from '../../../src/mesh/failing-rank-finding.ts';
+import { failingRankFinding as failingRankFindingItself } from '../../../src/mesh/failing-rank-finding.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { meshFleet } from './rack-with-mesh.ts';
+
+const failingRankFinding = onPage(failingRankFindingItself);
 
 const fleet = meshFleet();
 const findingFor = (...lines: string[]) => {
@@ -33,3 +36,5 @@ describe('the failing rank of a start that no signature explains', () => {
     expect(findingFor(line).code).toBe('mesh/no-failing-rank');
   });
 });
+
+onOnePage('named-peer');

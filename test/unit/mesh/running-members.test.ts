@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { runningPlacements } from '../../../src/mesh/running-members.ts';
+import { runningPlacements as runningPlacementsItself } from '../../../src/mesh/running-members.ts';
 import { unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
+
+const runningPlacements = onPage(runningPlacementsItself);
 
 const three = ['studio-1', 'studio-2', 'studio-3'].map(nodeName);
 const kimi = { name: 'kimi', nodes: three };
@@ -40,3 +43,5 @@ describe('running placements', () => {
     ]);
   });
 });
+
+onOnePage('running-members');

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { seenTransport } from '../../../src/mesh/seen-transport.ts';
+import { seenTransport as seenTransportItself } from '../../../src/mesh/seen-transport.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const seenTransport = onPage(seenTransportItself);
 
 const driver = {
   observe: ([first]: readonly string[]) => (first === 'rdma' || first === 'tcp' ? ({ transport: first } as const) : {}),
@@ -15,3 +18,5 @@ describe('how the ranks of a mesh talk', () => {
     expect(seenTransport(driver, [[], []])).toBeUndefined();
   });
 });
+
+onOnePage('seen-transport');

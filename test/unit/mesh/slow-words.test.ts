@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { slowWords } from '../../../src/mesh/slow-words.ts';
+import { slowWords as slowWordsItself } from '../../../src/mesh/slow-words.ts';
 import { known } from '../../../src/model/known.ts';
 import type { NodeObservation } from '../../../src/model/observation.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
+
+const slowWords = onPage(slowWordsItself);
 
 const fleet = meshFleet();
 const [placement] = fleet.placements;
@@ -47,3 +50,5 @@ describe('what could make a mesh slow', () => {
     expect(words(slow).slice(1)).toContain('The cable at studio-1:2 runs at 40 Gb/s.');
   });
 });
+
+onOnePage('slow-words');

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { furthest, hasProgressed, startDeadline } from '../../../src/mesh/start-deadline.ts';
+import { furthest, hasProgressed, startDeadline as startDeadlineItself } from '../../../src/mesh/start-deadline.ts';
 import { digest } from '../../../src/model/digest.ts';
 import { parseRankProgress } from '../../../src/script/rank-progress.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const startDeadline = onPage(startDeadlineItself);
 
 const mib = 1_048_576;
 const file = (sizeBytes: number) => ({ path: 'model.safetensors', sha256: digest('a'.repeat(64)), sizeBytes });
@@ -33,3 +36,5 @@ describe('the progress of a rank', () => {
     expect([parseRankProgress(''), parseRankProgress('rss=\nlog=1\n')]).toEqual([undefined, undefined]);
   });
 });
+
+onOnePage('start-deadline');

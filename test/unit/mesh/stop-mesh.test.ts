@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { SeenMember } from '../../../src/mesh/member.ts';
-import { rescueMesh, stopRanks } from '../../../src/mesh/stop-mesh.ts';
+import { rescueMesh as rescueMeshItself, stopRanks as stopRanksItself } from '../../../src/mesh/stop-mesh.ts';
 import { known } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { Step } from '../../../src/model/step.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const rescueMesh = onPage(rescueMeshItself);
+const stopRanks = onPage(stopRanksItself);
 
 const node = nodeName('studio-1');
 const seen: SeenMember = {
@@ -34,3 +38,5 @@ describe('the ladder that a driver wants', () => {
     expect(argsOf(rescueMesh(polite))).toEqual([{ ...short, outcome: 'failed' }]);
   });
 });
+
+onOnePage('stop-mesh');

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeFit } from '../../../src/model/memory-fit.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { type HeldMemory, heldMemory, isAsPredicted } from '../../../src/resources/held-memory.ts';
+import { type HeldMemory, heldMemory as heldMemoryItself, isAsPredicted } from '../../../src/resources/held-memory.ts';
 import { addressTowards } from '../../../src/runtimes/link-address.ts';
 import { meshFleet } from '../mesh/rack-with-mesh.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const heldMemory = onPage(heldMemoryItself);
 
 const fleet = meshFleet({});
 const leader = nodeName('studio-1');
@@ -47,3 +50,5 @@ describe('what nodes hold of a model', () => {
     expect(isAsPredicted(blind)).toBe(false);
   });
 });
+
+onOnePage('held-memory');

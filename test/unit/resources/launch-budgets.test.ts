@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
-import { launchBudgets } from '../../../src/resources/launch-budgets.ts';
+import { launchBudgets as launchBudgetsItself } from '../../../src/resources/launch-budgets.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const launchBudgets = onPage(launchBudgetsItself);
 
 it('counts starts over RDMA where there were some, and not where none was and none can come', () => {
   const values = { 'studio-2': { 'rdma-starts': { startedIn: 'BOOT-studio-2', starts: 3, last: [] } } };
@@ -11,3 +14,5 @@ it('counts starts over RDMA where there were some, and not where none was and no
   const budgets = launchBudgets(viewOf({ desired, observation: observedFleet({ values }), targets }));
   expect(budgets.map(({ node }) => node)).toEqual(['studio-2']);
 });
+
+onOnePage('launch-budgets');

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { digest } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { proofOf } from '../../../src/resources/mesh-proof.ts';
+import { proofOf as proofOfItself } from '../../../src/resources/mesh-proof.ts';
 import { placementCases } from '../../../src/resources/placement-cases.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { digestOfKimi, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const proofOf = onPage(proofOfItself);
 
 const desired = meshFleet();
 const wanted = digest(digestOfKimi(desired));
@@ -35,3 +38,5 @@ describe('what a start is compared with', () => {
     expect(proof(false, 'a'.repeat(64), 'c'.repeat(64))).toEqual({});
   });
 });
+
+onOnePage('mesh-proof');

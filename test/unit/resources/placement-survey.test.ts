@@ -6,13 +6,24 @@ import type { PlacementMember } from '../../../src/model/fact-values.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { judgeProperty } from '../../../src/resources/change.ts';
 import { placementCases } from '../../../src/resources/placement-cases.ts';
-import { placementFindings, startAdvice } from '../../../src/resources/placement-findings.ts';
+import {
+  placementFindings as placementFindingsItself,
+  startAdvice as startAdviceItself,
+} from '../../../src/resources/placement-findings.ts';
 import { placementProperty } from '../../../src/resources/placement-properties.ts';
-import { type PlacementSurvey, surveyPlacements } from '../../../src/resources/placement-survey.ts';
+import {
+  type PlacementSurvey,
+  surveyPlacements as surveyPlacementsItself,
+} from '../../../src/resources/placement-survey.ts';
 import type { View } from '../../../src/resources/resource.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { exoFleet } from '../mesh/exo-fleet.ts';
 import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const placementFindings = onPage(placementFindingsItself);
+const startAdvice = onPage(startAdviceItself);
+const surveyPlacements = onPage(surveyPlacementsItself);
 
 const kimiNodes = ['studio-1', 'studio-2', 'studio-3'];
 
@@ -238,3 +249,5 @@ describe('findings about placements', () => {
     expect(kimiOf(viewFor({ members: {} })).nodes).toEqual(kimiNodes);
   });
 });
+
+onOnePage('placement-survey');

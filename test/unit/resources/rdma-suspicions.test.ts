@@ -2,11 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import type { FactValues, PlacementMember } from '../../../src/model/fact-values.ts';
-import { placementFindings } from '../../../src/resources/placement-findings.ts';
-import { surveyPlacements } from '../../../src/resources/placement-survey.ts';
+import { placementFindings as placementFindingsItself } from '../../../src/resources/placement-findings.ts';
+import { surveyPlacements as surveyPlacementsItself } from '../../../src/resources/placement-survey.ts';
 import { viewOf } from '../../../src/resources/view.ts';
 import { type MeshChanges, type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { fleetWith } from '../runtimes/llamacpp-rpc/llama-fleet.ts';
+
+const placementFindings = onPage(placementFindingsItself);
+const surveyPlacements = onPage(surveyPlacementsItself);
 
 const overRdma: MeshChanges = { placement: { transport: 'rdma' } };
 const hung = threeMembers(['joined', 'joined', 'joined']);
@@ -217,3 +221,5 @@ describe('a start over RDMA that failed', () => {
     expect(short({ members: dead, values })).toEqual(['rdma/suspected-exhausted nodes studio-2, studio-3']);
   });
 });
+
+onOnePage('rdma-suspicions');

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
-import { surplusVersions } from '../../../src/resources/runtime-versions.ts';
+import { surplusVersions as surplusVersionsItself } from '../../../src/resources/runtime-versions.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const surplusVersions = onPage(surplusVersionsItself);
 
 const versions = (text: string) =>
   text.split(' ').map((one) => ({
@@ -20,3 +23,5 @@ it.each([
 ])('of %s one older version stays', (_, all, wanted, surplus) => {
   expect(surplusVersions(versions(all), wanted).join(' ')).toBe(surplus);
 });
+
+onOnePage('runtime-versions');

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { chatRequest, requestAt, withQuestion } from '../../../src/runtimes/chat-request.ts';
+import {
+  chatRequest as chatRequestItself,
+  requestAt as requestAtItself,
+  withQuestion as withQuestionItself,
+} from '../../../src/runtimes/chat-request.ts';
 import { goldenBody } from '../../../src/runtimes/golden-request.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const chatRequest = onPage(chatRequestItself);
+const requestAt = onPage(requestAtItself);
+const withQuestion = onPage(withQuestionItself);
 
 const asked = (path: string): unknown[] => {
   const request = requestAt(path, 'tiny');
@@ -36,3 +45,5 @@ describe('the request for one token', () => {
     expect(withQuestion(requestAt('/v1/completions', 'tiny'), 'Why?')).toMatchObject({ model: 'tiny', prompt: 'Why?' });
   });
 });
+
+onOnePage('chat-request');

@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { nodeName } from '../../../src/model/node.ts';
-import { classifyLog, firstFailingRank, firstFailure, rankWords } from '../../../src/runtimes/classify-log.ts';
+import {
+  classifyLog as classifyLogItself,
+  firstFailingRank as firstFailingRankItself,
+  firstFailure as firstFailureItself,
+  rankWords as rankWordsItself,
+} from '../../../src/runtimes/classify-log.ts';
 import type { FailureAction, FailureSignature } from '../../../src/runtimes/driver.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const classifyLog = onPage(classifyLogItself);
+const firstFailingRank = onPage(firstFailingRankItself);
+const firstFailure = onPage(firstFailureItself);
+const rankWords = onPage(rankWordsItself);
 
 const signature = (id: string, pattern: RegExp, action: FailureAction): FailureSignature => ({
   id,
@@ -64,3 +75,5 @@ describe('the rank that failed first', () => {
     ]);
   });
 });
+
+onOnePage('classify-log');

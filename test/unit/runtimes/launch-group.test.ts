@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { nodeName } from '../../../src/model/node.ts';
-import { launchFiles, launchGroup } from '../../../src/runtimes/launch-group.ts';
+import { launchFiles, launchGroup as launchGroupItself } from '../../../src/runtimes/launch-group.ts';
 import type { SeenNames } from '../../../src/runtimes/seen-names.ts';
+import { onOnePage, onPage } from '../one-page.ts';
 import { settledFleet } from '../resources/settled-rack.ts';
+
+const launchGroup = onPage(launchGroupItself);
 
 const { thunderbolt } = settledFleet();
 const seen: SeenNames = {
@@ -94,3 +97,5 @@ describe('the group of a launched program', () => {
     expect([one.backend, one.environment(0, file)]).toEqual(['alone', { MESHWRIGHT_RANK: '0', MESHWRIGHT_SIZE: '1' }]);
   });
 });
+
+onOnePage('launch-group');

@@ -3,9 +3,12 @@ import type { DesiredPlacement } from '../../../src/model/desired.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { known, unknown } from '../../../src/model/known.ts';
 import { nodeName } from '../../../src/model/node.ts';
-import { mixedMacosFindings } from '../../../src/runtimes/mixed-macos.ts';
+import { mixedMacosFindings as mixedMacosFindingsItself } from '../../../src/runtimes/mixed-macos.ts';
 import { observedFleet } from '../doctor/fleet-builder.ts';
 import { meshFleet } from '../mesh/rack-with-mesh.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const mixedMacosFindings = onPage(mixedMacosFindingsItself);
 
 interface Mac {
   readonly macos?: FactValues['macos-version'] | 'unknown';
@@ -58,3 +61,5 @@ describe('the macOS of the nodes of a placement', () => {
     expect(told({ macos: { version: '26.4', build: '25E246' }, model: 'Mac17,7' })).toHaveLength(1);
   });
 });
+
+onOnePage('mixed-macos');

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { reserved as exo } from '../../../src/runtimes/exo/reserved.ts';
 import { reserved as llama } from '../../../src/runtimes/llamacpp-rpc/reserved.ts';
 import { reserved as mlx } from '../../../src/runtimes/mlx/reserved.ts';
-import { type ReservedWords, reservedFindings } from '../../../src/runtimes/reserved-words.ts';
+import {
+  type ReservedWords,
+  reservedFindings as reservedFindingsItself,
+} from '../../../src/runtimes/reserved-words.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const reservedFindings = onPage(reservedFindingsItself);
 
 const told = (reserved: ReservedWords, ...args: readonly string[]) =>
   reservedFindings({ env: {}, args }, reserved).map(({ code, detail }) => `${code}: ${detail}`);
@@ -74,3 +80,5 @@ describe('words that a driver sets itself', () => {
     ]);
   });
 });
+
+onOnePage('reserved-words');

@@ -2,8 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { command } from '../../../src/runtimes/command/command.ts';
 import { exo } from '../../../src/runtimes/exo/exo.ts';
 import { mlx } from '../../../src/runtimes/mlx/mlx.ts';
-import { serviceFileText } from '../../../src/runtimes/service-file.ts';
+import { serviceFileText as serviceFileTextItself } from '../../../src/runtimes/service-file.ts';
 import { readJob } from '../../../src/sim/launchd/job-definition.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const serviceFileText = onPage(serviceFileTextItself);
 
 /** What the simulated launchd reads in the service file of a rank. */
 function jobWith(times: { readonly graceMs?: number; readonly interruptMs?: number }) {
@@ -24,3 +27,5 @@ describe('the service file of a rank', () => {
     expect(jobWith({ graceMs: 15_000, interruptMs: 5_001 }).exitTimeoutSeconds).toBe(21);
   });
 });
+
+onOnePage('service-file');

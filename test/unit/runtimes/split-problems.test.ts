@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelShape } from '../../../src/model/model-shape.ts';
-import { type AskedSplit, judgeSplit, splitAdvice } from '../../../src/runtimes/split-problems.ts';
+import {
+  type AskedSplit,
+  judgeSplit as judgeSplitItself,
+  splitAdvice as splitAdviceItself,
+} from '../../../src/runtimes/split-problems.ts';
 import { evenShape } from '../desired/fit-shapes.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const judgeSplit = onPage(judgeSplitItself);
+const splitAdvice = onPage(splitAdviceItself);
 
 const heads = { heads: 64, kvHeads: 8, headDim: 128, attention: { kind: 'gqa' }, dims: {} } as const;
 const shapeOf = (architecture: string, count = 60, more: Partial<ModelShape> = {}): ModelShape => ({
@@ -103,3 +111,5 @@ describe('the advice for a model that cannot be split so', () => {
     expect(splitAdvice(asked(changes))).toBe(text);
   });
 });
+
+onOnePage('split-problems');

@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import {
-  parseModelIds,
+  parseModelIds as parseModelIdsItself,
   parseNodeId,
-  parsePreviews,
-  parseState,
-  refusalText,
+  parsePreviews as parsePreviewsItself,
+  parseState as parseStateItself,
+  refusalText as refusalTextItself,
 } from '../../../../src/runtimes/exo/answers.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
 import { exoCase, ids } from './exo-case.ts';
+
+const parseModelIds = onPage(parseModelIdsItself);
+const parsePreviews = onPage(parsePreviewsItself);
+const parseState = onPage(parseStateItself);
+const refusalText = onPage(refusalTextItself);
 
 const stateOf = (name: string) => {
   const state = parseState(exoCase(name));
@@ -108,3 +114,5 @@ describe('the other answers of exo', () => {
     expect(refusalText('<html>')).toBe('it gives no reason');
   });
 });
+
+onOnePage('answers');

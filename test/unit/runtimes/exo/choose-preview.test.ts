@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type ExoPreview, parseJson, parsePreviews } from '../../../../src/runtimes/exo/answers.ts';
-import { choosePreview, type InstanceWish } from '../../../../src/runtimes/exo/choose-preview.ts';
+import {
+  choosePreview as choosePreviewItself,
+  type InstanceWish,
+} from '../../../../src/runtimes/exo/choose-preview.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
 import { exoCase, ids } from './exo-case.ts';
+
+const choosePreview = onPage(choosePreviewItself);
 
 const previewsOf = (name: string): readonly ExoPreview[] => parsePreviews(exoCase(name)) ?? [];
 
@@ -82,3 +88,5 @@ describe('the preview that is chosen', () => {
     );
   });
 });
+
+onOnePage('choose-preview');

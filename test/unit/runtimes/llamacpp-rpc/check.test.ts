@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { checkPlacement } from '../../../../src/resources/placement-checks.ts';
+import { checkPlacement as checkPlacementItself } from '../../../../src/resources/placement-checks.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
 import { fileAt, fleetWith, type LlamaChanges } from './llama-fleet.ts';
+
+const checkPlacement = onPage(checkPlacementItself);
 
 /** Codes and details, but those about memory, which nobody has told here. */
 function found(changes: LlamaChanges = {}): readonly (readonly [string, string])[] {
@@ -51,3 +54,5 @@ describe('a placement on llama.cpp', () => {
     ]);
   });
 });
+
+onOnePage('check');

@@ -2,11 +2,17 @@ import { describe, expect, it } from 'vitest';
 import type { DesiredPlacement, LlamaRuntime } from '../../../../src/model/desired.ts';
 import { digestOf } from '../../../../src/model/digest.ts';
 import type { Text } from '../../../../src/model/step.ts';
-import { configurePlacement, type RankConfiguration } from '../../../../src/runtimes/configure-placement.ts';
+import {
+  configurePlacement as configurePlacementItself,
+  type RankConfiguration,
+} from '../../../../src/runtimes/configure-placement.ts';
 import { modelFile } from '../../../../src/runtimes/llamacpp-rpc/model-file.ts';
 import { lastingNames } from '../../../../src/runtimes/seen-names.ts';
 import { renderPath } from '../../../../src/script/node-paths.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
 import { fleetWith } from './llama-fleet.ts';
+
+const configurePlacement = onPage(configurePlacementItself);
 
 function ranksOf(
   placement: Partial<DesiredPlacement> = {},
@@ -125,3 +131,5 @@ describe('the file of a model that llama-server is given', () => {
     expect(named('model.safetensors')).toEqual({ kind: 'none' });
   });
 });
+
+onOnePage('configure');

@@ -4,8 +4,11 @@ import { digestOf } from '../../../../src/model/digest.ts';
 import { type Link, type LinkEnd, linkEndText } from '../../../../src/model/link.ts';
 import type { ModelShape } from '../../../../src/model/model-shape.ts';
 import { nodeName } from '../../../../src/model/node.ts';
-import { check } from '../../../../src/runtimes/mlx/check.ts';
+import { check as checkItself } from '../../../../src/runtimes/mlx/check.ts';
 import { meshFleet, observeMesh } from '../../mesh/rack-with-mesh.ts';
+import { onOnePage, onPage } from '../../one-page.ts';
+
+const check = onPage(checkItself);
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 const example = meshFleet({ placement: { nodes } });
@@ -250,3 +253,5 @@ describe('a placement of mlx', () => {
     expect(codesOf({ placement: { env: { MLX_METAL_FAST_SYNCH: '1' } } })).toEqual(['warning mlx/fast-synch']);
   });
 });
+
+onOnePage('check');
