@@ -160,6 +160,13 @@ describe('bridge that a person made', () => {
     expect(one?.hint).not.toMatch(/Delete|restart/);
   });
 
+  it('comes back where only the preferences have it, as the one of macOS does, also both together', () => {
+    const mine = { name: 'bridge1', interfaces: ['en3', 'en7'] };
+    const lists = [[mine], [...preferences, mine], preferences, []];
+    const states = lists.map((all) => stateOf(only({ 'bridge-preferences': all })));
+    expect(states).toEqual(['comes-back', 'comes-back', 'comes-back', 'none']);
+  });
+
   it('is never deleted, not even when macOS once made it', () => {
     const grown = [{ name: 'bridge0', interfaces: ['en0', 'en3'], auto: 'thunderbolt-bridge' }];
     const changes = only({ 'bridge-preferences': grown, 'network-services': [service] });

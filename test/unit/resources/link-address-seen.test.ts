@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { serviceOf } from '../../../src/resources/link-address-seen.ts';
+import type { Facts, FactValues } from '../../../src/model/fact-values.ts';
+import { known, unknown } from '../../../src/model/known.ts';
+import type { Facts } from '../../../src/model/observation.ts';
+import { keptAddress, serviceOf } from '../../../src/resources/link-address-seen.ts';
+import { settledFacts } from './settled-rack.ts';
 
 const service = (name: string, device: string, isEnabled: boolean) => ({ name, port: name, device, isEnabled });
 
@@ -12,5 +16,50 @@ describe('the network service of a device', () => {
     expect(serviceOf([other, off, on, later], 'en3')).toBe(on);
     expect(serviceOf([other, off], 'en3')).toBe(off);
     expect(serviceOf([other], 'en3')).toBeUndefined();
+  });
+});
+
+describe('the address that the network preferences keep for a device', () => {
+  const values = Object.entries(settledFacts('studio-1')).map(([name, value]) => [name, known(value)]);
+  const facts = Object.fromEntries(values) as Facts;
+  type Kept = FactValues['service-addresses'][number];
+  const own = service('Thunderbolt 2', 'en3', true);
+  const address = { address: '10.77.0.1', prefixLength: 30 };
+  const keptOf = (service: typeof own | undefined, ...all: readonly Partial<Kept>[]) =>
+    keptAddress(
+      {
+        ...facts,
+        'network-services': known(service === undefined ? [] : [service]),
+        'service-addresses': known(
+          all.map((one): Kept => ({ service: 'Thunderbolt 2', device: 'en3', method: 'manual', ...one })),
+        ),
+      },
+      'en3',
+    );
+
+  it.each([
+    ['manual', known({ kind: 'manual', address })],
+    ['dhcp', known({ kind: 'dhcp' })],
+    ['off', known({ kind: 'off' })],
+    ['other', known({ kind: 'other' })],
+  ] as const)('is %s as its service says', (method, kept) => {
+    expect(keptOf(own, { method, address })).toEqual(kept);
+    // Of another device, and of an older service of this one.
+    const others = [
+      { device: 'en4', method: 'off' },
+      { service: 'Thunderbolt 2 2', method: 'off' },
+    ] as const;
+    expect(keptOf(own, ...others, { method, address })).toEqual(kept);
+    expect(keptOf(own, ...others)).toEqual(known({ kind: 'other' }));
+  });
+
+  it('is none without an enabled service, and is not known where a list is not', () => {
+    expect(keptOf(undefined, { address })).toEqual(known({ kind: 'none' }));
+    expect(keptOf({ ...own, isEnabled: false }, { address })).toEqual(known({ kind: 'none' }));
+    expect(keptOf(own, { method: 'manual' })).toEqual(known({ kind: 'other' }));
+    for (const list of ['network-services', 'service-addresses'] as const) {
+      const lost = unknown('timed-out', list);
+      expect(keptAddress({ ...facts, 'network-services': known([own]), [list]: lost }, 'en3')).toBe(lost);
+    }
   });
 });
