@@ -1,9 +1,9 @@
 /**
- * `npm run mutate -- [--count 150] [--seed N] [--results FILE] [--limit 600]`: how many small faults in the sources the
+ * `npm run mutate -- [--count 150] [--seed N] [--results FILE] [--limit 600] [--jobs 1]`: how many small faults in the sources the
  * tests notice. The seed draws mutants of HEAD in equal numbers over the areas. Each is tried with the unit tests nearest
  * to it, more unit tests, and the closest scenario and command-line tests, together `--limit` seconds at most.
  *
- * Files are mutated in a copy in a temporary folder, never in the working tree. The results file has one line for each
+ * Files are mutated in copies in temporary folders, one for each of the `--jobs` at a time, never in the working tree. The results file has one line for each
  * mutant; the same command with this file continues a run that was interrupted. Exits with 1 when a bar is missed.
  */
 import { spawnSync } from 'node:child_process';
@@ -25,6 +25,7 @@ const { values: options } = parseArgs({
     seed: { type: 'string' },
     results: { type: 'string' },
     limit: { type: 'string', default: '600' },
+    jobs: { type: 'string', default: '1' },
   },
 });
 
@@ -36,6 +37,7 @@ function numberOf(name, most) {
 }
 const count = numberOf('count', 10_000);
 const limitMs = numberOf('limit', 3_600) * 1_000;
+const jobs = numberOf('jobs', 16);
 
 const commit = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: project, encoding: 'utf8' }).stdout.trim();
 const seed = options.seed ?? (options.results === undefined ? String(Math.floor(Math.random() * 1e6)) : undefined);
@@ -43,8 +45,9 @@ const resultsFile = options.results ?? join(tmpdir(), `meshwright-mutants-${comm
 const { run, results } = openResults(resultsFile, { commit, seed });
 process.stdout.write(`commit ${commit.slice(0, 7)}, seed ${run.seed}, ${count} mutants, results in ${resultsFile}\n`);
 
-const copy = makeCopy(project);
-process.on('exit', () => removeCopy(copy));
+const copies = Array.from({ length: jobs }, () => makeCopy(project));
+const [original] = copies;
+process.on('exit', () => copies.forEach(removeCopy));
 for (const [signal, exitCode] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
@@ -55,7 +58,12 @@ for (const [signal, exitCode] of [
   });
 }
 
-const textOf = (path) => readFileSync(join(copy.root, path), 'utf8');
+const texts = new Map();
+/** The text of a file of the commit. */
+function textOf(path) {
+  if (!texts.has(path)) texts.set(path, readFileSync(join(original.root, path), 'utf8'));
+  return texts.get(path);
+}
 const mutantsOf = (file) =>
   (file.startsWith('src/script/') ? shellMutants : codeMutants)(file, textOf(file)).map((one) => ({ file, ...one }));
 // From the working tree, so that a run can be counted again when its survivors have been looked at.
@@ -64,8 +72,8 @@ for (const one of equivalents) {
   const isKnown = mutantsOf(one.file).some((mutant) => equivalentOf([one], mutant) !== undefined);
   if (!isKnown || !one.reason) throw new Error(`equivalents.json: no reason or no such mutant: ${JSON.stringify(one)}`);
 }
-const compiles = makeCompiles(copy);
-const wavesOf = relatedTests(copy.root);
+const compiles = makeCompiles(original);
+const wavesOf = relatedTests(original.root);
 
 /** Property tests try the same cases in every run. */
 const env = { MESHWRIGHT_COMMIT: commit };
@@ -75,7 +83,7 @@ const sound = new Set();
 const broken = new Set();
 
 /** Whether files pass without a mutant. The ones that do not are left out from now on. */
-async function areSound(project, files) {
+async function areSound(copy, project, files) {
   if (files.every((file) => sound.has(file))) return true;
   const { outcome } = await runTests(copy, { project, files }, limitMs, env);
   for (const file of files) (outcome === 'passed' ? sound : broken).add(file);
@@ -87,7 +95,7 @@ async function areSound(project, files) {
  * Runs one wave of tests with a mutant. A wave whose failure proves nothing runs again without the files at fault. Tests
  * that do not end kill a mutant only if they end without it in a quarter of the time.
  */
-async function tryWave({ project, files }, mutant, leftMs) {
+async function tryWave(copy, { project, files }, mutant, leftMs) {
   const chosen = files.filter((file) => !broken.has(file));
   if (chosen.length === 0) return { verdict: 'survived', seconds: 0 };
   const { outcome, seconds, failed } = await withText(copy, mutant.file, mutated(textOf(mutant.file), mutant), () =>
@@ -101,17 +109,17 @@ async function tryWave({ project, files }, mutant, leftMs) {
       : { verdict: 'timed out', seconds };
   }
   const suspects = failed.length > 0 ? failed : chosen;
-  if (await areSound(project, suspects)) return { verdict: 'killed', by: suspects[0], seconds };
-  const again = await tryWave({ project, files }, mutant, leftMs);
+  if (await areSound(copy, project, suspects)) return { verdict: 'killed', by: suspects[0], seconds };
+  const again = await tryWave(copy, { project, files }, mutant, leftMs);
   return { ...again, seconds: seconds + again.seconds };
 }
 
 /** What becomes of a mutant. */
-async function verdictOf(mutant) {
+async function verdictOf(copy, mutant) {
   if (!compiles(mutant.file, mutated(textOf(mutant.file), mutant))) return { verdict: 'refused', seconds: 0 };
   let seconds = 0;
   for (const wave of wavesOf(mutant.file)) {
-    const tried = await tryWave(wave, mutant, Math.max(1_000, limitMs - seconds * 1_000));
+    const tried = await tryWave(copy, wave, mutant, Math.max(1_000, limitMs - seconds * 1_000));
     seconds += tried.seconds;
     if (tried.verdict !== 'survived') return { ...tried, seconds };
   }
@@ -126,7 +134,7 @@ const known = new Map(results.map((one) => [keyOf(one), one]));
 const counted = [];
 
 /** Tries the next mutant of an area that compiles. */
-async function tryNext({ name, mutants }) {
+async function tryNext(copy, { name, mutants }) {
   for (let next = mutants.next(); !next.done; next = mutants.next()) {
     const mutant = next.value;
     const isEquivalent = equivalentOf(equivalents, mutant) !== undefined;
@@ -137,7 +145,7 @@ async function tryNext({ name, mutants }) {
     }
     const hasMoreTime = result?.verdict === 'timed out' && limitMs > (result.seconds + graceSeconds) * 1_000;
     if (result === undefined || hasMoreTime) {
-      const { seconds, ...verdict } = await verdictOf(mutant);
+      const { seconds, ...verdict } = await verdictOf(copy, mutant);
       result = { area: name, ...mutant, ...verdict, seconds: Math.round(seconds) };
       appendFileSync(resultsFile, `${JSON.stringify(result)}\n`);
       if (result.verdict !== 'refused') {
@@ -155,13 +163,17 @@ async function tryNext({ name, mutants }) {
 
 const wanted = shares(count, areas.length);
 const queues = areas.map(({ name, folders }, at) => {
-  const files = filesOf(copy.root, folders).filter((path) => !path.endsWith('.generated.ts'));
+  const files = filesOf(original.root, folders).filter((path) => !path.endsWith('.generated.ts'));
   return { name, wanted: wanted[at], mutants: drawn(`${run.seed} ${name}`, files, mutantsOf) };
 });
 // One of each area in turn, so that a run that is interrupted has some of every area.
-for (let round = 0; round < Math.max(...wanted); round += 1) {
-  for (const queue of queues) if (round < queue.wanted) await tryNext(queue);
-}
+const turns = Array.from({ length: Math.max(...wanted) }, (_, round) => queues.filter((queue) => round < queue.wanted));
+const left = turns.flat();
+await Promise.all(
+  copies.map(async (copy) => {
+    for (let queue = left.shift(); queue !== undefined; queue = left.shift()) await tryNext(copy, queue);
+  }),
+);
 const { lines, isReached } = report(counted, areas);
 process.stdout.write(
   `\ncommit ${commit.slice(0, 7)}, seed ${run.seed}, ${counted.length} mutants\n\n${lines.join('\n')}\n`,

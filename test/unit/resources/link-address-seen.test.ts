@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Facts, FactValues } from '../../../src/model/fact-values.ts';
+import type { FactValues } from '../../../src/model/fact-values.ts';
 import { known, unknown } from '../../../src/model/known.ts';
 import type { Facts } from '../../../src/model/observation.ts';
 import { keptAddress, serviceOf } from '../../../src/resources/link-address-seen.ts';
