@@ -1,6 +1,7 @@
 // The rules that need types, and the two that need a table of ours: paths of a Mac, and what pure folders may touch.
 // Everything quick is Biome's.
 import { createRequire } from 'node:module';
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 const { pure } = createRequire(import.meta.url)('./scripts/layers.cjs');
@@ -38,6 +39,15 @@ export default tseslint.config(
       '@typescript-eslint/await-thenable': 'error',
       '@typescript-eslint/only-throw-error': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+    },
+  },
+  {
+    // Words of a node, a server or a file must not be able to make a pattern search for minutes.
+    files: ['src/**/*.ts'],
+    plugins: { regexp },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { ignorePartial: false, report: 'potential' }],
     },
   },
   {

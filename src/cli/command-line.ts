@@ -54,7 +54,11 @@ function explained(
   { verbs, target }: { readonly verbs: readonly Verb[]; readonly target: string },
 ): readonly [string, string] {
   const see = `See: meshwright ${target}--help`;
-  const text = error.message.replace(/^error: /, '').replace(/\s*\n\s*/g, ' ');
+  const text = error.message
+    .replace(/^error: /, '')
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ');
   const near = /\(Did you mean (?:one of )?([^?]+)\?\)$/.exec(text)?.[1];
   const meaning = (meant: string | undefined): string => (meant === undefined ? see : `Did you mean ${meant}? ${see}`);
   const quoted = /'([^']*)'/.exec(text)?.[1] ?? '';

@@ -27,7 +27,7 @@ export const isPlace = (word: string): boolean => /[/\\]|\.gguf$/i.test(word);
 export async function subjectAt(run: Run, word: string): Promise<FitSubject> {
   const isUrl = /^https?:\/\//.test(word);
   const found = await (isUrl ? shapeAtUrl(run, word) : shapeInFolder(run, word));
-  const name = basename(word.replace(/[?#].*$/, '').replace(/\/+$/, '')) || 'model';
+  const name = basename(word.split(/[?#]/)[0] ?? '') || 'model';
   return { name, shape: knownShape(word, found) };
 }
 

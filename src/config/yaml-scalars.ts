@@ -34,7 +34,7 @@ export function foreignTag(walk: Walk, node: ParsedNode): Span | undefined {
   const valueStart = node.range[0];
   const before = walk.text.slice(Math.max(0, valueStart - 300), valueStart);
   // A tag stands before its value, perhaps with an anchor between.
-  const tag = /(![^\s]*)\s*(?:&\S+\s*)?$/.exec(before);
+  const tag = /(!\S{0,300})\s{0,99}(?:&\S{1,300}\s{0,99})?$/.exec(before);
   const start = tag === null ? valueStart : valueStart - before.length + tag.index;
   const span = { start, end: isScalar(node) ? node.range[1] : start + (tag?.[1]?.length ?? 1) };
   const detail = 'Only plain text, numbers, true and false, lists and maps are read.';

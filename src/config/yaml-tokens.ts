@@ -63,7 +63,8 @@ function isLeftOpen(token: CST.Token): boolean {
   }
   if (token.type === 'single-quoted-scalar') return !/[^']'(?:'')*$|^''(?:'')*$/.test(token.source);
   if (token.type !== 'double-quoted-scalar') return false;
-  const backslashes = token.source.length - 1 - token.source.slice(0, -1).replace(/\\+$/, '').length;
+  let backslashes = 0;
+  while (token.source.at(-2 - backslashes) === '\\') backslashes += 1;
   return token.source.length < 2 || !token.source.endsWith('"') || backslashes % 2 === 1;
 }
 

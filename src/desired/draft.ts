@@ -140,7 +140,7 @@ function draftLink(value: unknown, index: number): readonly DraftLink[] {
   const second = value.lastIndexOf('>') + 1;
   const start = second + (value.slice(second).length - value.slice(second).trimStart().length);
   const [from, to] = ends;
-  const firstEnd = { ...from, start: 0, end: value.search(/ *<->/) };
+  const firstEnd = { ...from, start: 0, end: value.slice(0, value.indexOf('<->')).trimEnd().length };
   return [
     {
       index,

@@ -50,7 +50,7 @@ function entriesOf(text: string): readonly Entry[] {
 }
 
 const indexOption = /^(?:-i|--index-url|--extra-index-url)[ =]\s*https:\/\/[^\s@]+$/;
-const hashes = /(?:\s+--hash=sha256:[0-9a-f]{64})+$/;
+const hash = /^--hash=sha256:([0-9a-f]{64})$/;
 const pinned = /^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[A-Za-z0-9,._ -]*\])?\s*==\s*([A-Za-z0-9.+!_-]+)(?:\s*;.*)?$/;
 const atUrl =
   /^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[A-Za-z0-9,._ -]*\])?\s*@\s*https:\/\/[^\s@]+\/([^\s/]+\.whl)(?:\s*;.*)?$/;
@@ -64,15 +64,17 @@ function requirementOf(text: string): Requirement | string {
       ? { name: '', hashes: [], isAtUrl: false, isConditional: false }
       : `\`${text.split(/[ =]/)[0]}\` has no place in a locked list; only an index by https has.`;
   }
-  const found = hashes.exec(text);
-  const wanted = (found === null ? text : text.slice(0, found.index)).trim();
+  const words = text.trim().split(/\s+/);
+  const from = words.findLastIndex((word) => !hash.test(word)) + 1;
+  const wanted = words.slice(0, from).join(' ');
+  const hashes = words.slice(from).flatMap((word) => hash.exec(word)?.[1] ?? []);
   const [, name = '', version] = pinned.exec(wanted) ?? [];
   const [, other = '', wheel = ''] = atUrl.exec(wanted) ?? [];
   const shown = wanted.split(/[\s;]/)[0] ?? '';
   if (name === '' && other === '') return `\`${shown}\` is pinned neither by == nor as a wheel at an https URL.`;
-  if (found === null) return `\`${shown}\` has no --hash=sha256:…, so anything could come under its name.`;
+  if (hashes.length === 0) return `\`${shown}\` has no --hash=sha256:…, so anything could come under its name.`;
   const more = {
-    hashes: [...found[0].matchAll(/sha256:([0-9a-f]{64})/g)].map(([, hash = '']) => hash),
+    hashes,
     isAtUrl: name === '',
     isConditional: wanted.includes(';'),
   };

@@ -8,10 +8,10 @@ export interface HiddenSecrets {
 const secretMark = '********';
 
 /** A key under which somebody may have put a password, also when it is misspelt or runs into its value. */
-const secretKey = /(^|[\s{,"'])((?:pas+(?:w[a-z]*|phrase|code)?|pwd|secrets?|api[-_]?keys?)["']?\s*:)(\s*)(.*)$/iu;
+const secretKey = /(^|[\s{,"'])((?:pas+(?:w[a-z]*|phrase|code)?|pwd|secrets?|api[-_]?keys?)["']?\s*:)(\s*)(|\S.*)$/iu;
 /** A source in braces, which is no secret, and what follows it. */
 const source =
-  /^(?:\{\s*(?:env\s*:\s*["']?[A-Za-z_]\w*["']?|file\s*:[^,}]*|command\s*:\s*\[[^\]]*\]|prompt\s*:\s*true)\s*\}|\{\s*(?:command\s*:\s*\[?[^\]]*)?$)(.*)$/u;
+  /^(?:\{\s*(?:file\s*:[^,}]*|(?:env\s*:\s*["']?[A-Za-z_]\w*["']?|command\s*:\s*\[[^\]]*\]|prompt\s*:\s*true)\s*)\}|\{\s*(?:command\s*:[^\]]*)?$)(.*)$/u;
 /** A source on lines of its own below the key. */
 const sourceLine = /^\s*(?:env\s*:\s*["']?[A-Za-z_]\w*["']?\s*(?:#.*)?|(?:file|command|prompt)\s*:.*|#.*|\}.*)?$/u;
 
@@ -26,7 +26,7 @@ export function hideSecrets(lines: readonly string[]): HiddenSecrets {
       else if (sourceLine.test(line)) {
         below = { ...below, isList: /^\s*command\s*:/u.test(line) || below.isList };
         return line;
-      } else if (below.isList && /^\s*(?:-|[^:]*\]?\s*,?$)/u.test(line)) return line;
+      } else if (below.isList && /^(?:\s*-|[^:]*$)/u.test(line)) return line;
       else {
         secrets.push(...textsOf(line));
         return `${line.slice(0, indent)}${secretMark}`;
@@ -66,7 +66,7 @@ function hideInLine(line: string): HiddenLine {
 /** A value with and without what may belong to the line around it; too short a text would hide half of every page. */
 function textsOf(rest: string): readonly string[] {
   const bare = rest.trim();
-  const ended = [bare, bare.replace(/\s+#.*$/u, ''), bare.replace(/\s*[,}].*$/u, '')];
+  const ended = [bare, ...[/\s#/u, /[,}]/u].map((mark) => (bare.split(mark)[0] ?? '').trimEnd())];
   const texts = ended.flatMap((text) => [
     text,
     text.replace(/^(["'])(.*)\1$/u, '$2'),

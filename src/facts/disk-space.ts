@@ -6,7 +6,7 @@ import { dataVolume } from './probes/system.ts';
 import { garbled, readLines } from './read-answer.ts';
 
 /** Device (blanks allowed), blocks, used, available, capacity, then on macOS three columns of inodes, mount point. */
-const row = /^\S.*? +(\d+) +\d+ +(\d+) +\d+%(?: +\d+ +\d+ +\d+%)? +(\/.*)$/;
+const row = /^\S.{0,999}? {1,99}(\d+) +\d+ +(\d+) +\d+%(?: +\d+ +\d+ +\d+%)? +(\/.*)$/;
 
 /**
  * Room on the data volume, from

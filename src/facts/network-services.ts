@@ -28,7 +28,12 @@ export const networkServices: Fact<'network-services'> = {
     const services: (NetworkService & { readonly mark: string })[] = [];
     for (const block of rest.join('\n').split('\n\n')) {
       if (block.trim() === '') continue;
-      const service = serviceOf(block.replace(/^\n+|\n+$/g, ''));
+      const service = serviceOf(
+        block
+          .split('\n')
+          .filter((line) => line !== '')
+          .join('\n'),
+      );
       if (service === undefined) return garbled(answer, 'printed a block that is no network service');
       services.push(service);
     }

@@ -24,7 +24,7 @@ const saidOf = (line: string): string =>
 
 /** The kernel extensions that the backtrace goes through: `com.apple.driver.AppleThunderboltIP(4.0.3)[…]`. */
 function extensionsOf(said: string): readonly string[] {
-  const [, list = ''] = /Kernel Extensions in backtrace:\n((?: +[^\n]*\n)*)/.exec(said) ?? [];
+  const [, list = ''] = /Kernel Extensions in backtrace:\n((?: [^\n]*\n)*)/.exec(said) ?? [];
   const names = [...list.matchAll(/^ +([A-Za-z][A-Za-z0-9._-]{0,120})\(/gm)].flatMap(([, name]) => name ?? []);
   return [...new Set(names)];
 }

@@ -37,7 +37,7 @@ function settingsOnMains(answer: Answer | undefined): Known<ReadonlyMap<string, 
   let section: Map<string, string> | undefined;
   for (const line of lines.value) {
     const title = /^([A-Z]\S* Power):$/.exec(line)?.[1];
-    const [, key = '', value = ''] = /^ ([A-Za-z].*?) +([^ ()]+)(?: \(.*\))?$/.exec(line) ?? [];
+    const [, key = '', value = ''] = /^ ([A-Za-z].{0,99}?) {1,99}([^ ()]+)(?: \(.*\))?$/.exec(line) ?? [];
     if (title !== undefined && !sections.has(title)) {
       section = new Map();
       sections.set(title, section);

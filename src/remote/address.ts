@@ -1,5 +1,5 @@
 const hostName = /^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?)*\.?$/;
-const ipv6 = /^[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*(%[A-Za-z0-9]{1,15})?$/;
+const ipv6 = /^[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(%[A-Za-z0-9]{1,15})?$/;
 /** sudo reads a name of capitals, digits and `_` alone as a list of accounts. @see sudoers(5), Aliases */
 const userName = /^(?![A-Z][A-Z0-9_]*$)[A-Za-z_][A-Za-z0-9_.-]{0,31}$/;
 

@@ -6,7 +6,7 @@ import type { HostKeyVerdict, KnownKey } from './host-key-trust.ts';
 import type { Target } from './remote.ts';
 
 const keyFile = (key: HostKey): string => {
-  const kind = key.type.replace(/^(?:sk-)?(?:ssh-)?/u, '').replace(/-.*$|@.*$/u, '');
+  const kind = key.type.replace(/^(?:sk-)?(?:ssh-)?/u, '').split(/[-@]/u)[0] ?? '';
   return `ssh_host_${kind}_key.pub`;
 };
 

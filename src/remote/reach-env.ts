@@ -30,7 +30,7 @@ function tokensOf({ host, config }: Asked, env: ReachEnv): Readonly<Record<strin
     i: String(process.getuid?.() ?? ''),
     j: jump,
     k: config.hostKeyAlias ?? config.hostName,
-    L: env.hostName.replace(/\..*$/u, ''),
+    L: env.hostName.split('.')[0] ?? '',
     l: env.hostName,
     n: host,
     p: port,

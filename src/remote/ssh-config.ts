@@ -99,7 +99,7 @@ export type ConfigLine =
 export function judgeConfigLine(line: string): ConfigLine {
   const text = line.trim();
   if (text === '' || text.startsWith('#')) return { kind: 'irrelevant' };
-  const [, keyword = '', rest = ''] = /^([A-Za-z0-9]+)(?:\s*=\s*|\s+)(.*)$/u.exec(text) ?? [];
+  const [, keyword = '', rest = ''] = /^([A-Za-z0-9]+)(?=[\s=])\s*(?:=\s*)?(|[^\s].*)$/u.exec(text) ?? [];
   const key = keyword.toLowerCase();
   if (key === 'include' && !/["'~$%\\#]/u.test(rest)) return { kind: 'include', patterns: rest.split(/\s+/u) };
   const isEverywhere = key === 'host' && rest.trim() === '*';

@@ -114,7 +114,7 @@ function countLines(work: CableWork, page: Page): readonly string[] {
 
 /** Names without what all of them begin with, where numbers are left: `1` for `studio-1`. */
 function shortNames(names: readonly string[]): (name: string) => string {
-  const stems = new Set(names.map((name) => name.replace(/[0-9]+$/, '')));
+  const stems = new Set(names.map((name) => name.replace(/[0-9]{1,9}$/, '')));
   const isNumbered = names.length > 1 && stems.size === 1 && names.every((name) => /[0-9]$/.test(name));
   const [stem = ''] = stems;
   return (name) => (isNumbered && name.startsWith(stem) ? name.slice(stem.length) : name);

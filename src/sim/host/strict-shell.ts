@@ -77,7 +77,7 @@ function innerScripts(command: SimpleCommand): readonly string[] {
   if (name === 'trap') return words.length > 2 ? [words[1]?.literal ?? ''] : [];
   const shellAt = command.words.findIndex((word) => shells.has(baseName(word)));
   if (shellAt < 0) return [];
-  const flagAt = command.words.findIndex((word, at) => at > shellAt && /^-[a-z]*c[a-z]*$/.test(word.literal));
+  const flagAt = command.words.findIndex((word, at) => at > shellAt && /^-[abd-z]*c[a-z]*$/.test(word.literal));
   const script = flagAt < 0 ? undefined : command.words[flagAt + 1];
   return script === undefined ? [] : [script.literal];
 }

@@ -26,22 +26,21 @@ function refuse(cursor: Cursor, reason: string): undefined {
   return undefined;
 }
 
-/** The next piece that matches, taken; `undefined` when it is not there. */
+/** The next piece that matches a sticky pattern, taken; `undefined` when it is not there. */
 function take(cursor: Cursor, pattern: RegExp): RegExpExecArray | undefined {
-  const found = new RegExp(pattern.source, `${pattern.flags}y`);
-  found.lastIndex = cursor.at;
-  const match = found.exec(cursor.text) ?? undefined;
-  if (match !== undefined) cursor.at = found.lastIndex;
+  pattern.lastIndex = cursor.at;
+  const match = pattern.exec(cursor.text) ?? undefined;
+  if (match !== undefined) cursor.at = pattern.lastIndex;
   return match;
 }
 
 const skipSpace = (cursor: Cursor): void => {
-  take(cursor, /(?:\s|<!--[\s\S]*?-->)*/);
+  take(cursor, /(?:\s|<!--[\s\S]*?-->)*/y);
 };
 
 /** The text up to the next tag, its entities resolved. */
 function readText(cursor: Cursor): string | undefined {
-  const raw = take(cursor, /[^<]*/)?.[0] ?? '';
+  const raw = take(cursor, /[^<]*/y)?.[0] ?? '';
   let isKnown = true;
   const text = raw.replaceAll(/&([^;&]{0,10});?/g, (whole, name: string) => {
     const [, digits] = /^#(\d{1,7})$/.exec(name) ?? [];
@@ -57,14 +56,14 @@ function readText(cursor: Cursor): string | undefined {
 function readLeaf(cursor: Cursor, tag: string): string | undefined {
   const text = readText(cursor);
   if (text === undefined) return undefined;
-  return take(cursor, new RegExp(`</${tag}>`)) === undefined ? refuse(cursor, `<${tag}> does not end`) : text;
+  return take(cursor, new RegExp(`</${tag}>`, 'y')) === undefined ? refuse(cursor, `<${tag}> does not end`) : text;
 }
 
 function readArray(cursor: Cursor): readonly PropertyList[] | undefined {
   const values: PropertyList[] = [];
   for (;;) {
     skipSpace(cursor);
-    if (take(cursor, /<\/array>/) !== undefined) return values;
+    if (take(cursor, /<\/array>/y) !== undefined) return values;
     const value = readValue(cursor);
     if (value === undefined) return undefined;
     values.push(value);
@@ -75,8 +74,8 @@ function readDictionary(cursor: Cursor): { readonly [key: string]: PropertyList 
   const entries = new Map<string, PropertyList>();
   for (;;) {
     skipSpace(cursor);
-    if (take(cursor, /<\/dict>/) !== undefined) return Object.fromEntries(entries);
-    if (take(cursor, /<key>/) === undefined) return refuse(cursor, 'a <dict> holds something that is no <key>');
+    if (take(cursor, /<\/dict>/y) !== undefined) return Object.fromEntries(entries);
+    if (take(cursor, /<key>/y) === undefined) return refuse(cursor, 'a <dict> holds something that is no <key>');
     const key = readLeaf(cursor, 'key');
     if (key === undefined) return undefined;
     skipSpace(cursor);
@@ -95,7 +94,7 @@ function readNumber(cursor: Cursor, tag: 'integer' | 'real'): number | undefined
 }
 
 function readValue(cursor: Cursor): PropertyList | undefined {
-  const [, tag = '', closing = ''] = take(cursor, /<([a-z]+) ?(\/?)>/) ?? [];
+  const [, tag = '', closing = ''] = take(cursor, /<([a-z]+) ?(\/?)>/y) ?? [];
   const isEmpty = closing === '/';
   if (isEmpty) return emptyValue(cursor, tag);
   switch (tag) {
@@ -128,16 +127,16 @@ function emptyValue(cursor: Cursor, tag: string): PropertyList | undefined {
  */
 export function readPlist(text: string): PlistReading {
   const cursor: Cursor = { text, at: 0, reason: undefined };
-  take(cursor, /\s*<\?xml [^>]*\?>/);
+  take(cursor, /\s*<\?xml [^>]*\?>/y);
   skipSpace(cursor);
-  take(cursor, /<!DOCTYPE plist[^>]*>/);
+  take(cursor, /<!DOCTYPE plist[^>]*>/y);
   skipSpace(cursor);
-  const isOpen = take(cursor, /<plist(?: version="1\.0")?>/) !== undefined;
+  const isOpen = take(cursor, /<plist(?: version="1\.0")?>/y) !== undefined;
   if (!isOpen) refuse(cursor, 'it does not begin with <plist>');
   skipSpace(cursor);
   const value = isOpen ? readValue(cursor) : undefined;
   skipSpace(cursor);
-  if (value !== undefined && take(cursor, /<\/plist>\s*$/) === undefined)
+  if (value !== undefined && take(cursor, /<\/plist>\s*$/y) === undefined)
     refuse(cursor, 'it does not end with </plist>');
   const { reason } = cursor;
   if (reason !== undefined || value === undefined) return { kind: 'refused', reason: reason ?? 'it is empty' };
