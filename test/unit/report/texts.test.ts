@@ -13,7 +13,17 @@ describe('units', () => {
   });
 
   it('count disks in decimal', () => {
-    expect([0, 999, 494e9, 7.9e12].map(diskText)).toEqual(['0 B', '999 B', '494 GB', '7.9 TB']);
+    expect([0, 1, 999, 1e3, 12e6, 494e9, 7.9e12, 2e15, 3e18].map(diskText)).toEqual([
+      '0 B',
+      '1 B',
+      '999 B',
+      '1 kB',
+      '12 MB',
+      '494 GB',
+      '7.9 TB',
+      '2 PB',
+      '3000 PB',
+    ]);
   });
 
   it('give speeds and amounts of time without needless digits', () => {
