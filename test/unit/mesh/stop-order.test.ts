@@ -59,13 +59,13 @@ describe('the order in which ranks are stopped', () => {
     });
   });
 
-  it('has no farewell to a leader that does not listen', () => {
+  it.each(['exited', 'running'] as const)('has no farewell to a leader that is %s and does not listen', (leader) => {
     const desired = fleetOf('exo');
-    const observation = observeMesh(desired, { members: threeMembers(['exited', 'joined', 'joined']) });
+    const observation = observeMesh(desired, { members: threeMembers([leader, 'joined', 'joined']) });
     const targets = desired.nodes.map(({ name }) => name);
     const { steps } = makePlan({ goal: { kind: 'stop', placements: ['kimi'] }, desired, observation, targets });
     expect(steps.filter(({ act }) => act.kind === 'dialogue')).toEqual([]);
-    expect(orderOf(steps)).toHaveLength(2);
+    expect(orderOf(steps)).toHaveLength(leader === 'exited' ? 2 : 3);
   });
 
   it('is the leader first where nobody knows the driver any more', () => {
