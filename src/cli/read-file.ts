@@ -147,8 +147,8 @@ const rootGroups: readonly number[] = process.platform === 'darwin' ? [0, 80] : 
 /**
  * Whether others may change a file that decides what is done to the nodes, or replace it: it or a folder above it is
  * writable by everybody or by a group, or belongs to a user who is neither this one nor root, nor the one who became
- * root through sudo. The group that has the number of its user is that user's own, as on Debian and Fedora. A warning
- * for people, an error when `CI=true`.
+ * root through sudo. A group with the number of its user, or of this one, is that user's own, as on Debian and Fedora and
+ * in containers with an `fsGroup`. A warning for people, an error when `CI=true`.
  */
 export function openToOthers(shown: string, file: FileOwners, reader: Reader): readonly Diagnostic[] {
   if ((file.mode & 0o170000) !== 0o100000) return [];
@@ -158,7 +158,7 @@ export function openToOthers(shown: string, file: FileOwners, reader: Reader): r
   const problem = (detail: string, hint: string): Diagnostic =>
     diagnose('cli/file-open-to-others', { severity, subject: shown, detail, hint });
   const own = [
-    ...writers(file).map((who) => problem(`${who} may write ${shown}.`, `Close it: chmod go-w ${shown}`)),
+    ...writers(file, reader).map((who) => problem(`${who} may write ${shown}.`, `Close it: chmod go-w ${shown}`)),
     ...(trusted.includes(file.uid)
       ? []
       : [
@@ -170,10 +170,10 @@ export function openToOthers(shown: string, file: FileOwners, reader: Reader): r
   ];
   // In a folder with the sticky bit, such as /tmp, each user replaces only their own files.
   const folder = file.folders.find(
-    (one) => !trusted.includes(one.uid) || (writers(one).length > 0 && (one.mode & 0o1000) === 0),
+    (one) => !trusted.includes(one.uid) || (writers(one, reader).length > 0 && (one.mode & 0o1000) === 0),
   );
   if (folder === undefined) return own;
-  const [who = `User ${folder.uid}`] = trusted.includes(folder.uid) ? writers(folder) : [];
+  const [who = `User ${folder.uid}`] = trusted.includes(folder.uid) ? writers(folder, reader) : [];
   const hint = trusted.includes(folder.uid)
     ? `Close it: chmod go-w ${folder.path}`
     : 'Keep it in a folder of your own.';
@@ -181,9 +181,9 @@ export function openToOthers(shown: string, file: FileOwners, reader: Reader): r
 }
 
 /** Who else than its user may write a file or a folder, at most one. */
-function writers({ mode, uid, gid }: FileOwner): readonly string[] {
+function writers({ mode, uid, gid }: FileOwner, reader: Reader): readonly string[] {
   if ((mode & 0o002) !== 0) return ['Every user of this computer'];
-  const isGroups = (mode & 0o020) !== 0 && gid !== uid && !rootGroups.includes(gid);
+  const isGroups = (mode & 0o020) !== 0 && ![uid, reader.uid, ...rootGroups].includes(gid);
   return isGroups ? [`Every member of group ${gid}`] : [];
 }
 

@@ -120,6 +120,8 @@ describe('a file that others can change', () => {
       replaced('Every user of this computer', '/srv', 'Close it: chmod go-w /srv'),
     );
     expect(details(501, 0o644, [home, ['/srv', 0o1777, 0, 0], root])).toEqual([]);
+    // The volume of a container, which belongs to root and to the group that has the number of its user.
+    expect(details(501, 0o664, [home, ['/srv', 0o2775, 0, 501], root])).toEqual([]);
     expect(details(501, 0o644, [home, ['/srv', 0o2775, 0, 50], root])).toEqual(
       replaced('Every member of group 50', '/srv', 'Close it: chmod go-w /srv'),
     );
