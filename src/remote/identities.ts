@@ -59,8 +59,9 @@ function offerOfFile(file: KeyFile, agentOffers: readonly Offer[]): Offer | Diag
   }
 }
 
+/** Each key where it stands first. */
 function distinct(offers: readonly Offer[]): readonly Offer[] {
-  return [...new Map([...offers].reverse().map((offer) => [blobOf(offer.key), offer])).values()].reverse();
+  return offers.filter(({ key }, at) => offers.findIndex((other) => blobOf(other.key) === blobOf(key)) === at);
 }
 
 /** Collects the keys to offer to a node: files in their order, then the agent's, each once, at most five (four with an agent). */
