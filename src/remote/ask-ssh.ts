@@ -66,7 +66,7 @@ export async function askSsh(question: SshQuestion, ssh: SshCommand): Promise<Ss
   const config = answer.error === null ? parseSshConfig(answer.stdout) : undefined;
   if (config !== undefined) return config;
   const said =
-    quoteNodeText(answer.stderr.trim()) || answer.error?.message || 'an answer without host name, port or user';
+    quoteNodeText(answer.stderr.trim()) || answer.error?.message.trim() || 'an answer without host name, port or user';
   throw new FleetError([
     diagnose('ssh/config-unreadable', {
       detail: `ssh ${args.join(' ')}: ${said}`,

@@ -1,0 +1,66 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { askSsh, type SshQuestion } from '../../../src/remote/ask-ssh.ts';
+import { rejection } from '../../sshd/ssh-case.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'meshwright-ask-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Asks an ssh that is this script. */
+function ask(script: string, question: Partial<SshQuestion> = {}, configFile?: string) {
+  const command = join(folder, 'ssh');
+  writeFileSync(command, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const names = ['HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'SSH_AUTH_SOCK', 'SECRET'];
+  const variables = { PATH: process.env['PATH'], ...Object.fromEntries(names.map((name) => [name, `my ${name}`])) };
+  return askSsh(
+    { label: 'studio-1', host: 'mac', ...question },
+    { command, variables, ...(configFile === undefined ? {} : { configFile }) },
+  );
+}
+
+const answer = 'printf "hostname mac.lan\\nuser mesh\\nport 2200\\n"';
+const config = {
+  hostName: 'mac.lan',
+  port: 2_200,
+  user: 'mesh',
+  identityFiles: [],
+  isIdentitiesOnly: false,
+  knownHostsFiles: [],
+};
+
+describe('the ssh of this computer', () => {
+  it('is asked with what is known, and sees a few variables only', async () => {
+    const [args, env] = [join(folder, 'args'), join(folder, 'env')];
+    const spy = `printf '%s\\n' "$@" >'${args}'; env >'${env}'; ${answer}`;
+    expect(await ask(spy)).toEqual(config);
+    expect(readFileSync(args, 'utf8')).toBe('-G\n--\nmac\n');
+    expect(await ask(spy, { user: 'ana', port: 22 }, '/config')).toEqual(config);
+    expect(readFileSync(args, 'utf8')).toBe('-G\n-F\n/config\n-l\nana\n-p\n22\n--\nmac\n');
+    const seen = readFileSync(env, 'utf8')
+      .split('\n')
+      .filter((line) => !/^(?:PWD|OLDPWD|SHLVL|_|)(?:=|$)/u.test(line));
+    const passed = ['HOME', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR', 'SSH_AUTH_SOCK'].map((name) => `${name}=my ${name}`);
+    expect(seen.sort()).toEqual(['LC_ALL=C', `PATH=${process.env['PATH']}`, ...passed].sort());
+  });
+
+  it('is missed where it is not there', async () => {
+    const gone = { command: join(folder, 'gone'), variables: {} };
+    expect(await askSsh({ label: 'studio-1', host: 'mac' }, gone)).toBeUndefined();
+  });
+
+  it.each([
+    ['echo " no \tgood " >&2; exit 255', 'no \\x09good'],
+    [`${answer}; exit 1`, `Command failed: ${join(folder, 'ssh')} -G -- mac`],
+    ['echo port 22; echo "but this" >&2', 'but this'],
+    ['echo port 22', 'an answer without host name, port or user'],
+    [`head -c 262244 /dev/zero; ${answer}`, 'stdout maxBuffer length exceeded'],
+  ])('says of %s what is wrong', async (script, said) => {
+    expect(await rejection(ask(script))).toMatchObject({
+      code: 'ssh/config-unreadable',
+      detail: `ssh -G -- mac: ${said}`,
+      subject: 'node studio-1',
+    });
+  });
+});
