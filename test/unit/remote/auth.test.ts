@@ -1,0 +1,129 @@
+import ssh2, { type AuthHandlerMiddleware, type ParsedKey } from 'ssh2';
+import { describe, expect, it } from 'vitest';
+import { publickeyOnly } from '../../../src/remote/auth.ts';
+import type { Offer } from '../../../src/remote/identities.ts';
+
+const weak = new Error('the node accepts RSA signatures with SHA-1 only');
+
+/** A key of a type that signs by telling with what. */
+function keyOf(type: string): ParsedKey {
+  const key = { type, sign: (data: unknown, hash?: string) => `${data} signed by ${hash}` };
+  return key as unknown as ParsedKey;
+}
+
+/** What is told of a login, and an agent of which the test says what it signs. */
+function makeCase(error?: Error) {
+  const told: unknown[] = [];
+  const record = {
+    refused: (methods: readonly string[], isPartial: boolean) => told.push(['refused', methods, isPartial]),
+    asked: (label: string) => told.push(['asked', label]),
+    signed: (label: string) => told.push(['signed', label]),
+  };
+  const agent = {
+    sign: (key: ParsedKey, data: unknown, options: unknown, done: (error?: Error, signature?: unknown) => void) => {
+      told.push(['sign', key.type, data, options]);
+      done(error, error === undefined ? 'signature' : undefined);
+    },
+  };
+  const offer = (label: string, kind: 'file' | 'agent', type = 'ssh-ed25519'): Offer => ({
+    label,
+    key: keyOf(type),
+    signer: kind === 'file' ? { kind } : { kind, agent: agent as never },
+  });
+  return { told, record, offer };
+}
+
+type Method = { readonly type: string; readonly username: string; readonly key?: ParsedKey; readonly agent?: Agent };
+interface Agent {
+  readonly getIdentities: (done: (error: unknown, keys: readonly ParsedKey[]) => void) => void;
+  readonly sign: (key: unknown, data: unknown, options: unknown, done: (...given: unknown[]) => void) => unknown;
+}
+
+/** What is tried for one answer of a node: methods that are left, or null at first. */
+function tried(handler: AuthHandlerMiddleware, left: readonly string[] | null, isPartial: boolean | null = false) {
+  let method: unknown;
+  const result: unknown = handler(
+    left as never,
+    isPartial as never,
+    ((given: unknown) => {
+      method = given;
+    }) as never,
+  );
+  return (result ?? method) as Method;
+}
+
+describe('a login by keys', () => {
+  it('tries one after the other, and ends where no key is taken any more', async () => {
+    const { told, record, offer } = makeCase();
+    const start = () => publickeyOnly('mesh', [offer('one', 'file'), offer('two', 'file')], record);
+    const handler = await start();
+    const key = { type: 'publickey', username: 'mesh', key: expect.objectContaining({ type: 'ssh-ed25519' }) };
+    expect([null, ['publickey'], ['publickey']].map((left) => tried(handler, left))).toEqual([key, key, false]);
+    expect(told.splice(0)).toEqual([
+      ['refused', ['publickey'], false],
+      ['refused', ['publickey'], false],
+    ]);
+    const shut = await start();
+    expect([tried(shut, null, null), tried(shut, ['password'])]).toEqual([key, false]);
+    const more = await start();
+    expect([tried(more, null), tried(more, ['publickey'], true)]).toEqual([key, false]);
+    expect(told).toEqual([
+      ['refused', ['password'], false],
+      ['refused', ['publickey'], true],
+    ]);
+    expect(tried(await publickeyOnly('mesh', [], record), null)).toBe(false);
+  });
+
+  it('asks for the methods that are left after the last key of an agent, once', async () => {
+    const { record, offer } = makeCase();
+    const agent = { type: 'agent', username: 'mesh', agent: expect.any(ssh2.OpenSSHAgent) };
+    const none = { type: 'none', username: 'mesh' };
+    const handler = await publickeyOnly('mesh', [offer('one', 'agent')], record);
+    const left = [null, ['publickey'], ['publickey']];
+    expect(left.map((one) => tried(handler, one))).toEqual([agent, none, false]);
+    const mixed = await publickeyOnly('mesh', [offer('one', 'agent'), offer('two', 'file')], record);
+    expect(left.map((one) => tried(mixed, one)).map((one) => one && one.type)).toEqual(['agent', 'publickey', false]);
+  });
+
+  it('signs with RSA keys of files by SHA-2 alone', async () => {
+    const { record, offer } = makeCase();
+    const signs = async (type: string, hash?: string) => {
+      const { key } = tried(await publickeyOnly('mesh', [offer('one', 'file', type)], record), null);
+      return key?.sign('data', hash);
+    };
+    for (const hash of ['sha256', 'sha512']) expect(await signs('ssh-rsa', hash)).toBe(`data signed by ${hash}`);
+    for (const hash of [undefined, 'sha1']) {
+      expect(await signs('ssh-rsa', hash)).toEqual(weak);
+      expect(await signs('ssh-ed25519', hash)).toBe(`data signed by ${hash}`);
+    }
+  });
+
+  it('has the agent sign for one key, by SHA-2 alone, and notes whether it did', async () => {
+    const ask = async (type: string, hash: string | undefined, error?: Error) => {
+      const { told, record, offer } = makeCase(error);
+      const { agent } = tried(await publickeyOnly('mesh', [offer('one', 'agent', type)], record), null);
+      if (agent === undefined) throw new Error('no agent');
+      agent.getIdentities((...given) => told.push(['keys', given[0], given[1].map((key) => key.type)]));
+      told.push(agent.sign('another key', 'data', { hash }, (...given) => told.push(['done', ...given])));
+      return told;
+    };
+    const keys = (type: string) => ['keys', undefined, [type]];
+    expect(await ask('ssh-rsa', 'sha512')).toEqual([
+      keys('ssh-rsa'),
+      ['asked', 'one'],
+      ['sign', 'ssh-rsa', 'data', { hash: 'sha512' }],
+      ['signed', 'one'],
+      ['done', undefined, 'signature'],
+      true,
+    ]);
+    const declined = new Error('declined');
+    expect(await ask('ssh-ed25519', undefined, declined)).toEqual([
+      keys('ssh-ed25519'),
+      ['asked', 'one'],
+      ['sign', 'ssh-ed25519', 'data', { hash: undefined }],
+      ['done', declined, undefined],
+      true,
+    ]);
+    expect(await ask('ssh-rsa', 'sha1')).toEqual([keys('ssh-rsa'), ['done', weak], true]);
+  });
+});

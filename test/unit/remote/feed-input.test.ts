@@ -1,0 +1,80 @@
+import { EventEmitter } from 'node:events';
+import type { ClientChannel } from 'ssh2';
+import { describe, expect, it } from 'vitest';
+import { feedInput } from '../../../src/remote/feed-input.ts';
+import type { ExecLimits } from '../../../src/remote/remote.ts';
+
+/** A channel that has room for a piece where its turn says so. */
+function makeChannel(room: readonly boolean[] = []) {
+  const told: unknown[] = [];
+  const rooms = [...room];
+  const channel = Object.assign(new EventEmitter(), {
+    writable: true,
+    write: (piece: Buffer) => {
+      told.push(piece.toString());
+      return rooms.shift() ?? true;
+    },
+    end: (piece?: Buffer) => told.push(['end', piece?.toString()]),
+  });
+  const feed = (input: ExecLimits['stdin']): void =>
+    feedInput(channel as unknown as ClientChannel, input, {
+      moved: () => told.push('moved'),
+      broken: () => told.push('broken'),
+    });
+  return { channel, told, feed };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function* pieces(...texts: readonly string[]): AsyncGenerator<Uint8Array> {
+  const all = Buffer.from(`before${texts.join('')}after`);
+  let at = 6;
+  for (const text of texts) {
+    yield new Uint8Array(all.buffer, all.byteOffset + at, text.length);
+    at += text.length;
+  }
+}
+
+describe('the input of a command', () => {
+  it('is ended at once, or given whole', () => {
+    const none = makeChannel();
+    none.feed(undefined);
+    expect(none.told).toEqual([['end', undefined]]);
+    const whole = makeChannel();
+    whole.feed(new Uint8Array(Buffer.from('whole')));
+    expect(whole.told).toEqual([['end', 'whole']]);
+  });
+
+  it.each(['drain', 'close', 'error'])('waits for room until %s', async (event) => {
+    const { channel, told, feed } = makeChannel([true, false]);
+    feed(pieces('one', 'two', 'three'));
+    await turn();
+    expect(told).toEqual(['one', 'moved', 'two']);
+    channel.emit(event);
+    expect(channel.eventNames()).toEqual([]);
+    await turn();
+    expect(told).toEqual(['one', 'moved', 'two', 'moved', 'three', 'moved', ['end', undefined]]);
+    expect(channel.eventNames()).toEqual([]);
+  });
+
+  it('is asked for no more once the command takes none', async () => {
+    const { channel, told, feed } = makeChannel([false]);
+    feed(pieces('one', 'two'));
+    await turn();
+    channel.writable = false;
+    channel.emit('close');
+    await turn();
+    expect(told).toEqual(['one', 'moved']);
+  });
+
+  it('is broken where the pieces end with an error', async () => {
+    const { told, feed } = makeChannel();
+    const failing = async function* (): AsyncGenerator<Uint8Array> {
+      yield* pieces('one');
+      throw new Error('unreadable');
+    };
+    feed(failing());
+    await turn();
+    expect(told).toEqual(['one', 'moved', 'broken']);
+  });
+});

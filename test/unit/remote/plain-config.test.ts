@@ -1,0 +1,73 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { isPlainConfig, readIfThere } from '../../../src/remote/plain-config.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'meshwright-plain-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+for (const name of ['ssh', 'a1', 'ssh/d']) mkdirSync(join(folder, name));
+
+/** Writes a file below the folder and gives its path. */
+function put(name: string, ...lines: readonly string[]): string {
+  writeFileSync(join(folder, name), lines.join('\n'));
+  return join(folder, name);
+}
+
+const includeFolder = join(folder, 'ssh');
+const isPlain = (...lines: readonly string[]): Promise<boolean> =>
+  isPlainConfig({ file: put('config', ...lines), includeFolder });
+
+put('ssh/plain.conf', 'Host *', '  Compression yes');
+put('ssh/port.conf', 'Port 22');
+put('ssh/port.txt', 'Port 22');
+put('ssh/d/plain.conf', '# nothing');
+put('a1/plain.conf', '');
+// Each includes the next one; the last one says nothing.
+for (let at = 0; at < 9; at += 1) put(`ssh/chain-${at}`, at === 0 ? '' : `Include chain-${at - 1}`);
+
+describe('an ssh_config', () => {
+  it('is read where there is one; what else is wrong with it is no absence', async () => {
+    expect(await readIfThere(put('text', 'as it is'))).toBe('as it is');
+    expect(await readIfThere(join(folder, 'nowhere'))).toBeUndefined();
+    expect(await readIfThere(join(folder, 'text', 'below-a-file'))).toBeUndefined();
+    await expect(readIfThere(folder)).rejects.toThrow('EISDIR');
+  });
+
+  it('is plain where it is missing, and not where it cannot be read', async () => {
+    expect(await isPlainConfig({ file: join(folder, 'nowhere'), includeFolder })).toBe(true);
+    expect(await isPlainConfig({ file: folder, includeFolder })).toBe(false);
+  });
+
+  it.each([
+    [['']],
+    [['# comment', 'Host *', 'SendEnv LANG']],
+    [['Include plain.conf']],
+    [['Include nowhere.conf', 'Include nowhere/*']],
+    [['Include pl*.conf']],
+    [['Include plai?.conf nowhere']],
+    [['Include d/*']],
+    [['Include chain-7']],
+  ])('is plain with %j', async (lines) => {
+    expect(await isPlain(...lines)).toBe(true);
+  });
+
+  it.each([
+    [['Port 22']],
+    [['Host *', 'User mesh']],
+    [['Include port.conf']],
+    [['Include plain.conf port.conf']],
+    [['Include plain.conf', 'Include po*']],
+    [['Include p*.conf']],
+    [['Include p?rt.txt']],
+    // ssh would also take several folders, or a set of letters.
+    [[`Include ${folder}/a?/plain.conf`]],
+    [[`Include ${folder}/*/nowhere`]],
+    [[`Include ${folder}/a[1]/plain.conf`]],
+    [['Include plai[n].conf']],
+    [['Include chain-8']],
+    [['Include config', `Include ${folder}/config`]],
+  ])('is not plain with %j', async (lines) => {
+    expect(await isPlain(...lines)).toBe(false);
+  });
+});
