@@ -6,6 +6,7 @@ import { askHidden, type HiddenTerminal } from '../../../src/secrets/ask-hidden.
 function terminal(pieces: readonly string[], signal?: AbortSignal) {
   const events = new EventEmitter();
   const seen = { written: '', raw: [] as boolean[], interrupts: 0 };
+  const pauses = { count: 0 };
   const input = Object.assign(events, {
     setRawMode: (mode: boolean) => {
       seen.raw.push(mode);
@@ -13,7 +14,9 @@ function terminal(pieces: readonly string[], signal?: AbortSignal) {
     resume: () => {
       for (const piece of pieces) queueMicrotask(() => events.emit('data', Buffer.from(piece)));
     },
-    pause: () => undefined,
+    pause: () => {
+      pauses.count += 1;
+    },
   }) as unknown as HiddenTerminal['input'];
   const at: HiddenTerminal = {
     input,
@@ -25,7 +28,7 @@ function terminal(pieces: readonly string[], signal?: AbortSignal) {
     },
     ...(signal === undefined ? {} : { signal }),
   };
-  return { at, seen };
+  return { at, seen, events, pauses };
 }
 
 describe('a hidden question', () => {
@@ -56,6 +59,30 @@ describe('a hidden question', () => {
     const run = new AbortController();
     const answer = askHidden('', terminal([], run.signal).at);
     run.abort();
+    expect(await answer).toBeUndefined();
+  });
+
+  it('takes blanks and no more than so many letters, and goes on after Ctrl-D behind one', async () => {
+    expect(await askHidden('', terminal([' a b\u001f\b\u0004c \r']).at)).toBe(' a c ');
+    expect(await askHidden('', terminal([`${'x'.repeat(1_024)}yz\r`]).at)).toBe('x'.repeat(1_024));
+  });
+
+  it('is over once: it listens no more, and is paused', async () => {
+    const run = new AbortController();
+    const { at, seen, events, pauses } = terminal(['\r'], run.signal);
+    expect(await askHidden('', at)).toBe('');
+    expect([events.eventNames(), pauses.count]).toEqual([[], 1]);
+    run.abort();
+    expect(seen).toEqual({ written: '\n', raw: [true, false], interrupts: 0 });
+    const late = terminal(['\r'], run.signal);
+    expect(await askHidden('Password: ', late.at)).toBeUndefined();
+    expect(late.seen).toEqual({ written: '', raw: [], interrupts: 0 });
+  });
+
+  it('is given up where the terminal ends', async () => {
+    const { at, events } = terminal([]);
+    const answer = askHidden('', at);
+    events.emit('end');
     expect(await answer).toBeUndefined();
   });
 });

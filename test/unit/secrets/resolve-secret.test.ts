@@ -1,11 +1,13 @@
-import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { concealed, type SecretSource } from '../../../src/model/secret.ts';
 import { type ResolvedSecret, resolveSecret, type SecretContext } from '../../../src/secrets/resolve-secret.ts';
 import { runSecretCommand } from '../../../src/secrets/secret-command.ts';
+import { readSecretFile } from '../../../src/secrets/secret-file.ts';
+import { onOnePage, say } from '../one-page.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'meshwright-secrets-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,7 +25,9 @@ const resolve = (source: SecretSource, more: Partial<SecretContext> = {}): Promi
 
 async function text(source: SecretSource, more: Partial<SecretContext> = {}): Promise<string> {
   const found = await resolve(source, more);
-  return found.kind === 'resolved' ? found.secret.reveal() : `${found.diagnostic.code}: ${found.diagnostic.detail}`;
+  if (found.kind === 'resolved') return found.secret.reveal();
+  say(JSON.stringify(found.diagnostic).replaceAll(folder, 'FOLDER').replaceAll(process.execPath, 'NODE'));
+  return `${found.diagnostic.code}: ${found.diagnostic.detail}`;
 }
 
 function file(name: string, content: string | Uint8Array, mode = 0o600): SecretSource {
@@ -133,3 +137,104 @@ describe('a secret', () => {
     expect(await text({ kind: 'command', argv: ['/bin/echo', '$(id)', '; id'] })).toBe('$(id) ; id');
   });
 });
+
+describe('the file of a secret', () => {
+  const isRoot = process.getuid?.() === 0;
+  const read = (path: string) => readSecretFile(path, { folder, home: join(folder, 'home') });
+  const why = async (path: string) => {
+    const raw = await read(path);
+    return raw.kind === 'bytes' ? Buffer.from(raw.bytes).toString() : [raw.kind, raw.why, raw.hint];
+  };
+
+  it('is looked for below the home folder, below the folder, or where it is', async () => {
+    const hint = 'Put the password into that file as its only line, with mode 600.';
+    const nowhere = (path: string) => ['refused', `${path} is not there.`, hint];
+    expect(await why('~/x')).toEqual(nowhere(join(folder, 'home', 'x')));
+    expect(await why('~')).toEqual(nowhere(join(folder, 'home')));
+    expect(await why('~x')).toEqual(nowhere(join(folder, '~x')));
+    expect(await why('/nowhere/x')).toEqual(nowhere('/nowhere/x'));
+    file('plain', 'x');
+    expect(await why('plain/below')).toEqual(nowhere(join(folder, 'plain', 'below')));
+    symlinkSync('loop', join(folder, 'loop'));
+    expect(await why('loop')).toEqual(['refused', `${join(folder, 'loop')} cannot be read (ELOOP).`, hint]);
+    expect(await why(folder)).toEqual(['refused', `${folder} is no file.`, 'Name a plain file.']);
+  });
+
+  it('is read up to one byte more than may be taken', async () => {
+    file('long', 'x'.repeat(3_000));
+    expect(await why('long')).toHaveLength(2_048);
+  });
+
+  it('belongs to this user, or to root', async () => {
+    file('own', 'secret');
+    const path = join(folder, 'own');
+    if (isRoot) chownSync(path, 1_234, 1_234);
+    const { uid } = statSync(path);
+    const getuid = vi.spyOn(process, 'getuid');
+    try {
+      getuid.mockReturnValue(uid);
+      expect(await why('own')).toBe('secret');
+      getuid.mockReturnValue(uid + 1);
+      const hint = `Change the password, then: chmod 600 ${path}`;
+      expect(await why('own')).toEqual(['exposed', `${path} belongs to another user (uid ${uid}).`, hint]);
+      if (isRoot) chownSync(path, 0, 0);
+      if (isRoot) expect(await why('own')).toBe('secret');
+    } finally {
+      getuid.mockRestore();
+    }
+  });
+
+  it('has no owner to look at where the system has no users', async () => {
+    file('own', 'secret');
+    const { getuid } = process;
+    Reflect.set(process, 'getuid', undefined);
+    try {
+      if (isRoot) chownSync(join(folder, 'own'), 1_234, 1_234);
+      expect(await why('own')).toBe('secret');
+    } finally {
+      Reflect.set(process, 'getuid', getuid);
+    }
+  });
+
+  it.runIf(isRoot)('shows its mode with three digits', async () => {
+    file('open', 'secret', 0o044);
+    expect(await why('open')).toMatchObject({ 1: expect.stringContaining('has mode 044: other accounts') });
+  });
+});
+
+describe('the program of a secret', () => {
+  const hint = 'Run that command by hand and correct what it complains about.';
+  const run = async (script: string, more: { readonly signal?: AbortSignal } = {}) => {
+    const raw = await runSecretCommand(['/bin/sh', '-c', script], { env: { WORD: 'a word' }, folder, ...more });
+    return raw.kind === 'bytes' ? Buffer.from(raw.bytes).toString() : raw;
+  };
+  const refused = (why: string) => ({ kind: 'refused', why: `\`/bin/sh\` ${why}.`, hint });
+
+  it('runs in the folder, with its own environment and no input', async () => {
+    expect(await run('printf "%s " "$WORD" "$PWD" "$HOME" "$(/bin/cat)"')).toBe(`a word ${folder}  `.concat(' '));
+  });
+
+  it('gives what it prints where it ends well, and never too much', async () => {
+    expect(await run('exit 3')).toEqual(refused('ended with exit 3'));
+    expect(await run('kill -TERM $$')).toEqual(refused('was ended by SIGTERM'));
+    expect(await run('printf %2048d 0')).toHaveLength(2_048);
+    expect(await run('printf %2049d 0')).toEqual(refused('prints too much for a password'));
+  });
+
+  it('says that it was interrupted, that it is not there, or that it cannot be run', async () => {
+    expect(await run('exit 0', { signal: AbortSignal.abort() })).toEqual(refused('was interrupted'));
+    const none = await runSecretCommand([], { env: {}, folder });
+    expect(none).toEqual({ kind: 'refused', why: '`` could not be run (ERR_INVALID_ARG_VALUE).', hint });
+    const gone = await runSecretCommand(['/nowhere'], { env: {}, folder });
+    expect(gone).toEqual({ kind: 'refused', why: '`/nowhere` is not there.', hint });
+  });
+});
+
+it('a secret of exactly as many bytes as may be is taken, with any mark at its beginning', async () => {
+  const longest = 'x'.repeat(1_024);
+  expect(await text(file('longest', `${longest}\r\n`))).toBe(longest);
+  expect(await text(file('longer', `${longest}x\r\n`))).toMatch(/It is longer than 1024 bytes\.$/u);
+  expect(await text(file('marked', '\ufeffx\n'))).toBe('\ufeffx');
+});
+
+onOnePage('resolve-secret');
