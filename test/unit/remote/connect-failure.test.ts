@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type ConnectFailure, diagnoseConnect, quoteNodeText } from '../../../src/remote/connect-failure.ts';
+import {
+  type ConnectFailure,
+  diagnoseConnect,
+  isFileVaultBanner,
+  quoteNodeText,
+  saysUnlocked,
+} from '../../../src/remote/connect-failure.ts';
 import type { Target } from '../../../src/remote/remote.ts';
 import { onOnePage, sayValue } from '../one-page.ts';
 
@@ -220,10 +226,76 @@ describe('a connection that failed', () => {
   });
 });
 
+describe('a connection that failed in a way that is like another one', () => {
+  const said = (...messages: readonly string[]) => messages.map((message) => ({ codes: [], message }));
+  const codeOf = (failure: Partial<ConnectFailure>) => judge({ plaintext: identified, ...failure }).code;
+
+  it('is unreachable for each reason of the network', () => {
+    for (const code of ['ENODATA', 'ENETUNREACH', 'EHOSTDOWN'])
+      expect(codeOf({ errors: socketError(code) })).toMatch(/un/);
+    expect(judge({ phase: 'name' }).detail).toMatch(/could not be reached: the connection was closed\.$/);
+    expect(judge({ isLate: true, errors: socketError('ENOTFOUND') }).detail).toMatch(/looked up within 10 s\.$/);
+  });
+
+  it('is a refused login where the login was reached, and in time', () => {
+    const login = { phase: 'authentication' } as const;
+    expect(codeOf({ ...login, errors: refused })).toBe('ssh/authentication-failed');
+    expect(codeOf({ ...login, methodsLeft: [] })).toBe('ssh/authentication-failed');
+    expect(codeOf({ ...login, methodsLeft: ['publickey'], isLate: true })).toBe('ssh/timed-out');
+    const early = { phase: 'key-exchange' } as const;
+    expect(codeOf({ ...early, errors: [{ codes: ['14'], message: 'no more' }] })).toBe('ssh/authentication-failed');
+    expect(codeOf({ ...early, methodsLeft: ['publickey'] })).toBe('ssh/dropped');
+    expect(codeOf({ ...early, unsigned: ['key'] })).toBe('ssh/dropped');
+    expect(codeOf({ ...early, errors: said('Too many authentication failures') })).toBe('ssh/dropped');
+  });
+
+  it('is said with everything that the node left open', () => {
+    const login = { phase: 'authentication', plaintext: identified, leftOut: 1 } as const;
+    judge({ ...login, errors: said('first', 'Too many authentication failures'), methodsLeft: ['publickey', 'x'] });
+    judge({ ...login, errors: refused, methodsLeft: ['password', 'keyboard-interactive'] });
+    judge({ ...login, errors: refused, methodsLeft: ['password', 'publickey'], isPartial: true });
+  });
+
+  it('is no proof of the host key, which is another thing than a dropped connection', () => {
+    const errors = said('x', 'Handshake failed: signature verification failed');
+    expect(codeOf({ phase: 'key-exchange', errors })).toBe('ssh/host-key-unproven');
+    const plaintext = { ...identified, greeting: 'hello' };
+    expect(codeOf({ phase: 'key-exchange', plaintext })).toBe('ssh/dropped');
+  });
+
+  it('names the first kind of algorithm that is not shared', () => {
+    const shared = {
+      kex: ['curve25519-sha256'],
+      hostKey: ['rsa-sha2-256'],
+      cipher: ['aes128-ctr'],
+      mac: ['hmac-sha2-512'],
+    };
+    const errors = said('x', 'no matching C->S MAC');
+    const missing = (offer?: typeof shared) =>
+      judge({ phase: 'key-exchange', errors, plaintext: { ...identified, ...(offer && { offer }) } });
+    for (const kind of Object.keys(shared)) {
+      expect(missing({ ...shared, [kind]: ['old', 'older'] }).code).toBe('ssh/no-common-algorithm');
+    }
+    expect([missing(shared).detail, missing().detail]).toEqual([
+      'x; no matching C->S MAC.',
+      'x; no matching C->S MAC.',
+    ]);
+  });
+});
+
+describe('a banner', () => {
+  it('is that of a locked Mac with both of its sentences, and says that it is unlocked with other words', () => {
+    const texts = ['This system is locked. To unlock it, type', 'system is locked.', 'to unlock it', ''];
+    expect(texts.map(isFileVaultBanner)).toEqual([true, false, false, false]);
+    expect(['System  successfully\nunlocked.', 'unlocked', ''].map(saysUnlocked)).toEqual([true, false, false]);
+  });
+});
+
 describe('text of a node', () => {
   it('is shown without anything a terminal obeys, and short', () => {
     expect(quoteNodeText('a\u001b]0;x\u0007b\r\n\u2028')).toBe('a\\x1b]0;x\\x07b\\x0d\\x0a\\x2028');
-    expect(quoteNodeText('x'.repeat(500))).toHaveLength(121);
+    expect(quoteNodeText('x'.repeat(500))).toBe(`${'x'.repeat(120)}…`);
+    expect(quoteNodeText('x'.repeat(120))).toBe('x'.repeat(120));
   });
 });
 
