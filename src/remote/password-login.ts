@@ -101,7 +101,7 @@ export async function connectWithPassword(login: PasswordLogin, limits: ConnectL
 export async function unlockWithPassword(login: PasswordLogin, limits: ConnectLimits): Promise<PrebootAnswer> {
   const tried = await tryPassword(login, limits, 'preboot');
   const { client, socket, record } = tried;
-  const lastWords = tried.connectMs === undefined ? '' : await listen(tried);
+  const lastWords = tried.isSent && tried.connectMs !== undefined ? await listen(tried) : '';
   const failure = record.failure();
   client.end();
   socket.destroy();
