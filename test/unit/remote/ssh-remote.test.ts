@@ -1,0 +1,203 @@
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { unknownExit } from '../../../src/remote/exit-reasons.ts';
+import type { ExecResult } from '../../../src/remote/remote.ts';
+import { SshRemote } from '../../../src/remote/ssh-remote.ts';
+import { FakeClient } from './fake-client.ts';
+
+const mebibyte = 1024 * 1024;
+
+class FakeSocket extends EventEmitter {
+  readonly asked: string[] = [];
+  bytesRead = 0;
+  unref(): void {
+    this.asked.push('unref');
+  }
+  destroy(): void {
+    this.asked.push('destroy');
+  }
+}
+
+/** A connection on which the test answers for the node. */
+function connected() {
+  const [client, socket] = [new FakeClient(), new FakeSocket()];
+  const about = { rootPrefix: '/sim', connectMs: 12 };
+  const remote = new SshRemote(client.real, socket as unknown as Socket, about);
+  const results: ExecResult[] = [];
+  const exec = (command: string, deadlineMs = 60_000): void => {
+    void remote.exec(command, { deadlineMs, maxBytes: 1_000 }).then((one) => results.push(one));
+  };
+  const exits = async () => {
+    await vi.advanceTimersByTimeAsync(0);
+    return results.splice(0).map(({ exit }) => (exit.kind === 'unknown' ? exit.reason : exit.kind));
+  };
+  const receive = (bytesRead: number): void => {
+    socket.bytesRead = bytesRead;
+    socket.emit('data');
+  };
+  return { client, socket, remote, exec, exits, receive, results };
+}
+
+/** Ends a command that has a channel. */
+function finish(channel: ReturnType<FakeClient['open']>): void {
+  channel.emit('exit', 0);
+  channel.finish();
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 5_000 });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('a connection', () => {
+  it('runs eight commands at once, and the others in their order', async () => {
+    const { client, remote, exec, exits } = connected();
+    expect([remote.rootPrefix, remote.connectMs]).toEqual(['/sim', 12]);
+    for (let at = 1; at <= 10; at += 1) exec(`${at}`);
+    expect(client.commands).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
+    finish(client.open());
+    expect(client.commands.slice(8)).toEqual(['9']);
+    finish(client.open());
+    expect(client.commands.slice(8)).toEqual(['9', '10']);
+    expect(await exits()).toEqual(['exited', 'exited']);
+  });
+
+  it('is closed with every command on it, and a node that does not end it is not waited for', async () => {
+    const { client, socket, remote, exec, exits, results } = connected();
+    for (let at = 1; at <= 9; at += 1) exec(`${at}`);
+    remote.close();
+    exec('after');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(results[9]).toEqual({
+      exit: unknownExit.closed,
+      stdout: new Uint8Array(),
+      stderr: new Uint8Array(),
+      isTruncated: false,
+      sentAtEpochMs: 5_000,
+      receivedAtEpochMs: 5_000,
+    });
+    expect(await exits()).toEqual(Array(10).fill(unknownExit.closed.reason));
+    expect([client.commands.length, client.asked, socket.asked]).toEqual([8, ['end'], ['unref']]);
+    vi.advanceTimersByTime(999);
+    expect(socket.asked).toEqual(['unref']);
+    vi.advanceTimersByTime(1);
+    expect(socket.asked).toEqual(['unref', 'destroy']);
+  });
+
+  it('is lost for the reason that was said last, and stays so', async () => {
+    for (const [error, why] of [
+      [new Error('read ECONNRESET'), 'read ECONNRESET'],
+      [undefined, 'the node closed it'],
+    ] as const) {
+      const { client, remote, exec, exits } = connected();
+      exec('1');
+      if (error !== undefined) client.emit('error', error);
+      client.emit('close');
+      remote.close();
+      exec('2');
+      expect(await exits()).toEqual(Array(2).fill(unknownExit.dropped(why).reason));
+    }
+  });
+
+  it('is dropped when the node sends far more than was asked for', async () => {
+    const flooded = connected();
+    flooded.exec('1');
+    flooded.client.open().emit('data', Buffer.alloc(10));
+    flooded.receive(32 * mebibyte + 640);
+    expect(flooded.socket.asked).toEqual([]);
+    flooded.receive(32 * mebibyte + 641);
+    flooded.receive(32 * mebibyte + 642);
+    expect(flooded.socket.asked).toEqual(['destroy']);
+    const { reason } = unknownExit.dropped('the node goes on sending what nobody asked for');
+    expect(await flooded.exits()).toEqual([reason]);
+  });
+
+  it('is dropped when every channel is held by a command that does not end', async () => {
+    const { client, socket, exec, exits } = connected();
+    for (let at = 1; at <= 8; at += 1) exec(`${at}`, at === 8 ? 200 : 100);
+    const channels = Array.from({ length: 8 }, () => client.open());
+    vi.advanceTimersByTime(100);
+    expect(socket.asked).toEqual([]);
+    // One of them ends after all, and its place is taken by another one.
+    channels[0]?.finish();
+    exec('9', 50);
+    client.open();
+    vi.advanceTimersByTime(50);
+    expect(socket.asked).toEqual([]);
+    exec('waits', 60_000);
+    vi.advanceTimersByTime(50);
+    expect(socket.asked).toEqual(['destroy']);
+    const { reason } = unknownExit.dropped('every channel is held by a command that does not end');
+    expect((await exits()).at(-1)).toBe(reason);
+  });
+});
+
+describe('a channel that the node refuses', () => {
+  it('is a no where nothing has run', async () => {
+    const { client, exec, exits } = connected();
+    exec('1');
+    client.refuse(1);
+    expect(await exits()).toEqual([unknownExit.noChannel.reason]);
+    exec('2');
+    expect(client.commands).toEqual(['1', '2']);
+  });
+
+  it('is asked for again after ever longer pauses where something has run, and is a no in the end', async () => {
+    const { client, exec, exits } = connected();
+    exec('1');
+    finish(client.open());
+    expect(await exits()).toEqual(['exited']);
+    exec('2');
+    const pauses = [20, 40, 80, 160, 320, 640];
+    for (const [at, pause] of pauses.entries()) {
+      client.refuse(1);
+      vi.advanceTimersByTime(pause - 1);
+      expect(client.commands).toHaveLength(at + 2);
+      vi.advanceTimersByTime(1);
+      expect(client.commands).toHaveLength(at + 3);
+    }
+    client.refuse(1);
+    expect(await exits()).toEqual([unknownExit.noChannel.reason]);
+    // What ran then begins the count anew.
+    exec('3');
+    finish(client.open());
+    exec('4');
+    client.refuse(1);
+    vi.advanceTimersByTime(20);
+    expect(client.commands.slice(-2)).toEqual(['4', '4']);
+  });
+
+  it('takes fewer at once, and one more after each pause, until all are allowed again', () => {
+    const { client, exec } = connected();
+    for (let at = 1; at <= 3; at += 1) exec(`${at}`);
+    for (let at = 1; at <= 2; at += 1) client.open();
+    client.refuse(1);
+    for (let at = 4; at <= 12; at += 1) exec(`${at}`);
+    expect(client.commands).toHaveLength(3);
+    vi.advanceTimersByTime(20);
+    // The refused one comes first.
+    expect(client.commands.slice(3)).toEqual(['3']);
+    for (let more = 1; more <= 5; more += 1) {
+      vi.advanceTimersByTime(999);
+      expect(client.commands).toHaveLength(3 + more);
+      vi.advanceTimersByTime(1);
+      expect(client.commands).toHaveLength(4 + more);
+    }
+    vi.advanceTimersByTime(60_000);
+    expect(client.commands.at(-1)).toBe('8');
+  });
+
+  it('is waited for by no connection that is lost', async () => {
+    const { client, exec, exits } = connected();
+    for (let at = 1; at <= 2; at += 1) exec(`${at}`);
+    client.open();
+    client.refuse(1);
+    client.emit('close');
+    vi.advanceTimersByTime(60_000);
+    expect(client.commands).toEqual(['1', '2']);
+    expect(await exits()).toHaveLength(2);
+  });
+});
