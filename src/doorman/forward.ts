@@ -140,7 +140,8 @@ function passBack(answer: IncomingMessage, way: Forwarding, settle: (outcome: Fo
     settle(gone.aborted ? { kind: 'client-gone' } : outcome);
   });
   const breakOff = (): void => {
-    if (answer.complete) return;
+    // One whose end is the end of its connection is complete as soon as we leave, and never ends.
+    if (answer.readableEnded) return;
     response.destroy();
     settle({ kind: 'broken' });
   };

@@ -1,55 +1,244 @@
-import { createServer, request, type Server } from 'node:http';
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Passage } from '../../../src/doorman/flow.ts';
-import { type Forwarded, forward } from '../../../src/doorman/forward.ts';
+import { type Forwarding, forward } from '../../../src/doorman/forward.ts';
 
-const servers: Server[] = [];
-
+const servers: { readonly server: Server; readonly sockets: Set<Socket> }[] = [];
 afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections();
+  for (const { server, sockets } of servers.splice(0)) {
+    for (const socket of sockets) socket.destroy();
     server.close();
   }
 });
 
-function portOf(server: Server): Promise<number> {
-  servers.push(server);
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const bound = server.address();
-      resolve(typeof bound === 'object' && bound !== null ? bound.port : 0);
+/** A runtime that does this once it was asked something, and gives what it was asked. */
+async function runtime(answer: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const seen = { asked: '', closed: 0 };
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        seen.closed += 1;
+      });
+    socket.on('data', (chunk) => {
+      const isFirst = seen.asked === '';
+      seen.asked += chunk;
+      if (isFirst) answer(socket);
     });
   });
+  servers.push({ server, sockets });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { port: (server.address() as { readonly port: number }).port, seen };
 }
 
-/** What the flow is told of one request to a runtime that answers with this status: one for bytes, ten for text. */
-async function toldOf(status: number): Promise<{ readonly outcome: string; readonly came: number }> {
-  let came = 0;
-  const seen = (hasText?: boolean): void => {
-    came += hasText === true ? 10 : 1;
-  };
-  const passage: Passage = { came: seen, hold: () => undefined, end: () => undefined };
-  const runtime = createServer((_asked, answer) => {
-    answer.writeHead(status, { 'content-type': 'application/json' });
-    answer.end('{"usage":{"completion_tokens":1}}');
-  });
-  const upstream = { placement: 'kimi', servedName: 'kimi', port: await portOf(runtime), model: 'm', canCancel: true };
-  let done: (outcome: Forwarded) => void;
-  const outcome = new Promise<Forwarded>((resolve) => {
-    done = resolve;
-  });
-  const front = createServer((_asked, response) => {
-    const gone = new AbortController().signal;
-    const way = { path: '/v1/completions', accept: '*/*', body: [Buffer.from('{}')], silentMs: 5_000, now: () => 0 };
-    void forward({ ...way, upstream: { ...upstream, maxRequests: 1 }, response, gone, passage }).then(done);
-  });
-  request({ port: await portOf(front), method: 'POST' }, (answer) => answer.resume()).end();
-  return { outcome: (await outcome).kind, came };
+/** The connection of a client, with what it was given; it takes more at once unless it is full. */
+class Client extends EventEmitter {
+  readonly got: unknown[] = [];
+  isFull = false;
+  writeHead(...head: readonly unknown[]): void {
+    this.got.push(...head);
+  }
+  flushHeaders(): void {
+    this.got.push('flushed');
+  }
+  write(chunk: Buffer): boolean {
+    this.got.push(chunk.toString());
+    return !this.isFull;
+  }
+  end(): void {
+    this.got.push('end');
+  }
+  destroy(): void {
+    this.got.push('destroyed');
+  }
 }
+
+/** Passes one request on to a port. */
+function pass(port: number, more: Partial<Forwarding> & { readonly canCancel?: boolean } = {}) {
+  const client = new Client();
+  const told: unknown[] = [];
+  let at = 0;
+  const { canCancel = true, ...rest } = more;
+  const outcome = forward({
+    upstream: { placement: 'kimi', servedName: 'kimi', port, model: 'm', canCancel, maxRequests: 1 },
+    path: '/v1/completions?a=1',
+    accept: 'text/plain',
+    body: [Buffer.from('{"a":'), Buffer.from('1}')],
+    response: client as unknown as ServerResponse,
+    gone: new AbortController().signal,
+    silentMs: 20_000,
+    now: () => (at += 1),
+    passage: {
+      came: (hasText) => told.push(['came', hasText]),
+      hold: (isHeld) => told.push(['hold', isHeld]),
+      end: () => told.push('end'),
+    },
+    ...rest,
+  });
+  return { outcome, client, told };
+}
+
+/** What becomes of this answer of a runtime. */
+async function passed(text: string, more: Parameters<typeof pass>[1] = {}) {
+  const { port, seen } = await runtime((socket) => socket.end(text));
+  const { outcome, client, told } = pass(port, more);
+  return { outcome: await outcome, got: client.got, told, asked: seen.asked.replaceAll(`${port}`, 'PORT') };
+}
+
+const head = (status: number | string, ...lines: readonly string[]): string =>
+  `HTTP/1.1 ${status} X\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`;
+const stream = 'content-type: text/event-stream';
+const event = (text: string): string => `data: {"choices":[{"text":"${text}"}]}\n\n`;
+const down = (reason: string) => ({ kind: 'down', reason });
+const noAnswer = down('it gave no answer.');
 
 describe('a request on its way to a runtime', () => {
-  it('tells the flow of an answer, and of no refusal: a hung mesh refuses, too', async () => {
-    expect(await toldOf(200)).toEqual({ outcome: 'answered', came: 11 });
-    for (const status of [400, 503]) expect(await toldOf(status)).toEqual({ outcome: 'declined', came: 0 });
+  it('is sent as JSON on a connection of its own, and a stream comes back as it is', async () => {
+    const text = event('a');
+    const { outcome, got, told, asked } = await passed(`${head(200, stream)}${text}`);
+    expect(asked.split('\r\n').sort()).toEqual(
+      [
+        'POST /v1/completions?a=1 HTTP/1.1',
+        'content-type: application/json',
+        'content-length: 7',
+        'accept: text/plain',
+        'Host: 127.0.0.1:PORT',
+        'Connection: close',
+        '',
+        '{"a":1}',
+      ].sort(),
+    );
+    expect(outcome).toEqual({ kind: 'answered', tokens: 1, firstAtMs: 1, endAtMs: 2 });
+    expect(got).toEqual([
+      200,
+      { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
+      'flushed',
+      text,
+      'end',
+    ]);
+    expect(told).toEqual([['came', true]]);
+  });
+
+  it('has text where the usage of a whole answer says so, and none where it has none', async () => {
+    const body = '{"usage":{"completion_tokens":3}}';
+    const whole = await passed(
+      `${head(200, 'content-type: application/json', `content-length: ${body.length}`)}${body}`,
+    );
+    expect(whole.outcome).toEqual({ kind: 'answered', tokens: 3, endAtMs: 1 });
+    expect(whole.got[1]).toEqual({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'content-length': '33',
+    });
+    expect(whole.told).toEqual([
+      ['came', false],
+      ['came', true],
+    ]);
+    const plain = await passed(`${head(200)}hello`);
+    expect(plain.outcome).toEqual({ kind: 'answered', tokens: 0, endAtMs: 1 });
+    expect(plain.got[1]).toEqual({ 'content-type': 'application/octet-stream', 'cache-control': 'no-store' });
+    expect(plain.told).toEqual([['came', false]]);
+  });
+
+  it('is declined by a status of 400 or more, which says nothing of those inside', async () => {
+    expect(await passed(`${head(399, 'content-length: 1')}a`)).toMatchObject({ outcome: { kind: 'answered' } });
+    for (const status of [400, 503, 599]) {
+      const { outcome, got, told } = await passed(`${head(status, stream)}${event('a')}`);
+      expect([outcome, got[0], got.at(-1), told]).toEqual([{ kind: 'declined' }, status, 'end', []]);
+    }
+  });
+
+  it('is down for a reason where no answer has begun', async () => {
+    const { port } = await runtime(() => undefined);
+    for (const { server } of servers) server.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await pass(port).outcome).toEqual(down('nothing listens on its port; it is stopped, or still starting.'));
+    expect((await passed('')).outcome).toEqual(down('it broke the connection off.'));
+    expect((await passed('hello, I am no server\r\n\r\n')).outcome).toEqual(noAnswer);
+    expect((await passed(head(101, 'upgrade: x', 'connection: upgrade'))).outcome).toEqual(noAnswer);
+    for (const status of [600, '000']) {
+      const { outcome, got } = await passed(head(status, 'content-length: 0'));
+      expect([outcome, got]).toEqual([down('it gave an answer that is not HTTP.'), []]);
+    }
+    const silent = await runtime(() => undefined);
+    const { outcome } = pass(silent.port, { silentMs: 20 });
+    expect(await outcome).toEqual(down('it said nothing for too long.'));
+  });
+
+  it('is broken where the answer ends before its end, and the client sees that', async () => {
+    const { outcome, got } = await passed(`${head(200, 'content-length: 9')}abc`);
+    expect([outcome, got.slice(3, 5)]).toEqual([{ kind: 'broken' }, ['abc', 'destroyed']]);
+  });
+});
+
+describe('a client that leaves, or reads slowly', () => {
+  const until = async (isTrue: () => boolean): Promise<void> => {
+    while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it('ends the request at a runtime that can be broken off, before an answer and in it', async () => {
+    const chunked = `${head(200, stream, 'transfer-encoding: chunked')}1\r\na\r\n`;
+    for (const said of ['', `${head(200, stream)}${event('a')}`, chunked]) {
+      const { port, seen } = await runtime((socket) => void socket.write(said));
+      const left = new AbortController();
+      const { outcome, client } = pass(port, { gone: left.signal });
+      await until(() => (said === '' ? seen.asked !== '' : client.got.length > 3));
+      left.abort();
+      expect(await outcome).toEqual({ kind: 'client-gone' });
+      await until(() => seen.closed === 1);
+    }
+  });
+
+  it('has the answer of another runtime read to its end, and gets nothing of it', async () => {
+    const made: { socket?: Socket } = {};
+    const { port, seen } = await runtime((socket) => {
+      made.socket = socket;
+    });
+    const left = new AbortController();
+    const { outcome, client, told } = pass(port, { gone: left.signal, canCancel: false });
+    await until(() => seen.asked.endsWith('}'));
+    left.abort();
+    made.socket?.end(`${head(200, stream)}${event('a')}`);
+    expect(await outcome).toEqual({ kind: 'client-gone' });
+    expect([client.got, told]).toEqual([[], [['came', true]]]);
+  });
+
+  it('holds the runtime back until it takes more, or is gone', async () => {
+    for (const end of ['drain', 'gone'] as const) {
+      const made: { socket?: Socket } = {};
+      const { port } = await runtime((socket) => {
+        made.socket = socket;
+        socket.write(`${head(200, stream)}${event('a')}`);
+      });
+      const left = new AbortController();
+      const { outcome, client, told } = pass(port, { gone: left.signal, canCancel: false });
+      client.isFull = true;
+      await until(() => told.length === 2);
+      made.socket?.end(event('b'));
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      const held = [
+        ['came', true],
+        ['hold', true],
+      ];
+      expect([told, client.got.slice(3)]).toEqual([held, [event('a')]]);
+      client.isFull = false;
+      if (end === 'drain') client.emit('drain');
+      else left.abort();
+      expect((await outcome).kind).toBe(end === 'drain' ? 'answered' : 'client-gone');
+      expect(told).toEqual([...held, ['hold', false], ['came', true]]);
+      expect(client.got.slice(4)).toEqual(end === 'drain' ? [event('b'), 'end'] : []);
+    }
+  });
+
+  it('holds back no flow by a refusal', async () => {
+    const { port } = await runtime((socket) => socket.end(`${head(500)}no`));
+    const { outcome, client, told } = pass(port);
+    client.isFull = true;
+    await until(() => client.got.length > 3);
+    client.emit('drain');
+    expect([await outcome, told]).toEqual([{ kind: 'declined' }, [['hold', false]]]);
   });
 });
