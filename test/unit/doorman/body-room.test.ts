@@ -28,3 +28,15 @@ it('gives room in the order in which it is asked for, and no more than there is'
   expect(await room.take(1, AbortSignal.abort())).toBeUndefined();
   expect(had.at(-1)).toBe('fifth');
 });
+
+it('is lost by nobody else when one leaves that has its room, or waits behind others', async () => {
+  const room = makeBodyRoom(10);
+  const [served, left] = [new AbortController(), new AbortController()];
+  const first = await room.take(10, served.signal);
+  const waiting = [room.take(4, never), room.take(4, left.signal), room.take(6, never)];
+  served.abort();
+  left.abort();
+  expect(await waiting[1]).toBeUndefined();
+  first?.();
+  expect((await Promise.all(waiting)).map((one) => one !== undefined)).toEqual([true, false, true]);
+});

@@ -31,4 +31,27 @@ describe('turns at a runtime', () => {
     first?.giveBack();
     expect(turns.counts()).toEqual({ running: 0, waiting: 0 });
   });
+
+  it('are lost by nobody else when one leaves, before its turn or after', async () => {
+    const turns = makeTurns(1, 3);
+    const first = await turns.take(never);
+    const left = new AbortController();
+    const served = new AbortController();
+    const waiting = [turns.take(left.signal), turns.take(served.signal), turns.take(never)];
+    left.abort();
+    expect(turns.counts()).toEqual({ running: 1, waiting: 2 });
+    first?.giveBack();
+    const second = await waiting[1];
+    served.abort();
+    expect(turns.counts()).toEqual({ running: 1, waiting: 1 });
+    second?.giveBack();
+    expect(await waiting[2]).toBeDefined();
+    expect(turns.counts()).toEqual({ running: 1, waiting: 0 });
+  });
+
+  it('wait for none where nobody may wait', async () => {
+    const turns = makeTurns(1, 0);
+    await turns.take(never);
+    expect(await turns.take(never)).toBeUndefined();
+  });
 });

@@ -1,0 +1,50 @@
+import type { ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
+import { type PlainAnswer, refusalAnswer, refusals, sendAnswer } from '../../../src/doorman/answers.ts';
+import { onOnePage, sayValue } from '../one-page.ts';
+
+/** What a client sees of an answer. */
+function sent(answer: PlainAnswer, headersSent = false): readonly unknown[] {
+  const seen: unknown[] = [];
+  const response = {
+    headersSent,
+    destroy: () => seen.push('destroyed'),
+    writeHead: (...head: readonly unknown[]) => seen.push(...head),
+    end: (text: string) => seen.push(text),
+  };
+  sendAnswer(response as unknown as ServerResponse, answer);
+  return seen;
+}
+
+it('every refusal is an answer in the form of the OpenAI API', () => {
+  const all = [
+    refusals.noKey(),
+    refusals.unknownModel(`a"${'x'.repeat(300)}`, ['tiny', 'large']),
+    refusals.unknownModel('x', []),
+    refusals.noModel(['tiny', 'large']),
+    refusals.refusedField('adapters', 'tiny'),
+    refusals.badUrl(),
+    refusals.noSuchPath('/x'),
+    refusals.wrongMethod('PUT'),
+    refusals.notJson(),
+    refusals.badBody(),
+    refusals.tooLarge(1_000),
+    refusals.tooMany('tiny'),
+    refusals.noRoom(),
+    refusals.closed('tiny', 'it is stopped.'),
+    refusals.down('tiny', 'it gave no answer.'),
+    refusals.leaving(),
+  ];
+  for (const one of all) expect(sayValue(sent(refusalAnswer(one)))).toHaveLength(3);
+});
+
+it('an answer has the length of its bytes, and one that was begun is cut', () => {
+  expect(sent({ status: 200, body: 'ä' })).toEqual([
+    200,
+    { 'content-type': 'application/json', 'content-length': 5, 'cache-control': 'no-store' },
+    '"ä"\n',
+  ]);
+  expect(sent({ status: 200, body: 'x' }, true)).toEqual(['destroyed']);
+});
+
+onOnePage('answers');

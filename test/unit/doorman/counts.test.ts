@@ -1,0 +1,113 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { countsFrom, readCounts, withAnswer, writeCounts } from '../../../src/doorman/counts.ts';
+import { makeOwnRequests } from '../../../src/doorman/own-count.ts';
+import { watchedFile } from '../../../src/doorman/watched-file.ts';
+import { doorCounts } from './door-sight.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'doorman-counts-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const file = join(folder, 'counts');
+
+describe('the counts of a door', () => {
+  it('grow with each answer, and with the times of a stream that has more than one token', () => {
+    const none = countsFrom(77);
+    expect(none).toEqual(doorCounts({ sinceEpochSeconds: 77 }));
+    const whole = withAnswer(none, { tokens: 5 });
+    expect(whole).toEqual({ ...none, requests: 1, tokens: 5 });
+    const streamed = withAnswer(whole, { tokens: 5, firstTokenMs: 30, generatingMs: 500 });
+    const once = {
+      ...none,
+      requests: 2,
+      tokens: 10,
+      firstToken: { count: 1, totalMs: 30, lastMs: 30 },
+      generating: { tokens: 4, totalMs: 500, lastPerSecond: 8 },
+    };
+    expect(streamed).toEqual(once);
+    expect(withAnswer(streamed, { tokens: 3, firstTokenMs: 10, generatingMs: 1_000 })).toEqual({
+      ...once,
+      requests: 3,
+      tokens: 13,
+      firstToken: { count: 2, totalMs: 40, lastMs: 10 },
+      generating: { tokens: 6, totalMs: 1_500, lastPerSecond: 2 },
+    });
+    for (const untimed of [
+      { tokens: 1, generatingMs: 10 },
+      { tokens: 5, generatingMs: 0 },
+      { tokens: 0, generatingMs: 10 },
+    ]) {
+      expect(withAnswer(streamed, untimed)).toEqual({ ...once, requests: 3, tokens: 10 + untimed.tokens });
+    }
+    expect(withAnswer(none, { tokens: 2, generatingMs: 1 }).generating.tokens).toBe(1);
+  });
+
+  it('are kept over a restart, and begin anew where their file is gone or not whole', async () => {
+    const kept = new Map([
+      ['chat', { ...doorCounts({ requests: 1, failed: 2, refused: 3, tokens: 4 }), sinceEpochSeconds: 5 }],
+      [
+        'code',
+        doorCounts({
+          firstToken: { count: 1, totalMs: 2, lastMs: 3 },
+          generating: { tokens: 4, totalMs: 5, lastPerSecond: 0.5 },
+        }),
+      ],
+    ]);
+    expect(readCounts(file)).toEqual(new Map());
+    await writeCounts(file, kept);
+    expect([readCounts(file), existsSync(`${file}.new`)]).toEqual([kept, false]);
+    expect(readFileSync(file, 'utf8')).toMatch(/\}\n$/);
+    const read = (document: unknown) => {
+      writeFileSync(file, JSON.stringify(document));
+      return readCounts(file);
+    };
+    for (const none of ['{', null, 7, 'x']) expect(read(none)).toEqual(new Map());
+    const odd = { requests: '7', failed: -1, refused: null, tokens: 3, firstToken: null, generating: 'x' };
+    for (const value of [null, 7, 'x', [], {}])
+      expect(read({ chat: value })).toEqual(new Map([['chat', doorCounts()]]));
+    expect(read({ chat: odd })).toEqual(new Map([['chat', doorCounts({ tokens: 3 })]]));
+    writeFileSync(file, '{"chat":{"requests":1e999,"sinceEpochSeconds":0,"toString":1}}');
+    expect(readCounts(file)).toEqual(new Map([['chat', doorCounts()]]));
+  });
+});
+
+it('requests of the node itself are counted with the age of the oldest', () => {
+  let at = 100;
+  const own = makeOwnRequests(() => at);
+  expect([own.count(), own.oldestMs()]).toEqual([0, undefined]);
+  const end = own.begin();
+  at = 130.4;
+  const endSecond = own.begin();
+  at = 150;
+  expect([own.count(), own.oldestMs()]).toEqual([2, 50]);
+  end();
+  end();
+  expect([own.count(), own.oldestMs()]).toEqual([1, 20]);
+  endSecond();
+  expect([own.count(), own.oldestMs()]).toEqual([0, undefined]);
+});
+
+it('a watched file is read again when it has changed, and only then', async () => {
+  const path = join(folder, 'watched');
+  const seen: unknown[] = [];
+  const look = watchedFile(path, (sight) => seen.push(sight));
+  expect([await look(), await look()]).toEqual([1, 1]);
+  writeFileSync(path, 'one');
+  expect([await look(), await look()]).toEqual([2, 2]);
+  writeFileSync(path, 'three');
+  expect(await look()).toBe(3);
+  rmSync(path);
+  expect(await look()).toBe(4);
+  expect(seen).toEqual([
+    { kind: 'absent' },
+    { kind: 'text', text: 'one' },
+    { kind: 'text', text: 'three' },
+    { kind: 'absent' },
+  ]);
+  writeFileSync(path, 'x');
+  const sightOf = (at: string) => watchedFile(at, (sight) => sight)();
+  expect(await sightOf(join(path, 'below-a-file'))).toEqual({ kind: 'absent' });
+  expect(await sightOf(folder)).toEqual({ kind: 'unreadable' });
+  expect(await sightOf(`${path}\0`)).toEqual({ kind: 'unreadable' });
+});

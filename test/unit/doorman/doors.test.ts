@@ -1,0 +1,129 @@
+import { setMaxListeners } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ownRequest } from '../../../src/doorman/ask-own.ts';
+import { closingReason, makeDoors } from '../../../src/doorman/doors.ts';
+import { isForwarded, isLoopback, statusAnswer } from '../../../src/doorman/status.ts';
+import { doorCounts, doorSight } from './door-sight.ts';
+import { hashOf } from './hash-of.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'doorman-doors-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+for (const name of ['keys', 'closed']) mkdirSync(join(folder, name));
+const upstream = { servedName: 'tiny', port: 1, model: 'm', canCancel: true };
+const config = {
+  listen: { address: '127.0.0.1', port: 0 },
+  upstreams: [
+    { ...upstream, placement: 'kimi', maxRequests: 1 },
+    { ...upstream, placement: 'code', maxRequests: 5 },
+  ],
+  keysFolder: join(folder, 'keys'),
+  closedFolder: join(folder, 'closed'),
+  countsFile: join(folder, 'counts'),
+  proxies: [],
+};
+const never = new AbortController().signal;
+setMaxListeners(0, never);
+
+describe('the doors of a gateway', () => {
+  it('have keys, a reason while they are closed, and the counts of earlier runs', async () => {
+    writeFileSync(config.countsFile, JSON.stringify({ kimi: doorCounts({ requests: 7 }) }));
+    writeFileSync(join(config.keysFolder, 'kimi'), JSON.stringify({ keys: [hashOf('one')] }));
+    writeFileSync(join(config.closedFolder, 'code'), ' it is stopped. \nmore');
+    const [kimi, code] = makeDoors(config);
+    if (kimi === undefined || code === undefined) throw new Error('no doors');
+    expect([kimi.upstream, code.upstream]).toEqual(config.upstreams);
+    expect([await kimi.keys(), await code.keys()]).toEqual([[Buffer.from(hashOf('one'), 'hex')], []]);
+    expect([await kimi.closedBy(), await code.closedBy()]).toEqual([undefined, 'it is stopped.']);
+    expect(kimi.counts()).toEqual(doorCounts({ requests: 7 }));
+    kimi.count((counts) => ({ ...counts, requests: counts.requests + 1 }));
+    expect(kimi.counts().requests).toBe(8);
+    const { sinceEpochSeconds = 0, ...fresh } = code.counts();
+    expect(fresh).toEqual(doorCounts());
+    expect(Math.abs(sinceEpochSeconds - Date.now() / 1_000)).toBeLessThan(1_000);
+    const ended = kimi.own.begin();
+    expect(kimi.own.oldestMs()).toBeGreaterThanOrEqual(0);
+    ended();
+    kimi.flow.begin(false).came();
+    expect(kimi.flow.sight().lastByteMsAgo).toBeGreaterThanOrEqual(0);
+  });
+
+  it('let 64 wait for each turn, and 256 at least', async () => {
+    for (const [door, most, waiting] of makeDoors(config).map(
+      (one, at) => [one, at === 0 ? 1 : 5, at === 0 ? 256 : 320] as const,
+    )) {
+      for (let taken = 0; taken < most; taken += 1) await door.turns.take(never);
+      for (let more = 0; more < waiting; more += 1) void door.turns.take(never);
+      expect(door.turns.counts()).toEqual({ running: most, waiting });
+      expect(await door.turns.take(never)).toBeUndefined();
+    }
+  });
+
+  it('are closed with the first line of a file, as much of it as is of use', () => {
+    const byOperator = 'it was closed by its operator.';
+    expect(closingReason({ kind: 'absent' })).toBeUndefined();
+    expect(closingReason({ kind: 'unreadable' })).toBe(byOperator);
+    for (const text of ['', '  \nmore', '\n']) expect(closingReason({ kind: 'text', text })).toBe(byOperator);
+    expect(closingReason({ kind: 'text', text: 'x'.repeat(501) })).toBe('x'.repeat(500));
+  });
+});
+
+describe('what a gateway says of itself', () => {
+  it('is for the node itself, and not for who comes through a proxy', () => {
+    const from = (remoteAddress?: string) => isLoopback({ socket: { remoteAddress } } as IncomingMessage);
+    expect(['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.0.0.1', undefined].map(from)).toEqual([
+      ...Array(3).fill(true),
+      ...Array(2).fill(false),
+    ]);
+    const isProxied = (...names: readonly string[]) =>
+      isForwarded({ headers: Object.fromEntries(names.map((name) => [name, 'x'])) } as unknown as IncomingMessage);
+    for (const name of ['forwarded', 'via', 'x-real-ip', 'x-forwarded-for']) expect(isProxied('host', name)).toBe(true);
+    expect([isProxied(), isProxied('host', 'x-forwarded')]).toEqual([false, false]);
+  });
+
+  it('is each placement with what goes on there', async () => {
+    const [kimi, code] = makeDoors(config);
+    if (kimi === undefined || code === undefined) throw new Error('no doors');
+    await kimi.turns.take(never);
+    void kimi.turns.take(never);
+    const ask = (path: string, version?: string) =>
+      statusAnswer(path, [kimi, code], { strangers: 3, ...(version === undefined ? {} : { version }) });
+    const sinceEpochSeconds = expect.any(Number);
+    const placements = [
+      { ...doorSight({ running: 1, waiting: 1, counts: doorCounts({ requests: 7 }) }), servedName: 'tiny' },
+      {
+        ...doorSight({ placement: 'code', closed: 'it is stopped.', counts: doorCounts({ sinceEpochSeconds }) }),
+        servedName: 'tiny',
+      },
+    ];
+    const body = { formatVersion: 1, strangers: 3, version: 'v1', placements };
+    expect(await ask('/doorman/status', 'v1')).toEqual({ status: 200, body });
+    expect(await ask('/doorman/inside/kimi')).toEqual({ status: 200, body: 2 });
+    const ended = kimi.own.begin();
+    expect(await ask('/doorman/inside/kimi')).toEqual({ status: 200, body: 1 });
+    const endedToo = kimi.own.begin();
+    expect(await ask('/doorman/inside/kimi')).toEqual({ status: 200, body: 1 });
+    ended();
+    endedToo();
+    for (const path of ['/doorman/inside/other', '/doorman/inside/kimi/x', '/doorman', '/x/doorman/inside/kimi']) {
+      expect(await ask(path)).toMatchObject({ status: 404 });
+    }
+  });
+
+  it('reads the address of a request of the node', () => {
+    const doors = makeDoors(config);
+    const read = (path: string) => {
+      const own = ownRequest(new URL(path, 'http://doorman'), doors);
+      return own && [own.door.upstream.placement, own.path];
+    };
+    expect(read('/doorman/ask/kimi')).toEqual(['kimi', '']);
+    expect(read('/doorman/ask/kimi?a=1')).toEqual(['kimi', '']);
+    expect(read('/doorman/ask/code/v1/x?a=1')).toEqual(['code', '/v1/x?a=1']);
+    for (const path of ['/doorman/ask/other/v1/x', '/doorman/ask/', '/x/doorman/ask/kimi', '/doorman/status']) {
+      expect(read(path)).toBeUndefined();
+    }
+  });
+});
