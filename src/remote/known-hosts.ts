@@ -70,7 +70,7 @@ export function matchesPattern(text: string, pattern: string): boolean {
     if (pattern[p] === '*') {
       star = p++;
       resume = t;
-    } else if (p < pattern.length && (pattern[p] === '?' || pattern[p] === text[t])) {
+    } else if (pattern[p] === '?' || pattern[p] === text[t]) {
       p++;
       t++;
     } else if (star !== -1) {
@@ -107,7 +107,7 @@ function matchesHash(name: string, hashed: string): boolean {
 
 function matchLine(name: string, raw: string, line: number): MatchingLine | undefined {
   const text = (raw.split('\0', 1)[0] ?? '').replace(/^[ \t]+/u, '');
-  if (text === '' || text.startsWith('#')) return undefined;
+  if (text.startsWith('#')) return undefined;
   const marked = takeMarker(text);
   if (marked === undefined) return undefined;
   const names = /^[^ \t]*/u.exec(marked.rest)?.[0] ?? '';
@@ -124,12 +124,11 @@ export function matchingLines(name: string, text: string): readonly MatchingLine
 }
 
 function parseKeyWords(rest: string): HostKey | undefined {
-  const words = /^([^ \t]+)[ \t]+([^ \t]+)/u.exec(rest);
-  const type = words?.[1] ?? '';
-  const blob = strictBase64(words?.[2] ?? '');
+  const [type = '', base64 = ''] = rest.split(/[ \t]+/u);
+  const blob = strictBase64(base64);
   const key = blob === undefined ? undefined : parseHostKey(blob);
   const wanted = rsaWords.has(type) ? 'ssh-rsa' : type;
-  return plainTypes.has(wanted) && key?.type === wanted ? key : undefined;
+  return key?.type === wanted ? key : undefined;
 }
 
 /**

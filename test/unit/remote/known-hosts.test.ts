@@ -61,6 +61,8 @@ describe('a line of known_hosts', () => {
     `@unknown mac.lan ${key}`,
     `@revoked @revoked mac.lan ${key}`,
     `@revoked\tmac.lan ${key}`,
+    `@revoked @x,mac.lan ${key}`,
+    `#x,mac.lan ${key}`,
     '@revoked',
     'mac.lan',
     'mac.lan ssh-ed25519',
