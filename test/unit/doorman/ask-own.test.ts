@@ -1,0 +1,270 @@
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { describe, expect, it, vi } from 'vitest';
+import { answerOwn, clientsInside } from '../../../src/doorman/ask-own.ts';
+import { makeBodyRoom } from '../../../src/doorman/body-room.ts';
+import type { Door } from '../../../src/doorman/doors.ts';
+import { makeOwnRequests } from '../../../src/doorman/own-count.ts';
+import { bodyRefusal, clientGone, type Passing, passOn } from '../../../src/doorman/pass-on.ts';
+import { readBody } from '../../../src/doorman/read-body.ts';
+import { makeTurns } from '../../../src/doorman/turns.ts';
+import { doorCounts } from './door-sight.ts';
+
+const limits = { mostBodyBytes: 100, smallBodyBytes: 10, bodyRoomBytes: 100, bodyRoomMs: 20, silentMs: 20_000 };
+const json = { 'content-type': 'application/json' };
+
+/** A door of a runtime that is not there, with a clock and a flow of the test. */
+function makeDoor(lastTokenMsAgo?: number, maxRequests = 1, refusedFields: readonly string[] = []) {
+  const clock = { at: 0, closed: [] as (string | undefined)[] };
+  let counts = doorCounts();
+  const upstream = { placement: 'kimi', servedName: 'tiny', port: 1, model: 'm', canCancel: true, maxRequests };
+  const passage = { came: () => undefined, hold: () => undefined, end: () => undefined };
+  const door = {
+    upstream: { ...upstream, refusedFields },
+    turns: makeTurns(maxRequests, 1),
+    own: makeOwnRequests(() => clock.at),
+    flow: { sight: () => (lastTokenMsAgo === undefined ? {} : { lastTokenMsAgo }), begin: () => passage },
+    closedBy: async () => clock.closed.shift(),
+    counts: () => counts,
+    count: (next: (before: typeof counts) => typeof counts) => {
+      counts = next(counts);
+    },
+  };
+  return { door: door as unknown as Door, clock };
+}
+
+const requestOf = (body: string, headers: Readonly<Record<string, string>> = json, method = 'POST') =>
+  Object.assign(Readable.from(body === '' ? [] : [Buffer.from(body)]), {
+    headers,
+    method,
+  }) as unknown as IncomingMessage;
+
+/** The connection of a client that has got nothing yet. */
+const responseOf = (more: object = {}) =>
+  Object.assign(new EventEmitter(), { destroyed: false, writableFinished: false, ...more });
+
+function passing(more: Partial<Passing> = {}): Passing {
+  const response = responseOf();
+  const leaving = new AbortController().signal;
+  return { response: response as never, limits, room: makeBodyRoom(100), leaving, ...more };
+}
+
+const refused = (status: number, code: string, message: string) => ({
+  status,
+  body: { error: { code, message, param: null, type: expect.stringContaining('_error') } },
+});
+const isDown = {
+  ...refused(503, 'mesh_down', 'tiny is down: nothing listens on its port; it is stopped, or still starting.'),
+  retryAfterSeconds: 10,
+};
+
+describe('a request of the node itself', () => {
+  const ask = (door: Door, headers: Readonly<Record<string, string>> = {}, body = '{"a":1}', more?: Passing) =>
+    answerOwn({ door, path: '/v1/x' }, requestOf(body, { ...json, ...headers }), more ?? passing());
+
+  it('says how many clients are inside, or passes a body on, whatever became of it', async () => {
+    const { door } = makeDoor();
+    await door.turns.take(new AbortController().signal);
+    expect(await answerOwn({ door, path: '' }, requestOf('', json, 'GET'), passing())).toEqual({
+      status: 200,
+      body: 1,
+    });
+    const { door: free } = makeDoor();
+    for (let again = 0; again < 3; again += 1) expect(await ask(free)).toEqual(isDown);
+    expect([clientsInside(free), free.own.count(), free.counts()]).toEqual([
+      { running: 0, waiting: 0 },
+      0,
+      doorCounts(),
+    ]);
+  });
+
+  it('is refused by its method and its body, and answered with nothing when it is gone', async () => {
+    const { door } = makeDoor();
+    const wrong = await answerOwn({ door, path: '/v1/x' }, requestOf('{}', json, 'PUT'), passing());
+    expect(wrong).toEqual(refused(405, 'method_not_allowed', 'PUT is not possible here.'));
+    expect(await ask(door, { 'content-type': 'text/plain' })).toMatchObject({ status: 415 });
+    expect(await ask(door, {}, '[')).toMatchObject({ status: 400 });
+    const gone = Object.assign(new Readable({ read: () => undefined }), { headers: json, method: 'POST' });
+    gone.destroy(new Error('reset'));
+    expect(await answerOwn({ door, path: '/x' }, gone as unknown as IncomingMessage, passing())).toBeUndefined();
+  });
+
+  it('is not passed on where a client got a token lately and that is proof enough', async () => {
+    const proof = { 'meshwright-proof': 'traffic' };
+    const lately = { running: 0, waiting: 0, lastTokenMsAgo: 10_000 };
+    expect(await ask(makeDoor(10_000).door, proof)).toEqual({ status: 425, body: lately });
+    for (const [door, headers] of [
+      [makeDoor(10_000).door, {}],
+      [makeDoor(10_000).door, { 'meshwright-proof': 'x' }],
+      [makeDoor(10_001).door, proof],
+      [makeDoor().door, proof],
+    ] as const) {
+      expect(await ask(door, headers)).toEqual(isDown);
+    }
+  });
+
+  it('is not passed on beside one that is there for too long, nor before its turn', async () => {
+    const { door, clock } = makeDoor(10_001, 2);
+    door.own.begin();
+    clock.at = 20_000;
+    expect(await ask(door)).toEqual(isDown);
+    clock.at = 20_001;
+    expect(await ask(door)).toEqual({ status: 425, body: { running: 0, waiting: 0, ownMs: 20_001 } });
+    const { door: busy } = makeDoor();
+    const turn = await busy.turns.take(new AbortController().signal);
+    for (const wait of ['0', '-5', 'x', '1']) {
+      const answer = await ask(busy, { 'meshwright-wait': wait });
+      expect(answer).toEqual({ status: 425, body: { running: 1, waiting: 0 } });
+    }
+    const coming = ask(busy, { 'meshwright-wait': '9999999999' });
+    while (busy.turns.counts().waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+    turn?.giveBack();
+    expect(await coming).toEqual(isDown);
+  });
+
+  it('waits an hour at most', async () => {
+    const timeout = vi.spyOn(AbortSignal, 'timeout');
+    try {
+      const { door } = makeDoor();
+      for (const wait of ['3600000', '3600001', '7', '']) await ask(door, { 'meshwright-wait': wait });
+      expect(timeout.mock.calls.map(([ms]) => ms)).toEqual([3_600_000, 3_600_000, 7, 0]);
+    } finally {
+      timeout.mockRestore();
+    }
+  });
+});
+
+describe('the body of a request', () => {
+  const never = new AbortController().signal;
+  const read = async (text: string, headers: Readonly<Record<string, string>> = json, room = makeBodyRoom(100)) => {
+    const body = await readBody(requestOf(text, headers), { limits, room, gone: never });
+    if (body.kind !== 'object') return body.kind;
+    body.free();
+    return [body.bytes.toString(), [...body.members.keys()]];
+  };
+  const long = (bytes: number): string => `{"a":"${'x'.repeat(bytes - 8)}"}`;
+
+  it('is a JSON object of so many bytes', async () => {
+    expect(await read('{"a":1}')).toEqual(['{"a":1}', ['a']]);
+    expect(await read('{"a":1}', { 'content-type': ' Application/JSON ; charset=x' })).toEqual(['{"a":1}', ['a']]);
+    for (const type of ['text/plain', 'application/jsonl', ''])
+      expect(await read('{}', { 'content-type': type })).toBe('not-json');
+    expect(await read('{}', {})).toBe('not-json');
+    for (const bad of ['', '[]', '{']) expect(await read(bad)).toBe('bad');
+    const notText = Object.assign(Readable.from([Buffer.from('{"a":"\xe4"}', 'latin1')]), { headers: json });
+    const room = makeBodyRoom(100);
+    expect(await readBody(notText as unknown as IncomingMessage, { limits, room, gone: never })).toEqual({
+      kind: 'bad',
+    });
+    expect(await read(long(100))).toEqual([long(100), ['a']]);
+    expect(await read(long(101))).toBe('too-large');
+    expect(await read('{}', { ...json, 'content-length': '101' })).toBe('too-large');
+  });
+
+  it('takes the room that it says it needs, waits for it a while, and gives it back', async () => {
+    const room = makeBodyRoom(100);
+    const headers = { ...json, 'content-length': '60' };
+    const free = await room.take(41, never);
+    expect(await read(long(60), headers, room)).toBe('no-room');
+    expect(await read(long(10), { ...json, 'content-length': '10' }, room)).toEqual([long(10), ['a']]);
+    expect(await read(long(11), { ...json, 'content-length': '11' }, makeBodyRoom(10))).toBe('no-room');
+    const left = readBody(requestOf(long(60), headers), { limits, room, gone: AbortSignal.abort() });
+    expect(await left).toEqual({ kind: 'gone' });
+    free?.();
+    expect(await read(long(60), headers, room)).toEqual([long(60), ['a']]);
+    for (const bad of [long(101), 'x'.repeat(60)]) await read(bad, headers, room);
+    expect(await room.take(100, never)).toBeDefined();
+  });
+
+  it('is refused in words', () => {
+    const kinds = ['too-large', 'no-room', 'not-json', 'bad', 'gone'] as const;
+    expect(kinds.map((kind) => bodyRefusal({ kind }, 100).code)).toEqual([
+      'request_too_large',
+      'too_many_requests',
+      'unsupported_media_type',
+      'invalid_json',
+      'invalid_json',
+    ]);
+  });
+});
+
+describe('a request of a client', () => {
+  const send = async (body: object, { door, clock }: ReturnType<typeof makeDoor>, more: Partial<Passing> = {}) => {
+    const roomy = { ...limits, mostBodyBytes: 1_000, smallBodyBytes: 1_000 };
+    const refusal = await passOn(requestOf(JSON.stringify(body)), '/v1/x', [door], passing({ limits: roomy, ...more }));
+    const { failed, refused } = door.counts();
+    expect([door.turns.counts().waiting, clock.closed]).toEqual([0, []]);
+    return [refusal?.code, failed, refused, refusal?.message];
+  };
+  const tiny = { model: 'tiny' };
+
+  it('names a model that is here', async () => {
+    const names = 'There is: tiny.';
+    for (const model of [undefined, '', 7, null]) {
+      expect(await send({ model }, makeDoor())).toEqual([
+        'model_required',
+        0,
+        0,
+        `The request names no model. ${names}`,
+      ]);
+    }
+    const unknown = ['model_not_found', 0, 0, `There is no model "x" here. ${names}`];
+    expect(await send({ model: 'x' }, makeDoor())).toEqual(unknown);
+  });
+
+  it('has no field that would load another model, unless it is null', async () => {
+    const message = 'adapters is not taken here: tiny is served as it is.';
+    const at = () => makeDoor(undefined, 1, ['draft', 'adapters']);
+    expect(await send({ ...tiny, adapters: 'x' }, at())).toEqual(['unsupported_parameter', 0, 0, message]);
+    expect(await send({ ...tiny, adapters: null }, at())).toEqual(['mesh_down', 1, 0, isDown.body.error.message]);
+  });
+
+  it('is turned away where the door is closed, before or while it waits, or where too many wait', async () => {
+    for (const closed of [['it is closed.'], [undefined, 'it is closed.']]) {
+      const at = makeDoor();
+      at.clock.closed = closed;
+      expect(await send(tiny, at)).toEqual(['closed', 0, 1, 'tiny takes no requests now: it is closed.']);
+      expect(at.door.turns.counts().running).toBe(0);
+    }
+    const busy = makeDoor();
+    const never = new AbortController().signal;
+    const turn = await busy.door.turns.take(never);
+    const left = new AbortController();
+    const waiting = busy.door.turns.take(left.signal);
+    const many = passOn(
+      requestOf('{"model":"tiny"}'),
+      '/v1/x',
+      [busy.door],
+      passing({ limits: { ...limits, smallBodyBytes: 99 } }),
+    );
+    expect(await many).toMatchObject({
+      code: 'too_many_requests',
+      message: 'Too many requests wait for tiny already.',
+    });
+    left.abort();
+    await waiting;
+    expect(await send(tiny, busy, { leaving: AbortSignal.abort() })).toEqual([
+      'closed',
+      0,
+      2,
+      'The doorman is being restarted.',
+    ]);
+    const destroyed = responseOf({ destroyed: true });
+    expect(await send(tiny, busy, { response: destroyed as never })).toEqual([undefined, 0, 2, undefined]);
+    turn?.giveBack();
+    expect(await send(tiny, busy)).toEqual(['mesh_down', 1, 2, isDown.body.error.message]);
+    expect(busy.door.turns.counts()).toEqual({ running: 0, waiting: 0 });
+  });
+
+  it('is gone when its connection ends before its answer', () => {
+    const over = (isFinished: boolean) => {
+      const response = responseOf({ writableFinished: isFinished });
+      const gone = clientGone(response as never);
+      response.emit('close');
+      return gone.aborted;
+    };
+    expect([over(false), over(true)]).toEqual([true, false]);
+    expect(clientGone(passing().response).aborted).toBe(false);
+  });
+});
