@@ -52,4 +52,54 @@ describe('the meter of the doorman', () => {
       expect(whole(odd)).toBe(0);
     }
   });
+
+  it('sees text wherever an API has it, and nowhere else', () => {
+    const names = ['content', 'reasoning_content', 'reasoning', 'text', 'thinking', 'partial_json'];
+    const text = [...names.map((name) => ({ delta: { [name]: 'a' } })), { delta: 'a' }, { delta: { tool_calls: [] } }];
+    const choices = [{ text: 'a' }, { delta: { tool_calls: [] } }, { delta: { content: 'a' } }];
+    for (const one of [...text, ...choices.map((choice) => ({ choices: [{}, choice] }))]) {
+      expect(metered(event(one), 1_000)).toEqual({ tokens: 1, isSaid: false, firsts: 1 });
+    }
+    const none = [{}, null, 7, { delta: '' }, { delta: 7 }, { delta: { content: '' } }, { delta: { other: 'a' } }];
+    const noChoice = [{ choices: [] }, { choices: [{ delta: 'a' }] }, { choices: [], delta: 'a' }];
+    for (const one of [...none, ...noChoice]) {
+      expect(metered(event(one), 1_000)).toEqual({ tokens: 0, isSaid: false, firsts: 0 });
+    }
+    expect(metered('data{"delta":"a"}\nevent: {"delta":"a"}\n', 1_000).tokens).toBe(0);
+    expect(metered('data:{"delta":"a"}\r\ndata: {"delta":"b"}\r\ndata: {"delta":"c"}', 9)).toMatchObject({ tokens: 2 });
+  });
+
+  it('believes a usage that is a number, wherever an API has it', () => {
+    const said = (usage: unknown) => metered(event({ delta: 'a', usage }), 1_000);
+    expect(said({ completion_tokens: 7.9 })).toMatchObject({ tokens: 7, isSaid: true });
+    expect(said({ output_tokens: 0 })).toMatchObject({ tokens: 0, isSaid: true });
+    for (const odd of [null, 7, {}, { completion_tokens: -1 }, { completion_tokens: '7' }]) {
+      expect(said(odd)).toMatchObject({ tokens: 1, isSaid: false });
+    }
+    expect(metered('data: {"usage":{"completion_tokens":1e999}}\n', 1_000).isSaid).toBe(false);
+    const twice = [7, 9].map((tokens) => event({ usage: { completion_tokens: tokens } })).join('');
+    expect(metered(`${twice}${event({})}`, 1_000)).toMatchObject({ tokens: 9, isSaid: true });
+  });
+
+  it('keeps no more of a line or an answer than four mebibytes', () => {
+    const whole = (bytes: number) => {
+      const meter = meterFor('application/json');
+      const end = '{"usage":{"completion_tokens":9}}';
+      for (const chunk of [' '.repeat(bytes - end.length - 1), ' ', end])
+        expect(meter.see(Buffer.from(chunk))).toBe(false);
+      return [meter.pieces(), meter.result()];
+    };
+    expect(whole(4_194_304)).toEqual([0, { tokens: 9, isSaid: true }]);
+    expect(whole(4_194_305)).toEqual([0, { tokens: 0, isSaid: false }]);
+    const line = (bytes: number) => {
+      const meter = meterFor('text/event-stream');
+      const start = 'data: {"delta":"';
+      meter.see(Buffer.from(`${start}${'x'.repeat(bytes - start.length)}`));
+      return [meter.see(Buffer.from('"}\n')), meter.pieces()];
+    };
+    expect([line(4_194_304), line(4_194_305)]).toEqual([
+      [true, 1],
+      [false, 0],
+    ]);
+  });
 });

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { diagnoseSudo } from '../../../src/remote/sudo-answer.ts';
+import { diagnoseSudo as diagnoseSudoItself } from '../../../src/remote/sudo-answer.ts';
+import { onOnePage, onPage } from '../one-page.ts';
+
+const diagnoseSudo = onPage(diagnoseSudoItself);
 
 const exited = (code: number) => ({ kind: 'exited', code }) as const;
 
@@ -20,3 +23,12 @@ describe('what keeps sudo from working', () => {
     expect(problem?.hint).toMatch(/\n {2}Defaults:mesh !requiretty$/u);
   });
 });
+
+it('is quoted by its last line', () => {
+  const said = 'lecture\nsudo: a password is required\n';
+  expect(diagnoseSudo('studio-1', 'mesh', exited(1), said)?.detail).toBe(
+    'studio-1: sudo -n said "sudo: a password is required" to mesh.',
+  );
+});
+
+onOnePage('sudo-answer');

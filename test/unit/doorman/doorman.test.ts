@@ -1,0 +1,174 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { type Doorman, type DoormanLimits, startDoorman, usualLimits } from '../../../src/doorman/doorman.ts';
+import { hashOf } from './hash-of.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'doorman-unit-'));
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const [keysFolder, closedFolder, countsFile] = [join(folder, 'keys'), join(folder, 'closed'), join(folder, 'counts')];
+for (const made of [keysFolder, closedFolder]) mkdirSync(made);
+for (const [name, key] of Object.entries({ chat: 'one', code: 'two' })) {
+  writeFileSync(join(keysFolder, name), JSON.stringify({ keys: [hashOf(key)] }));
+}
+
+/** Opens a gateway to two runtimes of which `chat` answers with three tokens. */
+async function start(limits: Partial<DoormanLimits> = {}, listenPort = 0): Promise<Doorman> {
+  rmSync(countsFile, { force: true });
+  const runtime = createServer((asked, answer) => {
+    asked.resume().on('end', () => {
+      answer.writeHead(200, { 'content-type': 'application/json' });
+      answer.end('{"usage":{"completion_tokens":3}}');
+    });
+  });
+  await new Promise<void>((resolve) => runtime.listen(0, '127.0.0.1', resolve));
+  ends.push(() => new Promise((resolve) => runtime.close(resolve)));
+  const { port } = runtime.address() as { readonly port: number };
+  const upstream = { model: 'm', canCancel: true, maxRequests: 2 };
+  const doorman = await startDoorman(
+    {
+      listen: { address: '127.0.0.1', port: listenPort },
+      version: 'v1',
+      upstreams: [
+        { ...upstream, placement: 'chat', servedName: 'tiny/one', port },
+        { ...upstream, placement: 'code', servedName: 'large', port: 1 },
+      ],
+      keysFolder,
+      closedFolder,
+      countsFile,
+      proxies: [],
+    },
+    { ...usualLimits, graceMs: 2_000, ...limits },
+  );
+  ends.push(doorman.stop);
+  return doorman;
+}
+
+type Asked = readonly [status: number | undefined, body: unknown];
+
+/** Asks with a key of `chat` unless told otherwise. */
+const ask = (
+  { port }: Doorman,
+  path: string,
+  { method = 'GET', body = '', headers = { authorization: 'Bearer one' } as Readonly<Record<string, string>> } = {},
+): Promise<Asked> =>
+  new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, path, method, headers, agent: false }, (answer) => {
+      let text = '';
+      answer.on('data', (chunk) => {
+        text += chunk;
+      });
+      answer.on('end', () => resolve([answer.statusCode, JSON.parse(text)]));
+    });
+    asked.on('error', reject).end(body);
+  });
+
+const refused = (status: number, code: string) => [status, { error: expect.objectContaining({ code }) }];
+const model = (id: string) => ({ id, object: 'model', created: 0, owned_by: 'meshwright' });
+const json = { authorization: 'Bearer one', 'content-type': 'application/json' };
+
+describe('a gateway', () => {
+  it('shows to each key the models that it opens', async () => {
+    const doorman = await start();
+    expect(await ask(doorman, '/v1/models')).toEqual([200, { object: 'list', data: [model('tiny/one')] }]);
+    for (const name of ['tiny/one', 'tiny%2Fone']) {
+      expect(await ask(doorman, `/v1/models/${name}`)).toEqual([200, model('tiny/one')]);
+    }
+    for (const name of ['large', '%zz', '']) {
+      expect(await ask(doorman, `/v1/models/${name}`)).toEqual(refused(404, 'model_not_found'));
+    }
+    expect(await ask(doorman, '/v1/models', { method: 'POST' })).toEqual(refused(405, 'method_not_allowed'));
+    for (const headers of [{}, { authorization: 'Bearer three' }]) {
+      expect(await ask(doorman, '/v1/models', { headers })).toEqual(refused(401, 'invalid_api_key'));
+    }
+    expect(await ask(doorman, '/doorman/status', { headers: {} })).toMatchObject([
+      200,
+      { strangers: 2, version: 'v1' },
+    ]);
+  });
+
+  it('passes on what asks for text, and nothing else', async () => {
+    const doorman = await start();
+    const post = { method: 'POST', body: '{"model":"tiny/one"}', headers: json };
+    for (const path of ['chat/completions', 'completions', 'embeddings', 'messages', 'responses']) {
+      expect(await ask(doorman, `/v1/${path}`, post)).toEqual([200, { usage: { completion_tokens: 3 } }]);
+      expect(await ask(doorman, `/v1/${path}`)).toEqual(refused(405, 'method_not_allowed'));
+    }
+    for (const path of ['/', '/v1/modelsx', '/v1/files', '/doorman']) {
+      expect(await ask(doorman, path)).toEqual(refused(404, 'unknown_url'));
+    }
+    expect(await ask(doorman, '//', post)).toEqual(refused(400, 'invalid_url'));
+    expect(await ask(doorman, '/v1/completions', { ...post, body: '{"model":"large"}' })).toEqual(
+      refused(404, 'model_not_found'),
+    );
+    expect(await ask(doorman, '/doorman/status')).toMatchObject([200, { strangers: 0 }]);
+    await doorman.keepCounts();
+    expect(JSON.parse(readFileSync(countsFile, 'utf8'))).toMatchObject({
+      chat: { requests: 5, tokens: 15 },
+      code: { requests: 0 },
+    });
+    // Nothing has changed since: nothing is written.
+    rmSync(countsFile);
+    await doorman.keepCounts();
+    expect(() => readFileSync(countsFile)).toThrow('ENOENT');
+  });
+
+  it('answers the node itself, and nobody behind a proxy', async () => {
+    const doorman = await start();
+    expect(await ask(doorman, '/doorman/inside/chat', { headers: {} })).toEqual([200, 0]);
+    expect(await ask(doorman, '/doorman/ask/chat', { headers: {} })).toEqual([200, 0]);
+    const own = { method: 'POST', body: '{"model":"m"}', headers: { 'content-type': 'application/json' } };
+    expect(await ask(doorman, '/doorman/ask/chat/v1/completions', own)).toEqual([
+      200,
+      { usage: { completion_tokens: 3 } },
+    ]);
+    for (const path of ['/doorman/status', '/doorman/ask/chat']) {
+      expect(await ask(doorman, path, { headers: { via: 'x' } })).toEqual(refused(404, 'unknown_url'));
+    }
+  });
+
+  it('says what it fails at, and that its port is taken', async () => {
+    const doorman = await start();
+    await expect(start({}, doorman.port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await doorman.stop();
+    await expect(ask(doorman, '/v1/models')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(readFileSync(countsFile, 'utf8')).toContain('"chat"');
+  });
+
+  it('gives the place of the oldest silent connection to the next, by address and in all', async () => {
+    for (const limits of [{ mostPerAddress: 2 }, { mostConnections: 2 }]) {
+      const doorman = await start(limits);
+      const closed: number[] = [];
+      for (let at = 0; at < 3; at += 1) {
+        const socket = connect(doorman.port, '127.0.0.1');
+        socket.on('close', () => closed.push(at)).on('error', () => undefined);
+        await new Promise<void>((resolve) => socket.on('connect', resolve));
+      }
+      while (closed.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      expect(closed).toEqual([0]);
+      expect(await ask(doorman, '/doorman/inside/chat')).toEqual([200, 0]);
+    }
+  });
+});
+
+it('a gateway has limits that leave room for the largest prompts', () => {
+  expect(usualLimits).toEqual({
+    mostBodyBytes: 64 * 1024 * 1024,
+    smallBodyBytes: 64 * 1024,
+    bodyRoomBytes: 256 * 1024 * 1024,
+    bodyRoomMs: 60_000,
+    headersMs: 15_000,
+    bodyMs: 120_000,
+    silentMs: 900_000,
+    mostConnections: 1_024,
+    mostPerAddress: 256,
+    graceMs: 25_000,
+  });
+});
