@@ -60,16 +60,13 @@ export function readCounts(path: string): AllCounts {
   }
 }
 
-const numberAt = (value: unknown, name: string): number => {
-  const found: unknown =
-    typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-      ? (value as Readonly<Record<string, unknown>>)[name]
-      : 0;
-  return typeof found === 'number' && Number.isFinite(found) && found >= 0 ? found : 0;
-};
-
 const partOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+
+const numberAt = (value: unknown, name: string): number => {
+  const found = partOf(value, name);
+  return typeof found === 'number' && Number.isFinite(found) && found > 0 ? found : 0;
+};
 
 function countsOf(value: unknown): DoormanCounts {
   const [firstToken, generating] = [partOf(value, 'firstToken'), partOf(value, 'generating')];
