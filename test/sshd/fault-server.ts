@@ -78,7 +78,7 @@ export async function startFaultServer(
     });
   };
 
-  const server = createServer((socket) => {
+  const server = createServer({ noDelay: true }, (socket) => {
     counts.connections += 1;
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));

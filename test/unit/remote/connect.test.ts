@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import type { AuthContext } from 'ssh2';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { concealed } from '../../../src/model/secret.ts';
 import { connect, fetchHostKey } from '../../../src/remote/connect.ts';
@@ -135,6 +135,75 @@ describe('a connection by key', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+});
+
+describe('the deadline of a connection', () => {
+  const turns = async (count = 20): Promise<void> => {
+    for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  };
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** Connects to a name; `passes` says whether it is over after so many milliseconds more. */
+  function begin(server: FaultServer, lookUp: NonNullable<ConnectLimits['lookUp']>) {
+    const target = ssh.target(server.port, { host: 'mac.lan' });
+    const text = `[mac.lan]:${server.port} ${ssh.host.pair.publicLine}\n`;
+    const remote = connect(target, trustFor(target, { knownHosts: [{ file: 'k', text }] }), { ...limits, lookUp });
+    let isOver = false;
+    const failed = codes(remote, server.port).then((all) => {
+      isOver = true;
+      return all;
+    });
+    const passes = async (ms: number): Promise<boolean> => {
+      vi.advanceTimersByTime(ms);
+      await turns();
+      return isOver;
+    };
+    return { failed, passes, remote };
+  }
+  const address = { address: '127.0.0.1', family: 4 };
+
+  it('is one for the name, and as much again for the node, also when it has begun to speak', async () => {
+    const never = begin(await start(), () => new Promise(() => undefined));
+    await turns();
+    expect([await never.passes(19_999), await never.passes(1)]).toEqual([false, true]);
+    expect(await never.failed).toEqual(['ssh/unreachable']);
+    let found = (): void => undefined;
+    let speak = (): void => undefined;
+    const server = await start({
+      onSocket: (socket) => {
+        speak = () => void socket.write('SSH-2.0-x\r\n');
+      },
+    });
+    const slow = begin(
+      server,
+      () =>
+        new Promise((resolve) => {
+          found = () => resolve([address]);
+        }),
+    );
+    await turns();
+    expect(await slow.passes(15_000)).toBe(false);
+    found();
+    while (server.counts.connections === 0) await turns(1);
+    expect(await slow.passes(14_000)).toBe(false);
+    speak();
+    await turns();
+    expect([await slow.passes(5_999), await slow.passes(1)]).toEqual([false, true]);
+    expect(await slow.failed).toEqual(['ssh/timed-out']);
+  });
+
+  it('does not count what came before, and every address of a name is tried', async () => {
+    vi.advanceTimersByTime(1_000);
+    const { remote } = begin(await start(), async () => [{ address: '::1', family: 6 }, address]);
+    const { connectMs } = await remote;
+    (await remote).close();
+    expect(connectMs).toBe(0);
   });
 });
 
