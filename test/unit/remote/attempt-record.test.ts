@@ -115,6 +115,7 @@ describe('what is known of an attempt', () => {
     const { client, paused, record } = attempt(true);
     const agents = Object.assign(new Error('no'), { level: 'agent' });
     client.emit('error', agents);
+    expect(paused).toEqual(['paused']);
     client.emit('error', Object.assign(new Error('reset'), { level: 7, code: 'ECONNRESET' }));
     expect(paused).toEqual(['paused', 'destroyed']);
     const errors = [
