@@ -21,115 +21,146 @@ function setOf(letters: string): Uint8Array {
 const [spaces, digits, hexDigits] = [setOf(' \n\r\t'), setOf('0123456789'), setOf('0123456789abcdefABCDEF')];
 const [exponents, signs, escapes] = [setOf('eE'), setOf('+-'), setOf('"\\/bfnrt')];
 
+/** Walks over JSON from its first byte. Each method says whether what it takes was there. */
+class Walk {
+  private at = 0;
+  /** What ends each list or object that has begun, from the outermost to the innermost. */
+  private readonly ends: number[] = [];
+
+  private readonly bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
+  isAtEnd(): boolean {
+    this.skip(spaces);
+    return this.at === this.bytes.length;
+  }
+
+  take(byte: number): boolean {
+    this.skip(spaces);
+    return this.next(byte);
+  }
+
+  /** A name with its colon, and the bytes of its value. */
+  takeMember(): readonly [string, Buffer] | undefined {
+    this.skip(spaces);
+    const from = this.at;
+    if (!this.takeText()) return undefined;
+    const name: string = JSON.parse(this.bytes.toString('utf8', from, this.at));
+    if (!this.take(colon)) return undefined;
+    this.skip(spaces);
+    const start = this.at;
+    return this.takeValue() ? [name, this.bytes.subarray(start, this.at)] : undefined;
+  }
+
+  private isIn(set: Uint8Array): boolean {
+    return this.at < this.bytes.length && set[this.bytes[this.at] as number] === 1;
+  }
+
+  private skip(set: Uint8Array): boolean {
+    const from = this.at;
+    while (this.isIn(set)) this.at += 1;
+    return this.at > from;
+  }
+
+  private next(byte: number): boolean {
+    if (this.bytes[this.at] !== byte) return false;
+    this.at += 1;
+    return true;
+  }
+
+  private takeEscape(): boolean {
+    if (!this.next(letterU)) return this.isIn(escapes) && this.next(this.bytes[this.at] as number);
+    const from = this.at;
+    while (this.at < from + 4 && this.isIn(hexDigits)) this.at += 1;
+    return this.at === from + 4;
+  }
+
+  private takeText(): boolean {
+    if (!this.take(quote)) return false;
+    while (this.at < this.bytes.length) {
+      const byte = this.bytes[this.at] as number;
+      if (byte < firstPrinted) return false;
+      this.at += 1;
+      if (byte === quote) return true;
+      if (byte === backslash && !this.takeEscape()) return false;
+    }
+    return false;
+  }
+
+  private takeNumber(): boolean {
+    this.next(minus);
+    if (!this.next(zero) && !this.skip(digits)) return false;
+    if (this.next(dot) && !this.skip(digits)) return false;
+    if (!this.isIn(exponents)) return true;
+    this.at += 1;
+    if (this.isIn(signs)) this.at += 1;
+    return this.skip(digits);
+  }
+
+  private takeWord(): boolean {
+    const { at, bytes } = this;
+    const word = words.find((one) => one[0] === bytes[at] && one.equals(bytes.subarray(at, at + one.length)));
+    this.at += word?.length ?? 0;
+    return word !== undefined || this.takeNumber();
+  }
+
+  private takeKey(): boolean {
+    return this.takeText() && this.take(colon);
+  }
+
+  private begin(): boolean {
+    // This one, and the object whose members are read.
+    if (this.ends.length + 2 > mostDepth) return false;
+    const end = this.bytes[this.at] === brace ? braceEnd : bracketEnd;
+    this.at += 1;
+    if (this.take(end)) return this.goOn();
+    this.ends.push(end);
+    return end === bracketEnd || this.takeKey();
+  }
+
+  /** After a value: to the next one of the list or object in which it stands. */
+  private goOn(): boolean {
+    while (this.ends.length > 0) {
+      const end = this.ends[this.ends.length - 1] as number;
+      if (this.take(comma)) return end === bracketEnd || this.takeKey();
+      if (!this.next(end)) return false;
+      this.ends.pop();
+    }
+    return true;
+  }
+
+  private takeValue(): boolean {
+    do {
+      this.skip(spaces);
+      const byte = this.bytes[this.at];
+      const isBegin = byte === brace || byte === bracket;
+      const isTaken = isBegin ? this.begin() : (byte === quote ? this.takeText() : this.takeWord()) && this.goOn();
+      if (!isTaken) return false;
+    } while (this.ends.length > 0);
+    return true;
+  }
+}
+
 /**
  * Reads the members of a JSON object (RFC 8259) and builds nothing of their values: 64 MiB of `{},{},…` take `JSON.parse`
  * 40 seconds and 2 GB, and a server answers no other request meanwhile. Undefined where the text is not one object in valid
  * JSON, has more than 256 members, or is nested deeper than 512.
  */
 export function jsonMembers(bytes: Buffer): Members | undefined {
-  const { length } = bytes;
-  let at = 0;
-
-  const isIn = (set: Uint8Array): boolean => at < length && set[bytes[at] as number] === 1;
-  function skip(set: Uint8Array): boolean {
-    const from = at;
-    while (at < length && set[bytes[at] as number] === 1) at += 1;
-    return at > from;
-  }
-  function next(byte: number): boolean {
-    if (at >= length || bytes[at] !== byte) return false;
-    at += 1;
-    return true;
-  }
-  function take(byte: number): boolean {
-    skip(spaces);
-    return next(byte);
-  }
-
-  function takeEscape(): boolean {
-    if (!next(letterU)) return isIn(escapes) && next(bytes[at] as number);
-    const from = at;
-    while (at < from + 4 && isIn(hexDigits)) at += 1;
-    return at === from + 4;
-  }
-  function takeText(): boolean {
-    if (!take(quote)) return false;
-    while (at < length) {
-      const byte = bytes[at] as number;
-      if (byte < firstPrinted) return false;
-      at += 1;
-      if (byte === quote) return true;
-      if (byte === backslash && !takeEscape()) return false;
-    }
-    return false;
-  }
-  function takeNumber(): boolean {
-    next(minus);
-    if (!next(zero) && !skip(digits)) return false;
-    if (next(dot) && !skip(digits)) return false;
-    if (!isIn(exponents)) return true;
-    at += 1;
-    if (isIn(signs)) at += 1;
-    return skip(digits);
-  }
-  function takeWord(): boolean {
-    const word = words.find((one) => one[0] === bytes[at] && one.equals(bytes.subarray(at, at + one.length)));
-    at += word?.length ?? 0;
-    return word !== undefined || takeNumber();
-  }
-  const takeKey = (): boolean => takeText() && take(colon);
-
-  /** What ends each list or object that has begun, from the outermost to the innermost. */
-  const ends: number[] = [];
-  function begin(): boolean {
-    // This one, and the object whose members are read.
-    if (ends.length + 2 > mostDepth) return false;
-    const end = bytes[at] === brace ? braceEnd : bracketEnd;
-    at += 1;
-    if (take(end)) return goOn();
-    ends.push(end);
-    return end === bracketEnd || takeKey();
-  }
-  /** After a value: to the next one of the list or object in which it stands. */
-  function goOn(): boolean {
-    while (ends.length > 0) {
-      const end = ends[ends.length - 1] as number;
-      if (take(comma)) return end === bracketEnd || takeKey();
-      if (!next(end)) return false;
-      ends.pop();
-    }
-    return true;
-  }
-  function takeValue(): boolean {
-    do {
-      skip(spaces);
-      const byte = bytes[at];
-      const isBegin = byte === brace || byte === bracket;
-      const isDone = isBegin ? begin() : (byte === quote ? takeText() : takeWord()) && goOn();
-      if (!isDone) return false;
-    } while (ends.length > 0);
-    return true;
-  }
-
+  const walk = new Walk(bytes);
   const members = new Map<string, Buffer>();
-  function takeMember(): boolean {
-    skip(spaces);
-    const from = at;
-    if (!takeText()) return false;
-    const name: string = JSON.parse(bytes.toString('utf8', from, at));
-    if (!take(colon)) return false;
-    skip(spaces);
-    const start = at;
-    if (!takeValue()) return false;
-    members.set(name, bytes.subarray(start, at));
-    return members.size <= mostMembers;
+  if (!walk.take(brace)) return undefined;
+  if (!walk.take(braceEnd)) {
+    do {
+      const member = walk.takeMember();
+      if (member === undefined) return undefined;
+      members.set(...member);
+      if (members.size > mostMembers) return undefined;
+    } while (walk.take(comma));
+    if (!walk.take(braceEnd)) return undefined;
   }
-  if (!take(brace)) return undefined;
-  if (!take(braceEnd)) {
-    do if (!takeMember()) return undefined;
-    while (take(comma));
-    if (!next(braceEnd)) return undefined;
-  }
-  skip(spaces);
-  return at === length ? members : undefined;
+  return walk.isAtEnd() ? members : undefined;
 }

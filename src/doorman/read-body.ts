@@ -46,10 +46,9 @@ export async function readBody(
     for await (const chunk of request) {
       size += chunk.length;
       if (size > mostBodyBytes) return refuse('too-large');
-      if (size > smallBodyBytes && free === undefined) {
-        free = await room.take(declared, AbortSignal.any([gone, AbortSignal.timeout(bodyRoomMs)]));
-        if (free === undefined) return refuse(gone.aborted ? 'gone' : 'no-room');
-      }
+      const isLarge = size > smallBodyBytes;
+      if (isLarge) free ??= await room.take(declared, AbortSignal.any([gone, AbortSignal.timeout(bodyRoomMs)]));
+      if (isLarge && free === undefined) return refuse(gone.aborted ? 'gone' : 'no-room');
       chunks.push(chunk);
     }
   } catch {
