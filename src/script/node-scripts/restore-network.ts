@@ -72,7 +72,7 @@ y=1`;
 
 const orderLines = (order: Restoration['order']): string => `mustnet -ordernetworkservices ${order.map(quote).join(' ')}
 mustnet -listnetworkserviceorder
-o=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} 'sub(/^\\\\([*0-9]+\\\\) /, "")')
+o=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} 'sub(/^\\([*0-9]+\\) /, "")')
 [ "$o" = ${quote(order.join('\n'))} ] || failed networksetup 'networksetup took the order and shows another one'
 y=1`;
 

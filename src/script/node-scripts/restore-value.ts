@@ -13,7 +13,7 @@ export function restoreValue({ key }: ScriptArgs['restore-value']): string {
   return `isback() {
   o=$(
     ${value.read}
-  )
+  ) || return 1
   ${value.isBack ?? '[ "$o" = "$v" ]'}
 }
 setback() {
