@@ -14,7 +14,7 @@ const givenUp = 142;
 
 /** Probes that are scripts and wait for tools. */
 const scripts = allProbes().flatMap(({ name, ask: [, option, script] }) =>
-  option === '-c' && typeof script === 'string' && script.includes(`exit ${givenUp}`) ? [{ name, script }] : [],
+  option === '-c' && typeof script === 'string' && script.includes(' ALRM ') ? [{ name, script }] : [],
 );
 
 const newRoot = removedAfter(makeNodeRoot);

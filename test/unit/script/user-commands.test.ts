@@ -222,6 +222,15 @@ describe('a question to an endpoint', () => {
     expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(200);
   });
 
+  it('gives its turn back when the connection ends while the endpoint is asked', async () => {
+    const root = newRoot(scriptShells[0] as Shell);
+    const question = { placement: 'kimi', isOne: true, port, path: '/', deadlineSeconds: 2, rootPrefix: root.folder };
+    root.tool('usr/sbin/netstat', ':');
+    root.tool('usr/bin/curl', 'kill -s HUP "$PPID"');
+    expect((await exec(askCommand(question), '{}')).code).toBe(129);
+    expect(root.has(`tmp/meshwright-ask.${port}`)).toBe(false);
+  });
+
   it('goes by the gateway of its placement where one says that it takes such requests', async () => {
     asked = [];
     const root = newRoot(scriptShells[0] as Shell);
