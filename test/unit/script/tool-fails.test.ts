@@ -89,7 +89,10 @@ async function page(name: string): Promise<string> {
     mac.reset();
     const start = call.replace(/(?<=\.|-)\d{2,7}(?: .*|-.*)?$/, '').slice(0, -1);
     const failed = await mac.run(text, start);
-    lines.push(`refused: ${call} -> ${answer(failed)}`);
+    const times = failed.calls.filter((one) => one.startsWith(start)).length;
+    const sleeps = failed.calls.filter((one) => one.startsWith('sleep ')).length;
+    const often = times === 1 && sleeps === 0 ? '' : ` ${times} times, ${sleeps} sleeps`;
+    lines.push(`refused${often}: ${call} -> ${answer(failed)}`);
   }
   return plain(mac, `${lines.join('\n')}\n`);
 }

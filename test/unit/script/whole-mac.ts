@@ -26,11 +26,12 @@ case $1 in
 (print)
   [ -e "$s/loaded.$l" ] || { printf 'Could not find service "%s" in domain for system\\n' "$l" >&2; exit 113; }
   printf '%s = {\\n' "$2"
-  if [ -s "$s/loaded.$l" ]; then printf '\\tstate = running\\n\\tpid = %s\\n}\\n' "$(/bin/cat "$s/loaded.$l")"
+  if [ -s "$s/first.$l" ]; then printf '\\tstate = running\\n\\tpid = 7\\n}\\n'; : >"$s/first.$l"
+  elif [ -s "$s/loaded.$l" ]; then printf '\\tstate = running\\n\\tpid = %s\\n}\\n' "$(/bin/cat "$s/loaded.$l")"
   else printf '\\tstate = not running\\n\\truns = 1\\n\\tlast exit code = 0\\n}\\n'; fi ;;
 (print-disabled) printf 'disabled services = {\\n'; /bin/cat "$s/overrides" 2>/dev/null; printf '}\\n' ;;
 (enable | disable) { /bin/grep -v "$l" "$s/overrides"; printf '\\t"%s" => %sd\\n' "$l" "$1"; } >"$s/new" 2>/dev/null; /bin/mv "$s/new" "$s/overrides" ;;
-(bootstrap) l=\${3##*/}; l=\${l%.plist}; case $l in (*doorman*) printf 4243 ;; esac >"$s/loaded.$l" ;;
+(bootstrap) l=\${3##*/}; l=\${l%.plist}; case $l in (*doorman*) printf 4243 ;; esac >"$s/loaded.$l"; printf 1 >"$s/first.$l" ;;
 (bootout) /bin/rm "$s/loaded.$l" ;;
 (kickstart) printf 4242 >"$s/loaded.$l" ;;
 esac`,
