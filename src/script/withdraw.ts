@@ -42,7 +42,7 @@ if [ -n "$isours" ]; then
     must rm ${pathWord(tool.rm)} -f "$k"
     ${pathWord(tool.rmdir)} "$HOME/.ssh" 2>/dev/null
   else
-    : >"$k" || nokeys
+    true >"$k" || nokeys
   fi
 fi
 must rm ${pathWord(tool.rm)} -f ${pathWord(place.sudoersDropIn)}

@@ -18,7 +18,7 @@ const recordLines = (record: RankRecord): string =>
  * the one who reads it over SSH. Nothing is running now, so this is when one that is too long makes room.
  */
 const keptLog = (placement: string, user: string): string => `own() {
-  : >>"$f" || failed write 'the log of the rank could not be made'
+  true >>"$f" || failed write 'the log of the rank could not be made'
   must chown ${pathWord(tool.chown)} ${ownerWord(user)} "$f"
   must chmod ${pathWord(tool.chmod)} "$e" "$f"
 }

@@ -95,7 +95,7 @@ file() {
   must mkdir ${pathWord(tool.mkdir)} -p "\${g%/*}"
   y=0
   while :; do
-    : >>"$g" || failed write 'a file could not be written'
+    true >>"$g" || failed write 'a file could not be written'
     size "$g"
     [ "$n" -le "$3" ] || : >"$g"
     [ "$3" -lt ${watchedBytes} ] || watch "$g"

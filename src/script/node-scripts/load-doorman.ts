@@ -61,7 +61,7 @@ if look; then
 fi
 ${withoutKeys(port, left)}must mkdir ${pathWord(tool.mkdir)} -p ${pathWord(closedFolder(port))} ${pathWord(countsFolder(port))} ${pathWord(place.log)}
 f=${pathWord(doormanLog(port))}
-: >>"$f" || failed write 'the log of the doorman could not be made'
+true >>"$f" || failed write 'the log of the doorman could not be made'
 must chown ${pathWord(tool.chown)} -R ${ownerWord(user)} "$f" ${pathWord(countsFolder(port))}
 must launchctl ${pathWord(tool.launchctl)} enable "$L"
 n=0

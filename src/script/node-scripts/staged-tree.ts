@@ -62,7 +62,7 @@ ischecked() {
   [ "$n" -eq "$3" ] && [ -z "$(${pathWord(tool.find)} "$t/$1" -newer "$s/checked/$2")" ]
 }
 checked() {
-  : >"$s/checked/$1" || failed write 'the mark of a comparison could not be written'
+  true >"$s/checked/$1" || failed write 'the mark of a comparison could not be written'
   done=$((done + $2))
   progress "$done" "$total"
 }

@@ -6,7 +6,7 @@ import { ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { everyText, inScript } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
-import { type WholeMac, type WholeRun, wholeMac } from './whole-mac.ts';
+import { answer, left, type WholeMac, wholeMac } from './whole-mac.ts';
 
 const shell = scriptShells.find(({ name }) => name === 'dash') ?? (scriptShells[0] as Shell);
 const newRoot = removedAfter((script: string) => {
@@ -42,7 +42,7 @@ const plain = (mac: WholeMac, text: string): string =>
     .replaceAll(mac.root.folder, '')
     .replaceAll(`/${ours}`, 'OURS')
     .replaceAll(
-      /(?<=(?:hold|record|request|process|start|starts|baseline|golden|files\/\w+|beat|owner|seal|released)\.)\d{2,7}(?= |$)|(?<=\.(?:removed|replaced)-)\d+/gm,
+      /(?<=(?:hold|record|request|process|start|starts|baseline|golden|files\/\w+|beat|owner|seal|released|authorized_keys)\.)\d{2,7}(?= |$)|(?<=\.(?:removed|replaced)-)\d+/gm,
       'PID',
     )
     .replaceAll(/(?<=cksum=)\d+/g, 'SUM')
@@ -50,26 +50,11 @@ const plain = (mac: WholeMac, text: string): string =>
     .replaceAll(exampleHex, (hex) => `${hex.slice(0, 4)}…`);
 const exampleHex = /[0-9a-f]{64}/g;
 
-const answer = ({ result, stdout }: WholeRun): string => {
-  if (result.kind === 'done') return [...result.said, result.isChanged ? 'changed' : 'unchanged'].join(' ');
-  if (result.kind === 'failed') return `${result.slug}: ${result.text}`;
-  return result.kind === 'unknown' ? stdout.trimEnd().replaceAll('\n', ' ') : result.kind;
-};
-
 /** What a call does: one of several that differ in names alone is enough. Files are named. */
 const verbOf = (call: string): string =>
   /^(?:rm|mv|ln|cp|mkdir|chmod|chown|rmdir) /.test(call)
     ? call
     : call.replace(/^(ifconfig) \S+( ?\S*).*/, '$1$2').replace(/^(PlistBuddy -c \S+|(?!ifconfig)\S+ \S+).*/, '$1');
-
-/** What a run has made of the disk, but for the history and the tools of the test. */
-function left(was: readonly string[], now: readonly string[]): readonly string[] {
-  const isOurs = (line: string) => !/\/log\/(?:history)? /.test(line);
-  return [
-    ...was.filter((line) => !now.includes(line)).map((line) => `- ${line.slice(0, 200)}`),
-    ...now.filter((line) => !was.includes(line)).map((line) => `+ ${line}`),
-  ].filter((line) => isOurs(line.slice(2)));
-}
 
 /** One page: what a script does, what is left of it, and how it ends when each of its tools fails. */
 async function page(name: string): Promise<string> {

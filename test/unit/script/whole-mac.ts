@@ -1,5 +1,5 @@
 /** A Mac whose tools keep what they are given, so that every node script of the examples does its whole work on it. */
-import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { closedFile, doormanPlist, doormanStatusStart } from '../../../src/script/doorman-paths.ts';
 import { keeperPlist } from '../../../src/script/keeper-files.ts';
@@ -132,7 +132,10 @@ const before: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     [`${version}/bin/rank`]: '',
     [`${job}/run`]: '',
   },
-  'withdraw-node': { 'etc/sudoers.d/meshwright': '' },
+  'withdraw-node': {
+    'etc/sudoers.d/meshwright': '',
+    'Users/mesh/.ssh/authorized_keys': 'ssh-ed25519 AAAA ana\nssh-ed25519 BBBB meshwright\n',
+  },
   'prepare-staging': { [verifiedMark(exampleModel).path]: `${'f'.repeat(64)}\n` },
   'publish-tree': {
     [stagedFile(exampleModel, 'a').path]: 'ab',
@@ -187,12 +190,24 @@ export interface WholeMac {
   reset(): void;
 }
 
+/** What is otherwise on a Mac than its script expects. Links are made last, by their targets. */
+export interface OddMac {
+  readonly tools?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly without?: readonly string[];
+  readonly folders?: readonly string[];
+  readonly links?: Readonly<Record<string, string>>;
+}
+
 /** A Mac with what a script finds at first. */
-export function wholeMac(shell: Shell, script: string): WholeMac {
+export function wholeMac(shell: Shell, script: string, odd: OddMac = {}): WholeMac {
   const root = makeMacRoot(shell);
-  for (const [path, body] of Object.entries(tools)) root.tool(path, `s="$R/../s"\n${body}`);
+  for (const [path, body] of Object.entries({ ...tools, ...odd.tools })) root.tool(path, `s="$R/../s"\n${body}`);
   root.tool('usr/sbin/chown', 'exit 0');
-  for (const [path, text] of Object.entries({ ...everywhere, ...before[script] })) root.file(path, text);
+  for (const [path, text] of Object.entries({ ...everywhere, ...before[script], ...odd.files })) root.file(path, text);
+  for (const path of odd.without ?? []) rmSync(join(root.folder, path), { recursive: true });
+  for (const path of odd.folders ?? []) mkdirSync(join(root.folder, path), { recursive: true });
+  for (const [path, to] of Object.entries(odd.links ?? {})) symlinkSync(to, join(root.folder, path));
   if (script === 'remove-runtime-versions')
     symlinkSync('f'.repeat(16), join(root.folder, currentLink('reference').path));
   const top = dirname(root.folder);
@@ -210,7 +225,7 @@ export function wholeMac(shell: Shell, script: string): WholeMac {
     writeFileSync(join(root.folder, path), [first, second, ...hook, ...rest].join('\n'));
   }
   const kept = join(top, 'kept');
-  const state = ['s', ...['Library', 'etc', 'opt', 'tmp'].map((name) => join(basename(root.folder), name))];
+  const state = ['s', ...['Library', 'Users', 'etc', 'opt', 'tmp'].map((name) => join(basename(root.folder), name))];
   const copy = (from: string, to: string): void => {
     for (const name of state) {
       rmSync(join(to, name), { recursive: true, force: true });
@@ -227,8 +242,26 @@ export function wholeMac(shell: Shell, script: string): WholeMac {
     run: async (text, word = '') => {
       writeFileSync(calls, '');
       writeFileSync(failing, word === '' ? '' : `${word}\n`);
-      const { result, stdout } = await root.run(text);
+      const { result, stdout } = await root.run(
+        `HOME='${root.folder.replaceAll("'", "'\\''")}/Users/mesh'\nexport HOME\n${text}`,
+      );
       return { result, stdout, calls: readFileSync(calls, 'utf8').split('\0').slice(0, -1) };
     },
   };
+}
+
+/** How a script ended, in one line. */
+export const answer = ({ result, stdout }: WholeRun): string => {
+  if (result.kind === 'done') return [...result.said, result.isChanged ? 'changed' : 'unchanged'].join(' ');
+  if (result.kind === 'failed') return `${result.slug}: ${result.text}`;
+  return result.kind === 'unknown' ? stdout.trimEnd().replaceAll('\n', ' ') : result.kind;
+};
+
+/** What a run has made of the disk, but for the history and the tools of the test. */
+export function left(was: readonly string[], now: readonly string[]): readonly string[] {
+  const isOurs = (line: string) => !/\/log\/(?:history)? /.test(line);
+  return [
+    ...was.filter((line) => !now.includes(line)).map((line) => `- ${line.slice(0, 200)}`),
+    ...now.filter((line) => !was.includes(line)).map((line) => `+ ${line}`),
+  ].filter((line) => isOurs(line.slice(2)));
 }
