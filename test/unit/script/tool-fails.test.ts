@@ -45,7 +45,7 @@ const plain = (mac: WholeMac, text: string): string =>
       /(?<=(?:hold|record|request|process|start|starts|baseline|golden|files\/\w+|beat|owner|seal|released|authorized_keys)\.)\d{2,7}(?= |$)|(?<=\.(?:removed|replaced)-)\d+/gm,
       'PID',
     )
-    .replaceAll(/(?<=cksum=)\d+/g, 'SUM')
+    .replaceAll(/(?<=cksum=)\d+ \d+/g, 'SUM')
     .replaceAll(/(?<=user\/)\d+/g, 'UID')
     .replaceAll(exampleHex, (hex) => `${hex.slice(0, 4)}…`);
 const exampleHex = /[0-9a-f]{64}/g;

@@ -261,7 +261,7 @@ export const answer = ({ result, stdout }: WholeRun): string => {
 export function left(was: readonly string[], now: readonly string[]): readonly string[] {
   const isOurs = (line: string) => !/\/log\/(?:history)? /.test(line);
   return [
-    ...was.filter((line) => !now.includes(line)).map((line) => `- ${line.slice(0, 200)}`),
+    ...was.filter((line) => !now.includes(line)).map((line) => `- ${line}`),
     ...now.filter((line) => !was.includes(line)).map((line) => `+ ${line}`),
   ].filter((line) => isOurs(line.slice(2)));
 }
