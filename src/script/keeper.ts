@@ -23,9 +23,9 @@ const portLines = `/^Hardware Port: / { n = ""; if (NF == 4 && $3 == "Thunderbol
  * From the ports, `ifconfig -a` and the bridges of the preferences, each behind a line "@ NAME": the bridge of macOS
  * ("preferences NAME", "interface NAME MEMBER…"), of each receptacle with a cable "link NUMBER INTERFACE BRIDGED
  * ADDRESS/MASK…", and of each with an address "held INTERFACE ADDRESS/MASK…". The bridge of macOS is marked so in the
- * preferences, or is bridge0; with a member that is no receptacle, or an address that macOS did not give itself, it is a
- * person's all the same, in whichever of the two layers that shows. From bridge100 on they belong to Internet Sharing and
- * to virtual machines.
+ * preferences, or is bridge0; with a member that is no receptacle, or an address that macOS did not give itself, it is
+ * a person's all the same, in whichever of the two layers that shows. From bridge100 on they belong to Internet
+ * Sharing and to virtual machines.
  */
 const networkLines = `$1 == "@" { part = $2; name = ""; next }
 part == "ports" { port[$2] = $1; next }
@@ -73,8 +73,8 @@ say() {
 }`;
 
 /**
- * `watch` ends the round when it hangs, whatever it waits for; launchd ends what that leaves. `watched` is called at the
- * end of one that did not.
+ * `watch` ends the round when it hangs, whatever it waits for; launchd ends what that leaves. `watched` is called at
+ * the end of one that did not.
  */
 const watchFunctions = `watch() {
   (
@@ -101,8 +101,8 @@ const wiredFunction = `wired() {
 
 /**
  * `ports` asks which interface is at which receptacle, `look` how all of them are. What is kept names receptacles:
- * macOS may call their interfaces otherwise after any start. What could not be read is not taken for empty: `look` fails
- * without the interfaces, and leaves `u` where nothing is known of the preferences.
+ * macOS may call their interfaces otherwise after any start. What could not be read is not taken for empty: `look`
+ * fails without the interfaces, and leaves `u` where nothing is known of the preferences.
  *
  * @see PlistBuddy: `Print: Entry, "…", Does Not Exist` where there is no such entry
  */
@@ -189,9 +189,9 @@ EOT
 }`;
 
 /**
- * The daemon. It does nothing without its data, and nothing while a change of the network waits for its confirmation
- * or is being taken back: whoever changes the network decides what it may go on to keep. A round that could not look ends
- * with 1.
+ * Puts back once a minute what macOS undoes: the addresses of cables, the bridge, the wired limit. It does nothing
+ * without its data, and nothing while a change of the network waits for its confirmation or is being taken back:
+ * whoever changes the network decides what it may go on to keep. A round that could not look ends with 1.
  */
 export const keepText = `{
 ${daemonPrologue(keeperProgram)}

@@ -27,11 +27,11 @@ end 0
 const startTenths = 100;
 
 /**
- * The body of the script that launches a job, or finds that there is nothing to launch: it runs already, under whatever
- * connection it was started, or what it makes is there, verified or published. Says `job=attached`, `job=done` or
- * `job=started`. A job that failed, whose process is gone or whose staging folder was taken away begins again and
- * goes on with what lies there. The process is out of reach of the connection: no terminal, no shared stream, HUP
- * ignored.
+ * Begins a job that goes on without a connection, or finds that there is nothing to begin: it runs already, under
+ * whatever connection it was started, or what it makes is there, verified or published. Says `job=attached`,
+ * `job=done` or `job=started`. A job that failed, whose process is gone or whose staging folder was taken away begins
+ * again and goes on with what lies there. The process is out of reach of the connection: no terminal, no shared
+ * stream, HUP ignored.
  */
 export function launchBody({ key, call }: LaunchRequest): string {
   const { tree } = call.args;

@@ -1,10 +1,10 @@
 /**
  * The lease of a node: a folder `lease` that one run makes by `mkdir`, with a file `owner` and a counter `beat`. A run
- * that waits for it judges by its own clock whether the beat still moves, and steals it by renaming the folder: a rename
- * has one winner. It then looks at what it has renamed: a lease of another run, or one under which a script runs, is put
- * back; scripts of its run that begin meanwhile find no lease and do nothing. A folder that cannot be put back stays
- * beside the next lease, which is not taken before the scripts in there have ended. Writers stand inside of the folder,
- * so that they never write into a folder that came after theirs.
+ * that waits for it judges by its own clock whether the beat still moves, and steals it by renaming the folder: a
+ * rename has one winner. It then looks at what it has renamed: a lease of another run, or one under which a script
+ * runs, is put back; scripts of its run that begin meanwhile find no lease and do nothing. A folder that cannot be put
+ * back stays beside the next lease, which is not taken before the scripts in there have ended. Writers stand inside of
+ * the folder, so that they never write into a folder that came after theirs.
  */
 import type { SeenLease } from './lease-answer.ts';
 import { pathWord, tool } from './node-paths.ts';
@@ -63,8 +63,8 @@ isbusy() {
 const stillBusy = 2;
 
 /**
- * `isasseen FOLDER RUN TOKEN [BEAT]` compares a lease. `away SUFFIX RUN TOKEN [BEAT]` renames the one that is there, and
- * puts it back when it turns out to be another one, or when a script runs under it and `hasty` is empty.
+ * `isasseen FOLDER RUN TOKEN [BEAT]` compares a lease. `away SUFFIX RUN TOKEN [BEAT]` renames the one that is there,
+ * and puts it back when it turns out to be another one, or when a script runs under it and `hasty` is empty.
  */
 const away = `isasseen() {
   z=0
@@ -181,8 +181,8 @@ case $n in ('' | *[!0-9]*) n=0 ;; esac
 write beat "$((n + 1))$N"`;
 
 /**
- * Moves the beat on, and writes the phase of the run where one is given. Ends with exit 75 when the lease is not this
- * run's any more.
+ * Renews the lease: moves its beat on, and writes the phase of the run where one is given. Ends with exit 75 when the
+ * lease is not this run's any more.
  */
 export const renewLeaseScript = (rootPrefix: string, fence: Fence, phase?: string): string =>
   rootScript(

@@ -2,8 +2,8 @@ import { pathWord, tool } from './node-paths.ts';
 import { rootScript } from './root-script.ts';
 
 /**
- * The script that takes one sample of a Mac's power over one second. It changes nothing and runs as root all the same:
- * `powermetrics` answers nobody else.
+ * Takes one sample of a Mac's power over one second. It changes nothing and runs as root all the same: `powermetrics`
+ * answers only root.
  */
 export const powerScript = (rootPrefix: string): string =>
   rootScript(rootPrefix, `exec ${pathWord(tool.powermetrics)} -n 1 -i 1000 --samplers cpu_power,gpu_power`);

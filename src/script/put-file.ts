@@ -42,9 +42,8 @@ export const fileSeal = ({ path }: NodePath): NodePath =>
   below(place.ours, `files/${createHash('sha256').update(path).digest('hex').slice(0, 16)}`);
 
 /**
- * The body of the script that writes a file: beside its place under a name that nobody reads, compared with the
- * checksum of what was meant, given to root, renamed. Its seal is what later observations compare it with. A file that
- * is there already, content and mode, stays untouched.
+ * Writes a file: beside its place, compared with the checksum of what was meant, given to root, renamed. Its seal is
+ * what later observations compare it with. A file that is there already, content and mode, stays untouched.
  *
  * @throws Error when the content holds a NUL, or a mode that others cannot read: both are our own values
  */

@@ -20,8 +20,9 @@ const valueLines = ({ key, read }: BaselineValue): string => `if isnew ${key}; t
 fi`;
 
 /**
- * Lines that record what is not recorded yet; one test of a file when all of it is. They stand before the lease is
- * taken, so that a node on which there is a lease has its baseline, and whatever fails in them keeps nobody from it.
+ * Writes down the values of settings from before the first change, for uninstall; one test of a file when all of it
+ * is. They stand before the lease is taken, so that a node on which there is a lease has its baseline, and whatever
+ * fails in them keeps nobody from it.
  */
 export function recordBaselineLines(values: readonly BaselineValue[] = baselineValues): string {
   const mark = pathWord(below(place.baseline, `.whole-${listMark(values)}`));

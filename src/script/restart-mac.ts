@@ -13,7 +13,7 @@ export interface RestartRequest {
 }
 
 /**
- * The body of the script that restarts a Mac at most once for an intent: the mark that it leaves is made by `mkdir`,
+ * Restarts a Mac, or switches it off, at most once for an intent: the mark that it leaves is made by `mkdir`,
  * which succeeds for one caller only, before anything is started. It ends `unchanged` where the mark is there already
  * or the boot session is another one: then the order was given before, or nothing is left to be ended. Marks of boot
  * sessions that are over turn nobody away any more, since none of them comes back: they are taken away.

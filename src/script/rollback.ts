@@ -34,7 +34,8 @@ const changeSeconds = 60;
 /**
  * `$rb` is the folder. `about FOLDER` reads what a transaction is: `ar` run, `at` token, `as` step, `ab` boot session,
  * `ap` the process that works on it, `aw` its words for the history. `claim FROM TO` renames for one winner. `putback`
- * restores what was saved by `rolling` and writes it down. `ischanging` says whether the script that changes still runs.
+ * restores what was saved by `rolling` and writes it down. `ischanging` says whether the script that changes still
+ * runs.
  */
 export const rollbackFunctions = `rb=${pathWord(place.rollback)}
 about() {
@@ -97,9 +98,9 @@ export const isOurs = ({ fence, note }: TransactionNote): string => `isours() {
 }`;
 
 /**
- * The daemon. In the boot session that armed it it waits, and claims the change unless somebody else was quicker: who
- * claims also puts back and takes the daemon away. In another session nobody is left who could: it finishes whatever it
- * finds.
+ * Takes a change of the network back that was not confirmed in time. In the boot session that armed it it waits, and
+ * claims the change unless somebody else was quicker: who claims also puts back and takes the daemon away. In another
+ * session nobody is left who could: it finishes whatever it finds.
  *
  * @see launchd.plist(5): RunAtLoad, and no KeepAlive; launchctl(1): bootout ends the job that asks for it, too
  */
@@ -142,10 +143,10 @@ plist() {
 }`;
 
 /**
- * `arm FOLDER` writes the daemon, makes the folder the pending transaction, waits until the keeper stands still, starts
- * the daemon, whose time begins then, and waits until it runs; with anything of that missing nothing is pending. `disarm` takes the daemon away: only for who has claimed, since the
- * daemon may be the one who did. `unarm` gives up what nothing was changed under. All need `look` and `bootout`,
- * and `arm` needs `quiet`.
+ * `arm FOLDER` writes the daemon, makes the folder the pending transaction, waits until the keeper stands still,
+ * starts the daemon, whose time begins then, and waits until it runs; with anything of that missing nothing is
+ * pending. `disarm` takes the daemon away: only for who has claimed, since the daemon may be the one who did. `unarm`
+ * gives up what nothing was changed under. All need `look` and `bootout`, and `arm` needs `quiet`.
  */
 export const armFunctions = `${plistFunctions}
 disarm() {

@@ -31,9 +31,9 @@ ${armFunctions}
 ${isOurs(about)}`;
 
 /**
- * The first half: saves, arms the rollback, and only then changes. What fails is put back at once, unless its script
- * says that the rest is to stand; what had nothing to change is disarmed. Otherwise the rollback stays armed, and the
- * node waits for {@link confirmBody}.
+ * Saves the network, arms the rollback, and only then changes the network; the first half of a transaction. What fails
+ * is put back at once, unless its script says that the rest is to stand; what had nothing to change is disarmed.
+ * Otherwise the rollback stays armed, and the node waits for {@link confirmBody}.
  */
 export function transactionBody({ call, seconds, ...about }: TransactionRequest): string {
   const touched = touchedNetwork(call);
@@ -72,9 +72,10 @@ exit "$rc"`;
 const looks = 240;
 
 /**
- * The second half, over a new connection: moves the beat of the lease on, and confirms the change unless the node was
- * quicker. May be sent again: what was confirmed stays so. It fails with `rolled-back` when everything is as it was
- * before, and with `no-transaction` when the first half has never come to change anything.
+ * Confirms a change of the network over a new connection, unless the node was quicker; the second half of a
+ * transaction. It moves the beat of the lease on first. May be sent again: what was confirmed stays so. It fails with
+ * `rolled-back` when everything is as it was before, and with `no-transaction` when the first half has never come to
+ * change anything.
  */
 export const confirmBody = (about: TransactionNote): string => `${prologue(about)}
 cd "$b/lease" || exit 1

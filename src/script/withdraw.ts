@@ -4,10 +4,11 @@ import { pathWord, place, tool } from './node-paths.ts';
 export const keyMark = 'meshwright';
 
 /**
- * The last body of all: makes the other keys of the account ready beside theirs, then takes our folder away, with the
- * lease in it, then the line that enroll added to the keys, and the line of sudoers at last. Where the keys cannot be
- * written, the account may still become root, so that a later run takes away what is left. The keys are written through
- * a link, which stays one, and by one tool that the end of the connection does not stop. Nothing is written behind it.
+ * Takes our folder away with the lease in it, then the key that enroll added, and the rule of sudo at last. It is the
+ * last body of all, and makes the other keys of the account ready beside theirs first. Where the keys cannot be
+ * written, the account may still become root, so that a later run takes away what is left. The keys are written
+ * through a link, which stays one, and by one tool that the end of the connection does not stop. Nothing is written
+ * behind it.
  *
  * @see sudo(8), ENVIRONMENT: HOME is kept by the sudoers of macOS
  */

@@ -57,10 +57,10 @@ ${linked.join('')}${made.join('')}`;
 }
 
 /**
- * Makes a member ready: its log, which belongs to whoever it runs as, its record and its request, then `launchctl
- * bootstrap` of the service file that was put before, which starts nothing. How often the member was started in this
- * boot session is kept over all generations. A service that launchd knows from before is forgotten first, unless it is
- * running: then the caller has to stop it.
+ * Makes a rank ready to be started and starts nothing. It brings its log, which belongs to the account that it runs
+ * as, its record and its request, then `launchctl bootstrap` of the service file that was put before. How often the
+ * member was started in this boot session is kept over all generations. A service that launchd knows from before is
+ * forgotten first, unless it is running: then the caller has to stop it.
  *
  * @see launchctl(1): `enable` undoes a `disable` that outlives bootstraps; bootstrap ends with 5 where it is loaded
  */

@@ -37,8 +37,8 @@ if [ ! -e ${opt} ] && [ -e ${pathWord(below(place.baseline, 'opt-folder'))} ]; t
 fi`;
 
 /**
- * Takes away what runs and what lies there because of us, but for our folder: services, processes of jobs, runtimes and
- * staging folders, and with `models` the models too.
+ * Takes away what runs and what is there because of meshwright, but not its folder: services, processes of jobs,
+ * runtimes and staging folders, and with `models` the models too.
  */
 export function clearNode({ labels, models: isWhole }: ScriptArgs['clear-node']): string {
   return `${jobFolderFunctions}

@@ -3,7 +3,7 @@ import { jobFolderFunctions, jobKeyWord } from '../job-folders.ts';
 import { below, pathWord, place, tool } from '../node-paths.ts';
 
 /**
- * Takes away staging folders and folders of jobs that nobody needs any more. A job that runs keeps its own, and the tree
+ * Takes away staging folders and folders of jobs that are needed no longer. A job that runs keeps its own, and the tree
  * that it works on. A staging folder leaves its place by one rename before its files are deleted.
  */
 export function clearStaging({ folders, jobs }: ScriptArgs['clear-staging']): string {

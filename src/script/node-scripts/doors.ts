@@ -18,8 +18,8 @@ END { exit !(s && !p) }'
 }`;
 
 /**
- * Waits until nobody is inside any more whom a doorman has let in to a placement, or the time is over; `left=` says how
- * many there are then, or `unknown`. Only where nothing listens at its port and it has no process it is known without an
+ * Waits until no client of a placement is inside the gateway any more, or the time is over; `left=` says how many
+ * there are then, or `unknown`. Only where nothing listens at its port and it has no process it is known without an
  * answer that nobody is inside. @see curl(1): exit 7 is a connection that was refused
  */
 export const drainDoor = ({ port, placement, waitMs }: ScriptArgs['drain-door']): string => `${noProcess(port)}

@@ -20,7 +20,7 @@ export function setHold({ reason, until, by, since }: ScriptArgs['set-hold']): s
 changed`;
 }
 
-/** Ends what {@link setHold} began. */
+/** Ends a hold. */
 export const clearHold = (): string => `[ -e ${pathWord(place.hold)} ] || unchanged
 must rm ${pathWord(tool.rm)} -f ${pathWord(place.hold)}
 changed`;

@@ -27,9 +27,9 @@ case $k in (failed | exited) [ "$m" = "$u" ] || p=$m ;; (*) p='' ;; esac
 `;
 
 /**
- * Marks when a start is over at the latest, where its log begins, over what the last one talked against the file, what it
- * takes of each device, in which earlier boot session the one before it failed, and what the GPU may wire: what its log
- * says of that holds for this limit alone.
+ * Marks when a start is over at the latest, where its log begins, over what the last one talked against the file, what
+ * it takes of each device, in which earlier boot session the one before it failed, and what the GPU may wire: what its
+ * log says of that holds for this limit alone.
  */
 const markStart = ({
   placement,
@@ -50,7 +50,7 @@ write ${pathWord(startFile(placement))} "$i"
 const markProcess = (placement: string): string => `write ${pathWord(startFile(placement))} "\${i}pid=$pid$N"`;
 
 /**
- * Starts a member that was made ready; one that runs is left alone. The start is counted before it happens, so that one
+ * Starts a rank that was made ready; one that runs is left alone. The start is counted before it happens, so that one
  * which nobody saw the end of is counted too. The process is noted with the time of its start, by which a later stop
  * knows it again.
  */

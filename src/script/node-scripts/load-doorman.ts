@@ -39,7 +39,7 @@ const withoutKeys = (port: number, left: readonly string[]): string =>
     .join('');
 
 /**
- * Makes launchd load a doorman, whose files were put before, and waits until its process is there, and until it answers
+ * Makes launchd load a gateway, whose files were put before, and waits until its process is there, and until it answers
  * at its port unless `isTaken`: a rank of ours, which this run will move, still has that port. With `reload` what
  * launchd knows of it is forgotten first, which ends it in order; then the key files of placements that have `left` it
  * are taken away. Its log and the folder of its counts belong to whoever

@@ -5,7 +5,7 @@ import { libraryList, stagedTree, stagingFolder, treeFolder, verifiedMark } from
 import { sealedTreeFunctions } from './sealed-tree.ts';
 
 /**
- * Publishes a staged tree by one rename, so that nobody ever sees half of it. Only a tree that a job has verified
+ * Publishes a staged tree by one rename: it is there whole or not at all. Only a tree that a job has verified
  * is taken, and a published one that is intact stays. One that was changed makes room first; its files are deleted
  * after the new ones stand in their place. What was only needed to get there goes with it.
  */

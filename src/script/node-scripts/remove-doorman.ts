@@ -12,7 +12,7 @@ import { pathWord, tool } from '../node-paths.ts';
 import { fileSeal } from '../put-file.ts';
 import { doormanEndSeconds, forgotten, serviceFunctions } from './launchd-service.ts';
 
-/** Makes launchd forget a doorman, which ends it in order, and takes its files and their seals away. */
+/** Makes launchd forget a gateway, which ends it in order, and takes its files and their seals away. */
 export function removeDoorman({ port, closed, keyed }: ScriptArgs['remove-doorman']): string {
   const put = [
     doormanPlist(port),

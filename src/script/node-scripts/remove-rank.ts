@@ -4,7 +4,7 @@ import { fileSeal } from '../put-file.ts';
 import { olderRankLog, rankLog, serviceFile } from '../rank-paths.ts';
 import { launchdFunctions } from './launchd-service.ts';
 
-/** Takes away everything of a member: service, service file with its seal, record, logs. It must not be running. */
+/** Takes away everything of a rank: service, service file with its seal, record, logs. It must not be running. */
 export function removeRank({ placement }: ScriptArgs['remove-rank']): string {
   const plist = serviceFile(placement);
   const rest = [plist, fileSeal(plist), rankLog(placement), olderRankLog(placement)].map(pathWord).join(' ');

@@ -23,8 +23,8 @@ END {
 
 /**
  * `family` leaves in `F` what is left of the processes in `F`. `noted` finds the process of the last start where
- * launchd has forgotten it: by its number and the time of its start, or, when that process has ended, as a group, whose number
- * nobody gets as long as it has members.
+ * launchd has forgotten it: by its number and the time of its start, or, when that process has ended, as a group,
+ * whose number nobody gets as long as it has members.
  */
 const processFunctions = `family() {
   F=$(${pathWord(tool.ps)} -ax -o pid= -o ppid= -o pgid= -o stat= | ${pathWord(tool.awk)} -v "seeds=$F" '${familyOf}')
@@ -58,8 +58,8 @@ const interruptFirst = (interruptMs: number): string =>
 
 /**
  * Writes beside the mark of the last start what became of it, once. One that served and ended clean holds nothing of a
- * device any more, so its count is given back: after the mark, since a stop that is cut off in between may count a start
- * too many and never one too few.
+ * device any more, so its count is given back: after the mark, since a stop that is cut off in between may count a
+ * start too many and never one too few.
  */
 const noteOutcome = (placement: string): string => `note_outcome() {
   [ -e ${pathWord(startFile(placement))} ] || return 0
@@ -94,13 +94,14 @@ const heldByKernel = (isBeforeReboot: boolean): string =>
     : 'failed needs-reboot "not even KILL ends: $F"';
 
 /**
- * Stops a member: INT where `interruptMs` says so, TERM, a time of grace, a sample of its stack, KILL of everything that
+ * Stops a rank: INT where `interruptMs` says so, TERM, a time of grace, a sample of its stack, KILL of everything that
  * is left, bootout, a look at the wired memory. It ends well only when no process of it is left, and says how:
- * `ended=clean`, or `ended=killed` with the name of the sample in `sample=`; `ended=needs-reboot` when more memory stays wired than before any rank ran,
- * which is marked on the node; `ended=unknown` when it ended by itself and nobody can say so of its memory. What not
- * even KILL ends is held by the kernel: only a restart of the Mac helps. That is a failure, unless this very restart
- * follows (`beforeReboot`): then it is `ended=needs-reboot` with the numbers in `processes=`. A member that is not there
- * any more is stopped. With `outcome` it notes beside the start what became of it.
+ * `ended=clean`, or `ended=killed` with the name of the sample in `sample=`; `ended=needs-reboot` when more memory
+ * stays wired than before any rank ran, which is marked on the node; `ended=unknown` when it ended by itself and
+ * nobody can say so of its memory. What not even KILL ends is held by the kernel: only a restart of the Mac helps.
+ * That is a failure, unless this very restart follows (`beforeReboot`): then it is `ended=needs-reboot` with the
+ * numbers in `processes=`. A member that is not there any more is stopped. With `outcome` it notes beside the start
+ * what became of it.
  */
 export const stopRank = ({
   placement,

@@ -4,8 +4,8 @@ import { stagedArchive, stagedExtra, stagedTree, stagingFolder } from '../tree-p
 import { hasPrograms, ownedByRoot, rootOwns, verified } from './staged-tree.ts';
 
 /**
- * Unpacks the archive of a runtime after its sha256 has been compared, once nobody but root can change it any more.
- * Archives with a member that would land elsewhere are refused whole. The owners that stand in an archive mean nothing here.
+ * Unpacks the archive of a runtime after its sha256 has been compared, once only root can change it. Archives with a
+ * member that would land elsewhere are refused whole. The owners that stand in an archive mean nothing here.
  *
  * @see tar(1) of macOS, which is bsdtar: it finds the compression by itself, and reads zip; hdiutil(1) for disk images
  */
@@ -62,8 +62,9 @@ must bad-archive ${pathWord(tool.tar)} -xf "$a" -C ${staged}.new
 ${holdsFiles(staged)}`;
 
 /**
- * What lies in the root of a disk image, but links, such as the one to the folder of applications. A mount that a job of
- * before has left is taken away first. Nobody is asked anything: an image that wants its licence accepted is refused.
+ * What lies in the root of a disk image, but links, such as the one to the folder of applications. A mount that a job
+ * of before has left is taken away first. Nobody is asked anything: an image that wants its licence accepted is
+ * refused.
  *
  * @see hdiutil(1): attach -nobrowse -readonly -noautoopen -mountpoint; ditto(1)
  */

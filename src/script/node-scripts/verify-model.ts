@@ -4,7 +4,7 @@ import { quote } from '../quote.ts';
 import { ownedByRoot, stagedTreeFunctions, verified } from './staged-tree.ts';
 
 /**
- * Compares every staged file that the controller has sent, once nobody but root can change it any more. A wrong one is
+ * Compares every staged file that the controller has sent, once only root can change it. A wrong one is
  * deleted, so that it is sent anew; the others stay.
  */
 export function verifyModel({ tree, files }: JobArgs['verify-model']): string {
