@@ -21,146 +21,140 @@ function setOf(letters: string): Uint8Array {
 const [spaces, digits, hexDigits] = [setOf(' \n\r\t'), setOf('0123456789'), setOf('0123456789abcdefABCDEF')];
 const [exponents, signs, escapes] = [setOf('eE'), setOf('+-'), setOf('"\\/bfnrt')];
 
-/** Walks over JSON from its first byte. Each method says whether what it takes was there. */
-class Walk {
-  private at = 0;
+/** How far the JSON of a body has been read. The functions below say whether what they take was there. */
+interface Walk {
+  readonly bytes: Buffer;
+  at: number;
   /** What ends each list or object that has begun, from the outermost to the innermost. */
-  private readonly ends: number[] = [];
-
-  private readonly bytes: Buffer;
-
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
-  }
-
-  isAtEnd(): boolean {
-    this.skip(spaces);
-    return this.at === this.bytes.length;
-  }
-
-  take(byte: number): boolean {
-    this.skip(spaces);
-    return this.next(byte);
-  }
-
-  /** A name with its colon, and the bytes of its value. */
-  takeMember(): readonly [string, Buffer] | undefined {
-    this.skip(spaces);
-    const from = this.at;
-    if (!this.takeText()) return undefined;
-    const name: string = JSON.parse(this.bytes.toString('utf8', from, this.at));
-    if (!this.take(colon)) return undefined;
-    this.skip(spaces);
-    const start = this.at;
-    return this.takeValue() ? [name, this.bytes.subarray(start, this.at)] : undefined;
-  }
-
-  private isIn(set: Uint8Array): boolean {
-    return this.at < this.bytes.length && set[this.bytes[this.at] as number] === 1;
-  }
-
-  private skip(set: Uint8Array): boolean {
-    const from = this.at;
-    while (this.isIn(set)) this.at += 1;
-    return this.at > from;
-  }
-
-  private next(byte: number): boolean {
-    if (this.bytes[this.at] !== byte) return false;
-    this.at += 1;
-    return true;
-  }
-
-  private takeEscape(): boolean {
-    if (!this.next(letterU)) return this.isIn(escapes) && this.next(this.bytes[this.at] as number);
-    const from = this.at;
-    while (this.at < from + 4 && this.isIn(hexDigits)) this.at += 1;
-    return this.at === from + 4;
-  }
-
-  private takeText(): boolean {
-    if (!this.take(quote)) return false;
-    while (this.at < this.bytes.length) {
-      const byte = this.bytes[this.at] as number;
-      if (byte < firstPrinted) return false;
-      this.at += 1;
-      if (byte === quote) return true;
-      if (byte === backslash && !this.takeEscape()) return false;
-    }
-    return false;
-  }
-
-  private takeNumber(): boolean {
-    this.next(minus);
-    if (!this.next(zero) && !this.skip(digits)) return false;
-    if (this.next(dot) && !this.skip(digits)) return false;
-    if (!this.isIn(exponents)) return true;
-    this.at += 1;
-    if (this.isIn(signs)) this.at += 1;
-    return this.skip(digits);
-  }
-
-  private takeWord(): boolean {
-    const { at, bytes } = this;
-    const word = words.find((one) => one[0] === bytes[at] && one.equals(bytes.subarray(at, at + one.length)));
-    this.at += word?.length ?? 0;
-    return word !== undefined || this.takeNumber();
-  }
-
-  private takeKey(): boolean {
-    return this.takeText() && this.take(colon);
-  }
-
-  private begin(): boolean {
-    // This one, and the object whose members are read.
-    if (this.ends.length + 2 > mostDepth) return false;
-    const end = this.bytes[this.at] === brace ? braceEnd : bracketEnd;
-    this.at += 1;
-    if (this.take(end)) return this.goOn();
-    this.ends.push(end);
-    return end === bracketEnd || this.takeKey();
-  }
-
-  /** After a value: to the next one of the list or object in which it stands. */
-  private goOn(): boolean {
-    while (this.ends.length > 0) {
-      const end = this.ends[this.ends.length - 1] as number;
-      if (this.take(comma)) return end === bracketEnd || this.takeKey();
-      if (!this.next(end)) return false;
-      this.ends.pop();
-    }
-    return true;
-  }
-
-  private takeValue(): boolean {
-    do {
-      this.skip(spaces);
-      const byte = this.bytes[this.at];
-      const isBegin = byte === brace || byte === bracket;
-      const isTaken = isBegin ? this.begin() : (byte === quote ? this.takeText() : this.takeWord()) && this.goOn();
-      if (!isTaken) return false;
-    } while (this.ends.length > 0);
-    return true;
-  }
+  readonly ends: number[];
 }
 
+function isAtEnd(walk: Walk): boolean {
+  skip(walk, spaces);
+  return walk.at === walk.bytes.length;
+}
+
+function take(walk: Walk, byte: number): boolean {
+  skip(walk, spaces);
+  return next(walk, byte);
+}
+
+/** A name with its colon, and the bytes of its value. */
+function takeMember(walk: Walk): readonly [string, Buffer] | undefined {
+  skip(walk, spaces);
+  const from = walk.at;
+  if (!takeText(walk)) return undefined;
+  const name: string = JSON.parse(walk.bytes.toString('utf8', from, walk.at));
+  if (!take(walk, colon)) return undefined;
+  skip(walk, spaces);
+  const start = walk.at;
+  return takeValue(walk) ? [name, walk.bytes.subarray(start, walk.at)] : undefined;
+}
+
+function isIn(walk: Walk, set: Uint8Array): boolean {
+  return walk.at < walk.bytes.length && set[walk.bytes[walk.at] as number] === 1;
+}
+
+function skip(walk: Walk, set: Uint8Array): boolean {
+  const from = walk.at;
+  while (isIn(walk, set)) walk.at += 1;
+  return walk.at > from;
+}
+
+function next(walk: Walk, byte: number): boolean {
+  if (walk.bytes[walk.at] !== byte) return false;
+  walk.at += 1;
+  return true;
+}
+
+function takeEscape(walk: Walk): boolean {
+  if (!next(walk, letterU)) return isIn(walk, escapes) && next(walk, walk.bytes[walk.at] as number);
+  const from = walk.at;
+  while (walk.at < from + 4 && isIn(walk, hexDigits)) walk.at += 1;
+  return walk.at === from + 4;
+}
+
+function takeText(walk: Walk): boolean {
+  if (!take(walk, quote)) return false;
+  while (walk.at < walk.bytes.length) {
+    const byte = walk.bytes[walk.at] as number;
+    if (byte < firstPrinted) return false;
+    walk.at += 1;
+    if (byte === quote) return true;
+    if (byte === backslash && !takeEscape(walk)) return false;
+  }
+  return false;
+}
+
+function takeNumber(walk: Walk): boolean {
+  next(walk, minus);
+  if (!next(walk, zero) && !skip(walk, digits)) return false;
+  if (next(walk, dot) && !skip(walk, digits)) return false;
+  if (!isIn(walk, exponents)) return true;
+  walk.at += 1;
+  if (isIn(walk, signs)) walk.at += 1;
+  return skip(walk, digits);
+}
+
+function takeWord(walk: Walk): boolean {
+  const { at, bytes } = walk;
+  const word = words.find((one) => one[0] === bytes[at] && one.equals(bytes.subarray(at, at + one.length)));
+  walk.at += word?.length ?? 0;
+  return word !== undefined || takeNumber(walk);
+}
+
+function takeKey(walk: Walk): boolean {
+  return takeText(walk) && take(walk, colon);
+}
+
+function begin(walk: Walk): boolean {
+  // This one, and the object whose members are read.
+  if (walk.ends.length + 2 > mostDepth) return false;
+  const end = walk.bytes[walk.at] === brace ? braceEnd : bracketEnd;
+  walk.at += 1;
+  if (take(walk, end)) return goOn(walk);
+  walk.ends.push(end);
+  return end === bracketEnd || takeKey(walk);
+}
+
+/** After a value: to the next one of the list or object in which it stands. */
+function goOn(walk: Walk): boolean {
+  while (walk.ends.length > 0) {
+    const end = walk.ends[walk.ends.length - 1] as number;
+    if (take(walk, comma)) return end === bracketEnd || takeKey(walk);
+    if (!next(walk, end)) return false;
+    walk.ends.pop();
+  }
+  return true;
+}
+
+function takeValue(walk: Walk): boolean {
+  do {
+    skip(walk, spaces);
+    const byte = walk.bytes[walk.at];
+    const isBegin = byte === brace || byte === bracket;
+    const isTaken = isBegin ? begin(walk) : (byte === quote ? takeText(walk) : takeWord(walk)) && goOn(walk);
+    if (!isTaken) return false;
+  } while (walk.ends.length > 0);
+  return true;
+}
 /**
  * Reads the members of a JSON object (RFC 8259) and builds nothing of their values: 64 MiB of `{},{},…` take `JSON.parse`
  * 40 seconds and 2 GB, and a server answers no other request meanwhile. Undefined where the text is not one object in valid
  * JSON, has more than 256 members, or is nested deeper than 512.
  */
 export function jsonMembers(bytes: Buffer): Members | undefined {
-  const walk = new Walk(bytes);
+  const walk: Walk = { bytes, at: 0, ends: [] };
   const members = new Map<string, Buffer>();
-  if (!walk.take(brace)) return undefined;
-  if (!walk.take(braceEnd)) {
+  if (!take(walk, brace)) return undefined;
+  if (!take(walk, braceEnd)) {
     do {
-      const member = walk.takeMember();
+      const member = takeMember(walk);
       if (member === undefined) return undefined;
       members.set(...member);
       if (members.size > mostMembers) return undefined;
-    } while (walk.take(comma));
-    if (!walk.take(braceEnd)) return undefined;
+    } while (take(walk, comma));
+    if (!take(walk, braceEnd)) return undefined;
   }
-  return walk.isAtEnd() ? members : undefined;
+  return isAtEnd(walk) ? members : undefined;
 }

@@ -26,6 +26,9 @@ async function start(faults: Faults = {}): Promise<FaultServer> {
   return server;
 }
 
+/** A client that has read the greeting of the node has sent its own and the list of its algorithms: so many bytes. */
+const afterGreeting = 200;
+
 /** What is said, with names in place of what is another one in each run. */
 function told(value: unknown, port = 65_536): unknown {
   const text = (JSON.stringify(value) ?? 'undefined')
@@ -116,13 +119,20 @@ describe('a connection by key', () => {
     ['', {}, 20_000],
     ['SSH-2.0-x\r\n', { firstByteMs: 500 }, 20_000],
   ])('is given up where the node says %j and no more, with %j', async (said, more, passesMs) => {
-    const server = await start({ onSocket: (socket) => void (said === '' ? 0 : socket.write(said)) });
+    let heard = 0;
+    const server = await start({
+      onSocket: (socket) => {
+        socket.on('data', ({ length }) => {
+          heard += length;
+        });
+        if (said !== '') socket.write(said);
+      },
+    });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {
       const failed = codes(to(server, {}, more), server.port);
       const lookAgain = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-      while (server.counts.connections === 0) await lookAgain();
-      for (let turn = 0; turn < 20; turn += 1) await lookAgain();
+      while (heard < (said === '' ? 1 : afterGreeting)) await lookAgain();
       vi.advanceTimersByTime(passesMs - 1);
       let isOver = false;
       void failed.then(() => {
@@ -169,15 +179,22 @@ describe('the deadline of a connection', () => {
   const address = { address: '127.0.0.1', family: 4 };
 
   it('is one for the name, and as much again for the node, also when it has begun to speak', async () => {
-    const never = begin(await start(), () => new Promise(() => undefined));
-    await turns();
+    let asked = 0;
+    const never = begin(await start(), () => {
+      asked += 1;
+      return new Promise(() => undefined);
+    });
+    while (asked === 0) await turns(1);
     expect([await never.passes(19_999), await never.passes(1)]).toEqual([false, true]);
     expect(await never.failed).toEqual(['ssh/unreachable']);
-    let found = (): void => undefined;
-    let speak = (): void => undefined;
+    let found: (() => void) | undefined;
+    let heard = 0;
     const server = await start({
       onSocket: (socket) => {
-        speak = () => void socket.write('SSH-2.0-x\r\n');
+        socket.on('data', ({ length }) => {
+          heard += length;
+        });
+        socket.write('SSH-2.0-x\r\n');
       },
     });
     const slow = begin(
@@ -187,13 +204,11 @@ describe('the deadline of a connection', () => {
           found = () => resolve([address]);
         }),
     );
-    await turns();
+    while (found === undefined) await turns(1);
     expect(await slow.passes(15_000)).toBe(false);
     found();
-    while (server.counts.connections === 0) await turns(1);
+    while (heard < afterGreeting) await turns(1);
     expect(await slow.passes(14_000)).toBe(false);
-    speak();
-    await turns();
     expect([await slow.passes(5_999), await slow.passes(1)]).toEqual([false, true]);
     expect(await slow.failed).toEqual(['ssh/timed-out']);
   });
