@@ -5,6 +5,7 @@ import type { Plan } from '../plan/plan.ts';
 import { planJson } from '../plan/plan-json.ts';
 import { launchesJson } from '../report/status-json.ts';
 import type { NodeBudget } from '../resources/launch-budgets.ts';
+import type { StepScript } from '../script/step-scripts.ts';
 
 /** What a plan document says besides the plan. */
 export interface PlanSurroundings {
@@ -15,6 +16,8 @@ export interface PlanSurroundings {
   readonly targets?: readonly string[];
   /** Of launches over RDMA, where any can come. */
   readonly budgets?: readonly NodeBudget[];
+  /** What root would run, where that was asked for. */
+  readonly scripts?: readonly StepScript[];
 }
 
 /** A plan as a JSON document (`schemas/plan.schema.json`), with a line end: what `--json` prints and `--out` saves. */
@@ -22,7 +25,7 @@ export const planDocument = (plan: Plan, surroundings: PlanSurroundings): string
   `${jsonText(planValue(plan, surroundings))}\n`;
 
 /** The same as a value. */
-function planValue(plan: Plan, { isSimulated, additions, targets, budgets = [] }: PlanSurroundings): Json {
+function planValue(plan: Plan, { isSimulated, additions, targets, budgets = [], scripts }: PlanSurroundings): Json {
   const [head, ...rest] = entriesOf(planJson(plan));
   const launches = Object.entries(launchesJson(budgets)).map(([node, value]) => [node, { ...value }] as const);
   return Object.fromEntries([
@@ -32,6 +35,7 @@ function planValue(plan: Plan, { isSimulated, additions, targets, budgets = [] }
     ...(additions.length === 0 ? [] : [['lock', { additions }] as const]),
     ...(launches.length === 0 ? [] : [['launches', Object.fromEntries(launches)] as const]),
     ...rest,
+    ...(scripts === undefined ? [] : [['scripts', scripts.map((one) => ({ ...one }))] as const]),
   ]);
 }
 

@@ -14,6 +14,7 @@ export const changeVerbs: readonly Verb[] = [
     uses: atOnce,
     options: [
       { flags: '--out <file>', text: 'save the plan, so that apply does exactly this' },
+      { flags: '--scripts', text: 'show every script of root that apply would send, whole' },
       { flags: '--detailed-exitcode', text: '2 when changes are pending, 3 when only hands are missing' },
     ],
     more: `Changes nothing, here or on any node. What only hands at the rack can do comes
@@ -23,7 +24,8 @@ Exit 0: every node was judged. 4: some were not. 1: none.
 Examples:
   meshwright plan
   meshwright plan --out plan.json && meshwright apply plan.json
-  meshwright plan --json | jq '.changes[]'`,
+  meshwright plan --json | jq '.changes[]'
+  meshwright plan --scripts | less`,
     load: async () => (await import('./commands/plan.ts')).plan,
   },
   {

@@ -137,9 +137,18 @@ describe('a saved plan', () => {
     expect([stale.code, codesOf(json(stale))]).toEqual([5, ['plan/stale']]);
     const saved = await run('plan', '--sim', '--out', 'plan.json');
     expect(saved.stdout).toContain('(4 on 2 nodes)');
-    const ran = await run('apply', 'plan.json', '--sim');
+    const { scripts } = json(await run('plan', '--sim', '--scripts', '--json')) as {
+      readonly scripts: readonly { readonly step: string; readonly text: string }[];
+    };
+    const ran = await run('apply', 'plan.json', '--sim', '--record', 'sent.jsonl');
     expect(ran.code).toBe(0);
     expect(ran.stdout).toContain('Done: 4 changed');
+    const sent = (fileIn(place, 'sent.jsonl') ?? '').split('\n').filter((line) => line.includes('"script"'));
+    const bodies = sent.map((line) => (JSON.parse(line) as { readonly script: string }).script);
+    // What `plan --scripts` shows is what was sent, to the byte.
+    expect(scripts.map(({ step }) => step)).toEqual(['studio-1/power/set', 'studio-4/power/set']);
+    for (const { text } of scripts)
+      expect(bodies.filter((body) => body.includes(`body() {\n${text}\n}`))).toHaveLength(2);
   });
 
   it('is told from any other file', async () => {

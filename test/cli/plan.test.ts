@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endPlace } from './fleet.ts';
 import { codesOf, expectGolden, json, meshwright, widest } from './meshwright.ts';
@@ -33,6 +34,23 @@ describe('plan', () => {
     expect(schemaCheck('plan')(document)).toEqual([]);
     expect(document).toMatchObject({ simulated: true, cluster: 'studio-rack' });
     expect(fileIn(place, 'saved.json')).toBe(ran.stdout);
+  });
+
+  it('shows every script of root whole, and the same in its document, but saves none', async () => {
+    const words = ['plan', '--sim', '--scripts'];
+    const [text, asJson] = [await run(...words), await run(...words, '--json', '--out', 'unscripted.json')];
+    const document = json(asJson) as { readonly scripts: readonly { readonly step: string; readonly text: string }[] };
+    expect([text.code, text.stderr, schemaCheck('plan')(document)]).toEqual([0, '', []]);
+    expect(fileIn(place, 'unscripted.json')).not.toContain('"scripts"');
+    expect(text.stdout.match(/^# \d+ scripts for root/)?.[0]).toBe(`# ${document.scripts.length} scripts for root`);
+    for (const { step, text: script } of document.scripts) {
+      expect(text.stdout).toContain(`# ${step}\n`);
+      expect(text.stdout).toContain(script);
+    }
+    expect(spawnSync('/bin/sh', ['-n'], { input: text.stdout, encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
   });
 
   it('is pure: the same twice, and nothing is written', async () => {

@@ -1,5 +1,8 @@
 import { resolve } from 'node:path';
+import { realTiming } from '../../apply/run-timing.ts';
+import type { DesiredFleet } from '../../model/desired.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { type StepScript, stepScripts } from '../../script/step-scripts.ts';
 import { showJsonText } from '../diagnostics-output.ts';
 import { shownOnly } from '../observe-fleet.ts';
 import { targetedNodes } from '../open-cluster.ts';
@@ -7,6 +10,7 @@ import { planDocument } from '../plan-document.ts';
 import { codeForLook, codeForPending } from '../plan-verdicts.ts';
 import { shownPath } from '../read-file.ts';
 import { mendingText, sameOptions } from '../same-options.ts';
+import { scriptsText } from '../scripts-text.ts';
 import { lookAndSettle } from '../settle-around.ts';
 import { settleCluster } from '../settle-cluster.ts';
 import { showPlan } from '../show-plan.ts';
@@ -27,22 +31,42 @@ export const plan: VerbBody = async (run) => {
     extent: shownOnly(run),
   });
   const { fleet, additions, lockPlace } = cluster;
-  const document = planDocument(looked.plan, {
+  const surroundings = {
     isSimulated,
     additions,
     ...narrowed(run, targets),
     ...(looked.budgets === undefined ? {} : { budgets: looked.budgets }),
-  });
+  };
   const saved = savedAt(run);
-  if (saved !== undefined) replaceFile(saved, document, 0o600);
-  if (run.options.json) showJsonText(run.console, document);
+  if (saved !== undefined) replaceFile(saved, planDocument(looked.plan, surroundings), 0o600);
+  const scripts = run.own['scripts'] === true ? scriptsOf(looked.plan, fleet) : undefined;
+  if (run.options.json) {
+    showJsonText(run.console, planDocument(looked.plan, { ...surroundings, ...(scripts && { scripts }) }));
+  } else if (scripts !== undefined) run.console.out(scriptsText(scripts));
   const lock = { shown: lockPlace.shown, additions };
-  showPlan(run, looked.plan, { isSimulated, lock, budgets: looked.budgets, next: nextLines(run, looked.plan, saved) });
-  const isForHands = looked.plan.blockers.some(({ isHands }) => isHands);
-  if (!run.options.json && isSimulated && isForHands) run.console.out(mendingText);
+  if (scripts === undefined) {
+    showPlan(run, looked.plan, {
+      isSimulated,
+      lock,
+      budgets: looked.budgets,
+      next: nextLines(run, looked.plan, saved),
+    });
+    const isForHands = looked.plan.blockers.some(({ isHands }) => isHands);
+    if (!run.options.json && isSimulated && isForHands) run.console.out(mendingText);
+  }
   const judged = { goal: 'converge' as const, ...looked, fleet, targets };
   return run.own['detailedExitcode'] === true ? codeForPending(judged, additions) : codeForLook(judged);
 };
+
+/** The scripts of root of a plan, with the times of real Macs. */
+const scriptsOf = ({ steps }: Plan, fleet: DesiredFleet): readonly StepScript[] =>
+  steps.flatMap((step) =>
+    stepScripts(step, {
+      userOf: (node) => fleet.nodes.find(({ name }) => name === node)?.user ?? 'USER',
+      rollbackSeconds: realTiming.rollbackAfterMs / 1_000,
+      rebootDelaySeconds: realTiming.rebootDelaySeconds,
+    }),
+  );
 
 /** Whether some nodes were chosen, and which. */
 export function narrowed(

@@ -1,0 +1,22 @@
+import { escapeLines } from '../diagnostics/escape.ts';
+import { aroundScripts, type StepScript } from '../script/step-scripts.ts';
+
+const line = '# ----------------------------------------------------------------------';
+
+/** Every script of root of a plan, whole and in its order, for people who read what they allow. */
+export function scriptsText(scripts: readonly StepScript[]): string {
+  if (scripts.length === 0) return 'This plan sends no script to root.\n';
+  const titles = scripts.map(({ step }) => `#   ${step}`);
+  const head = [
+    `# ${scripts.length === 1 ? '1 script' : `${scripts.length} scripts`} for root, each sent alone, by standard input, to: sudo -n /bin/sh -s`,
+    ...titles,
+    '#',
+    '# In the place of RUN, token 0, CONFIG, USER and HOST stands what the run itself is and has.',
+  ];
+  const parts = [
+    head.join('\n'),
+    [line, '# Around every one of them:', line, aroundScripts()].join('\n'),
+    ...scripts.map(({ step, text }) => [line, `# ${step}`, line, text].join('\n')),
+  ];
+  return escapeLines(`${parts.join('\n\n')}\n`);
+}
