@@ -1,3 +1,5 @@
+import { setImmediate as otherWork } from 'node:timers/promises';
+
 /** The members of a JSON object by name: of each its value as the bytes in which it came. The last one of a name counts. */
 export type Members = ReadonlyMap<string, Buffer>;
 
@@ -10,7 +12,10 @@ const mostMembers = 256;
 const [quote, backslash, letterU, comma, colon] = [0x22, 0x5c, 0x75, 0x2c, 0x3a];
 const [brace, braceEnd, bracket, bracketEnd] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [minus, dot, zero, firstPrinted] = [0x2d, 0x2e, 0x30, 0x20];
-const words = ['true', 'false', 'null'].map((word) => Buffer.from(word));
+const words = ['true', 'false', 'null'].map((word) => [...Buffer.from(word)]);
+
+/** After so many bytes other work of the process gets its turn: some milliseconds. */
+const turnBytes = 262_144;
 
 /** A set of bytes; a list, since this is asked of every byte of a body. */
 function setOf(letters: string): Uint8Array {
@@ -34,13 +39,16 @@ function isAtEnd(walk: Walk): boolean {
   return walk.at === walk.bytes.length;
 }
 
+/** What pauses now and then, so that others get their turn. */
+type Reading<Result> = Generator<void, Result>;
+
 function take(walk: Walk, byte: number): boolean {
   skip(walk, spaces);
   return next(walk, byte);
 }
 
 /** A name with its colon, and the bytes of its value. */
-function takeMember(walk: Walk): readonly [string, Buffer] | undefined {
+function* takeMember(walk: Walk): Reading<readonly [string, Buffer] | undefined> {
   skip(walk, spaces);
   const from = walk.at;
   if (!takeText(walk)) return undefined;
@@ -48,7 +56,7 @@ function takeMember(walk: Walk): readonly [string, Buffer] | undefined {
   if (!take(walk, colon)) return undefined;
   skip(walk, spaces);
   const start = walk.at;
-  return takeValue(walk) ? [name, walk.bytes.subarray(start, walk.at)] : undefined;
+  return (yield* takeValue(walk)) ? [name, walk.bytes.subarray(start, walk.at)] : undefined;
 }
 
 function isIn(walk: Walk, set: Uint8Array): boolean {
@@ -98,7 +106,7 @@ function takeNumber(walk: Walk): boolean {
 
 function takeWord(walk: Walk): boolean {
   const { at, bytes } = walk;
-  const word = words.find((one) => one[0] === bytes[at] && one.equals(bytes.subarray(at, at + one.length)));
+  const word = words.find((one) => one[0] === bytes[at] && one.every((byte, index) => byte === bytes[at + index]));
   walk.at += word?.length ?? 0;
   return word !== undefined || takeNumber(walk);
 }
@@ -128,8 +136,13 @@ function goOn(walk: Walk): boolean {
   return true;
 }
 
-function takeValue(walk: Walk): boolean {
+function* takeValue(walk: Walk): Reading<boolean> {
+  let pauseAt = walk.at + turnBytes;
   do {
+    if (walk.at > pauseAt) {
+      yield;
+      pauseAt = walk.at + turnBytes;
+    }
     skip(walk, spaces);
     const byte = walk.bytes[walk.at];
     const isBegin = byte === brace || byte === bracket;
@@ -138,18 +151,13 @@ function takeValue(walk: Walk): boolean {
   } while (walk.ends.length > 0);
   return true;
 }
-/**
- * Reads the members of a JSON object (RFC 8259) and builds nothing of their values: 64 MiB of `{},{},…` take `JSON.parse`
- * 40 seconds and 2 GB, and a server answers no other request meanwhile. Undefined where the text is not one object in valid
- * JSON, has more than 256 members, or is nested deeper than 512.
- */
-export function jsonMembers(bytes: Buffer): Members | undefined {
-  const walk: Walk = { bytes, at: 0, ends: [] };
+
+function* takeObject(walk: Walk): Reading<Members | undefined> {
   const members = new Map<string, Buffer>();
   if (!take(walk, brace)) return undefined;
   if (!take(walk, braceEnd)) {
     do {
-      const member = takeMember(walk);
+      const member = yield* takeMember(walk);
       if (member === undefined) return undefined;
       members.set(...member);
       if (members.size > mostMembers) return undefined;
@@ -157,4 +165,18 @@ export function jsonMembers(bytes: Buffer): Members | undefined {
     if (!take(walk, braceEnd)) return undefined;
   }
   return isAtEnd(walk) ? members : undefined;
+}
+
+/**
+ * Reads the members of a JSON object (RFC 8259) and builds nothing of their values: 64 MiB of `{},{},…` take `JSON.parse`
+ * 40 seconds and 2 GB, and a server answers no other request meanwhile. Undefined where the text is not one object in
+ * valid JSON, has more than 256 members, or is nested deeper than 512.
+ */
+export async function jsonMembers(bytes: Buffer): Promise<Members | undefined> {
+  const reading = takeObject({ bytes, at: 0, ends: [] });
+  for (;;) {
+    const { done, value } = reading.next();
+    if (done === true) return value;
+    await otherWork();
+  }
 }

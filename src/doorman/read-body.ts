@@ -54,7 +54,7 @@ export async function readBody(
   } catch {
     return refuse('gone');
   }
-  const bytes = Buffer.concat(chunks);
-  const members = isUtf8(bytes) ? jsonMembers(bytes) : undefined;
+  const bytes = Buffer.concat(chunks.splice(0));
+  const members = isUtf8(bytes) ? await jsonMembers(bytes) : undefined;
   return members === undefined ? refuse('bad') : { kind: 'object', bytes, members, free: free ?? (() => undefined) };
 }

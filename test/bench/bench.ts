@@ -1,6 +1,7 @@
 /**
- * `npm run bench`: observations and applies over real `sshd` processes beside the system's own ssh, memory, and
- * start-up. Ends with 1 only when something could not be measured; a missed bar is printed, not an error.
+ * `npm run bench`: observations and applies over real `sshd` processes beside the system's own ssh, memory, start-up, and
+ * a gateway whose other clients do their worst. Ends with 1 only when something could not be measured; a missed bar is
+ * printed, not an error.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { firstApply, oneFileChange, timeNoOp } from './apply.ts';
 import { startApplyRack } from './apply-rack.ts';
 import type { Pair } from './floor.ts';
+import { measureGateway } from './gateway.ts';
 import { measureLost, startLostRack } from './lost-member.ts';
 import { observationMemory, timePair } from './observation.ts';
 import { type SshdRack, startSshdRack } from './sshd-rack.ts';
@@ -128,6 +130,8 @@ async function measure(): Promise<Measured> {
   const apply: Applies[] = [];
   for (const nodes of counts.filter((count) => count <= largestApplied)) apply.push(await measureApply(nodes, pairs));
   const lost = await withRack('status, a mesh that lost a member', startLostRack, (rack) => measureLost(pairs, rack));
+  say('gateway\n');
+  const gateway = await measureGateway();
   const largest = sizes.find((size) => size.peakBytes.length > 0);
   return {
     observation: sizes.map(({ nodes, pairs }) => ({ nodes, pairs })),
@@ -135,6 +139,7 @@ async function measure(): Promise<Measured> {
     ...(largest === undefined ? {} : { memory: { nodes: largest.nodes, peakBytes: largest.peakBytes } }),
     startUp,
     lost,
+    gateway,
   };
 }
 

@@ -18,6 +18,7 @@ const measured = (sixteenMs: number): Measured => ({
   memory: { nodes: 64, peakBytes: [90e6, 119e6, 100e6] },
   startUp: [{ nodeMs: 20, versionMs: 30, validateMs: 80 }],
   lost: [{ usualMs: 400, rankLostMs: 500, othersMs: 600, namedMs: 4_400 }],
+  gateway: { usualMs: 10, silentMs: 20, uploadsMs: 2_010, longJsonMs: 2_011, peakBytes: 450e6 },
 });
 
 describe('the spread of measured values', () => {
@@ -36,6 +37,10 @@ describe('the bars of a bench', () => {
       [1.25, true],
       [1.5, false],
       [4.4, true],
+      [0.01, true],
+      [2, true],
+      [2.001, false],
+      [450, true],
       [119, true],
       [1.5, true],
       [4, true],
@@ -48,6 +53,7 @@ describe('the bars of a bench', () => {
       'facts of 16 nodes, by ssh           1.101 x   at most 1.1 x     MISSED',
       'no-op apply of 16 nodes, by ssh     1.101 x   at most 1.1 x     MISSED',
       'status, others of a silent Mac      1.500 x   at most 1.3 x     MISSED',
+      'gateway, later beside long JSON     2.001 s   at most 2.0 s     MISSED',
     ]);
   });
 });

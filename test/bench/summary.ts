@@ -1,4 +1,5 @@
 import type { Pair } from './floor.ts';
+import type { GatewayTimes } from './gateway.ts';
 import type { LostRound } from './lost-member.ts';
 import type { StartUpRound } from './start-up.ts';
 
@@ -47,6 +48,7 @@ export interface Measured {
   readonly memory?: { readonly nodes: number; readonly peakBytes: readonly number[] };
   readonly startUp: readonly StartUpRound[];
   readonly lost: readonly LostRound[];
+  readonly gateway?: GatewayTimes;
 }
 
 /** By nodes, of an observation and of an apply that has nothing to do: both look once. */
@@ -55,6 +57,9 @@ const memoryLimitMegabytes = 120;
 /** Of an observation of a mesh that lost a member, by the usual one; and until a silent Mac is named. */
 const lostLimit = 1.3;
 const namedLimitSeconds = 4.5;
+/** How much longer a client of a gateway may wait than usual while others do their worst, and half a GiB, as `fit` counts it. */
+const gatewayLimitSeconds = 2;
+const gatewayLimitMegabytes = 537;
 
 const bar = (name: string, value: number, limit: number, unit: Bar['unit']): Bar => ({
   name,
@@ -88,14 +93,28 @@ function lostBars(lost: readonly LostRound[]): readonly Bar[] {
   ];
 }
 
+function gatewayBars(times: GatewayTimes | undefined): readonly Bar[] {
+  if (times === undefined) return [];
+  const { usualMs, peakBytes } = times;
+  const later = (what: string, ms: number): Bar =>
+    bar(`gateway, later beside ${what}`, (ms - usualMs) / 1_000, gatewayLimitSeconds, 's');
+  return [
+    later('silence', times.silentMs),
+    later('uploads', times.uploadsMs),
+    later('long JSON', times.longJsonMs),
+    ...(peakBytes === undefined ? [] : [bar('gateway, memory', peakBytes / 1e6, gatewayLimitMegabytes, 'MB')]),
+  ];
+}
+
 /** The bars that this run can judge, in a fixed order. */
-export function barsOf({ observation, apply, memory, startUp, lost }: Measured): readonly Bar[] {
+export function barsOf({ observation, apply, memory, startUp, lost, gateway }: Measured): readonly Bar[] {
   const seen = [...lookBars('facts', observation), ...lookBars('no-op apply', apply)];
   const peak = memory === undefined ? [] : [Math.max(...memory.peakBytes) / 1e6];
   const bare = medianOf(startUp, (round) => round.nodeMs);
   return [
     ...seen,
     ...lostBars(lost),
+    ...gatewayBars(gateway),
     ...peak.map((value) => bar(`memory at ${memory?.nodes} nodes`, value, memoryLimitMegabytes, 'MB')),
     bar('--version, by node -e 0', medianOf(startUp, (round) => round.versionMs) / bare, 3, 'x'),
     bar('validate, by node -e 0', medianOf(startUp, (round) => round.validateMs) / bare, 6, 'x'),

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { jsonMembers } from '../../../src/doorman/json-members.ts';
 
 /** What is read of a text, with each value parsed. */
-function read(text: string): Readonly<Record<string, unknown>> | undefined {
-  const members = jsonMembers(Buffer.from(text));
+async function read(text: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const members = await jsonMembers(Buffer.from(text));
   return members && Object.fromEntries([...members].map(([name, value]) => [name, JSON.parse(value.toString())]));
 }
 
@@ -31,9 +31,9 @@ describe('the members of a JSON object', () => {
     '{"a":1,"a":2,"\\u0061":3}',
     '{"__proto__":{"x":1},"constructor":2}',
     '{"a":"} ] , :"}',
-  ])('are those that JSON.parse finds: %j', (text) => {
+  ])('are those that JSON.parse finds: %j', async (text) => {
     expect(parsed(text)).toBeDefined();
-    expect(read(text)).toEqual(parsed(text));
+    expect(await read(text)).toEqual(parsed(text));
   });
 
   it.each([
@@ -43,43 +43,64 @@ describe('the members of a JSON object', () => {
     ...['{"a":01}', '{"a":1.}', '{"a":.5}', '{"a":+1}', '{"a":-}', '{"a":1e}', '{"a":1e+}', '{"a":0x1}', '{"a":1_0}'],
     ...['{"a":"\\x"}', '{"a":"\\u12g4"}', '{"a":"\\u12', '{"a":"\\', '{"a":"\n"}', '{"a":"\u0000"}', '{"a":"', '{"a"'],
     ...['\ufeff{}', '\u00a0{}', '{"a":1}\u0000', '// x\n{}', '{"a":1 /* x */}'],
-  ])('are none where JSON.parse finds none: %j', (text) => {
+  ])('are none where JSON.parse finds none: %j', async (text) => {
     expect(parsed(text)).toBeUndefined();
-    expect(read(text)).toBeUndefined();
+    expect(await read(text)).toBeUndefined();
   });
 
-  it('are the same for any object, however it is laid out or damaged', () => {
+  it('are the same for any object, however it is laid out or damaged', async () => {
     const space = fc.constantFrom(undefined, 1, '\t', ' \n ');
     const damage = fc.tuple(
       fc.nat(),
       fc.nat(3),
       fc.constantFrom('', '{', '}', '[', ']', ',', ':', '"', '\\', '0', ' '),
     );
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })), space, damage, (value, indent, hurt) => {
-        const text = JSON.stringify(value, undefined, indent);
-        expect(read(text)).toEqual(parsed(text));
-        const at = hurt[0] % text.length;
-        const hurtText = `${text.slice(0, at)}${hurt[2]}${text.slice(at + hurt[1])}`;
-        expect(read(hurtText)).toEqual(parsed(hurtText));
-      }),
+    await fc.assert(
+      fc.asyncProperty(
+        fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })),
+        space,
+        damage,
+        async (value, indent, hurt) => {
+          const text = JSON.stringify(value, undefined, indent);
+          expect(await read(text)).toEqual(parsed(text));
+          const at = hurt[0] % text.length;
+          const hurtText = `${text.slice(0, at)}${hurt[2]}${text.slice(at + hurt[1])}`;
+          expect(await read(hurtText)).toEqual(parsed(hurtText));
+        },
+      ),
       { numRuns: 500 },
     );
   });
 
-  it('are each the bytes of their value, and nothing of the space around it', () => {
-    const members = jsonMembers(Buffer.from('{ "a" : [ 1, 2 ] , "b":1.0}'));
+  it('are each the bytes of their value, and nothing of the space around it', async () => {
+    const members = await jsonMembers(Buffer.from('{ "a" : [ 1, 2 ] , "b":1.0}'));
     expect([...(members ?? [])].map(([name, value]) => [name, value.toString()])).toEqual([
       ['a', '[ 1, 2 ]'],
       ['b', '1.0'],
     ]);
   });
 
-  it('are none of an object that is nested deeper than 512, or has more than 256 of them', () => {
+  it('are none of an object that is nested deeper than 512, or has more than 256 of them', async () => {
     const nested = (depth: number): string => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
-    expect([512, 513, 200_000].map((depth) => read(nested(depth)) !== undefined)).toEqual([true, false, false]);
+    const isRead = async (text: string): Promise<boolean> => (await read(text)) !== undefined;
+    const deep = await Promise.all([512, 513, 200_000].map((depth) => isRead(nested(depth))));
+    expect(deep).toEqual([true, false, false]);
     const wide = (count: number): string =>
       JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at])));
-    expect([256, 257].map((count) => read(wide(count)) !== undefined)).toEqual([true, false]);
+    expect(await Promise.all([256, 257].map((count) => isRead(wide(count))))).toEqual([true, false]);
+  });
+
+  it('let others have their turn while a long list is read', async () => {
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    count();
+    const members = await jsonMembers(Buffer.from(`{"a":[${'null,'.repeat(400_000)}1]}`));
+    isOver = true;
+    expect(members?.get('a')).toHaveLength(2_000_003);
+    expect(turns).toBeGreaterThan(5);
   });
 });
