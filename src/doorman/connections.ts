@@ -25,7 +25,8 @@ export type CloseServer = (graceMs: number) => Promise<void>;
 export function watchConnections(server: Server, limits: ConnectionLimits, proxies: readonly string[]): CloseServer {
   /** From the oldest to the newest. */
   const all = new Set<Socket>();
-  const busy = new Set<Socket>();
+  /** How many requests of a connection have no whole answer yet. */
+  const busy = new Map<Socket, number>();
 
   function makeRoom(among: readonly Socket[], most: number): boolean {
     if (among.length < most) return true;
@@ -50,8 +51,12 @@ export function watchConnections(server: Server, limits: ConnectionLimits, proxi
     socket.on('close', () => all.delete(socket));
   });
   server.on('request', ({ socket }, response) => {
-    busy.add(socket);
-    response.on('close', () => busy.delete(socket));
+    busy.set(socket, (busy.get(socket) ?? 0) + 1);
+    response.on('close', () => {
+      const left = (busy.get(socket) ?? 1) - 1;
+      if (left > 0) busy.set(socket, left);
+      else busy.delete(socket);
+    });
   });
   const sweep = (): void => {
     for (const socket of all) if (!busy.has(socket)) socket.destroy();

@@ -93,6 +93,20 @@ describe('connections', () => {
     },
   );
 
+  it('keep their place as long as any of several requests on them has no answer', async () => {
+    const { door, upstream } = await opened({ isHeld: true, limits: { mostPerAddress: 1 } });
+    const both = await connected(door.doorman.port);
+    both.socket.write(`${head(body.length)}${body}${head(body.length)}${body}`);
+    await until(() => upstream.running() === 2);
+    upstream.step(1);
+    await until(() => upstream.running() === 1);
+    const next = await connected(door.doorman.port);
+    await until(() => !next.isOpen());
+    upstream.step();
+    await until(() => upstream.running() === 0);
+    expect(both.isOpen()).toBe(true);
+  });
+
   it('of a proxy are bounded by the number of all alone', async () => {
     const limits = { mostConnections: 5, mostPerAddress: 3 };
     const { door } = await opened({ limits, proxies: ['127.0.0.1'] });
