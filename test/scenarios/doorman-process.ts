@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { DoormanUpstream } from '../../src/model/doorman.ts';
+import { hashOf } from '../unit/doorman/hash-of.ts';
+import { rightKey } from './doorman-door.ts';
+
+const program = fileURLToPath(new URL('../../dist/doorman/doorman.mjs', import.meta.url));
+
+/** A gateway in a process of its own, as launchd starts it. */
+export interface GatewayProcess {
+  readonly port: number;
+  /** The most memory that it has had, in bytes; undefined where the system does not say. */
+  readonly peakBytes: () => number | undefined;
+  readonly end: () => void;
+}
+
+/** Starts one on loopback for a placement, with {@link rightKey}. */
+export async function startGatewayProcess(upstream: DoormanUpstream): Promise<GatewayProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'doorman-'));
+  const [keysFolder, closedFolder, countsFile] = ['keys', 'closed', 'counts'].map((name) => join(folder, name));
+  mkdirSync(join(folder, 'keys'));
+  writeFileSync(join(folder, 'keys', upstream.placement), JSON.stringify({ keys: [hashOf(rightKey)] }));
+  const config = join(folder, 'config.json');
+  writeFileSync(config, JSON.stringify({ upstreams: [upstream], keysFolder, closedFolder, countsFile }));
+  const child = spawn(process.execPath, [program, config, '127.0.0.1:0'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const [said] = await once(child.stderr, 'data');
+  return {
+    port: Number(/:(\d+)\n/.exec(String(said))?.[1]),
+    peakBytes: () => peakOf(child),
+    end: () => {
+      child.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function peakOf({ pid }: ChildProcess): number | undefined {
+  if (process.platform !== 'linux') return undefined;
+  const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1_024;
+}
+
+/** The head of a chat whose body has so many bytes. */
+export const chatHead = (length: number): string =>
+  [
+    'POST /v1/chat/completions HTTP/1.1',
+    'Host: x',
+    `Authorization: Bearer ${rightKey}`,
+    'Content-Type: application/json',
+    `Content-Length: ${length}`,
+    '\r\n',
+  ].join('\r\n');
