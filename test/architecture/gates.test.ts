@@ -30,6 +30,12 @@ const environment = Object.fromEntries(Object.entries(process.env).filter(([name
 const printedBy = (words: readonly string[], env: Readonly<Record<string, string>> = {}): string =>
   execFileSync(process.execPath, words, { cwd: root, encoding: 'utf8', env: { ...environment, ...env } });
 
+it('runs actions of GitHub by their commit, since a tag can be moved to another one', () => {
+  const used = filesBelow('.github').flatMap((path) => textOf(path).match(/uses: .*/g) ?? []);
+  expect(used.length).toBeGreaterThan(0);
+  expect(used.filter((one) => !/^uses: [a-z-]+\/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(one))).toEqual([]);
+});
+
 describe('the limits of the gates of CI', () => {
   it('sum to less than 85 minutes', () => {
     expect(totalMinutes).toBe(85);
