@@ -19,7 +19,7 @@ const longRuns = [
   'test/scenarios/{daemon-fights,demo-sshd,faults-found,faults-healed,graph-chromium,hostile-contents,hostile-frames,hostile-streams}.test.ts',
   'test/scenarios/{kill-apply,kill-first-start,kill-reboot,kill-restart}.test.ts',
   'test/scenarios/{observe-counts,observe-independence,observe-silence,ssh-exec-faults,sshd-observe}.test.ts',
-  'test/cli/endpoints.test.ts',
+  'test/cli/{cables,endpoints,observe}.test.ts',
   'test/scenarios/doorman-{clients,fleet,raw,refusals,siege}.test.ts',
   'test/scenarios/sim-{contract,launchd,launchd-boots,launchd-mesh,network,reboot,ssh,supervisor,writes}.test.ts',
   'test/scenarios/{exo-double,exo-mesh,start-exo}.test.ts',
@@ -33,7 +33,8 @@ const longRuns = [
  */
 const longParts = [
   'test/{property/script-quote,unit/facts/rdma-kernel-probe}.test.ts',
-  'test/unit/script/{jobs,observe-script-given-up,rank-scripts,rdma-starts,stop-ladder}.test.ts',
+  'test/unit/script/{jobs,observe-script-given-up,odd-macs,rank-scripts,rdma-starts,stop-ladder,tool-does-nothing,tool-fails}.test.ts',
+  'test/unit/facts/{kept-on-node,whole-observation}.test.ts',
   'test/architecture/{docs-gate,layers,node-scripts,pure-folders}.test.ts',
 ];
 
