@@ -32,9 +32,9 @@ const longRuns = [
  * they try the gates themselves, each of which reads the whole project.
  */
 const longParts = [
-  'test/{property/script-quote,unit/facts/rdma-kernel-probe}.test.ts',
+  'test/property/{facts-never-wrong,script-quote}.test.ts',
   'test/unit/script/{jobs,observe-script-given-up,odd-macs,rank-scripts,rdma-starts,stop-ladder,tool-does-nothing,tool-fails}.test.ts',
-  'test/unit/facts/{kept-on-node,whole-observation}.test.ts',
+  'test/unit/facts/{kept-on-node,rdma-kernel-probe,whole-observation}.test.ts',
   'test/architecture/{docs-gate,layers,node-scripts,pure-folders}.test.ts',
 ];
 
