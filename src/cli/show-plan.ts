@@ -1,7 +1,9 @@
 import type { Plan } from '../plan/plan.ts';
-import { planText } from '../report/plan-text.ts';
+import { type PlanTextInput, planText } from '../report/plan-text.ts';
 import type { NodeBudget } from '../resources/launch-budgets.ts';
+import type { StepScript } from '../script/step-scripts.ts';
 import { paintFor } from './paint.ts';
+import { commentMark, scriptsText } from './scripts-text.ts';
 import { simulatedPlan } from './simulated-hints.ts';
 import type { Run } from './verb.ts';
 
@@ -17,10 +19,22 @@ export interface ShownPlanParts {
   readonly nothing?: string;
 }
 
+type Page = Pick<PlanTextInput, 'columns' | 'unicode' | 'paint'>;
+
 /** Shows a plan as text; with `--json` nothing. */
-export function showPlan(run: Run, plan: Plan, { isSimulated, ...parts }: ShownPlanParts): void {
+export function showPlan(run: Run, plan: Plan, parts: ShownPlanParts): void {
   if (run.options.json) return;
   const { columns, hasUnicode: unicode, hasColor } = run.console;
-  const shown = isSimulated ? simulatedPlan(plan) : plan;
-  run.console.out(planText({ plan: shown, isSimulated, ...parts, columns, unicode, paint: paintFor(hasColor) }));
+  run.console.out(textOf(plan, parts, { columns, unicode, paint: paintFor(hasColor) }));
+}
+
+const textOf = (plan: Plan, { isSimulated, ...parts }: ShownPlanParts, page: Page): string =>
+  planText({ plan: isSimulated ? simulatedPlan(plan) : plan, isSimulated, ...parts, ...page });
+
+/** Shows the scripts of root of a plan, behind the plan itself as comments: that says what was not seen, and what waits. */
+export function showScripts(run: Run, plan: Plan, parts: ShownPlanParts, scripts: readonly StepScript[]): void {
+  if (run.options.json) return;
+  const { columns, hasUnicode: unicode } = run.console;
+  const text = textOf(plan, parts, { columns: columns - commentMark.length, unicode });
+  run.console.out(scriptsText(text, scripts));
 }

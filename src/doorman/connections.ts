@@ -15,7 +15,7 @@ export type CloseServer = (graceMs: number) => Promise<void>;
 
 /**
  * Watches the connections of a server. One too many takes the place of the oldest one without a request; where all have
- * one, it is refused. So silent connections shut nobody out.
+ * one, it is refused. So silent connections shut no one out.
  *
  * At the end requests alone are waited for: Node itself also waits for connections on which nothing was ever asked, as
  * clients open them ahead.

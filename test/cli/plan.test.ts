@@ -42,7 +42,7 @@ describe('plan', () => {
     const document = json(asJson) as { readonly scripts: readonly { readonly step: string; readonly text: string }[] };
     expect([text.code, text.stderr, schemaCheck('plan')(document)]).toEqual([0, '', []]);
     expect(fileIn(place, 'unscripted.json')).not.toContain('"scripts"');
-    expect(text.stdout.match(/^# \d+ scripts for root/)?.[0]).toBe(`# ${document.scripts.length} scripts for root`);
+    expect(text.stdout.match(/^# \d+ scripts for root/m)?.[0]).toBe(`# ${document.scripts.length} scripts for root`);
     for (const { step, text: script } of document.scripts) {
       expect(text.stdout).toContain(`# ${step}\n`);
       expect(text.stdout).toContain(script);
@@ -100,4 +100,12 @@ describe('drift', () => {
     expect(ran.code).toBe(1);
     expect(ran.stdout).toContain('No node was observed.');
   });
+});
+
+// The last one: it cuts the power of a Mac.
+it('plan says with its scripts which node was not reached', async () => {
+  await run('sim', 'fault', 'power-cut', 'studio-4');
+  const { stdout } = await run('plan', '--sim', '--scripts');
+  expect(stdout).toMatch(/^# .*1 of 2 nodes/m);
+  expect(stdout).not.toContain('#   studio-4/');
 });

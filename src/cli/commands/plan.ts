@@ -10,10 +10,9 @@ import { planDocument } from '../plan-document.ts';
 import { codeForLook, codeForPending } from '../plan-verdicts.ts';
 import { shownPath } from '../read-file.ts';
 import { mendingText, sameOptions } from '../same-options.ts';
-import { scriptsText } from '../scripts-text.ts';
 import { lookAndSettle } from '../settle-around.ts';
 import { settleCluster } from '../settle-cluster.ts';
-import { showPlan } from '../show-plan.ts';
+import { showPlan, showScripts } from '../show-plan.ts';
 import type { Run, VerbBody } from '../verb.ts';
 import { openWays } from '../ways.ts';
 import { replaceFile } from '../write-file.ts';
@@ -42,15 +41,12 @@ export const plan: VerbBody = async (run) => {
   const scripts = run.own['scripts'] === true ? scriptsOf(looked.plan, fleet) : undefined;
   if (run.options.json) {
     showJsonText(run.console, planDocument(looked.plan, { ...surroundings, ...(scripts && { scripts }) }));
-  } else if (scripts !== undefined) run.console.out(scriptsText(scripts));
+  }
   const lock = { shown: lockPlace.shown, additions };
-  if (scripts === undefined) {
-    showPlan(run, looked.plan, {
-      isSimulated,
-      lock,
-      budgets: looked.budgets,
-      next: nextLines(run, looked.plan, saved),
-    });
+  const parts = { isSimulated, lock, budgets: looked.budgets, next: nextLines(run, looked.plan, saved) };
+  if (scripts !== undefined) showScripts(run, looked.plan, parts, scripts);
+  else {
+    showPlan(run, looked.plan, parts);
     const isForHands = looked.plan.blockers.some(({ isHands }) => isHands);
     if (!run.options.json && isSimulated && isForHands) run.console.out(mendingText);
   }

@@ -9,7 +9,7 @@ import { field } from './wire.ts';
 
 const env: ReachEnv = {
   command: 'ssh',
-  home: '/home/ana',
+  home: '/Users/ana',
   userName: 'ana',
   hostName: 'desk.lan',
   variables: { SSH_AUTH_SOCK: '/run/agent', OTHER: '/run/other', EMPTY: '' },
@@ -29,7 +29,7 @@ describe('a path of ssh_config', () => {
     const all = '/%n/%h/%p/%r/%u/%d/%L/%l/%k/%i/j%j/%%/%C';
     const hash = createHash('sha1').update('desk.lanmac.lan2200mesh').digest('hex');
     expect(expandPath(all, asked(), env)).toBe(
-      `/mac/mac.lan/2200/mesh/ana/home/ana/desk/desk.lan/mac.lan/${process.getuid?.()}/j/%/${hash}`,
+      `/mac/mac.lan/2200/mesh/ana/Users/ana/desk/desk.lan/mac.lan/${process.getuid?.()}/j/%/${hash}`,
     );
     const jumped = asked({ proxyJump: 'bastion', hostKeyAlias: 'rack' });
     const jumpedHash = createHash('sha1').update('desk.lanmac.lan2200meshbastion').digest('hex');
@@ -39,8 +39,8 @@ describe('a path of ssh_config', () => {
   it('begins at the home folder, and has the values of variables', () => {
     const paths = ['~', '~/x', '~x', '/a/~/b', '/${OTHER}x', '/a${MISSING}b'];
     expect(paths.map((path) => expandPath(path, asked(), env))).toEqual([
-      '/home/ana',
-      '/home/ana/x',
+      '/Users/ana',
+      '/Users/ana/x',
       `${process.cwd()}/~x`,
       '/a/~/b',
       '/run/otherx',
@@ -61,7 +61,7 @@ describe('a path of ssh_config', () => {
     const wanted = [undefined, 'SSH_AUTH_SOCK', 'none', '$OTHER', '${OTHER}', '$MISSING', '$EMPTY', '~/agent', '/%u'];
     const sockets = wanted.map((one) => agentSocketOf(asked(one === undefined ? {} : { identityAgent: one }), env));
     const [own, other] = ['/run/agent', '/run/other'];
-    expect(sockets).toEqual([own, own, undefined, other, other, undefined, undefined, '/home/ana/agent', '/ana']);
+    expect(sockets).toEqual([own, own, undefined, other, other, undefined, undefined, '/Users/ana/agent', '/ana']);
   });
 });
 
