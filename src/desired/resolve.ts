@@ -7,7 +7,7 @@ import { nodeName } from '../model/node.ts';
 import { parseIpv4Network } from './ipv4.ts';
 import { parseLink, parseLinkEnd } from './link-text.ts';
 import { resolveDoorman, resolveModels, resolvePlacements, resolveRuntimes } from './resolve-placements.ts';
-import { resolveSecretSource } from './secret-source.ts';
+import { resolveSecretSource, withHiddenVariables } from './secret-source.ts';
 import { memoryLabelBytes, sizeBytes } from './size.ts';
 
 /**
@@ -20,7 +20,7 @@ export function resolveFleet(spec: ClusterSpec): DesiredFleet {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
   const { wiredLimit, fileVault, keeper } = spec.system ?? {};
   const doorman = resolveDoorman(spec);
-  return {
+  return withHiddenVariables({
     name: spec.name,
     nodes,
     macos: resolveMacos(spec),
@@ -36,7 +36,7 @@ export function resolveFleet(spec: ClusterSpec): DesiredFleet {
     runtimes: resolveRuntimes(spec),
     models: resolveModels(spec),
     placements: resolvePlacements(spec),
-  };
+  });
 }
 
 type SshSpec = NonNullable<ClusterSpec['ssh']>;

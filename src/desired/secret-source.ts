@@ -1,4 +1,5 @@
 import type { KeySource as KeySpec, SecretSource as SourceSpec } from '../model/cluster-spec.generated.ts';
+import type { DesiredFleet } from '../model/desired.ts';
 import type { SecretSource } from '../model/secret.ts';
 
 /** The source that a file names; undefined when it names none. */
@@ -12,3 +13,28 @@ export function resolveSecretSource(spec: SourceSpec | KeySpec | undefined): Sec
 /** The sources of the keys of an endpoint, whether the file has one or a list. */
 export const keySources = (spec: KeySpec | readonly KeySpec[] | undefined): readonly SecretSource[] =>
   (spec === undefined ? [] : [spec].flat()).flatMap((one) => resolveSecretSource(one) ?? []);
+
+/** The fleet, with programs for secrets that do not see the environment variables which hold other secrets of the file. */
+export function withHiddenVariables(fleet: DesiredFleet): DesiredFleet {
+  const all = [
+    ...fleet.nodes.flatMap(({ password }) => password ?? []),
+    ...fleet.placements.flatMap(({ publication }) => publication?.apiKeys ?? []),
+  ];
+  const hidden = [...new Set(all.flatMap((one) => (one.kind === 'env' ? one.name : [])))];
+  if (hidden.length === 0) return fleet;
+  const hiding = (one: SecretSource): SecretSource => (one.kind === 'command' ? { ...one, hidden } : one);
+  return {
+    ...fleet,
+    nodes: fleet.nodes.map((node) =>
+      node.password === undefined ? node : { ...node, password: hiding(node.password) },
+    ),
+    placements: fleet.placements.map((placement) =>
+      placement.publication?.apiKeys === undefined
+        ? placement
+        : {
+            ...placement,
+            publication: { ...placement.publication, apiKeys: placement.publication.apiKeys.map(hiding) },
+          },
+    ),
+  };
+}

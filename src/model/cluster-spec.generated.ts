@@ -219,7 +219,7 @@ export interface SecretSource {
    */
   file?: string;
   /**
-   * A program on this machine that prints it, word by word; no shell reads it. It has 30 seconds.
+   * A program on this machine that prints it, word by word; no shell reads it. It has 30 seconds, and does not see the environment variables that hold other secrets of this file.
    *
    * @minItems 1
    * @maxItems 64
@@ -558,7 +558,7 @@ export interface KeySource {
    */
   file?: string;
   /**
-   * A program on this machine that prints it, word by word; no shell reads it. It has 30 seconds.
+   * A program on this machine that prints it, word by word; no shell reads it. It has 30 seconds, and does not see the environment variables that hold other secrets of this file.
    *
    * @minItems 1
    * @maxItems 64

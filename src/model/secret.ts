@@ -4,8 +4,8 @@ export type SecretSource =
   | { readonly kind: 'env'; readonly name: string }
   /** A file of the controller that nobody else may read. */
   | { readonly kind: 'file'; readonly path: string }
-  /** What a program of the controller prints; no shell reads the words. */
-  | { readonly kind: 'command'; readonly argv: readonly string[] }
+  /** What a program of the controller prints; no shell reads the words. It does not see these environment variables. */
+  | { readonly kind: 'command'; readonly argv: readonly string[]; readonly hidden?: readonly string[] }
   /** A person at the terminal. */
   | { readonly kind: 'prompt' };
 

@@ -48,7 +48,7 @@ function rawSecret(source: SecretSource, context: SecretContext): Promise<RawSec
     case 'file':
       return readSecretFile(source.path, context);
     case 'command':
-      return runSecretCommand(source.argv, context);
+      return runSecretCommand(source, context);
     case 'prompt':
       return fromPerson(context);
   }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import type { SecretSource } from '../model/secret.ts';
 import { mostRawBytes, type RawSecret } from './raw-secret.ts';
 
 /** What a program that prints a secret is run with. */
@@ -16,14 +17,17 @@ const patienceMs = 30_000;
  * What a program prints on stdout; it gets no input, no shell reads its words, and nothing that it prints is shown:
  * who wants to see why it failed runs it by hand.
  */
-export function runSecretCommand(argv: readonly string[], context: CommandContext): Promise<RawSecret> {
+export function runSecretCommand(
+  { argv, hidden = [] }: Extract<SecretSource, { kind: 'command' }>,
+  context: CommandContext,
+): Promise<RawSecret> {
   const [program = '', ...words] = argv;
   const { env, folder, signal, deadlineMs = patienceMs } = context;
   const hint = 'Run that command by hand and correct what it complains about.';
   const running = new Promise<RawSecret>((resolve) => {
     const child = spawn(program, words, {
       cwd: folder,
-      env: { ...env },
+      env: Object.fromEntries(Object.entries(env).filter(([name]) => !hidden.includes(name))),
       stdio: ['ignore', 'pipe', 'ignore'],
       timeout: deadlineMs,
       killSignal: 'SIGKILL',

@@ -65,7 +65,7 @@ describe('a password in the file', () => {
     expect(fleet?.nodes.map((node) => node.password)).toEqual([
       { kind: 'env', name: 'MESH_PASSWORD' },
       { kind: 'file', path: '~/b' },
-      { kind: 'command', argv: ['security', '-w'] },
+      { kind: 'command', argv: ['security', '-w'], hidden: ['MESH_PASSWORD'] },
       { kind: 'prompt' },
     ]);
   });

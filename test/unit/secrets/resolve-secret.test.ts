@@ -126,11 +126,18 @@ describe('a secret', () => {
     const long = await text(printing('process.stdout.write("hunter2".repeat(4_096)); setInterval(() => 0, 9)'));
     expect(long).toContain('prints too much');
     expect(long).not.toMatch(/hunter/u);
-    const late = await runSecretCommand([process.execPath, '-e', 'setInterval(() => 0, 9)'], {
-      ...context,
-      deadlineMs: 50,
-    });
+    const late = await runSecretCommand(
+      { kind: 'command', argv: [process.execPath, '-e', 'setInterval(() => 0, 9)'] },
+      { ...context, deadlineMs: 50 },
+    );
     expect(late).toMatchObject({ kind: 'refused', why: expect.stringContaining('did not end within 0.05 s') });
+  });
+
+  it('sees its environment, without the variables of other secrets', async () => {
+    const argv = [process.execPath, '-p', '`${process.env.OTHER_KEY} ${process.env.VAULT}`'];
+    const env = { ...context.env, OTHER_KEY: 'of another', VAULT: 'here' };
+    const found = await resolveSecret({ kind: 'command', argv, hidden: ['OTHER_KEY'] }, { ...context, env });
+    expect(found.kind === 'resolved' && found.secret.reveal()).toBe('undefined here');
   });
 
   it('reaches no shell', async () => {
@@ -205,7 +212,10 @@ describe('the file of a secret', () => {
 describe('the program of a secret', () => {
   const hint = 'Run that command by hand and correct what it complains about.';
   const run = async (script: string, more: { readonly signal?: AbortSignal } = {}) => {
-    const raw = await runSecretCommand(['/bin/sh', '-c', script], { env: { WORD: 'a word' }, folder, ...more });
+    const raw = await runSecretCommand(
+      { kind: 'command', argv: ['/bin/sh', '-c', script] },
+      { env: { WORD: 'a word' }, folder, ...more },
+    );
     return raw.kind === 'bytes' ? Buffer.from(raw.bytes).toString() : raw;
   };
   const refused = (why: string) => ({ kind: 'refused', why: `\`/bin/sh\` ${why}.`, hint });
@@ -223,9 +233,9 @@ describe('the program of a secret', () => {
 
   it('says that it was interrupted, that it is not there, or that it cannot be run', async () => {
     expect(await run('exit 0', { signal: AbortSignal.abort() })).toEqual(refused('was interrupted'));
-    const none = await runSecretCommand([], { env: {}, folder });
+    const none = await runSecretCommand({ kind: 'command', argv: [] }, { env: {}, folder });
     expect(none).toEqual({ kind: 'refused', why: '`` could not be run (ERR_INVALID_ARG_VALUE).', hint });
-    const gone = await runSecretCommand(['/nowhere'], { env: {}, folder });
+    const gone = await runSecretCommand({ kind: 'command', argv: ['/nowhere'] }, { env: {}, folder });
     expect(gone).toEqual({ kind: 'refused', why: '`/nowhere` is not there.', hint });
   });
 });
