@@ -56,8 +56,9 @@ export const urlSource = (base: string, signal: AbortSignal): ByteSource => ({
     try {
       const url = new URL(path.split('/').map(encodeURIComponent).join('/'), base);
       const range = `bytes=${from}-${to - 1}`;
-      const answer = await fetch(url, { headers: { range, 'accept-encoding': 'identity' }, signal: limit });
-      return await readAnswer(answer, from, to);
+      const headers = { range, 'accept-encoding': 'identity' };
+      const answer = await follow(url, { headers, signal: limit });
+      return answer === undefined ? failed('is sent on where it is not fetched') : await readAnswer(answer, from, to);
     } catch (error) {
       signal.throwIfAborted();
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
@@ -67,6 +68,32 @@ export const urlSource = (base: string, signal: AbortSignal): ByteSource => ({
     }
   },
 });
+
+const mostRedirects = 5;
+
+/** The answer behind redirects; undefined where there are too many, or where one leads away from https. */
+async function follow(
+  start: URL,
+  options: { readonly headers: Record<string, string>; readonly signal: AbortSignal },
+): Promise<Response | undefined> {
+  let url = start;
+  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+    const answer = await fetch(url.href, { ...options, redirect: 'manual' });
+    const place = answer.headers.get('location');
+    if (answer.status < 300 || answer.status > 399 || place === null) return answer;
+    await answer.body?.cancel();
+    const next = nextAddress(url, place);
+    if (next === undefined) return undefined;
+    url = next;
+  }
+  return undefined;
+}
+
+/** Where a redirect leads; undefined for an address that is none, or that is not https where the one before was. */
+export function nextAddress(from: URL, place: string): URL | undefined {
+  const next = URL.canParse(place, from.href) ? new URL(place, from) : undefined;
+  return next?.protocol === 'https:' || next?.protocol === from.protocol ? next : undefined;
+}
 
 async function readAnswer(answer: Response, from: number, to: number): Promise<ReadBytes> {
   const isRange = answer.status === 206;

@@ -18,6 +18,8 @@ export interface DraftModel {
   readonly pointer: string;
   readonly source?: DraftText;
   readonly hasFiles: boolean;
+  /** Whether it comes by http, which the file does not allow. */
+  readonly isRefusedHttp: boolean;
   /** The keys of `files`. */
   readonly paths: readonly string[];
 }
@@ -104,14 +106,20 @@ export const draftRuntimes = (root: unknown, raw: RawText): readonly DraftRuntim
   }));
 
 /** The models of whatever a file holds. */
-export const draftModels = (root: unknown, raw: RawText): readonly DraftModel[] =>
-  entriesOf(root, 'models', placementLimits.models).map(([name, value, pointer]) => ({
-    name,
-    pointer,
-    hasFiles: member(value, 'files') !== undefined,
-    paths: Object.keys(record(member(value, 'files'))).slice(0, placementLimits.files),
-    ...optional('source', textOf(member(value, 'source'), `${pointer}/source`, raw)),
-  }));
+export function draftModels(root: unknown, raw: RawText): readonly DraftModel[] {
+  const isHttpAllowed = member(member(root, 'downloads'), 'plainHttp') === 'allowed';
+  return entriesOf(root, 'models', placementLimits.models).map(([name, value, pointer]) => {
+    const source = textOf(member(value, 'source'), `${pointer}/source`, raw);
+    return {
+      name,
+      pointer,
+      hasFiles: member(value, 'files') !== undefined,
+      isRefusedHttp: !isHttpAllowed && source?.isText === true && source.text.startsWith('http:'),
+      paths: Object.keys(record(member(value, 'files'))).slice(0, placementLimits.files),
+      ...optional('source', source),
+    };
+  });
+}
 
 /** The placements of whatever a file holds. */
 export const draftPlacements = (root: unknown, raw: RawText): readonly DraftPlacement[] =>

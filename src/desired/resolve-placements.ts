@@ -78,19 +78,22 @@ export function dialectOf(version: string): ExoRuntime['dialect'] {
 }
 
 /** The models of a file, sorted by name; the list of files is empty where the file has none. */
-export const resolveModels = ({ models }: ClusterSpec): readonly DesiredModel[] =>
+export const resolveModels = ({ models, downloads }: ClusterSpec): readonly DesiredModel[] =>
   byName(models).map(([name, spec]) => ({
     name,
     ...(spec.repository === undefined ? {} : { repository: spec.repository }),
     ...(spec.trustRemoteCode === undefined ? {} : { trustedCode: digestsOf(spec.trustRemoteCode) }),
-    source: modelSource(spec.source),
+    source: modelSource(spec.source, downloads),
     files: filesOf(spec),
   }));
 
 /** Reads where the files of a model come from: a folder here, `node:/folder`, or the base of URLs. */
-export function modelSource(text: string): ModelSource {
+export function modelSource(text: string, downloads: ClusterSpec['downloads']): ModelSource {
   if (text.startsWith('node:')) return { kind: 'node', folder: text.slice('node:'.length) };
-  if (/^https?:/.test(text)) return { kind: 'url', base: text.endsWith('/') ? text : `${text}/` };
+  if (/^https?:/.test(text)) {
+    const base = text.endsWith('/') ? text : `${text}/`;
+    return { kind: 'url', base, ...(downloads?.plainHttp === 'allowed' ? { plainHttp: true } : {}) };
+  }
   return { kind: 'controller', folder: text };
 }
 

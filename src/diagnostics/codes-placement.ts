@@ -35,6 +35,13 @@ export const placementCodes = {
       'What a node takes from its own disk or from a server is compared with the sha256 of every file, so each must stand in the file. Only a folder of this machine can be listed by meshwright itself.',
     hint: 'Add `files`: for each path its sha256 and its size in bytes.',
   },
+  'model/plain-http': {
+    severity: 'error',
+    summary: 'A model comes by http.',
+    cause:
+      'Everyone on the way can read and change what comes by http. What was changed is refused for its sha256, but only after it has come whole.',
+    hint: 'Begin the source with https://, or allow it: downloads: { plainHttp: allowed }.',
+  },
   'model/path-collision': {
     severity: 'error',
     summary: 'Two files of a model would be one on a Mac.',

@@ -187,6 +187,15 @@ export interface ClusterSpec {
     [k: string]: Model;
   };
   /**
+   * What nodes fetch by themselves from a server.
+   */
+  downloads?: {
+    /**
+     * refused (the default): every address is https, those that a server sends a node on to, too. allowed: http is good enough here; the sha256 of each file still has to be right.
+     */
+    plainHttp?: 'refused' | 'allowed';
+  };
+  /**
    * The program that stands before endpoints with `listen: lan`; needed as soon as there is one.
    */
   doorman?: {
@@ -374,7 +383,7 @@ export interface Runtime {
  */
 export interface Model {
   /**
-   * Where the files come from: a folder of this machine (./models/tiny, relative to the cluster file, or /absolute), a folder that is already on each node (node:/absolute), or the base of URLs that the nodes fetch by themselves (https://host/base/ or http:). No `..` behind node:, no password and no question mark in a URL.
+   * Where the files come from: a folder of this machine (./models/tiny, relative to the cluster file, or /absolute), a folder that is already on each node (node:/absolute), or the base of URLs that the nodes fetch by themselves (https://host/base/; http: needs `downloads: { plainHttp: allowed }`). No `..` behind node:, no password and no question mark in a URL.
    */
   source: string;
   /**

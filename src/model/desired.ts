@@ -133,8 +133,8 @@ export type ModelSource =
   | { readonly kind: 'controller'; readonly folder: string }
   /** A folder that is already on each node. */
   | { readonly kind: 'node'; readonly folder: string }
-  /** Base of URLs, ending in `/`. */
-  | { readonly kind: 'url'; readonly base: string };
+  /** Base of URLs, ending in `/`; without `plainHttp` every address has to be https, redirects included. */
+  | { readonly kind: 'url'; readonly base: string; readonly plainHttp?: true };
 
 /** One model. */
 export interface DesiredModel {

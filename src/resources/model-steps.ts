@@ -54,7 +54,7 @@ function stagingSteps(work: TreeWork, files: readonly TreeFile[], source: ModelS
     case 'node':
       return fetchSteps(work, files, { kind: 'folder', folder: { kind: 'node-path', path: source.folder } });
     case 'url':
-      return fetchSteps(work, files, { kind: 'url', base: source.base });
+      return fetchSteps(work, files, source);
   }
 }
 

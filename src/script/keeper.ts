@@ -1,10 +1,11 @@
 /**
  * The program of the keeper: one round, and then it ends. It puts back what macOS undoes at a start or when a cable is
- * plugged, with sysctl, ifconfig and the file of the network preferences alone, and does nothing else.
+ * plugged, with sysctl, ifconfig and the file of the network preferences alone, empties long logs, and does nothing else.
  */
 import { daemonPrologue } from './daemon-prologue.ts';
 import { keeperData, keeperLast, keeperLog, keeperProgram, outdatedMark } from './keeper-files.ts';
 import { below, pathWord, place, tool } from './node-paths.ts';
+import { mostLogBytes } from './rank-log-size.ts';
 
 /** How many bytes the log may have before it is cut, and how many of its lines then stay. */
 const logLimit = { bytes: 65_536, lines: 200 } as const;
@@ -88,6 +89,19 @@ const watchFunctions = `watch() {
 }
 watched() {
   kill "$g" 2>/dev/null
+}`;
+
+/**
+ * `bound` keeps the logs of ranks and gateways small while these run: launchd appends to them, so that one that is
+ * emptied goes on at its beginning. What it held stays beside it, under the name that a start gives a log that is too
+ * long. The folder is root's: no account can put a link there.
+ */
+const boundFunction = `bound() {
+  for f in ${pathWord(place.log)}/*.log; do
+    if [ ! -f "$f" ] || [ -h "$f" ]; then continue; fi
+    x=$(${pathWord(tool.stat)} -f %z "$f") && [ "$x" -gt ${mostLogBytes} ] || continue
+    ${pathWord(tool.cp)} -cp "$f" "$f.1.new" && ${pathWord(tool.mv)} -f "$f.1.new" "$f.1" && : >"$f"
+  done
 }`;
 
 /** `wired MEGABYTES`. @see sysctl `iogpu.wired_limit_mb`: lost at every start */
@@ -189,7 +203,8 @@ EOT
 }`;
 
 /**
- * Puts back once a minute what macOS undoes: the addresses of cables, the bridge, the wired limit. It does nothing
+ * Puts back once a minute what macOS undoes, the addresses of cables, the bridge and the wired limit, and empties logs
+ * that have become too long. It does nothing
  * without its data, and nothing while a change of the network waits for its confirmation or is being taken back:
  * whoever changes the network decides what it may go on to keep. A round that could not look ends with 1.
  */
@@ -198,6 +213,7 @@ ${daemonPrologue(keeperProgram)}
 l=${pathWord(keeperLog)} t=${pathWord(keeperLast)}
 ${sayFunctions}
 ${watchFunctions}
+${boundFunction}
 ${wiredFunction}
 ${lookFunctions}
 ${bridgeFunction}
@@ -206,6 +222,7 @@ ${addressFunction}
 may || exit 0
 watch
 trap watched EXIT
+bound
 d=$(${pathWord(tool.cat)} ${pathWord(keeperData)})
 while read -r a v; do
   case $a in (wired) wired "$v" ;; esac

@@ -50,7 +50,7 @@ function hangingModel(node: string, deadlineMs: number): readonly [Step, Step] {
         args: {
           tree,
           files: [{ path: 'weights', sha256: sha256('weights'), sizeBytes: 7 }],
-          source: { kind: 'url', base: 'http://models.lan/' },
+          source: { kind: 'url', base: 'http://models.lan/', plainHttp: true },
         },
       },
     }),

@@ -18,7 +18,10 @@ const hints: ReadonlyMap<string, string> = new Map([
     'no-program',
     'See what is in the archive (tar -tf), and set the path of the program in the file, or use another archive. A rollback is undone by: meshwright rollback RUNTIME --undo',
   ],
-  ['unsafe-archive', 'The archive holds a path outside of its own folder: pack it again from inside that folder.'],
+  [
+    'unsafe-archive',
+    'Nothing of an archive may lie or lead outside of its own folder: pack it again from inside that folder, without devices.',
+  ],
   [
     'no-time',
     'The node must reach time.apple.com (UDP, port 123). In a rack without the internet set its clock at the Mac (sudo date), or leave system.clock out of the file: nothing that meshwright does depends on it.',

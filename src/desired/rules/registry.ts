@@ -22,6 +22,7 @@ import { nodeTwice } from './node-twice.ts';
 import { outsideAccept } from './outside-accept.ts';
 import { pathCollision } from './path-collision.ts';
 import { placementNoRdma } from './placement-no-rdma.ts';
+import { plainHttp } from './plain-http.ts';
 import { pool } from './pool.ts';
 import { programNotFound } from './program-not-found.ts';
 import { publishedEndpoint } from './published-endpoint.ts';
@@ -79,5 +80,6 @@ export const rules: readonly Rule[] = [
   unknownField,
   programNotFound,
   filesMissing,
+  plainHttp,
   pathCollision,
 ];

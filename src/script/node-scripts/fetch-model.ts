@@ -1,4 +1,4 @@
-import type { JobArgs } from '../../model/node-script.ts';
+import type { FetchSource, JobArgs } from '../../model/node-script.ts';
 import { pathWord, place, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
 import { ownedByRoot, stagedTreeFunctions, verified } from './staged-tree.ts';
@@ -26,13 +26,16 @@ unwatch() {
   wait "$w" 2>/dev/null
 }`;
 
+const protocols = (isPlainAllowed = false): string => (isPlainAllowed ? '=http,https' : '=https');
+
 /**
  * `bring PART SIZE NAME` goes on with a part where it ends. A server that cannot do that gives the whole file anew.
  *
- * @see curl(1): 33 and 36 when it cannot go on, 23 when it cannot write; -q keeps it from reading settings of root
+ * @see curl(1): 33 and 36 when it cannot go on, 23 when it cannot write, 1 for a protocol that it may not use; -q keeps
+ *   it from reading settings of root; --proto-redir judges what a server sends it on to
  */
-const fromUrl = (base: string): string => `fetch() {
-  ${pathWord(tool.curl)} -q -f -s -S -L --connect-timeout 20 --speed-limit 1 --speed-time 60 "$@" 2>"$d/curl"
+const fromUrl = ({ base, plainHttp }: Extract<FetchSource, { kind: 'url' }>): string => `fetch() {
+  ${pathWord(tool.curl)} -q -f -s -S -L --proto ${protocols(plainHttp)} --proto-redir ${protocols(plainHttp)} --connect-timeout 20 --speed-limit 1 --speed-time 60 "$@" 2>"$d/curl"
 }
 bring() {
   u=${quote(base)}$3 k=0
@@ -84,7 +87,7 @@ export function fetchModel({ tree, files, source }: JobArgs['fetch-model']): str
   });
   return `${stagedTreeFunctions(tree, files)}
 ${watchFunctions}
-${isUrl ? fromUrl(source.base) : fromFolder(pathWord(source.folder))}
+${isUrl ? fromUrl(source) : fromFolder(pathWord(source.folder))}
 file() {
   if ischecked "$@"; then
     checked "$2" "$3"

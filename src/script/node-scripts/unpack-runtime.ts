@@ -59,7 +59,7 @@ done <"$d/members"
 ${pathWord(tool.rm)} -rf ${staged} ${staged}.new
 must mkdir ${pathWord(tool.mkdir)} -p ${staged}.new
 must bad-archive ${pathWord(tool.tar)} -xf "$a" -C ${staged}.new
-${holdsFiles(staged)}`;
+${holdsFiles(staged)}${staysInside(staged)}`;
 
 /**
  * What lies in the root of a disk image, but links, such as the one to the folder of applications. A mount that a job
@@ -83,12 +83,41 @@ done
 must bad-archive ${pathWord(tool.hdiutil)} detach "$i" -force
 must bad-archive ${pathWord(tool.rmdir)} "$i"
 [ -z "$x" ] || failed bad-archive "$x"
-${holdsFiles(staged)}`;
+${holdsFiles(staged)}${staysInside(staged)}`;
 
 /** A tool that unpacks nothing and exits with 0 would leave an empty version, which nothing later distinguishes. */
 const holdsFiles = (
   staged: string,
 ): string => `[ -n "$(${pathWord(tool.find)} ${staged}.new ! -type d)" ] || failed bad-archive 'no file came out of the archive'
+`;
+
+/**
+ * Ends with `unsafe-archive` where devices, pipes or sockets have come out, links that lead out of the folder or
+ * nowhere through `..`, or files that lie elsewhere, too: root changes owners and modes of all that is there.
+ *
+ * @see stat(1) of macOS: %i inode, %l hard links
+ */
+const staysInside = (
+  staged: string,
+): string => `c=$(cd -P ${staged}.new && pwd -P) || failed bad-archive 'the unpacked folder cannot be entered'
+unsafe() {
+  failed unsafe-archive "it holds $1: \${2#"$c/"}"
+}
+x=$(${pathWord(tool.find)} "$c" ! -type f ! -type d ! -type l) || failed find 'the unpacked files could not be listed'
+[ -z "$x" ] || unsafe 'what is neither file, folder nor link' "$x"
+${pathWord(tool.find)} "$c" -type f -links +1 -exec ${pathWord(tool.stat)} -f '%i %l' '{}' + >"$d/inodes" || failed find 'the unpacked files could not be listed'
+x=$(${pathWord(tool.awk)} '{ n[$1]++; l[$1] = $2 } END { for (i in n) if (n[i] < l[i]) print i }' "$d/inodes") || failed awk 'the unpacked files could not be counted'
+[ -z "$x" ] || unsafe 'a file that lies outside, too' "inode $x"
+${pathWord(tool.find)} "$c" -type l >"$d/links" || failed find 'the unpacked links could not be listed'
+while IFS= read -r x; do
+  y=$(${pathWord(tool.readlink)} "$x") || failed readlink 'a link could not be read'
+  case $y in (/*) unsafe 'a link that leads out' "$x" ;; (*/..) k=$y/ ;; (..) k=../ ;; (*/*) k=\${y%/*}/ ;; (*) continue ;; esac
+  if k=$(cd -P "\${x%/*}/$k" 2>/dev/null && pwd -P); then
+    case $k/ in ("$c/"*) ;; (*) unsafe 'a link that leads out' "$x" ;; esac
+  else
+    case /$y/ in (*/../*) unsafe 'a link that leads nowhere' "$x" ;; esac
+  fi
+done <"$d/links"
 `;
 
 /** Puts the other files of a runtime into its tree, each after its sha256 has been compared. */

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type ByteSource, folderSource, urlSource } from '../../../src/cli/byte-source.ts';
+import { type ByteSource, folderSource, nextAddress, urlSource } from '../../../src/cli/byte-source.ts';
 import { readShape } from '../../../src/cli/read-shape.ts';
 import { ggufBytes, safetensorsBytes, tensorsInRow } from '../models/headers.ts';
 
@@ -85,6 +85,35 @@ describe('the shape of a model', () => {
     expect(await readShape(urlSource(await serverOf(byRange), signal), names)).toMatchObject(wanted);
   });
 
+  it('is read from where a server sends it on to', async () => {
+    const base = await serverOf(byRange);
+    const other = await serverOf(({ url = '' }, response) => {
+      response.writeHead(302, { location: base + url.replace('/tiny/', '') }).end('over there');
+    });
+    expect(await readShape(urlSource(other, signal), names)).toMatchObject(wanted);
+  });
+
+  it('is followed from https to https only', () => {
+    const from = new URL('https://models.lan/tiny/config.json');
+    const places = [
+      '/other',
+      'https://cdn.lan/x',
+      'http://models.lan/x',
+      'ftp://models.lan/x',
+      'http://[',
+      '//cdn.lan',
+    ];
+    expect(places.map((place) => nextAddress(from, place)?.href)).toEqual([
+      'https://models.lan/other',
+      'https://cdn.lan/x',
+      undefined,
+      undefined,
+      undefined,
+      'https://cdn.lan/',
+    ]);
+    expect(nextAddress(new URL('http://models.lan'), 'https://models.lan')?.href).toBe('https://models.lan/');
+  });
+
   it('is read from a server that knows no ranges, and that is not waited for to the end', async () => {
     const base = await serverOf(({ url = '' }, response) => {
       const bytes = files[url.replace('/tiny/', '')] ?? Buffer.alloc(0);
@@ -121,6 +150,11 @@ describe('the shape of a model', () => {
 
   const failures: readonly (readonly [string, RequestListener, string])[] = [
     ['refuses', (_, response) => void response.writeHead(401).end(), 'config.json is answered with HTTP 401'],
+    [
+      'sends it round in a circle',
+      ({ url = '' }, response) => void response.writeHead(301, { location: url }).end(),
+      'config.json is sent on where it is not fetched',
+    ],
     ['says no size', (_, response) => void response.writeHead(206).end('{}'), 'config.json comes without its size'],
     [
       'announces more than a configuration has',

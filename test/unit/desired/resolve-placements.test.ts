@@ -98,7 +98,12 @@ describe('a resolved model', () => {
     ['https://models.lan/tiny', { kind: 'url', base: 'https://models.lan/tiny/' }],
     ['http://models.lan:8000/tiny/', { kind: 'url', base: 'http://models.lan:8000/tiny/' }],
   ])('from %s comes from there', (text, source) => {
-    expect(modelSource(text)).toEqual(source);
+    expect(modelSource(text, undefined)).toEqual(source);
+  });
+
+  it('from a server comes by http as well where the file allows it', () => {
+    const source = modelSource('https://models.lan/', { plainHttp: 'allowed' });
+    expect(source).toEqual({ kind: 'url', base: 'https://models.lan/', plainHttp: true });
   });
 });
 

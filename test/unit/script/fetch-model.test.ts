@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JobCall, TreeFile } from '../../../src/model/node-script.ts';
+import type { JobArgs, JobCall, TreeFile } from '../../../src/model/node-script.ts';
 import { nodePath } from '../../../src/script/node-paths.ts';
 import { stagedFile, stagingFolder } from '../../../src/script/tree-paths.ts';
 import type { MacRoot } from './mac-root.ts';
@@ -22,7 +22,7 @@ const newRoot = (shell: Shell): MacRoot => {
 
 /** How a server answers one test, and what that has asked, with the first byte of each answer. */
 interface Shelf {
-  readonly answer: 'whole' | 'spoilt' | 'broken-off' | 'without-ranges' | 'missing';
+  readonly answer: 'whole' | 'spoilt' | 'broken-off' | 'without-ranges' | 'missing' | 'sent-on';
   readonly asked: string[];
 }
 
@@ -50,6 +50,10 @@ describe('a model that the node fetches', () => {
       const from =
         answer === 'without-ranges' ? 0 : Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0);
       asked.push(`${path} ${from}`);
+      if (answer === 'sent-on') {
+        response.writeHead(302, { location: `ftp://127.0.0.1${path}` }).end();
+        return;
+      }
       if (body === undefined || answer === 'missing') {
         response.writeHead(404).end('not here');
         return;
@@ -76,7 +80,7 @@ describe('a model that the node fetches', () => {
     const folder = String(shelves.size);
     const asked: string[] = [];
     shelves.set(folder, { answer, asked });
-    const source = { kind: 'url', base: `${base}/${folder}/tiny/` } as const;
+    const source = { kind: 'url', base: `${base}/${folder}/tiny/`, plainHttp: true } as const;
     const call: JobCall = { name: 'fetch-model', args: { tree: exampleModel, files, source } };
     return { root: newRoot(shell), call, asked };
   };
@@ -150,6 +154,23 @@ describe('a model that the node fetches', () => {
       expect(asked).toEqual([]);
       root.file(`${bigFile.path}.part`, big.subarray(0, 1_000_000).toString());
       expect(await runJob(root, call)).toMatchObject({ exit: 0 });
+    });
+
+    it('is fetched by http only where the file allows it, and from nowhere else where it is sent on', async () => {
+      const { root, call, asked } = start(shell, 'whole');
+      const { source, ...args } = call.args as JobArgs['fetch-model'];
+      if (source.kind !== 'url') throw new Error('no address');
+      const refused = { ...call, args: { ...args, source: { kind: 'url', base: source.base } } } as JobCall;
+      const failure = { slug: 'fetch-failed', text: expect.stringMatching(/^curl: \(1\) /) };
+      expect(await runJob(root, refused)).toMatchObject({ exit: 1, failure });
+      expect(asked).toEqual([]);
+      const sentOn = start(shell, 'sent-on');
+      expect(await runJob(sentOn.root, sentOn.call)).toMatchObject({ exit: 1, failure });
+      root.tool('usr/bin/curl', 'printf "%s" "$*" >&2; exit 3');
+      const https = { ...call, args: { ...args, source: { kind: 'url', base: 'https://models.lan/' } } } as JobCall;
+      expect(await runJob(root, https)).toMatchObject({
+        failure: { text: expect.stringContaining('-L --proto =https --proto-redir =https ') },
+      });
     });
 
     it('ends as a full disk when curl can write no more', async () => {

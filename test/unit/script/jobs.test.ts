@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Digest } from '../../../src/model/digest.ts';
@@ -272,6 +272,51 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
       ]);
       expect(root.has(stagedTree(exampleRuntime).path)).toBe(false);
     }
+  });
+
+  /** Packs a folder after a command of sh has added something to it. */
+  const packedWith = (root: MacRoot, added: string): Digest => {
+    packed(root, ['bin', 'lib']);
+    const folder = join(root.folder, '../pack');
+    const made = spawnSync('/bin/sh', ['-ec', `${added}; exec tar -czPf - *`], { cwd: folder });
+    expect([made.status, made.stderr.toString()]).toEqual([0, '']);
+    writeFileSync(join(root.folder, stagedArchive(exampleRuntime, 'tar.gz').path), made.stdout);
+    return sha256(made.stdout);
+  };
+
+  it.each([
+    ['a pipe', 'mkfifo bin/pipe', 'what is neither file, folder nor link: bin/pipe'],
+    ['a link to a path of the Mac', 'ln -s /etc/hosts bin/hosts', 'a link that leads out: bin/hosts'],
+    ['a link out of the folder', 'ln -s ../.. bin/up', 'a link that leads out: bin/up'],
+    ['a link out of it through another one', 'ln -s .. bin/a; ln -s bin/a/../x up', 'a link that leads out: up'],
+    ['a link to what is not there outside', 'ln -s ../../../no/such bin/gone', 'a link that leads nowhere: bin/gone'],
+  ])('is refused with %s', async (_name, added, words) => {
+    const root = newRoot(shell);
+    const archive = packedWith(root, added);
+    expect(await runJob(root, unpack(archive))).toMatchObject({
+      failure: { slug: 'unsafe-archive', text: `it holds ${words}` },
+    });
+    expect(root.has(stagedTree(exampleRuntime).path)).toBe(false);
+  });
+
+  it('is refused when a file came out of it that lies outside, too', async () => {
+    const root = newRoot(shell);
+    const archive = packed(root, ['bin']);
+    const outside = join(root.folder, '../outside');
+    root.tool(
+      'usr/bin/tar',
+      `PATH=/usr/bin:/bin; case $1 in (-xf) /bin/tar "$@"; exec /bin/ln '${outside}' "$4/in" ;; esac; exec /bin/tar "$@"`,
+    );
+    expect(await runJob(root, unpack(archive))).toMatchObject({
+      failure: { slug: 'unsafe-archive', text: expect.stringContaining('a file that lies outside, too') },
+    });
+    expect(readFileSync(outside, 'utf8')).toBe('x');
+  });
+
+  it('may have links and hard links inside', async () => {
+    const root = newRoot(shell);
+    const added = 'ln bin/rank lib/same; ln -s ../lib/model.pl bin/model; ln -s rank bin/next; ln -s no-such bin/gone';
+    expect(await runJob(root, unpack(packedWith(root, added)))).toMatchObject({ exit: 0 });
   });
 });
 

@@ -1,6 +1,8 @@
+import { closeSync, openSync, symlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keepText } from '../../../src/script/keeper.ts';
+import { mostLogBytes } from '../../../src/script/rank-log-size.ts';
 import { changed, type MacRoot, makeMacRoot, ours, run } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { type Shell, scriptShells } from './shells.ts';
@@ -85,6 +87,32 @@ describe.each(scriptShells)('a round of the keeper under $name', (shell) => {
     const root = withNetwork(newRoot(shell), live, `Dict {\n${bridges}}\n`);
     root.file(data, 'bridge remove\n');
     expect([await round(root, shell), writes(root)]).toEqual([0, []]);
+  });
+
+  it('empties logs that are too long, which go on from there, and keeps what they held', async () => {
+    const root = withNetwork(newRoot(shell), '');
+    root.file(data, 'wired 1000\n');
+    const long = `${ours}/log/chat.log`;
+    for (const [path, text] of [
+      [long, 'x'.repeat(mostLogBytes + 1)],
+      [`${ours}/log/pair.log`, 'y'.repeat(mostLogBytes)],
+      [`${long}.1`, 'older'],
+      ['elsewhere', 'z'.repeat(mostLogBytes + 1)],
+    ] as const) {
+      root.file(path, text);
+    }
+    symlinkSync(join(root.folder, 'elsewhere'), join(root.folder, ours, 'log/link.log'));
+    const appending = openSync(join(root.folder, long), 'a');
+    await round(root, shell);
+    writeSync(appending, 'next');
+    closeSync(appending);
+    const size = (path: string): number => root.read(path).length;
+    expect([root.read(long), size(`${long}.1`), size(`${ours}/log/pair.log`), size('elsewhere')]).toEqual([
+      'next',
+      mostLogBytes + 1,
+      mostLogBytes,
+      mostLogBytes + 1,
+    ]);
   });
 
   it('writes down once that it leaves a bridge alone that is called as the one of macOS', async () => {

@@ -34,10 +34,10 @@ const translated: Readonly<Record<string, string>> =
     ? {}
     : {
         'bin/mv': 'case $1 in (-fh) shift; set -- -fT "$@" ;; esac\n',
-        'bin/cp': 'case $1 in (-c) shift ;; esac\n',
+        'bin/cp': 'case $1 in (-c) shift ;; (-cp) shift; set -- -p "$@" ;; esac\n',
         'usr/bin/stat': `l=
 case $1 in (-L) l=-L; shift ;; esac
-case $2 in (%z) f=%s ;; (%m) f=%Y ;; (%Lp) f=%a ;; ('%Lp %N') f='%a %n' ;; (%u) f=%u ;; ('%i %z') f='%i %s' ;; (*) exit 64 ;; esac
+case $2 in (%z) f=%s ;; (%m) f=%Y ;; (%Lp) f=%a ;; ('%Lp %N') f='%a %n' ;; (%u) f=%u ;; ('%i %z') f='%i %s' ;; ('%i %l') f='%i %h' ;; (*) exit 64 ;; esac
 shift 2
 set -- $l -c "$f" "$@"
 `,

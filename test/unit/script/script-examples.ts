@@ -145,7 +145,7 @@ const jobs: JobArgs = {
     python: '3.12',
     isOffline: true,
   },
-  'fetch-model': { tree: exampleModel, files, source: { kind: 'url', base: 'http://models.lan/tiny/' } },
+  'fetch-model': { tree: exampleModel, files, source: { kind: 'url', base: 'https://models.lan/tiny/' } },
   'verify-model': { tree: exampleModel, files },
 };
 

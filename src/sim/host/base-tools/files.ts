@@ -7,7 +7,17 @@ import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
 const manual = (name: string) => apple(`${name}(1) of macOS`);
 
 /** Forms of `stat -f` with the GNU format that prints the same. */
-const statFormats = { '%z': '%s', '%m': '%Y', '%Lp': '%a', '%N': '%n', '%u': '%u', '%g': '%g', '%i': '%i', '%l': '%h' };
+const statFormats = {
+  '%z': '%s',
+  '%m': '%Y',
+  '%Lp': '%a',
+  '%N': '%n',
+  '%u': '%u',
+  '%g': '%g',
+  '%i': '%i',
+  '%l': '%h',
+  '%i %l': '%i %h',
+};
 
 const statArms = Object.entries(statFormats)
   .map(([bsd, gnu]) => `  (${shellQuote(bsd)}*) g=$g${gnu}; f=\${f#${bsd}} ;;`)
@@ -102,7 +112,7 @@ export const fileTools: readonly BaseTool[] = [
     body: (context) =>
       context.isBsd
         ? passLimited({ letters: 'cfpPRv' })(context)
-        : `case \${1-} in (-c) shift ;; esac\n${passLimited({ letters: 'fpPRv' })(context)}`,
+        : `case \${1-} in (-c) shift ;; (-cp) shift; set -- -p "$@" ;; esac\n${passLimited({ letters: 'fpPRv' })(context)}`,
   },
   {
     path: '/bin/ln',
@@ -209,7 +219,7 @@ ${isBsd ? `exec ${shellQuote(host)} $L -f "$b" -- "$@"` : `exec ${shellQuote(hos
     path: '/usr/bin/find',
     source: manual('find'),
     forms:
-      'path ... then -name -path -type -maxdepth -mindepth -mtime -newer -cnewer -perm -user -empty -prune -print -print0 -delete -exec ! ( ) -a -o',
+      'path ... then -name -path -type -maxdepth -mindepth -mtime -newer -cnewer -perm -links -user -empty -prune -print -print0 -delete -exec ! ( ) -a -o',
     usage: {
       text: 'usage: find [-H | -L | -P] [-EXdsx] [-f path] path ... [expression]\n       find [-H | -L | -P] [-EXdsx] -f path [path ...] [expression]',
       code: 1,
@@ -224,7 +234,7 @@ for o; do
     (x:';' | x:+) x= ;;
     (x:*) ;;
     (:-exec) x=x ;;
-    (:-name | :-path | :-type | :-maxdepth | :-mindepth | :-mtime | :-newer | :-cnewer | :-perm | :-user | :-empty | :-prune) ;;
+    (:-name | :-path | :-type | :-maxdepth | :-mindepth | :-mtime | :-newer | :-cnewer | :-perm | :-links | :-user | :-empty | :-prune) ;;
     (:-print | :-print0 | :-delete | :-a | :-o) ;;
     (:-[0-9]*) ;;
     (:-*) refused "$o: unknown primary or operator" ;;

@@ -54,6 +54,21 @@ describe('the preview that is chosen', () => {
     }
   });
 
+  it('is none where one of its shards is of another kind', () => {
+    const mixed = previewsOf('previews-4node-kimi.json').map((preview) =>
+      preview.instance === undefined
+        ? preview
+        : {
+            ...preview,
+            instance: {
+              ...preview.instance,
+              shardTags: preview.instance.shardTags.with(-1, 'PipelineShardMetadata'),
+            },
+          },
+    );
+    expect(choosePreview(mixed, kimi).kind).toBe('none');
+  });
+
   it('is none where the label says tensor over RDMA, and the instance is a ring of one node', () => {
     const all = previewsOf('previews-no-rdma.json');
     const one = { ...qwen, ids: ids.slice(0, 1) };

@@ -1,0 +1,16 @@
+import type { Draft } from '../draft.ts';
+import type { Finding } from '../finding.ts';
+
+/** A model that nodes fetch by http, which the file does not allow. */
+export const plainHttp = ({ models }: Draft): readonly Finding[] =>
+  models
+    .filter(({ isRefusedHttp }) => isRefusedHttp)
+    .map(
+      ({ name, pointer }): Finding => ({
+        code: 'model/plain-http',
+        pointer: `${pointer}/source`,
+        at: 'value',
+        detail: `The nodes would fetch ${name} by http.`,
+        subject: `model ${name}`,
+      }),
+    );
