@@ -56,12 +56,14 @@ const dropData = `${pathWord(tool.rm)} -f ${data}`;
 /** Marks in the folder of a transaction: the data of the keeper go when it ends like this. */
 const mark = { rolled: 'keeper-rolled', confirmed: outdatedName } as const;
 
+const unmarked = "failed write 'the change could not be marked for the keeper'";
+
 /** Lines that leave marks in the folder `$q` of a transaction, by what the keeper keeps now. */
 export function partingLines(call: NetworkCall): string {
   const { agrees, differs } = touchedLines(call);
   const arms = [
-    ...(agrees === undefined ? [] : [`(${agrees}) : >"$q/${mark.rolled}" ;;`]),
-    ...(differs.length === 0 ? [] : [`(${differs.join(' | ')}) : >"$q/${mark.confirmed}" ;;`]),
+    ...(agrees === undefined ? [] : [`(${agrees}) true >"$q/${mark.rolled}" || ${unmarked} ;;`]),
+    ...(differs.length === 0 ? [] : [`(${differs.join(' | ')}) true >"$q/${mark.confirmed}" || ${unmarked} ;;`]),
   ];
   return arms.length === 0
     ? ':'

@@ -100,7 +100,7 @@ const boundFunction = `bound() {
   for f in ${pathWord(place.log)}/*.log; do
     if [ ! -f "$f" ] || [ -h "$f" ]; then continue; fi
     x=$(${pathWord(tool.stat)} -f %z "$f") && [ "$x" -gt ${mostLogBytes} ] || continue
-    ${pathWord(tool.cp)} -cp "$f" "$f.1.new" && ${pathWord(tool.mv)} -f "$f.1.new" "$f.1" && : >"$f"
+    ${pathWord(tool.cp)} -cp "$f" "$f.1.new" && ${pathWord(tool.mv)} -f "$f.1.new" "$f.1" && true >"$f"
   done
 }`;
 

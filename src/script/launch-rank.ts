@@ -51,7 +51,7 @@ exec 3<&0 </dev/null
 p=$!
 {
   while IFS= read -r x <&3; do :; done
-  : >${d}/ending
+  true >${d}/ending
   # What stands still starts nothing more: then the family is whole, and nobody is forgotten.
   f=$p k=0 n=0
   while [ "$n" -lt 20 ]; do

@@ -96,7 +96,7 @@ const theftSeconds = 60;
 const guard = `G="$b/lease.steal"
 trap '[ -z "$G" ] || ${pathWord(tool.rmdir)} "$G"' EXIT
 ${pathWord(tool.mkdir)} "$G" 2>/dev/null || {
-  : >"$b/now.$$"
+  true >"$b/now.$$"
   x=$(${pathWord(tool.stat)} -f %m "$b/now.$$") y=$(${pathWord(tool.stat)} -f %m "$G" 2>/dev/null)
   ${pathWord(tool.rm)} -f "$b/now.$$"
   [ $((x - \${y:-x})) -lt ${theftSeconds} ] || ${pathWord(tool.rmdir)} "$G"

@@ -38,7 +38,7 @@ export const appendCommand = (path: NodePath, offset: number, rootPrefix: string
       rootPrefix,
       path,
       `${pathWord(tool.mkdir)} -p "\${f%/*}" || exit 1
-${offset === 0 ? ': >"$f" || exit 1\n' : ''}${measured}
+${offset === 0 ? 'true >"$f" || exit 1\n' : ''}${measured}
 if [ "$n" -ne ${offset} ]; then
   printf 'size %s\\n' "$n"
   exit ${otherSizeExit}

@@ -91,6 +91,7 @@ describe('the lint of node scripts', () => {
     ['path-without-root', '"$R/bin/cat" >/tmp/x'],
     ['path-without-root', "exec '/usr/bin/true'"],
     ['path-without-root', 'PATH=$R/usr/bin:/usr/local/bin'],
+    ['colon-redirected', '[ -e x ] || : >x'],
     ['echo', 'echo "$x"'],
     ['echo', 'if true; then echo x; fi'],
     ['bare-case-pattern', 'y=$(case $a in a) printf x ;; esac)'],

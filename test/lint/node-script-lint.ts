@@ -52,6 +52,8 @@ const absentTools =
 
 /** Forms of bash or ksh that dash refuses, and the ones in which the shells disagree. */
 const shellForms: readonly (readonly [string, RegExp])[] = [
+  // Where the file cannot be written this ends the shell, since `:` is a special built-in; `true >` does not.
+  ['colon-redirected', /(?:^|[;&|({]|\b(?:then|do|else)\b)\s*:\s*>/],
   ['echo', /(?:^|[;&|({]|\b(?:then|do|else)\b)\s*echo\b/],
   ['double-brackets', /(?:^|\s)\[\[\s/],
   ['local', /(?:^|[;{]|\bdo\b)\s*(?:local|declare|typeset)\s/],

@@ -100,7 +100,7 @@ file() {
   while :; do
     true >>"$g" || failed write 'a file could not be written'
     size "$g"
-    [ "$n" -le "$3" ] || : >"$g"
+    [ "$n" -le "$3" ] || true >"$g"
     [ "$3" -lt ${watchedBytes} ] || watch "$g"
     [ "$n" -eq "$3" ] || bring "$g" "$3" "$4"
     [ "$3" -lt ${watchedBytes} ] || unwatch

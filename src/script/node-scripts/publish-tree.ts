@@ -35,6 +35,7 @@ fi
 ${pathWord(tool.rm)} -rf ${trash.join(' ')}
 y=''
 if [ -e ${libraries} ]; then
+  [ -f ${libraries} ] || failed read 'the list of libraries is no file'
   while IFS= read -r x; do y=$y$x$N; done <${libraries} || failed read 'the list of libraries could not be read'
 fi
 seal ${staged} ${tree.digest} "$y"

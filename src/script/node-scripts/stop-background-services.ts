@@ -29,7 +29,8 @@ changed`;
 export const stopBackups = (): string => `f=${pathWord(place.timeMachine)}
 isoff() {
   [ ! -e "$f.plist" ] || { true <"$f.plist"; } 2>/dev/null || failed no-full-disk-access 'the settings of Time Machine cannot be read'
-  case $(${pathWord(tool.defaults)} read "$f" AutoBackup 2>/dev/null) in ('' | 0) ;; (*) return 1 ;; esac
+  if o=$(${pathWord(tool.defaults)} read "$f" AutoBackup 2>&1); then [ "$o" = 0 ]; return; fi
+  case $o in (*'does not exist'*) ;; (*) failed defaults "$o" ;; esac
 }
 isoff && unchanged
 must tmutil ${pathWord(tool.tmutil)} disable

@@ -55,6 +55,18 @@ describe.each(scriptShells)('services in the background under $name', (shell) =>
     expect(writes).toEqual(['mdutil -a -i off', 'tmutil disable']);
   });
 
+  it('are not stopped where nobody can say whether backups are on, and are where that was never set', async () => {
+    const root = newRoot(shell);
+    withBackups(root, true);
+    root.recorded('usr/bin/defaults', 'printf "Could not connect to cfprefsd\\n" >&2; exit 1');
+    expect(await run(root, backups)).toMatchObject({ kind: 'failed', slug: 'defaults' });
+    root.recorded(
+      'usr/bin/defaults',
+      'printf "The domain/default pair of (x, AutoBackup) does not exist\\n" >&2; exit 1',
+    );
+    expect(await run(root, backups)).toEqual(unchanged);
+  });
+
   it('that look through photos are not started any more, once, and as they were when that is wanted', async () => {
     const root = newRoot(shell);
     root.file('../overrides', '\t"com.apple.mediaanalysisd" => disabled\n');

@@ -1,4 +1,4 @@
-import { chmodSync, rmSync, utimesSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseFacts } from '../../../src/facts/parse-facts.ts';
@@ -12,6 +12,7 @@ import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { observeScript } from '../../../src/script/observe-script.ts';
 import {
   currentLink,
+  libraryList,
   sealName,
   stagedFile,
   stagingFolder,
@@ -75,6 +76,9 @@ describe.each(scriptShells)('a published tree under $name', (shell) => {
       stage(root, exampleModel, mark);
       expect(await run(root, publish(exampleModel))).toMatchObject({ kind: 'failed', slug: 'not-verified' });
     }
+    stage(root, exampleModel, exampleModel.digest);
+    mkdirSync(join(root.folder, libraryList(exampleModel).path));
+    expect(await run(root, publish(exampleModel))).toMatchObject({ kind: 'failed', slug: 'read' });
     rmSync(join(root.folder, verifiedMark(exampleModel).path));
     expect(await run(root, publish(exampleModel))).toMatchObject({ slug: 'not-verified' });
     expect(root.has(treeFolder(exampleModel).path)).toBe(false);
