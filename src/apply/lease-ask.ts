@@ -15,7 +15,7 @@ const maxBytes = 65_536;
 
 /** How one attempt to take a lease came out. */
 export type TakeAnswer =
-  | { readonly kind: 'taken'; readonly token: number }
+  | { readonly kind: 'taken'; readonly token: number; readonly bootSession: string }
   | { readonly kind: 'held'; readonly lease: SeenLease }
   /** Nobody can hold it for us: the node is not reached, or root is refused. */
   | { readonly kind: 'failed'; readonly diagnostics: NonEmpty<Diagnostic> };

@@ -16,22 +16,28 @@ export interface LeaseChange {
 }
 
 /** What a keeper needs. */
-export interface KeeperOptions extends Omit<LeaseWish, 'onHolder'> {
+export interface KeeperOptions extends Omit<LeaseWish, 'onHolder' | 'bootSession'> {
   readonly session: (node: NodeName) => Session;
   readonly onChange: (change: LeaseChange) => void;
 }
 
 /** How taking the leases of some nodes went. Nodes that were not reached are no refusal: they hold nothing. */
 export type TakeAll =
-  /** `hasMet` when somebody else held one of them before. */
-  | { readonly kind: 'taken'; readonly hasMet: boolean }
+  /** `isInDoubt` when another run had one of them before, or a node has restarted since it was observed. */
+  | { readonly kind: 'taken'; readonly isInDoubt: boolean }
   | { readonly kind: 'refused'; readonly refusals: readonly LeaseRefusal[] }
   | { readonly kind: 'interrupted' };
 
+/** Boot sessions by node; null when unknown. */
+export type ObservedSessions = Readonly<Record<string, { readonly bootSession: string | null }>>;
+
 /** Holds the leases of a run and renews them. */
 export interface LeaseKeeper {
-  /** Takes those that are not held yet, one after another by name; with one refused, all that are held are given back. */
-  readonly take: (nodes: readonly NodeName[]) => Promise<TakeAll>;
+  /**
+   * Takes those that are not held yet, one after another by name; with one refused, all that are held are given back.
+   * `observed` has the boot sessions in which the nodes were observed.
+   */
+  readonly take: (nodes: readonly NodeName[], observed?: ObservedSessions) => Promise<TakeAll>;
   readonly hold: (node: NodeName) => Hold;
   /** A script was turned away: somebody else has it. */
   readonly lose: (node: NodeName) => void;
@@ -67,7 +73,7 @@ export function createLeaseKeeper(options: KeeperOptions): LeaseKeeper {
   const lost = new AbortController();
   const keeping: Keeping = { options, held: new Map(), failures: new Map(), lost, phase: options.claim.phase };
   return {
-    take: (nodes) => takeAll(keeping, nodes),
+    take: (nodes, observed = {}) => takeAll(keeping, nodes, observed),
     hold: (node) => holdOf(keeping, node),
     lose: (node) => lose(keeping, node),
     suspend: (node) => {
@@ -95,14 +101,19 @@ function holdOf({ held, failures }: Keeping, node: NodeName): Hold {
   return failure;
 }
 
-async function takeAll(keeping: Keeping, nodes: readonly NodeName[]): Promise<TakeAll> {
+async function takeAll(keeping: Keeping, nodes: readonly NodeName[], observed: ObservedSessions): Promise<TakeAll> {
   const { held, failures, options } = keeping;
-  let hasMet = false;
+  let isInDoubt = false;
   for (const node of [...nodes].sort()) {
     if (held.has(node)) continue;
     const onHolder = (holder: LeaseHolder, isExpired: boolean): void =>
       options.onChange({ node, phase: isExpired ? 'expired' : 'waiting', holder });
-    const taken = await takeLease(options.session(node), { ...options, onHolder });
+    const bootSession = observed[node]?.bootSession ?? undefined;
+    const taken = await takeLease(options.session(node), {
+      ...options,
+      onHolder,
+      ...(bootSession === undefined ? {} : { bootSession }),
+    });
     if (taken.kind === 'failed') failures.set(node, { kind: 'none', diagnostics: taken.diagnostics });
     if (taken.kind === 'failed') continue;
     if (taken.kind !== 'taken') await releaseAll(keeping);
@@ -113,11 +124,11 @@ async function takeAll(keeping: Keeping, nodes: readonly NodeName[]): Promise<Ta
     }
     const one: Held = { token: taken.token, stop: new AbortController(), isSuspended: false, phase: keeping.phase };
     held.set(node, one);
-    hasMet ||= taken.hasMet;
+    isInDoubt ||= taken.isInDoubt;
     void keepRenewing(keeping, node, one);
     options.onChange({ node, phase: 'taken', token: taken.token });
   }
-  return { kind: 'taken', hasMet };
+  return { kind: 'taken', isInDoubt };
 }
 
 async function keepRenewing(keeping: Keeping, node: NodeName, one: Held): Promise<void> {

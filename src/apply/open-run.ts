@@ -11,7 +11,7 @@ export interface OpenRun {
   /**
    * Takes the leases that are missing and runs exactly this plan. What only hands can do takes no lease. A refusal, an
    * interrupt and a lost lease are values of the report; it rejects for bugs, and with what `onLeased` throws. With `second` the nodes are looked at
-   * once more when somebody else held a lease before.
+   * once more when another run had a lease before, or a node has restarted since it was observed.
    */
   readonly run: (plan: Plan, second?: SecondLook) => Promise<RunReport>;
   /**

@@ -25,12 +25,12 @@ export async function runSteps(plan: Plan, parts: Parts, second?: SecondLook): P
   if (nodes.length === 0) return reportOf(parts, await execute(plan, parts));
   tellPlan(plan, parts);
   parts.options.onEvent({ kind: 'run-started', runId: parts.options.journal.runId, nodes });
-  const taken = await parts.keeper.take(nodes);
+  const taken = await parts.keeper.take(nodes, plan.observed);
   if (taken.kind !== 'taken') {
     const outcome = taken.kind === 'refused' ? 'skipped' : 'interrupted';
     return reportOf(parts, notBegun(plan, outcome), taken.kind === 'refused' ? taken.refusals : []);
   }
-  const isStale = taken.hasMet && second !== undefined && (await hasChanged(second, parts));
+  const isStale = taken.isInDoubt && second !== undefined && (await hasChanged(second, parts));
   if (isStale) return { ...reportOf(parts, notBegun(plan, 'skipped')), isStale };
   if (!isInterrupted(parts)) await parts.options.onLeased?.();
   return reportOf(parts, await execute(plan, parts));

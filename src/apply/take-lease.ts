@@ -17,14 +17,16 @@ export interface LeaseWish {
   /** Of one question to the node. */
   readonly askMs: number;
   readonly signal?: AbortSignal;
+  /** The boot session in which the node was observed; absent where it is unknown. */
+  readonly bootSession?: string;
   /** Told as soon as somebody else is seen to hold it, and when they turn out to be gone. */
   readonly onHolder: (holder: LeaseHolder, isExpired: boolean) => void;
 }
 
 /** How a lease was asked for. */
 export type Taken =
-  /** `hasMet` when somebody else held it before: what was seen until then may have been changed. */
-  | { readonly kind: 'taken'; readonly token: number; readonly hasMet: boolean }
+  /** `isInDoubt` when another run had it before, or the node has restarted: what was seen before may not hold any more. */
+  | { readonly kind: 'taken'; readonly token: number; readonly isInDoubt: boolean }
   | Extract<TakeAnswer, { kind: 'failed' }>
   | { readonly kind: 'refused'; readonly holder: LeaseHolder }
   | { readonly kind: 'interrupted' };
@@ -43,7 +45,7 @@ export async function takeLease(session: Session, wish: LeaseWish): Promise<Take
     const { lease } = answer;
     // The answer to an earlier attempt was lost on its way: it is ours already.
     if (lease.run === claim.run && lease.token !== undefined) {
-      return { kind: 'taken', token: lease.token, hasMet: watched !== undefined };
+      return { kind: 'taken', token: lease.token, isInDoubt: watched !== undefined };
     }
     if (!watched) wish.onHolder(holderOf(lease), false);
     watched = await watch(watched, lease, wish);
@@ -55,7 +57,9 @@ export async function takeLease(session: Session, wish: LeaseWish): Promise<Take
     if (answer.kind === 'held') await pause(timing.leaseLookMs, signal);
     if (signal?.aborted) return { kind: 'interrupted' };
   }
-  return answer.kind === 'taken' ? { ...answer, hasMet: watched !== undefined } : answer;
+  if (answer.kind !== 'taken') return answer;
+  const hasRestarted = answer.bootSession !== '' && answer.bootSession !== (wish.bootSession ?? answer.bootSession);
+  return { kind: 'taken', token: answer.token, isInDoubt: watched !== undefined || hasRestarted };
 }
 
 /** A lease that is nobody's is stolen; a script that hangs under it is not waited for without end. */

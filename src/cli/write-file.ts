@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 
@@ -12,7 +12,8 @@ export function replaceFile(path: string, text: string, mode = 0o644): void {
   try {
     const file = openSync(temporary, 'wx', mode);
     try {
-      writeSync(file, text);
+      // Unlike writeSync, which ends well with a part of the text where a disk is full.
+      writeFileSync(file, text);
       fsyncSync(file);
     } finally {
       closeSync(file);

@@ -11,7 +11,8 @@ export interface SeenLease {
 
 /** How an attempt to take a lease ended. */
 export type LeaseAnswer =
-  | { readonly kind: 'taken'; readonly token: number }
+  /** The boot session of the node is empty where it could not be read. */
+  | { readonly kind: 'taken'; readonly token: number; readonly bootSession: string }
   | { readonly kind: 'held'; readonly lease: SeenLease }
   | { readonly kind: 'failed'; readonly text: string };
 
@@ -19,8 +20,8 @@ export type LeaseAnswer =
 export function readLeaseAnswer({ exit, stdout, stderr }: ScriptEnd): LeaseAnswer {
   const [first = '', ...lines] = stdout.split('\n');
   const isSuccess = exit.kind === 'exited' && exit.code === 0;
-  const [, token] = /^@taken (\d{1,15})$/.exec(first) ?? [];
-  if (isSuccess && token !== undefined) return { kind: 'taken', token: Number(token) };
+  const [, token, bootSession = ''] = /^@taken (\d{1,15}) (\S*)$/.exec(first) ?? [];
+  if (isSuccess && token !== undefined) return { kind: 'taken', token: Number(token), bootSession };
   if (isSuccess && first === '@held') return { kind: 'held', lease: seenLease(lines) };
   return { kind: 'failed', text: stderr.trim().split('\n').at(-1) || 'without a word' };
 }

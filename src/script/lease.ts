@@ -91,7 +91,8 @@ away() {
 const theftSeconds = 60;
 
 /**
- * Lets one thief at a time go on. Ages are compared by files of the node alone, so that no clock has to be right.
+ * Lets one thief at a time go on. Ages are compared by files of the node alone, so that no clock has to be right. Of a
+ * clock that was set back a guard may come from the future.
  */
 const guard = `G="$b/lease.steal"
 trap '[ -z "$G" ] || ${pathWord(tool.rmdir)} "$G"' EXIT
@@ -99,7 +100,8 @@ ${pathWord(tool.mkdir)} "$G" 2>/dev/null || {
   true >"$b/now.$$"
   x=$(${pathWord(tool.stat)} -f %m "$b/now.$$") y=$(${pathWord(tool.stat)} -f %m "$G" 2>/dev/null)
   ${pathWord(tool.rm)} -f "$b/now.$$"
-  [ $((x - \${y:-x})) -lt ${theftSeconds} ] || ${pathWord(tool.rmdir)} "$G"
+  x=$((x - \${y:-x}))
+  [ "\${x#-}" -lt ${theftSeconds} ] || ${pathWord(tool.rmdir)} "$G"
   G=''
   shown
 }`;
@@ -136,10 +138,13 @@ printf ${quote(signed)} ${words} >"owner.$$" || failed no-folder 'the lease coul
 ${pathWord(tool.ln)} "owner.$$" owner 2>/dev/null || shown
 ${pathWord(tool.rm)} -f "owner.$$"
 owned "$b/lease" ${quote(oneLine(run))} "$n" || shown
-printf '@taken %s\\n' "$n"`;
+printf '@taken %s %s\\n' "$n" "$(${pathWord(tool.sysctl)} -n kern.bootsessionuuid)"`;
 };
 
-/** Takes a free lease; prints who holds it otherwise. For the standard input of the command that becomes root. */
+/**
+ * Takes a free lease and prints its token and the boot session of the node; prints who holds it otherwise. For the standard
+ * input of the command that becomes root.
+ */
 export const takeLeaseScript = (rootPrefix: string, claim: LeaseClaim): string =>
   rootScript(rootPrefix, [owned, shown, busy, "hasty=''", take(claim)].join('\n'));
 

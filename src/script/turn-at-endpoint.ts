@@ -7,12 +7,15 @@ import { below, pathWord, place, tool } from './node-paths.ts';
  */
 export const notAskedStatus = 425;
 
-/** A lock so old belongs to nobody: who asks holds it no longer than that before the kernel shows the request. */
+/**
+ * A lock so old belongs to nobody: who asks holds it no longer than that before the kernel shows the request. One from the
+ * future was left before the clock was set back.
+ */
 const staleSeconds = 60;
 
 /** Connections to a port of this Mac: of a client that waits, or of one that has left while the runtime works on. */
-const inFlight = `$1 ~ /^tcp/ && $4 ~ ("[.:]" p "$") { if ($NF == "ESTABLISHED") f = "busy"; else if ($NF == "CLOSE_WAIT" && f == "") f = "gone" }
-$1 == "exit" && $2 != 0 { f = "unseen" }
+const inFlight = `$1 ~ /^tcp/ && $4 ~ ("[.:]" p "$") { if ($NF == "ESTABLISHED") f = "busy"; else if ($NF == "CLOSE_WAIT" && !f) f = "gone" }
+$1 == "exit" && $2 { f = "unseen" }
 END { print f }`;
 
 /** The folder that {@link turnFunctions} makes as the lock of the port `$q`. */
@@ -41,7 +44,7 @@ w() {
   while :; do
     f=busy
     if ${pathWord(tool.mkdir)} ${turnLock} 2>/dev/null || {
-      x=$(${pathWord(tool.stat)} -f %m ${turnLock} 2>/dev/null) && y=$(${pathWord(tool.date)} +%s) && [ $((y - x)) -gt ${staleSeconds} ]
+      x=$(${pathWord(tool.stat)} -f %m ${turnLock} 2>/dev/null) && y=$(${pathWord(tool.date)} +%s) && x=$((y-x)) && [ "\${x#-}" -gt ${staleSeconds} ]
     }; then
       f=$({
         ${pathWord(tool.netstat)} -n -f inet -p tcp 2>/dev/null

@@ -6,7 +6,7 @@ import { openSession, type Session } from '../../src/apply/session.ts';
 import { nodeName } from '../../src/model/node.ts';
 import { mutatingScript } from '../../src/script/mutating-script.ts';
 import { mutatingCommand } from '../../src/script/root-script.ts';
-import { type ApplyRack, controller, quickTiming, startApplyRack } from './apply-rack.ts';
+import { type ApplyRack, controller, quickTiming, setClock, startApplyRack, tenYears } from './apply-rack.ts';
 import { patientTiming } from './apply-steps.ts';
 import { eventually } from './sim-fixture.ts';
 
@@ -20,6 +20,8 @@ const sessions: Session[] = [];
 const hanging: Promise<unknown>[] = [];
 beforeAll(async () => {
   rack = await startApplyRack('lease');
+  setClock(rack, one, tenYears);
+  setClock(rack, two, -tenYears);
 });
 afterAll(async () => {
   letGo('hanging');
@@ -98,10 +100,10 @@ const marks = (): readonly string[] => {
   return existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('busy.')) : [];
 };
 
-describe('the lease of a node', () => {
+describe('the lease of a node whose clock is ten years off (case 20)', () => {
   it('is taken in the order of names, signed, renewed with what the run is at, and given back', async () => {
     const { keeper, phases } = contender({ run: 'run-a' });
-    expect(await keeper.take([two, one])).toEqual({ kind: 'taken', hasMet: false });
+    expect(await keeper.take([two, one])).toEqual({ kind: 'taken', isInDoubt: false });
     expect(phases()).toEqual(['studio-1 taken', 'studio-2 taken']);
     const token = keeper.hold(one);
     expect(rack.read(one, ownerFile)).toMatch(/^run=run-a\ntoken=\d+\nowner=ana@desk-01\nverb=apply\n/);
@@ -147,7 +149,7 @@ describe('the lease of a node', () => {
     const taking = patient.keeper.take([one]);
     expect(await eventually(() => patient.phases().includes('studio-1 waiting'))).toBe(true);
     await owner.keeper.release();
-    expect(await taking).toEqual({ kind: 'taken', hasMet: true });
+    expect(await taking).toEqual({ kind: 'taken', isInDoubt: true });
     await patient.keeper.release();
   });
 
@@ -167,7 +169,7 @@ describe('the lease of a node', () => {
     const asleep = contender({ run: 'run-a', beatMs: never });
     await asleep.keeper.take([one]);
     const next = contender({ run: 'run-b', controller: 'ffff00000000', leaseExpiryMs: 300 });
-    expect(await next.keeper.take([one])).toEqual({ kind: 'taken', hasMet: true });
+    expect(await next.keeper.take([one])).toEqual({ kind: 'taken', isInDoubt: true });
     expect(next.phases()).toEqual(['studio-1 waiting', 'studio-1 expired', 'studio-1 taken']);
     await asleep.keeper.resume(one);
     expect(asleep.keeper.lost.aborted).toBe(true);
@@ -181,7 +183,7 @@ describe('the lease of a node', () => {
     const dead = contender({ run: 'run-a', beatMs: never, pid: 2 ** 22 + 1 });
     await dead.keeper.take([one]);
     const next = contender({ run: 'run-b', leaseExpiryMs: never });
-    expect(await next.keeper.take([one])).toEqual({ kind: 'taken', hasMet: true });
+    expect(await next.keeper.take([one])).toEqual({ kind: 'taken', isInDoubt: true });
     expect(next.phases()).toEqual(['studio-1 waiting', 'studio-1 expired', 'studio-1 taken']);
     await next.keeper.release();
   });
@@ -195,8 +197,10 @@ describe('the lease of a node', () => {
     const taking = next.keeper.take([one]);
     expect(await eventually(() => next.phases().includes('studio-1 expired'))).toBe(true);
     letGo('slow');
-    expect(await taking).toEqual({ kind: 'taken', hasMet: true });
+    expect(await taking).toEqual({ kind: 'taken', isInDoubt: true });
     expect(rack.read(one, history)).toContain('step=slow');
+    const [, at] = /^at=(\d+) .*step=slow/m.exec(rack.read(one, history) ?? '') ?? [];
+    expect(Number(at) - Date.now() / 1_000).toBeGreaterThan(tenYears / 2);
     expect(next.phases()).toEqual(['studio-1 waiting', 'studio-1 expired', 'studio-1 taken']);
     await script;
     await next.keeper.release();
@@ -245,7 +249,7 @@ describe('the lease of a node', () => {
 
   it('is not to be had on a node that is not reached, and the others are taken', async () => {
     const { keeper } = contender({ run: 'run-a', port: 1 });
-    expect(await keeper.take([one])).toEqual({ kind: 'taken', hasMet: false });
+    expect(await keeper.take([one])).toEqual({ kind: 'taken', isInDoubt: false });
     expect(keeper.hold(one)).toMatchObject({ kind: 'none', diagnostics: [{ code: 'ssh/refused' }] });
     await keeper.release();
   });

@@ -4,8 +4,10 @@ import { observeFleet } from '../../src/apply/observe.ts';
 import { openRun } from '../../src/apply/open-run.ts';
 import type { PlaybookOptions, PlaybookReport } from '../../src/apply/playbook-report.ts';
 import type { RunOptions } from '../../src/apply/run-options.ts';
+import { runPlan } from '../../src/apply/run-plan.ts';
 import { runPlaybook } from '../../src/apply/run-playbook.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
+import { known } from '../../src/model/known.ts';
 import { type NodeName, nodeName } from '../../src/model/node.ts';
 import { makePlan } from '../../src/plan/make-plan.ts';
 import type { Plan } from '../../src/plan/plan.ts';
@@ -190,6 +192,30 @@ describe('a playbook', () => {
     });
     expect([late?.isStopped, late?.works[0]?.refusals[0]?.node, late?.nodes]).toEqual([true, 'studio-1', nodes]);
     expect([late && sleepOf(late), held.report.isStopped]).toEqual([[24, 24, 24], false]);
+  });
+
+  it('plans and asks again when somebody has restarted a Mac after its plan was shown (case 56)', async () => {
+    const desired = sleeping(27);
+    const observation = await observeFleet(
+      nodes.map((node) => rack.way(node)),
+      runOptions(rack),
+    );
+    const plan = makePlan({ goal: { kind: 'converge', only: ['power'] }, desired, observation, targets: nodes });
+    const from = known(plan.observed['studio-2']?.bootSession ?? '');
+    const act = { kind: 'reboot', to: 'up', from } as const;
+    await runPlan(planOf([aStep('somebody', { node: 'studio-2', class: 'once', act })]), runOptions(rack));
+    const asked: Plan[] = [];
+    const { report } = await play([{ tasks: [power] }], {
+      desired,
+      first: { plan, observation },
+      approve: (again) => {
+        asked.push(again);
+        return Promise.resolve(true);
+      },
+    });
+    expect(asked.map(({ changes }) => changes.map(({ node }) => node))).toEqual([nodes]);
+    const sessions = [plan, ...asked].map(({ observed }) => observed['studio-2']?.bootSession);
+    expect([new Set(sessions).size, sleepOf(report)]).toEqual([2, [27, 27, 27]]);
   });
 
   it('plans and asks again when others have changed a node before its lease was taken over', async () => {

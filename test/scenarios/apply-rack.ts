@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,6 +57,13 @@ export async function startApplyRack(seed: string, clockFactor = 1 / 20): Promis
     },
   };
 }
+
+/** In seconds. */
+export const tenYears = 315_360_000;
+
+/** Sets the clock of a node so many seconds ahead. */
+export const setClock = ({ fleet }: ApplyRack, node: string, seconds: number): void =>
+  writeFileSync(`${fleet.nodes[node]?.root}/.sim/clock-offset`, `${seconds}\n`);
 
 export function wayTo(fleet: RunningFleet, node: string, port?: number): NodeWay {
   const straight = fleet.nodes[node];

@@ -8,7 +8,16 @@ import type { NetworkCall } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';
 import { sampleOf } from '../sample.ts';
 import { aStep } from '../unit/apply/step-builder.ts';
-import { type ApplyRack, keptJournal, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
+import {
+  type ApplyRack,
+  keptJournal,
+  planOf,
+  quickTiming,
+  runOptions,
+  setClock,
+  startApplyRack,
+  tenYears,
+} from './apply-rack.ts';
 import { codes, cuttingProxies, historyFile, outcomes, sleepAfter } from './apply-steps.ts';
 import type { CuttingProxy } from './cutting-proxy.ts';
 import { eventually } from './sim-fixture.ts';
@@ -35,6 +44,7 @@ const proxied = cuttingProxies();
 let rack: ApplyRack;
 beforeAll(async () => {
   rack = await startApplyRack('transactions');
+  setClock(rack, node, -tenYears);
 });
 afterAll(() => rack.stop());
 
@@ -114,7 +124,7 @@ describe('a network change', () => {
   });
 });
 
-describe('a node that is cut off', () => {
+describe('a node that is cut off, with its clock ten years behind (case 20)', () => {
   /** What cuts, when, and whether the change can have come through. */
   const cuts: readonly (readonly [
     string,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { replaceFile } from '../../../src/cli/write-file.ts';
+import { runModule } from '../own-process.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -29,5 +30,15 @@ describe('replaceFile', () => {
     expect(() => replaceFile(path, 'x')).toThrowError(/^cli\/cannot-write: /);
     expect(() => replaceFile(join(folder, 'nowhere', 'x'), 'x')).toThrowError(/^cli\/cannot-write: /);
     expect([readFileSync(join(path, 'inside'), 'utf8'), readdirSync(folder)]).toEqual(['kept', ['taken']]);
+  });
+
+  it('keeps the old text when only a part of the new one fits on the disk', async () => {
+    const path = join(folder, 'cluster.lock');
+    replaceFile(path, 'old\n');
+    const module = `import { replaceFile } from './src/cli/write-file.ts';
+try { replaceFile(${JSON.stringify(path)}, 'y'.repeat(100_000)); } catch (error) { console.log(error.message); }`;
+    const { said } = await runModule(module, 'ulimit -f 8');
+    expect(said).toContain('cli/cannot-write');
+    expect([readFileSync(path, 'utf8'), readdirSync(folder)]).toEqual(['old\n', ['cluster.lock']]);
   });
 });

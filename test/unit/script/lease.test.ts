@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { releaseLeaseScript, renewLeaseScript, stealLeaseScript, takeLeaseScript } from '../../../src/script/lease.ts';
 import { type LeaseAnswer, readLeaseAnswer, type SeenLease } from '../../../src/script/lease-answer.ts';
-import { type MacEnd, type MacRoot, makeMacRoot, ours } from './mac-root.ts';
+import { bootSession, type MacEnd, type MacRoot, makeMacRoot, ours } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { exampleClaim } from './script-examples.ts';
 import { type Shell, scriptShells } from './shells.ts';
@@ -33,7 +33,7 @@ const leftovers = (root: MacRoot): readonly string[] =>
 describe.each(scriptShells)('a lease under $name', (shell) => {
   it('is taken by one, shown to the next, and free again after it was given back', async () => {
     const root = await newRoot(shell);
-    expect(await take(root, 'r-1')).toEqual({ kind: 'taken', token: 1 });
+    expect(await take(root, 'r-1')).toEqual({ kind: 'taken', token: 1, bootSession });
     expect(await take(root, 'r-2')).toEqual({
       kind: 'held',
       lease: {
@@ -45,7 +45,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     });
     expect((await root.run(releaseLeaseScript(root.folder, { run: 'r-1', token: 1 }))).code).toBe(0);
     expect(root.has(`${ours}/lease`)).toBe(false);
-    expect(await take(root, 'r-2')).toEqual({ kind: 'taken', token: 2 });
+    expect(await take(root, 'r-2')).toMatchObject({ kind: 'taken', token: 2 });
     expect(leftovers(root)).toEqual([]);
   });
 
@@ -89,7 +89,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'held', lease: { run: 'r-1', token: 1, beat: 0 } });
     expect([root.has(`${ours}/lease/busy.4711`), leftovers(root)]).toEqual([true, []]);
     root.tool('bin/ps', 'exit 1');
-    expect(await steal(root, 'r-2', seen)).toEqual({ kind: 'taken', token: 2 });
+    expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'taken', token: 2 });
     expect(leftovers(root)).toEqual([]);
   });
 
@@ -109,7 +109,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(await take(root, 'r-1')).toMatchObject({ kind: 'held' });
     expect(root.has(`${ours}/lease`)).toBe(false);
     root.tool('bin/ps', 'exit 1');
-    expect(await take(root, 'r-1')).toEqual({ kind: 'taken', token: 1 });
+    expect(await take(root, 'r-1')).toMatchObject({ kind: 'taken', token: 1 });
     expect(leftovers(root)).toEqual([]);
   });
 
@@ -141,7 +141,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(await steal(root, 'r-2', { ...seen, beat: 1, run: 'r-0' })).toMatchObject({ kind: 'held' });
     expect(await steal(root, 'r-2', { ...seen, beat: 1, token: 9 })).toMatchObject({ kind: 'held' });
     expect((await root.run(renewLeaseScript(root.folder, { run: 'r-1', token: 1 }))).code).toBe(0);
-    expect(await steal(root, 'r-2', { ...seen, beat: 2 })).toEqual({ kind: 'taken', token: 2 });
+    expect(await steal(root, 'r-2', { ...seen, beat: 2 })).toMatchObject({ kind: 'taken', token: 2 });
     expect((await root.run(renewLeaseScript(root.folder, { run: 'r-1', token: 1 }))).code).toBe(75);
     expect((await root.run(releaseLeaseScript(root.folder, { run: 'r-1', token: 1 }))).code).toBe(75);
     expect(await heldBy(root)).toMatchObject({ run: 'r-2', token: 2 });
@@ -153,9 +153,9 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     root.file(`${ours}/lease/owner.77`, 'run=half');
     const seen = await heldBy(root);
     expect(seen).toEqual({ beat: 0, fields: {} });
-    expect(await steal(root, 'r-2', seen)).toEqual({ kind: 'taken', token: 1 });
+    expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'taken', token: 1 });
     await root.run(releaseLeaseScript(root.folder, { run: 'r-2', token: 1 }));
-    expect(await steal(root, 'r-3', seen)).toEqual({ kind: 'taken', token: 2 });
+    expect(await steal(root, 'r-3', seen)).toMatchObject({ kind: 'taken', token: 2 });
   });
 
   it('is not stolen while another theft is under way, unless that one was cut off long ago', async () => {
@@ -168,8 +168,23 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     const longAgo = new Date(Date.now() - 120_000);
     utimesSync(guard, longAgo, longAgo);
     expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'held', lease: { run: 'r-1' } });
-    expect(await steal(root, 'r-2', seen)).toEqual({ kind: 'taken', token: 2 });
+    expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'taken', token: 2 });
     expect(leftovers(root)).toEqual([]);
+  });
+
+  it.each([
+    ['ahead', 10],
+    ['behind', -10],
+  ])('is not kept by a theft that was cut off while the clock was ten years %s (case 20)', async (_, years) => {
+    const root = await newRoot(shell);
+    await take(root, 'r-1');
+    const seen = await heldBy(root);
+    const guard = join(root.folder, ours, 'lease.steal');
+    mkdirSync(guard);
+    const then = new Date(Date.now() + years * 31_536_000_000);
+    utimesSync(guard, then, then);
+    await steal(root, 'r-2', seen);
+    expect(await steal(root, 'r-2', seen)).toMatchObject({ kind: 'taken', token: 2 });
   });
 
   it('is taken when its owner gives it back in the moment in which it is asked for', async () => {
@@ -177,7 +192,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     await take(root, 'r-1');
     // It finds the folder there, which is gone before anything else is asked.
     root.tool('bin/mkdir', `[ ! -d "$1" ] || { /bin/rm -r "$1"; exit 1; }\nexec /bin/mkdir "$@"\n`);
-    expect(await take(root, 'r-2')).toEqual({ kind: 'taken', token: 2 });
+    expect(await take(root, 'r-2')).toMatchObject({ kind: 'taken', token: 2 });
   });
 
   it('has one winner when many want it or steal it at once', async () => {

@@ -28,6 +28,9 @@ import { type Shell, scriptShells } from './shells.ts';
 
 const newRoot = removedAfter(makeMacRoot);
 
+/** In seconds. */
+const tenYears = 315_360_000;
+
 /** Runs a command line as sshd does, with bytes on its standard input. */
 function exec(command: string, input = ''): Promise<{ readonly code: number | null; readonly stdout: string }> {
   const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'pipe', 'ignore'] });
@@ -210,7 +213,7 @@ describe('a question to an endpoint', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is not asked while another run has the lock, unless that is old', async () => {
+  it('is not asked while another run has the lock, unless that is old or from the future (case 20)', async () => {
     asked = [];
     const root = newRoot(scriptShells[0] as Shell);
     const question = { placement: 'kimi', isOne: true, port, path: '/', deadlineSeconds: 2, rootPrefix: root.folder };
@@ -218,8 +221,11 @@ describe('a question to an endpoint', () => {
     root.tool('usr/sbin/netstat', ':');
     root.file(`tmp/meshwright-ask.${port}/x`, '');
     expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(425);
-    root.tool('bin/date', 'echo $(($(/bin/date +%s) + 61))');
-    expect(parseAskAnswer((await exec(askCommand(question), '{}')).stdout)?.status).toBe(200);
+    for (const seconds of [61, tenYears, -tenYears]) {
+      root.tool('bin/date', `echo $(($(/bin/date +%s) + ${seconds}))`);
+      const { status } = parseAskAnswer((await exec(askCommand(question), '{}')).stdout) ?? {};
+      expect([seconds, status]).toEqual([seconds, 200]);
+    }
   });
 
   it('gives its turn back when the connection ends while the endpoint is asked', async () => {
