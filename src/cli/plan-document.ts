@@ -42,6 +42,15 @@ function planValue(plan: Plan, { isSimulated, additions, targets, budgets = [], 
 const entriesOf = (value: Json): readonly (readonly [string, Json])[] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
 
+/** The format of the plans that are read and written here. */
+export const planFormat = 1;
+
+/** The format of a saved plan; undefined when the text is no plan at all. */
+export function formatIn(saved: string): number | undefined {
+  const { steps, formatVersion } = parsed(saved) ?? {};
+  return steps !== undefined && typeof formatVersion === 'number' ? formatVersion : undefined;
+}
+
 /**
  * Whether a saved document says what the other one says. What is only told is left out: a clock is never twice the same,
  * and of launches that a node has no more of, and of memory that is too little, a blocker speaks.
@@ -49,7 +58,7 @@ const entriesOf = (value: Json): readonly (readonly [string, Json])[] =>
  */
 export function isSamePlan(saved: string, now: string): boolean | undefined {
   const before = parsed(saved);
-  if (before === undefined || !Object.hasOwn(before, 'steps') || before['formatVersion'] !== 1) return undefined;
+  if (before === undefined || formatIn(saved) !== planFormat) return undefined;
   return canonicalJson(comparable(before)) === canonicalJson(comparable(parsed(now) ?? {}));
 }
 
@@ -57,13 +66,14 @@ export function isSamePlan(saved: string, now: string): boolean | undefined {
 const namedChanges = 3;
 
 /**
- * What a document has that a saved one has not, and the other way round, a phrase each: the first changes, else the
- * parts that differ. Both have to be plans.
+ * What a document has that a saved one has not, and the other way round, a phrase each: Macs that have restarted and changes,
+ * the first of them, else the parts that differ. Both have to be plans.
  */
 export function planDifferences(saved: string, now: string): readonly string[] {
   const [before, after] = [comparable(parsed(saved) ?? {}), comparable(parsed(now) ?? {})];
   const [was, is] = [changeTexts(before), changeTexts(after)];
   const changes = [
+    ...restartTexts(before, after),
     ...is.filter((text) => !was.includes(text)).map((text) => `new: ${text}`),
     ...was.filter((text) => !is.includes(text)).map((text) => `gone: ${text}`),
   ];
@@ -84,10 +94,21 @@ function changeTexts({ changes }: JsonMap): readonly string[] {
   });
 }
 
+function restartTexts({ observed: was }: JsonMap, { observed: is }: JsonMap): readonly string[] {
+  const sessionIn = (observed: Json | undefined, node: string): Json | undefined =>
+    mapOf(mapOf(observed)[node])['bootSession'];
+  return Object.keys(mapOf(is))
+    .filter((node) => typeof sessionIn(was, node) === 'string' && typeof sessionIn(is, node) === 'string')
+    .filter((node) => sessionIn(was, node) !== sessionIn(is, node))
+    .map((node) => `${node} has restarted`);
+}
+
+const mapOf = (value: Json | undefined): JsonMap => Object.fromEntries(entriesOf(value ?? null));
+
 /** The nodes that a saved document is about, `all` for those of the file; undefined when the text is no plan. */
 export function targetsIn(saved: string): readonly string[] | 'all' | undefined {
   const document = parsed(saved);
-  if (document === undefined || !Object.hasOwn(document, 'steps') || document['formatVersion'] !== 1) return undefined;
+  if (document === undefined || formatIn(saved) !== planFormat) return undefined;
   const { targets } = document;
   return Array.isArray(targets) ? targets.map(String) : 'all';
 }

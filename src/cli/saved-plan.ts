@@ -4,7 +4,7 @@ import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { refuseOpenToOthers } from './open-cluster.ts';
 import { usageError } from './options.ts';
-import { isSamePlan, planDifferences, targetsIn } from './plan-document.ts';
+import { formatIn, isSamePlan, planDifferences, planFormat, targetsIn } from './plan-document.ts';
 import { readFile, shownPath } from './read-file.ts';
 import type { Run } from './verb.ts';
 
@@ -46,8 +46,14 @@ function readSaved(run: Run, file: string): SavedPlan {
   refuseOpenToOthers(run, shown, read);
   const { text } = read;
   const targets = targetsIn(text);
-  if (targets === undefined)
-    throw new FleetError([diagnose('plan/unreadable', { detail: `${shown} holds no plan.`, subject: shown })]);
+  if (targets === undefined) {
+    const format = formatIn(text);
+    const why =
+      format === undefined
+        ? 'holds no plan'
+        : `has the plan format ${format}, and this version of meshwright reads format ${planFormat}`;
+    throw new FleetError([diagnose('plan/unreadable', { detail: `${shown} ${why}.`, subject: shown })]);
+  }
   return { shown, text, ...(targets === 'all' ? {} : { targets }) };
 }
 

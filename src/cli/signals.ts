@@ -18,7 +18,7 @@ export interface Signals {
 }
 
 /**
- * Listens for Ctrl-C, TERM and HUP. The first one ends the run in order; the second one ends the process at once,
+ * Listens for Ctrl-C, TERM, HUP and QUIT. The first one ends the run in order; the second one ends the process at once,
  * with the same code.
  */
 export function listenForSignals(console: Console): Signals {
@@ -36,6 +36,8 @@ export function listenForSignals(console: Console): Signals {
     ['SIGINT', on(exitCode.interrupted, 'interrupted: stopping in order; press again to stop at once')],
     ['SIGTERM', on(exitCode.terminated, 'terminated: stopping in order')],
     ['SIGHUP', on(exitCode.terminated, 'hung up: stopping in order')],
+    // By itself the system would write this process with its secrets into a core file.
+    ['SIGQUIT', on(exitCode.terminated, 'quit: stopping in order')],
   ] as const;
   for (const [name, handler] of handlers) process.on(name, handler);
   return {

@@ -18,7 +18,7 @@ export const cliCodes = {
   'plan/unreadable': {
     severity: 'error',
     summary: 'This is no saved plan.',
-    cause: 'The file is not what `plan --out` writes.',
+    cause: 'The file is not what `plan --out` writes, or another version of meshwright saved it in another format.',
     hint: 'Save one: meshwright plan --out FILE',
   },
   'plan/not-allowed': {

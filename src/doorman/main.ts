@@ -29,13 +29,13 @@ async function takeThePlace(config: DoormanConfig): Promise<Doorman> {
   }
 }
 
-/** Runs until it is told to end by SIGTERM or SIGINT. */
+/** Runs until SIGTERM, SIGINT or SIGQUIT, which would otherwise write its memory into a core file. */
 async function run(path?: string, listen?: string, version?: string): Promise<void> {
   if (path === undefined || listen === undefined) throw new Error('usage: doorman CONFIG ADDRESS:PORT [VERSION]');
   const config = await readDoormanConfig(path, listen, version);
   const doorman = await takeThePlace(config);
   const ending = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => ending.abort());
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, () => ending.abort());
   process.stderr.write(`doorman: listening on ${config.listen.address}:${doorman.port}\n`);
   while (!ending.signal.aborted) {
     await sleep(keepEveryMs, undefined, { signal: ending.signal }).catch(() => undefined);
