@@ -1,4 +1,4 @@
-// The rules that need types, and the two that need a table of ours: paths of a Mac, and what pure folders may touch.
+// The rules that need types, and three of ours: paths of a Mac, commands for a node, and what pure folders may touch.
 // Everything quick is Biome's.
 import { createRequire } from 'node:module';
 import regexp from 'eslint-plugin-regexp';
@@ -15,6 +15,12 @@ const reachRule = 'A pure folder reaches nothing: take the value as an argument.
 const paths = [
   { selector: `Literal[value=${macFolders}]`, message: pathRule },
   { selector: `TemplateElement:first-child[value.cooked=${macFolders}]`, message: pathRule },
+];
+const builtText = '/^(?:TemplateLiteral|BinaryExpression)$/';
+const commandRule = 'A command for a node is made in src/script, where quote() makes words of texts.';
+const commands = [
+  { selector: `CallExpression[callee.property.name="exec"][arguments.0.type=${builtText}]`, message: commandRule },
+  { selector: `Property[key.name="command"][value.type=${builtText}]`, message: commandRule },
 ];
 const clocks = [
   { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: clockRule },
@@ -53,7 +59,7 @@ export default tseslint.config(
   {
     files: ['src/**/*.ts'],
     ignores: ['src/script/node-paths.ts', 'src/sim/**'],
-    rules: { 'no-restricted-syntax': ['error', ...paths] },
+    rules: { 'no-restricted-syntax': ['error', ...paths, ...commands] },
   },
   {
     files: pure.map((folder) => `src/${folder}/**/*.ts`),
@@ -74,7 +80,7 @@ export default tseslint.config(
   {
     files: pure.map((folder) => `src/${folder}/**/*.ts`),
     ignores: ['src/script/node-paths.ts'],
-    rules: { 'no-restricted-syntax': ['error', ...paths, ...clocks] },
+    rules: { 'no-restricted-syntax': ['error', ...paths, ...commands, ...clocks] },
   },
   { files: ['src/script/node-paths.ts'], rules: { 'no-restricted-syntax': ['error', ...clocks] } },
 );

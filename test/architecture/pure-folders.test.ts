@@ -57,6 +57,16 @@ describe('the lint of pure folders', () => {
   });
 });
 
+describe('the lint of commands for a node', () => {
+  it.each([
+    'export const a = (remote: { exec: (line: string) => void }, name: string) => remote.exec(`rm ${name}`);\n',
+    "export const a = (remote: { exec: (line: string) => void }, name: string) => remote.exec('rm ' + name);\n",
+    'export const a = (name: string) => ({ command: `rm ${name}` });\n',
+  ])('refuses %s (case 7)', async (text) => {
+    expect(await rulesBroken('src/apply/session.ts', text)).toContain('no-restricted-syntax');
+  });
+});
+
 describe('the lint of paths on a node', () => {
   const path = "export const a = '/usr/bin/sw_vers';\n";
 

@@ -1,8 +1,11 @@
+import { existsSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseFacts } from '../../../src/facts/parse-facts.ts';
 import { allProbes, factNames } from '../../../src/facts/registry.ts';
 import type { Facts } from '../../../src/model/observation.ts';
 import { parseFrames } from '../../../src/script/frames.ts';
+import { tool } from '../../../src/script/node-paths.ts';
 import { observeScript } from '../../../src/script/observe-script.ts';
 import { makeNodeRoot, type NodeRoot, removedAfter, startScript } from '../script/node-root.ts';
 import { type Shell, scriptShells } from '../script/shells.ts';
@@ -79,14 +82,14 @@ const newRoot = removedAfter(makeNodeRoot);
 
 function macRoot(shell: Shell): NodeRoot {
   const root = newRoot(shell);
-  for (const tool of new Set(outputs.map(([path]) => path))) {
-    const rows = outputs.filter(([path]) => path === tool);
+  for (const name of new Set(outputs.map(([path]) => path))) {
+    const rows = outputs.filter(([path]) => path === name);
     const cases = rows.map(([, argv, title], at) => {
-      root.file(`outputs/${tool}.${at}`, published(title));
+      root.file(`outputs/${name}.${at}`, published(title));
       const pattern = argv.replaceAll(' ', '\\ ');
-      return `(${pattern === '' ? "''" : pattern}) exec /bin/cat "$R/outputs/${tool}.${at}" ;;`;
+      return `(${pattern === '' ? "''" : pattern}) exec /bin/cat "$R/outputs/${name}.${at}" ;;`;
     });
-    root.tool(tool, `case "$*" in ${cases.join('\n')} esac\nexit 64`);
+    root.tool(name, `case "$*" in ${cases.join('\n')} esac\nexit 64`);
   }
   root.tool('usr/bin/pgrep', 'exit 1');
   root.tool('usr/bin/sudo', 'printf "sudo: a password is required\\n" >&2; exit 1');
@@ -107,9 +110,9 @@ function macRoot(shell: Shell): NodeRoot {
   return root;
 }
 
-async function observe(shell: Shell, root: NodeRoot, probes = allProbes()): Promise<Facts> {
+async function observe(shell: Shell, root: NodeRoot, probes = allProbes(), env?: NodeJS.ProcessEnv): Promise<Facts> {
   const request = { probes, token, rootPrefix: root.folder };
-  const { end } = startScript(shell, observeScript(request));
+  const { end } = startScript(shell, observeScript(request), env);
   const now = Date.now();
   return parseFacts(parseFrames((await end).stdout, request), {
     sentAtEpochMs: now - 5_000,
@@ -150,6 +153,18 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
     expect(root.tree()).toEqual(before);
   });
 
+  it('runs no program of a folder that PATH names first (case 21)', async () => {
+    const root = macRoot(shell);
+    const mark = join(root.folder, 'hostile/ran');
+    for (const { path } of Object.values(tool)) root.tool(`hostile/${basename(path)}`, `true >'${mark}'\nexit 1`);
+    const env = { ...process.env, PATH: `${join(root.folder, 'hostile')}:${process.env['PATH']}` };
+    await startScript(shell, 'sw_vers', env).end;
+    expect(existsSync(mark)).toBe(true);
+    rmSync(mark);
+    const { identity, 'macos-version': version } = await observe(shell, root, allProbes(), env);
+    expect([identity.kind, version.kind, existsSync(mark)]).toEqual(['known', 'known', false]);
+  });
+
   it('knows of no jobs, leases and services where the folders could be read', async () => {
     const root = macRoot(shell);
     root.file('Library/Application Support/other/file', '');
@@ -182,7 +197,7 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
       .map((probe) => (probe.name === 'spotlight' ? { ...probe, deadlineMs: 1_000 } : probe));
     const { spotlight, firewall, 'search-path': path } = await observe(shell, root, probes);
     expect([spotlight, firewall, path.kind]).toMatchObject([{ reason: 'timed-out' }, { value: 'off' }, 'known']);
-    const mdutil = root.started().find(({ tool }) => tool === 'usr/bin/mdutil');
+    const mdutil = root.started().find((one) => one.tool === 'usr/bin/mdutil');
     expect(() => process.kill(mdutil?.pid ?? 0, 0)).toThrow(/ESRCH/);
   });
 
@@ -195,7 +210,7 @@ describe.each(scriptShells)('a whole observation under $name', (shell) => {
       .map((probe) => ({ ...probe, deadlineMs: 1_000 }));
     const { end } = startScript(shell, observeScript({ probes, token, rootPrefix: root.folder }));
     expect(parseFrames((await end).stdout, { probes, token })[0]).toMatchObject({ isLate: true });
-    const launchctl = root.started().find(({ tool }) => tool === 'bin/launchctl');
+    const launchctl = root.started().find((one) => one.tool === 'bin/launchctl');
     expect(() => process.kill(launchctl?.pid ?? 0, 0)).toThrow(/ESRCH/);
   });
 });

@@ -86,6 +86,11 @@ describe('how a node is reached', () => {
     expect(await resolve(configFile(''))).toMatchObject({ target: { agentSocket: agent } });
   });
 
+  it('takes a key file of the cluster file as it is written, without tokens or variables (case 4)', async () => {
+    const identityFile = '/keys/%h-${HOME}-$(id)';
+    expect((await resolve(configFile('Port 2222'), { identityFile })).target.identityFiles).toEqual([identityFile]);
+  });
+
   it.each([
     ['ProxyJump bastion', 'ProxyJump bastion'],
     ['ProxyCommand nc %h %p', 'ProxyCommand nc'],

@@ -115,9 +115,10 @@ export interface ScriptEnd {
 export function startScript(
   shell: Shell,
   script: string,
+  env: NodeJS.ProcessEnv = process.env,
 ): { readonly child: ChildProcess; readonly end: Promise<ScriptEnd> } {
   const [command, ...options] = shell.argv;
-  const child = spawn(command, [...options, script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, [...options, script], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   child.stdout?.on('data', (chunk: Buffer) => out.push(chunk));
