@@ -1,6 +1,7 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { textBelow, tracesOf } from '../secret-traces.ts';
 import { endPlace, placeWithFleet } from './fleet.ts';
 import { codesOf, expectGolden, json, meshwright, type Ran } from './meshwright.ts';
 import type { Place } from './place.ts';
@@ -16,7 +17,8 @@ afterAll(() => endPlace(place));
 
 const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
 const right = { env: { OWN_PASSWORD: 'simulated' } };
-const wrong = { env: { OWN_PASSWORD: 'hunter2' } };
+const canary = 'hunter2 "and&more"';
+const wrong = { env: { OWN_PASSWORD: canary } };
 const enroll = (options: { env: Record<string, string> }, ...more: string[]): Promise<Ran> =>
   meshwright(place, ['enroll', '--sim', 'studio-4', '--password-env', 'OWN_PASSWORD', ...more], options);
 
@@ -93,18 +95,22 @@ describe('enroll of a Mac that nobody has enrolled', () => {
     rmSync(rule);
   });
 
-  it('gives a wrong password once, says so, and puts nothing there', async () => {
+  it('gives a wrong password once, says so, and puts nothing there (cases 30, 41)', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     const ran = await enroll(wrong, '--yes');
-    expect([ran.code, `${ran.stdout}${ran.stderr}`]).toEqual([3, expect.not.stringContaining('hunter2')]);
+    expect([ran.code, tracesOf(canary, ran.stdout + ran.stderr)]).toEqual([3, []]);
     await expectGolden('enroll-wrong-password', place, [ran]);
     expect(codesOf(nodeOf(await enroll(right, '--json')))).toEqual(['ssh/authentication-failed', 'cli/needs-yes']);
   });
 
-  it('tells a wrong password to sudo alone, where the key is accepted', async () => {
+  it('tells a wrong password to sudo alone, where the key is accepted, and keeps no trace of it (cases 30, 41)', async () => {
     await run('sim', 'fault', 'sudo-denied', 'studio-4');
-    const bad = await enroll(wrong, '--yes', '--json');
+    const bad = await enroll(wrong, '--yes', '--json', '--verbose', '--record', 'sent.ndjson');
     expect([bad.code, codesOf(nodeOf(bad))]).toEqual([3, ['enroll/sudo-refused-password']]);
+    // The record of what was sent, what this computer keeps, and the disks of the simulated Macs.
+    const kept = [place.folder, place.state].map(textBelow);
+    expect(kept.join('').includes('/bin/sh -c')).toBe(true);
+    expect(tracesOf(canary, [bad.stdout, bad.stderr, ...kept].join('\n'))).toEqual([]);
     const good = await enroll(right, '--yes', '--json');
     expect(nodeOf(good)).toMatchObject({ login: 'accepted', sudo: 'allowed', installed: { rule: 'added' } });
   });

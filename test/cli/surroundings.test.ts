@@ -106,10 +106,16 @@ describe('the width of the page', () => {
 });
 
 describe.concurrent('an odd environment', () => {
-  it('changes no answer: time zone, no HOME, empty HOME', async () => {
+  it('changes no answer: time zone, no HOME, an empty one, and one in which nothing can be written', async () => {
     const words = ['facts', '--sim', 'studio-1', '--fact', 'boot-session,macos-version'];
     const plain = await run(...words);
-    const odd = [{ TZ: 'Antarctica/Troll' }, { TZ: ':rubbish' }, { HOME: undefined }, { HOME: '' }];
+    const odd = [
+      { TZ: 'Antarctica/Troll' },
+      { TZ: ':rubbish' },
+      { HOME: undefined },
+      { HOME: '' },
+      { HOME: '/dev/null' },
+    ];
     const rans = await Promise.all(odd.map((env) => meshwright(place, words, { env })));
     for (const [at, ran] of rans.entries()) {
       expect(ran, JSON.stringify(odd[at])).toMatchObject({ code: 0, stdout: plain.stdout });

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { textBelow, tracesOf } from '../secret-traces.ts';
 import { type FaultServer, startFaultServer } from '../sshd/fault-server.ts';
 import { makeKey } from '../sshd/start-sshd.ts';
 import { endPlace, placeWithFleet } from './fleet.ts';
@@ -10,17 +11,8 @@ import { schemaCheck } from './schema-check.ts';
 import { onTerminal } from './terminal.ts';
 
 const banner = readFileSync(new URL('../sshd/filevault-banner.txt', import.meta.url), 'utf8');
-const wrong = 'Hunter2-and-more';
-
-/** Every file below a folder as one text. */
-function allText(folder: string): string {
-  if (!existsSync(folder)) return '';
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
-    .map((path) => readFileSync(path, 'latin1'))
-    .join('\n');
-}
+/** Another one in JSON and in a URL. */
+const wrong = 'Hunter2 "and&more"';
 
 describe('unlock of a simulated rack', () => {
   let place: Place;
@@ -36,7 +28,7 @@ describe('unlock of a simulated rack', () => {
       one.state,
     ]);
 
-  it('needs a source, does not repeat a wrong password, unlocks with the right one, and leaves no trace of either', async () => {
+  it('needs a source, does not repeat a wrong password, unlocks with the right one, and leaves no trace of the wrong one (case 30)', async () => {
     await run({}, 'sim', 'fault', 'filevault-locked', 'studio-2');
     const named = await run({}, 'secrets', '--sim', '--json', 'studio-2');
     expect([named.code, schemaCheck('secrets')(json(named))]).toEqual([3, []]);
@@ -76,13 +68,11 @@ describe('unlock of a simulated rack', () => {
     ]);
     const status = await run({}, 'sim', 'status');
     expect(status.stdout).not.toContain('filevault-locked');
-    const traces = [
-      refused.stdout,
-      refused.stderr,
-      allText(place.folder),
-      allText(place.env['MESHWRIGHT_STATE'] ?? ''),
-    ];
-    expect(traces.join('\n')).not.toContain(wrong);
+    // The record of what was sent, what this computer keeps, and the disks of the simulated Macs.
+    const kept = [place.folder, place.state].map(textBelow);
+    expect(kept.join('').includes('"command"')).toBe(true);
+    expect(tracesOf(wrong, Buffer.from(`1${wrong}2`).toString('base64'))).toHaveLength(1);
+    expect(tracesOf(wrong, [refused.stdout, refused.stderr, ...kept].join('\n'))).toEqual([]);
   });
 
   it('asks at a terminal without showing what is typed', async () => {

@@ -136,14 +136,15 @@ describe('the cluster file', () => {
   it('is warned about when others can change it, and refused in CI', async () => {
     const path = place.write('open.yaml', exampleText);
     chmodSync(path, 0o666);
-    const [person, automation, others] = await Promise.all([
+    symlinkSync('open.yaml', join(place.folder, 'link.yaml'));
+    const [person, automation, others, link] = await Promise.all([
       run('validate', 'open.yaml'),
       meshwright(place, ['validate', 'open.yaml'], { env: { CI: 'true' } }),
       meshwright(place, ['-f', 'open.yaml', 'sim', 'up', '--json'], { env: { CI: 'true' } }),
+      meshwright(place, ['validate', 'link.yaml', '--json'], { env: { CI: 'true' } }),
     ]);
     await expectGolden('validate-open-file', place, [person, automation]);
-    expect(others.code).toBe(65);
-    expect(codesOf(json(others))).toEqual(['cli/file-open-to-others']);
+    for (const ran of [others, link]) expect([ran.code, codesOf(json(ran))]).toEqual([65, ['cli/file-open-to-others']]);
   });
 
   it('may be a lock that others can change', async () => {

@@ -291,10 +291,11 @@ describe('login', () => {
     expect(problem.detail).toContain('keyboard-interactive');
   });
 
-  it('keeps the connection usable afterwards', async () => {
+  it('keeps the connection usable for commands, and forwards no agent, port or variable (case 33)', async () => {
     const server = await start({});
     const remote = await ssh.connect(server.port);
     expect((await remote.exec('true', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });
     remote.close();
+    expect([server.commands, server.extras]).toEqual([['true'], []]);
   });
 });

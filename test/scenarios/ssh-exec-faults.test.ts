@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerChannel } from 'ssh2';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { diagnoseExit } from '../../src/remote/exit-reasons.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../sshd/fault-server.ts';
 import { execLimits, makeSshCase, textOf } from '../sshd/ssh-case.ts';
@@ -120,6 +120,23 @@ describe('the exit of a command', () => {
     const remote = await ssh.connect(server.port, { keepaliveMs: 50 });
     const { exit } = await remote.exec('true', execLimits);
     expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/dropped');
+  });
+
+  it('is unknown 20 seconds after the node fell silent at the latest (case 44)', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const server = await start({
+        onExec: ({ socket }) => {
+          socket.pause();
+          vi.advanceTimersByTime(20_000);
+        },
+      });
+      const remote = await ssh.connect(server.port);
+      const { exit } = await remote.exec('true', { ...execLimits, deadlineMs: 100_000 });
+      expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/dropped');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('is unknown at once when the connection is closed here, also for commands that wait', async () => {

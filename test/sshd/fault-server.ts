@@ -31,6 +31,8 @@ export interface FaultServer {
   /** `method` or `method:signed` of every login request, in order. */
   readonly logins: readonly string[];
   readonly commands: readonly string[];
+  /** What else a client asked for: forwarding, a terminal, variables, a subsystem. */
+  readonly extras: readonly string[];
   readonly counts: { readonly connections: number };
   readonly stop: () => Promise<void>;
 }
@@ -39,6 +41,9 @@ function acceptKeys(context: AuthContext): void {
   if (context.method === 'publickey') context.accept();
   else context.reject(['publickey']);
 }
+
+/** Of one session, as ssh2 calls them. */
+const extraRequests = ['auth-agent', 'env', 'pty', 'sftp', 'subsystem', 'x11'];
 
 function endHonestly({ channel }: FaultExec): void {
   channel.exit(0);
@@ -52,6 +57,7 @@ export async function startFaultServer(
 ): Promise<FaultServer> {
   const logins: string[] = [];
   const commands: string[] = [];
+  const extras: string[] = [];
   const counts = { connections: 0 };
   const sockets = new Set<Socket>();
 
@@ -64,9 +70,12 @@ export async function startFaultServer(
       (faults.onAuth ?? acceptKeys)(context);
     });
     connection.on('ready', () => faults.onReady?.(socket));
+    for (const name of ['request', 'tcpip', 'openssh.streamlocal'])
+      connection.on(name as 'request', () => extras.push(name));
     connection.on('session', (accept, reject) => {
       if (faults.isOpened?.() === false) return reject();
       const session = accept();
+      for (const name of extraRequests) session.on(name as 'pty', () => extras.push(name));
       const { onShell } = faults;
       if (onShell !== undefined) session.on('shell', (acceptShell) => onShell(acceptShell()));
       session.on('exec', (acceptExec, _reject, info) => {
@@ -101,5 +110,5 @@ export async function startFaultServer(
       for (const socket of sockets) socket.destroy();
       server.close(() => resolve());
     });
-  return { port, logins, commands, counts, stop };
+  return { port, logins, commands, extras, counts, stop };
 }

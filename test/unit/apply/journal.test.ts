@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +17,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { journalFolder, newRunId, openJournal } from '../../../src/apply/journal.ts';
 import { parseJournal, readJournals } from '../../../src/apply/read-journals.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
+import { runModule } from '../own-process.ts';
 
 const made: string[] = [];
 afterEach(() => {
@@ -62,6 +65,35 @@ describe('a journal', () => {
     const other = freshFolder();
     openJournal(other, 'run-1').close();
     expect(codeOf(() => openJournal(other, 'run-1'))).toBe('journal/cannot-write');
+  });
+
+  it('is for its owner alone under any umask, and takes no link for a file (case 32)', () => {
+    const before = process.umask(0);
+    try {
+      const folder = freshFolder();
+      openJournal(folder, 'run-1').close();
+      const path = join(folder, 'run-1.ndjson');
+      expect([statSync(path).mode & 0o777, statSync(folder).mode & 0o777]).toEqual([0o600, 0o700]);
+      symlinkSync(join(folder, 'elsewhere'), join(folder, 'run-2.ndjson'));
+      expect(codeOf(() => openJournal(folder, 'run-2'))).toBe('journal/cannot-write');
+      expect(existsSync(join(folder, 'elsewhere'))).toBe(false);
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  it('refuses a record of which only a part fits on the disk, and has all before it (cases 52, 53)', async () => {
+    const folder = freshFolder();
+    const module = `import { openJournal } from './src/apply/journal.ts';
+const journal = openJournal(${JSON.stringify(folder)}, 'run-1');
+for (let done = 0; ; done += 1) {
+  try { journal.write(${JSON.stringify(begin)}); } catch (error) { console.log(done, error.message); break; }
+}`;
+    const { said } = await runModule(module, 'ulimit -f 4');
+    expect(said).toMatch(/^[1-9]\d* journal\/cannot-write: /);
+    const [run] = readJournals(folder).runs;
+    expect(run).toMatchObject({ damaged: 0, isEnded: false });
+    expect(run?.records.length).toBe(Number(said.split(' ')[0]));
   });
 
   it('takes no record after its end', () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { identityDigest } from '../../../src/model/mac-identity.ts';
 import { isEmptyPlan } from '../../../src/plan/is-empty-plan.ts';
+import { desiredFleet } from '../doctor/fleet-builder.ts';
 import { onOnePage } from '../one-page.ts';
 import { changed, planFor, stepIds } from './plan-builder.ts';
 
@@ -20,6 +22,16 @@ describe('a plan', () => {
       establishes: [{ node: 'studio-2', address: 'power/sleep', value: 0 }],
       effect: { kind: 'none' },
     });
+  });
+
+  it('changes nothing anywhere while one Mac is not the one of the lock (case 18)', () => {
+    const desired = desiredFleet();
+    const identity = identityDigest({ serial: 'SERSTUDIO3', hardwareUuid: 'UUID-of-another' });
+    const nodes = desired.nodes.map((node) => (node.name === 'studio-3' ? { ...node, identity } : node));
+    const power = { sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: true };
+    const plan = planFor({ desired: { ...desired, nodes }, rack: { values: { 'studio-2': { power } } } });
+    expect(plan).toMatchObject({ changes: [], steps: [], blockers: [{ code: 'identity/wrong-mac' }] });
+    expect(plan.waiting.map(({ node, resource }) => `${node} ${resource}`)).toEqual(['studio-2 power/sleep']);
   });
 });
 

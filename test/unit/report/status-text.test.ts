@@ -159,6 +159,14 @@ describe('status of a rack', () => {
   });
 });
 
+describe('status of the largest rack', () => {
+  it.each([1, 10, 80])('has every one of 256 nodes on a page of %i columns (case 60)', (columns) => {
+    const names = Array.from({ length: 256 }, (_, at) => `n${at}`);
+    const words = new Set(show({ names }, { wishes: desiredFleet({ names }), columns }).split(/\s+/));
+    expect(names.filter((name) => !words.has(name))).toEqual([]);
+  });
+});
+
 describe('finding of several lines', () => {
   it('keeps its lines, each escaped by itself', () => {
     const detail = 'The host key changed:\nknown SHA256:a\nseen SHA256:b\u001b[2J';

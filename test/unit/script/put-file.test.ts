@@ -82,17 +82,34 @@ describe.each(scriptShells)('a file that is put under $name', (shell) => {
     expect(await filesOf(shell, root)).toEqual(seen);
   });
 
-  it('replaces a link, not what the link points at, and no folder', async () => {
+  it('replaces a link, not what the link points at, and no folder (cases 35, 36)', async () => {
     const root = newRoot(shell);
     root.file('etc/precious', 'mine');
     await root.run(`cd '${root.folder.replaceAll("'", "'\\''")}' && /bin/mkdir -p Library/LaunchDaemons opt/x &&
-/bin/ln -s ../../etc/precious Library/LaunchDaemons/dev.meshwright.rank.kimi.plist`);
+/bin/ln -s ../../etc/precious Library/LaunchDaemons/dev.meshwright.rank.kimi.plist
+/bin/ln -s ../../etc/precious Library/LaunchDaemons/.dev.meshwright.rank.kimi.plist.new`);
     expect((await put(root)).result).toMatchObject({ isChanged: true });
     expect(root.read('etc/precious')).toBe('mine');
     expect((await put(root, { path: nodePath('/opt/x') })).result).toMatchObject({ kind: 'failed', slug: 'odd-file' });
   });
 
-  it('leaves the old file where the new one could not be written whole', async () => {
+  it.each(['Operation not permitted', 'Read-only file system'])(
+    'leaves the old file, and says so, where mv says %s (case 36)',
+    async (words) => {
+      const root = newRoot(shell);
+      await put(root);
+      const before = root.read(plist.path);
+      root.tool('bin/mv', `printf 'mv: rename: ${words}\\n' >&2; exit 1`);
+      expect((await put(root, { content: ['new'] })).result).toEqual({
+        kind: 'failed',
+        slug: 'mv',
+        text: `mv: rename: ${words}`,
+      });
+      expect(root.read(plist.path)).toBe(before);
+    },
+  );
+
+  it('leaves the old file where the new one could not be written whole (case 36)', async () => {
     const root = newRoot(shell);
     await put(root);
     const before = root.read(plist.path);

@@ -41,11 +41,13 @@ const printing = (script: string): SecretSource => ({ kind: 'command', argv: [pr
 describe('a secret', () => {
   it('is shown by no template, no JSON, no inspection and no listing of its keys', () => {
     const secret = concealed('hunter2');
-    const nested = { deep: [secret, new Map([['a', secret]])], error: new Error(`with ${secret}`) };
+    const error = new Error(`with ${secret}`, { cause: secret });
+    const nested = { deep: [secret, new Map([['a', secret]])], error, cause: error.cause };
     const shown = [
       `${secret}`,
       String(secret),
       JSON.stringify(nested),
+      error.stack,
       inspect(nested, { depth: 9, showHidden: true }),
     ];
     expect(shown.join('\n')).not.toContain('hunter2');
