@@ -112,7 +112,7 @@ describe('apply without a terminal', () => {
 });
 
 describe('apply that is interrupted', () => {
-  it('stops in order, gives its leases back, and goes on from there the next time', async () => {
+  it('stops in order, gives its leases back, and goes on from there the next time (case 57)', async () => {
     await fault('bridge-active', 'studio-1');
     const words = ['apply', '--sim', '--yes', '--record', 'interrupted.jsonl'];
     const child = start(place, words);
@@ -129,7 +129,7 @@ describe('apply that is interrupted', () => {
 });
 
 describe('a saved plan', () => {
-  it('is done exactly and needs no other yes, unless anything differs: then nothing is changed', async () => {
+  it('is done exactly and needs no other yes, unless anything differs: then nothing is changed (case 55)', async () => {
     await fault('power-wrong', 'studio-1');
     await run('plan', '--sim', '--out', 'stale.json');
     await fault('power-wrong', 'studio-4');
@@ -143,6 +143,8 @@ describe('a saved plan', () => {
     const ran = await run('apply', 'plan.json', '--sim', '--record', 'sent.jsonl');
     expect(ran.code).toBe(0);
     expect(ran.stdout).toContain('Done: 4 changed');
+    const twice = await run('apply', 'plan.json', '--sim', '--json');
+    expect([twice.code, codesOf(json(twice))]).toEqual([5, ['plan/stale']]);
     const sent = (fileIn(place, 'sent.jsonl') ?? '').split('\n').filter((line) => line.includes('"script"'));
     const bodies = sent.map((line) => (JSON.parse(line) as { readonly script: string }).script);
     // What `plan --scripts` shows is what was sent, to the byte.
@@ -151,7 +153,7 @@ describe('a saved plan', () => {
       expect(bodies.filter((body) => body.includes(`body() {\n${text}\n}`))).toHaveLength(2);
   });
 
-  it('is told from any other file', async () => {
+  it('is told from any other file (case 55)', async () => {
     place.write('note.json', '{ "steps": 1 }');
     const rans = await Promise.all([
       run('apply', 'note.json', '--sim', '--json'),

@@ -83,7 +83,7 @@ describe('enroll of a Mac that nobody has enrolled', () => {
     expect(read(keys)).toBe(before);
   });
 
-  it('puts nowhere a rule that visudo does not find right', async () => {
+  it('puts nowhere a rule that visudo does not find right (case 42)', async () => {
     await run('sim', 'fault', 'not-enrolled', 'studio-4');
     await enroll(right, '--yes');
     const { rule } = await disk();

@@ -80,7 +80,7 @@ describe.runIf(hasSshd())('enroll before there is a cluster file', () => {
     expect(lockText()).toContain(sshd.hostKey.base64);
   });
 
-  it('refuses a key that has changed, and replaces it only when told to', async () => {
+  it('refuses a key that has changed, and replaces it only when told to (case 23)', async () => {
     writeFileSync(lockPath, pinned(other));
     const refused = await enroll('--yes');
     expect([refused.code, lockText()]).toEqual([5, pinned(other)]);
@@ -147,7 +147,7 @@ describe.runIf(hasSshd())('enroll of a node of the file', () => {
     expect(codesOf(json(after))).not.toContain('ssh/host-key-unknown');
   });
 
-  it('shows facts and exec what to do about an unknown host key', async () => {
+  it('shows facts and exec what to do about an unknown host key (case 22)', async () => {
     place.write('cluster.yaml', clusterText());
     await expectGolden('host-key-unknown', place, [
       await meshwright(place, ['facts']),

@@ -100,7 +100,7 @@ async function servingPlace(): Promise<Place> {
 }
 
 // Each on a rack of its own: most of the time they wait for leases to expire.
-describe.concurrent.each(kills)('$name, killed at any instant', (kill) => {
+describe.concurrent.each(kills)('$name, killed at any instant (case 51)', (kill) => {
   it('leaves nothing that the next command does not finish', { timeout: 3_600_000 }, async ({ onTestFinished }) => {
     const place = await servingPlace();
     onTestFinished(() => endPlace(place));

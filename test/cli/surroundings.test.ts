@@ -53,7 +53,7 @@ describe('a folder that is gone', () => {
 });
 
 // trust L2.
-it('no signal opens the debugger of Node', async () => {
+it('no signal opens the debugger of Node (case 34)', async () => {
   const gone = join(place.folder, 'silent.yaml');
   execFileSync('mkfifo', [gone]);
   const child = start(place, ['validate', gone]);
@@ -89,7 +89,7 @@ describe('colour', () => {
 });
 
 describe('the width of the page', () => {
-  it.each([0, 1, 40, 200])('of a terminal of %s columns never breaks a verb', async (columns) => {
+  it.each([0, 1, 40, 200])('of a terminal of %s columns never breaks a verb (case 60)', async (columns) => {
     const [status, wrong] = await Promise.all([
       onTerminal(place, ['status', '--sim', '--no-color'], { columns }),
       onTerminal(place, ['vaildate', '--no-color'], { columns }),
@@ -105,7 +105,7 @@ describe('the width of the page', () => {
   });
 });
 
-describe.concurrent('an odd environment', () => {
+describe.concurrent('an odd environment (case 58)', () => {
   it('changes no answer: time zone, no HOME, an empty one, and one in which nothing can be written', async () => {
     const words = ['facts', '--sim', 'studio-1', '--fact', 'boot-session,macos-version'];
     const plain = await run(...words);
@@ -152,7 +152,7 @@ describe.concurrent('an odd environment', () => {
 });
 
 describe.concurrent('a reader', () => {
-  it('that goes away early gets no complaint', async () => {
+  it('that goes away early gets no complaint (case 57)', async () => {
     const child = spawn(
       '/bin/sh',
       ['-c', '"$@" | head -n 1', 'sh', process.execPath, mainFile, 'facts', '--sim', '--json'],
@@ -205,7 +205,7 @@ describe('a run that is interrupted while a node hangs', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 143],
-  ] as const)('by %s ends with %s long before the deadline of the node', async (signal, code) => {
+  ] as const)('by %s ends with %s long before the deadline of the node (case 57)', async (signal, code) => {
     place.write('dead.yaml', clusterText());
     const words = ['facts', '-f', 'dead.yaml', '--json', '--deadline', '10m'];
     const connected = new Promise<void>((resolve) => silent.once('connection', () => resolve()));

@@ -133,7 +133,7 @@ describe('the cluster file', () => {
     await expectGolden('no-cluster-file', place, rans.slice(0, 1));
   });
 
-  it('is warned about when others can change it, and refused in CI', async () => {
+  it('is warned about when others can change it, and refused in CI (case 13)', async () => {
     const path = place.write('open.yaml', exampleText);
     chmodSync(path, 0o666);
     symlinkSync('open.yaml', join(place.folder, 'link.yaml'));
@@ -178,7 +178,7 @@ describe('the cluster file', () => {
     expect([shell.code, shell.stderr, shell.stdout]).toEqual([0, '', expect.stringContaining('is valid, 2 warnings.')]);
   });
 
-  it('is judged like a playbook and a saved plan, which decide as much', async () => {
+  it('is judged like a playbook and a saved plan, which decide as much (case 13)', async () => {
     place.write('models/tiny/weights.bin', 'x');
     for (const [name, words] of [
       ['pb.yaml', ['run', './pb.yaml']],
@@ -195,7 +195,7 @@ describe('the cluster file', () => {
   });
 
   // Only root can give a file away.
-  it.runIf(process.getuid?.() === 0)('is warned about when it belongs to somebody else', async () => {
+  it.runIf(process.getuid?.() === 0)('is warned about when it belongs to somebody else (case 13)', async () => {
     chownSync(place.write('theirs.yaml', exampleText), 12_345, 12_345);
     const [root, sudo] = await Promise.all([
       run('validate', 'theirs.yaml'),

@@ -21,7 +21,7 @@ it.each([
   ['with a /proc of its own', [...newNamespace, '--mount-proc']],
   ['with the /proc of its computer', newNamespace],
 ])(
-  'a container %s leaves the lease of a run alone whose process it cannot see',
+  'a container %s leaves the lease of a run alone whose process it cannot see (case 54)',
   { timeout: patience },
   async (_, within) => {
     const { playbook } = loadPlaybook(textOf('playbooks/apply.yaml'), { file: 'apply.yaml', name: 'apply' });

@@ -191,7 +191,7 @@ describe.runIf(hasSshd())('known_hosts, beside OpenSSH', () => {
     return file;
   };
 
-  it('finds the very lines that ssh-keygen -F finds', async () => {
+  it('finds the very lines that ssh-keygen -F finds (case 24)', async () => {
     const [server] = servers;
     if (server === undefined) throw new Error('no server');
     let found = 0;
@@ -211,7 +211,7 @@ describe.runIf(hasSshd())('known_hosts, beside OpenSSH', () => {
     expect(found).toBeGreaterThan(fileCount);
   });
 
-  it('accepts and refuses what ssh accepts and refuses', async () => {
+  it('accepts and refuses what ssh accepts and refuses (case 24)', async () => {
     const counts = new Map<string, number>();
     for (const [at, server] of servers.entries()) {
       const mine = files(server).filter((_, index) => index % servers.length === at);

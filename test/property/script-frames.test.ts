@@ -67,7 +67,7 @@ describe('frames', () => {
     );
   });
 
-  it('with noise before and after are the same frames', () => {
+  it('with noise before and after are the same frames (case 16)', () => {
     const noise = fc.uint8Array({ maxLength: 200 });
     fc.assert(
       fc.property(runs, noise, noise, (all, before, after) => {

@@ -97,7 +97,7 @@ describe('a node', () => {
     expect(report.diagnostics).toMatchObject([{ code: 'lease/not-taken', subject: 'node studio-3' }]);
   });
 
-  it('that asks for a password for sudo says which rule is missing', async () => {
+  it('that asks for a password for sudo says which rule is missing (case 40)', async () => {
     await rack.fleet.setFault(['sudo-denied', 'studio-4']);
     const power = aStep('power', { node: 'studio-4' });
     const report = await runPlan(planOf([power]), runOptions(rack));

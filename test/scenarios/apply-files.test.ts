@@ -107,7 +107,7 @@ describe('a file that is sent', () => {
     expect(statSync(model.staged).size).toBe(0);
   });
 
-  it('goes on after the part that is there and agrees', async () => {
+  it('goes on after the part that is there and agrees (case 37)', async () => {
     const model = aModel();
     await run([prepare(model), send(model)]);
     truncateSync(model.staged, fileBytes / 2);
@@ -130,7 +130,7 @@ describe('a file that is sent', () => {
     expect(sha256(readFileSync(model.staged))).toBe(sha256(model.bytes));
   });
 
-  it('is taken up again when the connection drops on the way', async () => {
+  it('is taken up again when the connection drops on the way (case 37)', async () => {
     const model = aModel();
     let isCut = false;
     const report = await runPlan(planOf([prepare(model), send(model)]), {
@@ -160,7 +160,7 @@ describe('a file that is sent', () => {
     expect(model.bytes.subarray(0, there.length).equals(there)).toBe(true);
   });
 
-  it('is refused when it is not the one that was locked', async () => {
+  it('is refused when it is not the one that was locked (case 39)', async () => {
     const model = aModel();
     const report = await run([prepare(model), send(model, sha256(Buffer.from('locked')))]);
     expect([outcomes(report)[1], codes(report)]).toEqual(['send failed', ['send/source-changed']]);

@@ -165,7 +165,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     await owner.keeper.release();
   });
 
-  it('is taken over from a run that renews it no more, which then finds out', async () => {
+  it('is taken over from a run that renews it no more, which then finds out (case 54)', async () => {
     const asleep = contender({ run: 'run-a', beatMs: never });
     await asleep.keeper.take([one]);
     const next = contender({ run: 'run-b', controller: 'ffff00000000', leaseExpiryMs: 300 });
@@ -234,7 +234,7 @@ describe('the lease of a node whose clock is ten years off (case 20)', () => {
     await script;
   });
 
-  it('has one winner when several take it over at once', async () => {
+  it('has one winner when several take it over at once (case 54)', async () => {
     const asleep = contender({ run: 'run-a', beatMs: never });
     await asleep.keeper.take([one]);
     // The winner is to be seen to renew it before it could be nobody's again.

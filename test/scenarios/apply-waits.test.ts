@@ -58,7 +58,7 @@ describe('a lease', () => {
     expect(outcomes(await holder)).toEqual({ wait: 'interrupted' });
   });
 
-  it('that was taken away turns every later script away, on all nodes', async () => {
+  it('that was taken away turns every later script away, on all nodes (case 54)', async () => {
     const journal = keptJournal('run-old', (entry) => {
       if (entry.phase !== 'intent' || entry.step !== 'studio-1/h') return;
       const stolen = `${rack.fleet.nodes['studio-1']?.root}${ownerFile}`;

@@ -165,7 +165,7 @@ describe('apply', { timeout: patience }, () => {
     expectNothingOld(rack);
   });
 
-  it('publishes nothing whose digest is wrong, and goes on when it is right', async () => {
+  it('publishes nothing whose digest is wrong, and goes on when it is right (case 39)', async () => {
     const source = join(rack.folder, 'models/newer');
     const files = readdirSync(source).map(async (name) => {
       const bytes = await readFile(join(source, name));

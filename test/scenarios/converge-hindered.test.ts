@@ -18,7 +18,7 @@ async function breakBy(rack: ConvergeRack, fleet: Fleet, fault: Hindrance['fault
 }
 
 describe('drift beside what hinders its healing', { timeout: patience }, () => {
-  it.each(hindrances)('of $of is for others to mend: $fault', async (one) => {
+  it.each(hindrances)('of $of is for others to mend: $fault (case 19)', async (one) => {
     await drifting.ready();
     const rack = drifting.rack();
     await drifting.drift(

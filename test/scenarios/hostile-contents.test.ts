@@ -169,7 +169,7 @@ function expectHarmless({ stdout, stderr }: Printed): void {
   expect(harmIn(stderr)).toEqual([]);
 }
 
-describe('a node whose tools are hostile', () => {
+describe('a node whose tools are hostile (case 14)', () => {
   it.each(Object.entries(table))('%s', async (_, row) => {
     await withRow(row, async (node) => {
       const observed = await observe([node.way(rack, 'studio-1')]);
@@ -212,7 +212,7 @@ describe('a text of a node in the page of facts', () => {
       unicode: true,
     });
 
-  it.each(Object.entries(poisons))('shows %s so that nobody obeys it', (_, text) => {
+  it.each(Object.entries(poisons))('shows %s so that nobody obeys it (case 14)', (_, text) => {
     for (const columns of [20, 40, 80, 200]) expect(harmIn(page(text, columns))).toEqual([]);
   });
 

@@ -126,7 +126,7 @@ describe('rubbish around the frames', () => {
   });
 });
 
-describe('a forged frame', () => {
+describe('a forged frame (case 16)', () => {
   const lie = (tokenOfLie: string): Buffer =>
     printFrames(
       tokenOfLie,

@@ -189,13 +189,13 @@ async function judge(_: string, { faults, code, words = [], isEndless }: Row): P
   }
 }
 
-describe('a node that', () => {
+describe('a hostile node (cases 14, 15)', () => {
   it.each(rows.filter((row) => !isWaitedFor(row)))('%s', judge);
   it.concurrent.each(rows.filter(isWaitedFor))('%s', judge);
 });
 
 describe('the output of a command on a hostile node', () => {
-  it('is shown behind the name of the node, escaped, and whole in JSON', async () => {
+  it('is shown behind the name of the node, escaped, and whole in JSON (cases 17, 59)', async () => {
     const node = await startHostileNode(keys.host, {
       onExec: ({ channel }) => {
         channel.write(everyPoison);

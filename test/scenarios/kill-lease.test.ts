@@ -37,7 +37,7 @@ const run = (plan: Plan, who: Controller, verb: string): Promise<RunReport> =>
   });
 
 describe('two controllers at once', () => {
-  it('are one that runs, and one that is told who runs what since when', async () => {
+  it('are one that runs, and one that is told who runs what since when (case 54)', async () => {
     const plan = await rack.plan();
     expect(plan.steps.length).toBeGreaterThan(0);
     const runs = [

@@ -77,7 +77,7 @@ describe('a node that cannot be talked to', () => {
     expect(problem.detail).toContain('no-such-mac.invalid');
   });
 
-  it('is refused as an address before anything is sent when host or user could be an option', async () => {
+  it('is refused as an address before anything is sent when host or user could be an option (cases 1, 2, 3, 5)', async () => {
     for (const more of [{ host: '-oProxyCommand=x' }, { user: '-l' }, { host: 'a;b' }, { port: 0 }, { user: 'a\nb' }]) {
       const target = ssh.target(22, more);
       expect(await rejectionCode(connect(target, trustFor(target, { knownHosts: [] }), connectLimits))).toBe(
@@ -134,7 +134,7 @@ describe('a node that cannot be talked to', () => {
     expect(await rejectionCode(ssh.connect(server.port, { signal: AbortSignal.abort() }))).toBe('ssh/unreachable');
   });
 
-  it('is dropped when it closes before, in and after key exchange', async () => {
+  it('is dropped when it closes before, in and after key exchange (case 43)', async () => {
     const before = await start({ onSocket: (socket) => socket.destroy() });
     const within = await start({
       onSocket: (socket) => {
@@ -177,7 +177,7 @@ describe('a node that cannot be talked to', () => {
   });
 
   it.each(['Exceeded MaxStartups\r\n', 'Not allowed at this time\r\n'])(
-    'turns connections away when it says %j',
+    'turns connections away when it says %j (case 46)',
     async (text) => {
       const server = await start({ onSocket: says(text) });
       const problem = await rejection(ssh.connect(server.port));
@@ -186,7 +186,7 @@ describe('a node that cannot be talked to', () => {
     },
   );
 
-  it('shares no algorithm when it knows only broken ones, and both sides are named', async () => {
+  it('shares no algorithm when it knows only broken ones, and both sides are named (case 28)', async () => {
     const server = await start({ algorithms: { kex: ['diffie-hellman-group14-sha1'] } });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/no-common-algorithm');
@@ -198,7 +198,7 @@ describe('a node that cannot be talked to', () => {
     ['cipher', { cipher: ['aes256-cbc'] }],
     ['cipher', { cipher: ['chacha20-poly1305@openssh.com'] }],
     ['MAC', { cipher: ['aes128-ctr'], hmac: ['hmac-sha1'] }],
-  ] as const)('shares no %s with a node that offers only %j', async (kind, lists) => {
+  ] as const)('shares no %s with a node that offers only %j (cases 28, 29)', async (kind, lists) => {
     const server = await start({
       algorithms: Object.fromEntries(Object.entries(lists).map(([key, list]) => [key, [...list]])),
     });
@@ -209,7 +209,7 @@ describe('a node that cannot be talked to', () => {
 });
 
 describe('the host key of a node', () => {
-  it('is judged before any login is tried', async () => {
+  it('is judged before any login is tried (cases 22, 23)', async () => {
     const server = await start({});
     const target = ssh.target(server.port);
     const unknown = await rejection(connect(target, trustFor(target, { knownHosts: [] }), connectLimits));
@@ -252,14 +252,14 @@ describe('the host key of a node', () => {
 describe('login', () => {
   const banner = readFileSync(new URL('../sshd/filevault-banner.txt', import.meta.url), 'utf8');
 
-  it('tries public keys alone, each once, without asking for methods first', async () => {
+  it('tries public keys alone, each once, without asking for methods first (case 47)', async () => {
     const server = await start({});
     const remote = await ssh.connect(server.port);
     remote.close();
     expect(server.logins).toEqual(['publickey', 'publickey:signed']);
   });
 
-  it('fails with the names of the keys that were offered, after one attempt each', async () => {
+  it('fails with the names of the keys that were offered, after one attempt each (case 47)', async () => {
     const server = await start({ onAuth: (context) => context.reject(['publickey', 'password']) });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/authentication-failed');
@@ -268,7 +268,7 @@ describe('login', () => {
     expect(server.counts.connections).toBe(1);
   });
 
-  it('offers five keys at most and says how many were left out', async () => {
+  it('offers five keys at most and says how many were left out (case 47)', async () => {
     const files = Array.from({ length: 7 }, (_, index) => makeKey(ssh.folder, `many-${index}`).file);
     const server = await start({ onAuth: (context) => context.reject(['publickey']) });
     const target = ssh.target(server.port, { identityFiles: files });
@@ -277,7 +277,7 @@ describe('login', () => {
     expect(problem.detail).toContain('2 more keys were not tried');
   });
 
-  it('sends no password to a Mac that is locked at FileVault', async () => {
+  it('sends no password to a Mac that is locked at FileVault (case 47b)', async () => {
     const server = await start({ banner, onAuth: (context) => context.reject(['password', 'keyboard-interactive']) });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/locked-at-filevault');

@@ -20,7 +20,7 @@ afterEach(async () => {
 afterAll(() => ssh.remove());
 
 describe('the exit of a command', () => {
-  it('is unknown when the connection is cut after login', async () => {
+  it('is unknown when the connection is cut after login (case 43)', async () => {
     const server = await start({ onReady: (socket) => socket.destroy() });
     const remote = await ssh.connect(server.port);
     const { exit } = await remote.exec('true', execLimits);
@@ -28,14 +28,14 @@ describe('the exit of a command', () => {
     expect(diagnoseExit('studio-1', exit)).toMatchObject({ code: 'ssh/dropped', subject: 'node studio-1' });
   });
 
-  it('is unknown when the connection is cut after the channel was opened', async () => {
+  it('is unknown when the connection is cut after the channel was opened (case 43)', async () => {
     const server = await start({ onExec: ({ socket }) => socket.destroy() });
     const remote = await ssh.connect(server.port);
     const { exit } = await remote.exec('true', execLimits);
     expect(diagnoseExit('studio-1', exit)?.code).toBe('ssh/dropped');
   });
 
-  it('is unknown when the connection is cut in the middle of the output, which is kept', async () => {
+  it('is unknown when the connection is cut in the middle of the output, which is kept (case 43)', async () => {
     const server = await start({
       onExec: ({ channel, socket }) => {
         channel.write('half an ans', () => setImmediate(() => socket.destroy()));
@@ -47,7 +47,7 @@ describe('the exit of a command', () => {
     expect(textOf(result.stdout)).toBe('half an ans');
   });
 
-  it('is unknown when the code came and the output did not end', async () => {
+  it('is unknown when the code came and the output did not end (case 43)', async () => {
     const server = await start({
       onExec: ({ channel, socket }) => {
         channel.write('half');
@@ -60,7 +60,7 @@ describe('the exit of a command', () => {
     expect(exit.kind).toBe('unknown');
   });
 
-  it('is known when code and end of output came before the cut', async () => {
+  it('is known when code and end of output came before the cut (case 43)', async () => {
     const server = await start({
       onExec: ({ channel, socket }) => {
         channel.write('whole');
@@ -75,7 +75,7 @@ describe('the exit of a command', () => {
     expect(textOf(result.stdout)).toBe('whole');
   });
 
-  it('is unknown, never success, when the channel closes without a code', async () => {
+  it('is unknown, never success, when the channel closes without a code (case 48)', async () => {
     const server = await start({ onExec: ({ channel }) => channel.close() });
     const remote = await ssh.connect(server.port);
     const { exit } = await remote.exec('true', execLimits);
@@ -103,7 +103,7 @@ describe('the exit of a command', () => {
     remote.close();
   });
 
-  it('is the signal that ended it', async () => {
+  it('is the signal that ended it (case 49)', async () => {
     const server = await start({
       onExec: ({ channel }) => {
         channel.exit('KILL');
@@ -115,7 +115,7 @@ describe('the exit of a command', () => {
     remote.close();
   });
 
-  it('is unknown when the node falls silent: three unanswered signs of life drop it', async () => {
+  it('is unknown when the node falls silent: three unanswered signs of life drop it (case 44)', async () => {
     const server = await start({ onExec: ({ socket }) => socket.pause() });
     const remote = await ssh.connect(server.port, { keepaliveMs: 50 });
     const { exit } = await remote.exec('true', execLimits);
@@ -167,7 +167,7 @@ describe('the bounds of a command', () => {
     remote.close();
   });
 
-  it('let exactly the allowed bytes through and cut at one more', async () => {
+  it('let exactly the allowed bytes through and cut at one more (case 15)', async () => {
     const server = await start({
       onExec: ({ channel, command }) => {
         channel.write('x'.repeat(60));
@@ -212,7 +212,7 @@ describe('the bounds of a command', () => {
     });
   });
 
-  it('open eight channels at most and queue the rest', async () => {
+  it('open eight channels at most and queue the rest (case 45)', async () => {
     let open = 0;
     let most = 0;
     const held: ServerChannel[] = [];

@@ -63,7 +63,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(textOf(home.stdout)).toMatch(/meshwright-sshd-\w+authorized_keys/);
   });
 
-  it('asks for the ECDSA host key when only that one is known', async () => {
+  it('asks for the ECDSA host key when only that one is known (case 25)', async () => {
     const hostKeys = [
       ssh.host.pair,
       makeKey(ssh.folder, 'host-c', 'ecdsa'),
@@ -98,7 +98,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(problem.detail).toContain('cluster.lock:14');
   });
 
-  it('fails login without a second try when the key is not authorised', async () => {
+  it('fails login without a second try when the key is not authorised (case 47)', async () => {
     const server = await start({ userKeys: [], config: ['PasswordAuthentication yes'] });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/authentication-failed');
@@ -107,7 +107,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(server.log().match(/userauth-request for user .* method publickey/gu)).toHaveLength(1);
   });
 
-  it('is turned away by name when MaxStartups is reached', async () => {
+  it('is turned away by name when MaxStartups is reached (case 46)', async () => {
     const server = await start({ config: ['MaxStartups 1'] });
     const first = await holdLogin(server.port);
     const problem = await rejection(ssh.connect(server.port));
@@ -115,14 +115,14 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
     expect(problem.code).toBe('ssh/too-many-connections');
   });
 
-  it('names the algorithms of a server that does post-quantum key exchange only', async () => {
+  it('names the algorithms of a server that does post-quantum key exchange only (case 28)', async () => {
     const server = await start({ config: ['KexAlgorithms sntrup761x25519-sha512@openssh.com'] });
     const problem = await rejection(ssh.connect(server.port));
     expect(problem.code).toBe('ssh/no-common-algorithm');
     expect(problem.detail).toContain('the node offers sntrup761x25519-sha512@openssh.com');
   });
 
-  it('never signs with SHA-1, even for a server that takes nothing else', async () => {
+  it('never signs with SHA-1, even for a server that takes nothing else (case 28)', async () => {
     const rsa = makeKey(ssh.folder, 'rsa-only', 'rsa', ['-b', '2048']);
     const server = await start({ userKeys: [rsa.publicLine], config: ['PubkeyAcceptedAlgorithms ssh-rsa'] });
     const target = ssh.target(server.port, { identityFiles: [rsa.file] });
@@ -133,7 +133,7 @@ describe.runIf(hasSshd())('a connection to OpenSSH', () => {
 });
 
 describe.runIf(hasSshd())('a command behind OpenSSH', () => {
-  it('ends with its own exit, also 255 and signals', async () => {
+  it('ends with its own exit, also 255 and signals (cases 48, 49)', async () => {
     const remote = await open(await start());
     const exits = await Promise.all(
       ['exit 0', 'exit 255', 'kill -9 $$', 'kill -TERM $$'].map((one) => remote.exec(one, execLimits)),
@@ -155,7 +155,7 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
     expect(textOf((await remote.exec('cat; echo end', execLimits)).stdout)).toBe('end\n');
   });
 
-  it('does not hang on 8 MB of stderr beside input that nobody reads', async () => {
+  it('does not hang on 8 MB of stderr beside input that nobody reads (case 50)', async () => {
     const remote = await open(await start());
     const command = 'head -c 8000000 /dev/zero >&2; exit 4';
     const limits = { deadlineMs: 60_000, maxBytes: 9_000_000, stdin: Buffer.alloc(4_000_000) };
@@ -175,7 +175,7 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
     expect(server.log().match(/rekey/giu)?.length ?? 0).toBeGreaterThan(10);
   });
 
-  it('is stopped when it prints without end, in flat memory, and the connection goes on', async () => {
+  it('is stopped when it prints without end, in flat memory, and the connection goes on (case 15)', async () => {
     const remote = await open(await start());
     const before = process.memoryUsage().rss;
     const result = await remote.exec('yes "a line without end" | head -c 10000000000', {
@@ -188,7 +188,7 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
     expect((await remote.exec('exit 0', execLimits)).exit).toEqual({ kind: 'exited', code: 0 });
   });
 
-  it('waits its turn beyond eight channels', async () => {
+  it('waits its turn beyond eight channels (case 45)', async () => {
     const remote = await open(await start());
     const all = await Promise.all(Array.from({ length: 11 }, (_, index) => remote.exec(`echo ${index}`, execLimits)));
     expect(all.map(({ stdout }) => textOf(stdout).trim())).toEqual(

@@ -60,7 +60,7 @@ describe('a login by password', () => {
     expect(server.passwords).toEqual(['right']);
   });
 
-  it('sends nothing to a host key that is not the pinned one', async () => {
+  it('sends nothing to a host key that is not the pinned one (case 22)', async () => {
     const server = await start(['password']);
     expect(await rejectionCode(connectWithPassword(login(server, 'right', other), connectLimits))).toBe(
       'ssh/host-key-changed',
@@ -68,7 +68,7 @@ describe('a login by password', () => {
     expect(server.logins).toEqual([]);
   });
 
-  it('tries a wrong password once, and says so without it', async () => {
+  it('tries a wrong password once, and says so without it (case 41)', async () => {
     const server = await start(['password', 'keyboard-interactive']);
     const problem = await rejection(connectWithPassword(login(server, 'wrong-one'), connectLimits));
     expect(problem).toMatchObject({ code: 'ssh/password-refused', subject: 'node studio-1' });
@@ -76,7 +76,7 @@ describe('a login by password', () => {
     expect(server.passwords).toEqual(['wrong-one']);
   });
 
-  it('sends nothing to a node that offers keys only, or waits at FileVault', async () => {
+  it('sends nothing to a node that offers keys only, or waits at FileVault (case 47b)', async () => {
     const keysOnly = await start(['publickey']);
     expect(await rejectionCode(connectWithPassword(login(keysOnly), connectLimits))).toBe('ssh/no-password-login');
     const preboot = await start(['password'], { banner: locked });

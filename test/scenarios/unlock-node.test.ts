@@ -61,7 +61,7 @@ const session = async (): Promise<unknown> =>
   (await observe([rack.way('studio-2')])).nodes['studio-2']?.facts['boot-session'];
 
 describe('a Mac that waits at FileVault', () => {
-  it('is unlocked by its password, observed, and given no second attempt before its time by any run', async () => {
+  it('is unlocked by its password, observed, and given no second attempt before its time by any run (case 47b)', async () => {
     const before = await session();
     await rack.fleet.setFault(['filevault-locked', 'studio-2']);
     // Long enough that a slow machine's second attempt also comes before its time.

@@ -15,7 +15,7 @@ export function describeKills(seed: string, scenarios: readonly KillScenario[]):
   }, limitMs);
   afterAll(() => bench.stop(), limitMs);
 
-  describe.each(scenarios)('a controller that is killed in $name', (scenario) => {
+  describe.each(scenarios)('a controller that is killed in $name (cases 37, 51)', (scenario) => {
     it('leaves nothing that the next apply does not bring to the same end', { timeout: limitMs }, async () => {
       const rehearsal = await bench.rehearse(scenario);
       const { plans, points } = rehearsal;

@@ -44,7 +44,7 @@ const begin = { phase: 'run', cluster: 'studio-rack', verb: 'apply', controller:
 const end = { phase: 'end', isInterrupted: false } as const;
 
 describe('a journal', () => {
-  it('has one line per record, on the disk as soon as it is written, for its owner alone', () => {
+  it('has one line per record, on the disk as soon as it is written, for its owner alone (cases 32, 59)', () => {
     const folder = freshFolder();
     const journal = openJournal(folder, 'run-1');
     const path = join(folder, 'run-1.ndjson');
@@ -57,7 +57,7 @@ describe('a journal', () => {
     expect([statSync(path).mode & 0o777, statSync(folder).mode & 0o777]).toEqual([0o600, 0o700]);
   });
 
-  it('is refused where it cannot be written, and where one of its name lies', () => {
+  it('is refused where it cannot be written, and where one of its name lies (cases 32, 52)', () => {
     const folder = freshFolder();
     mkdirSync(join(folder, '..'), { recursive: true });
     writeFileSync(folder, 'a file');
@@ -130,7 +130,7 @@ describe('the reader of journals', () => {
     ]);
   });
 
-  it('leaves out what was cut off while it was written', () => {
+  it('leaves out what was cut off while it was written (case 53)', () => {
     const folder = freshFolder();
     const journal = openJournal(folder, 'run-1');
     journal.write(begin);
@@ -140,7 +140,7 @@ describe('the reader of journals', () => {
     expect(parseJournal('')).toEqual({ records: [], damaged: 0 });
   });
 
-  it('counts records that are damaged, missing, or of a wrong type, and keeps the others', () => {
+  it('counts records that are damaged, missing, or of a wrong type, and keeps the others (case 53)', () => {
     const folder = freshFolder();
     const journal = openJournal(folder, 'run-1');
     const lease = { phase: 'lease', node: 'studio-1', state: 'taken', token: 7 } as const;

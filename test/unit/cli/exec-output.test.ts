@@ -62,7 +62,7 @@ describe('the output of a command on nodes', () => {
     );
   });
 
-  it('is whole in one JSON document, however hostile', async () => {
+  it('is whole in one JSON document, however hostile (case 17)', async () => {
     const { console, seen } = makeConsole();
     const texts: string[] = [];
     const outcomes = [ended(Buffer.alloc(4 * mebibyte, 27)), ended(Buffer.from('fine\n'))];

@@ -15,7 +15,7 @@ afterEach(() => rmSync(path, { force: true }));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a keeper of pins', () => {
-  it('loses no pin of another run that writes the same file', async () => {
+  it('loses no pin of another run that writes the same file (case 27)', async () => {
     const names = Array.from({ length: 12 }, (_, at) => `studio-${at}.lan`);
     await Promise.all(names.map((name) => keeper().pin(name, key, false)));
     expect(names.filter((name) => !text().includes(`"${name}":`))).toEqual([]);

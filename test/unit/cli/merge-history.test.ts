@@ -122,7 +122,7 @@ describe('the history of a rack', () => {
     expect(mergeHistory([{ runId: 'x', records: [], damaged: 0, isEnded: false }], [])).toEqual([]);
   });
 
-  it('says of a run that records of its journal are damaged, also when none is left', () => {
+  it('says of a run that records of its journal are damaged, also when none is left (case 53)', () => {
     const gone = { runId: '20260102T030405-aaaaaa', records: [], damaged: 4, isEnded: false };
     const text = historyText({ ...page, runs: mergeHistory([gone, { ...journal, damaged: 1 }], []) });
     expect(text).toContain('  1 record of its journal damaged or missing: more may have been done\n');

@@ -47,7 +47,7 @@ describe('the state folder', () => {
     expect(stateFolder(env)).toBe(folder);
   });
 
-  it('has one folder for each cluster file, of the same name each time, that any path can hold', () => {
+  it('has one folder for each cluster file, of the same name each time, that any path can hold (case 8)', () => {
     const env = { MESHWRIGHT_STATE: '/s' };
     const one = simFolder(env, '/racks/a/cluster.yaml');
     expect(simFolder(env, '/racks/b/../a/cluster.yaml')).toBe(one);

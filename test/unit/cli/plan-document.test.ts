@@ -68,7 +68,7 @@ describe('a saved plan', () => {
     ['what is simulated', plan, { ...about, isSimulated: false }],
     ['its nodes', plan, { ...about, targets: ['studio-2'] }],
     ['the lock', plan, { ...about, additions: [] }],
-  ] as const)('is another one when %s differs', (_what, other, surroundings) => {
+  ] as const)('is another one when %s differs (case 55)', (_what, other, surroundings) => {
     expect(isSamePlan(saved, planDocument(other, surroundings))).toBe(false);
   });
 

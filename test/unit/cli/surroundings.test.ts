@@ -25,7 +25,7 @@ describe('the look of a console', () => {
     ['--no-color', { noColor: true }],
     ['NO_COLOR', { env: { NO_COLOR: '1' } }],
     ['TERM=dumb', { env: { TERM: 'dumb' } }],
-  ] as const)('has no colour with %s', (_name, change) => {
+  ] as const)('has no colour with %s (case 58)', (_name, change) => {
     expect(consoleLook({ ...terminal, ...change })).toMatchObject({ hasColor: false, hasErrColor: false });
   });
 
@@ -53,7 +53,7 @@ describe('the look of a console', () => {
     [undefined, '-5', 80],
     [undefined, '1e9', 80],
     [undefined, 'wide', 80],
-  ])('on a terminal of %s columns with COLUMNS=%s is %s wide', (terminalColumns, told, columns) => {
+  ])('on a terminal of %s columns with COLUMNS=%s is %s wide (case 60)', (terminalColumns, told, columns) => {
     expect(consoleLook({ ...terminal, terminalColumns, env: { COLUMNS: told } })).toMatchObject({ columns });
   });
 
@@ -83,7 +83,7 @@ describe('a file that others can change', () => {
     ['of another than the one who became root', 0o644, 502, { uid: 0, env: { SUDO_UID: '501' } }, [warning]],
     ['of another, with a variable that anybody can set', 0o644, 502, { uid: 501, env: { SUDO_UID: '502' } }, [warning]],
     ['writable by all, in CI', 0o646, 501, { uid: 501, env: { CI: 'true' } }, ['error cli/file-open-to-others']],
-  ] as const)('is judged when it is %s', (_name, mode, uid, reader, found) => {
+  ] as const)('is judged when it is %s (case 13)', (_name, mode, uid, reader, found) => {
     expect(judge(mode, uid, reader)).toEqual(found);
   });
 
@@ -104,14 +104,14 @@ describe('a file that others can change', () => {
       { uid: 501, env: {} },
     ).map(({ detail, hint }) => [detail, hint]);
 
-  it('is judged by its group, too', () => {
+  it('is judged by its group, too (case 13)', () => {
     expect(details(20, 0o664, [])).toEqual([
       ['Every member of group 20 may write cluster.yaml.', 'Close it: chmod go-w cluster.yaml'],
     ]);
     expect(details(0, 0o664, [])).toEqual([]);
   });
 
-  it('is judged by the folders above it: who may write one of them may replace it', () => {
+  it('is judged by the folders above it: who may write one of them may replace it (case 13)', () => {
     const replaced = (who: string, folder: string, hint: string) => [
       [`${who} may replace cluster.yaml: the folder ${folder} is open to them.`, hint],
     ];

@@ -28,7 +28,7 @@ function codeOf(act: () => void): string {
 
 // trust L6.
 describe('a record of what is sent', () => {
-  it('is added to a file for its owner alone, whatever it was before', () => {
+  it('is added to a file for its owner alone, whatever it was before (case 32)', () => {
     record('new.ndjson');
     record('new.ndjson');
     const at = join(folder, 'new.ndjson');
@@ -40,7 +40,7 @@ describe('a record of what is sent', () => {
     expect([readFileSync(old, 'utf8'), statSync(old).mode & 0o777]).toEqual([`before\n${line}`, 0o600]);
   });
 
-  it('goes through no link, and waits for no reader of a pipe', () => {
+  it('goes through no link, and waits for no reader of a pipe (case 32)', () => {
     writeFileSync(join(folder, 'mine'), 'mine');
     symlinkSync('mine', join(folder, 'link.ndjson'));
     execFileSync('mkfifo', [join(folder, 'pipe.ndjson')]);

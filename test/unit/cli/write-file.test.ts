@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('replaceFile', () => {
-  it('makes the file or replaces it whole, and leaves nothing beside it', () => {
+  it('makes the file or replaces it whole, and leaves nothing beside it (case 32)', () => {
     const path = join(folder, 'cluster.lock');
     replaceFile(path, 'first\n');
     replaceFile(path, 'second\n', 0o600);
@@ -32,7 +32,7 @@ describe('replaceFile', () => {
     expect([readFileSync(join(path, 'inside'), 'utf8'), readdirSync(folder)]).toEqual(['kept', ['taken']]);
   });
 
-  it('keeps the old text when only a part of the new one fits on the disk', async () => {
+  it('keeps the old text when only a part of the new one fits on the disk (case 36)', async () => {
     const path = join(folder, 'cluster.lock');
     replaceFile(path, 'old\n');
     const module = `import { replaceFile } from './src/cli/write-file.ts';

@@ -41,7 +41,7 @@ const codes = (text: string): ReadonlySet<string> =>
 /** Comparisons that are enough for a hundred findings in a file of the largest size. */
 const enough = 100 * draftLimits.nodes;
 
-describe('a hostile cluster file', () => {
+describe('a hostile cluster file (case 10)', () => {
   beforeEach(() => {
     compared.words = 0;
   });

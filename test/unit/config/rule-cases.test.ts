@@ -27,14 +27,17 @@ const asMark = (one: Diagnostic, mark: MarkedPlace | undefined): MarkedPlace => 
 });
 
 describe('a wrong file', () => {
-  it.each(files)('%s is told exactly what is marked in it, and nothing else', (file) => {
-    const marks = markedPlaces(readFileSync(file, 'utf8'));
-    const found = judge(file);
-    expect(found.map((one, index) => asMark(one, marks[index]))).toEqual(marks);
-    expect(marks.map((mark) => mark.code)).toContain(basename(dirname(file)).replace('-', '/'));
-  });
+  it.each(files)(
+    '%s is told exactly what is marked in it, and nothing else (cases 1, 2, 3, 5, 8, 9, 11, 12)',
+    (file) => {
+      const marks = markedPlaces(readFileSync(file, 'utf8'));
+      const found = judge(file);
+      expect(found.map((one, index) => asMark(one, marks[index]))).toEqual(marks);
+      expect(marks.map((mark) => mark.code)).toContain(basename(dirname(file)).replace('-', '/'));
+    },
+  );
 
-  it.each(writtenCases)('$name is told', ({ input, code, line, column }) => {
+  it.each(writtenCases)('$name is told (case 10)', ({ input, code, line, column }) => {
     const [first] = loadCluster(input, 'cluster.yaml').diagnostics.filter((one) => one.code === code);
     expect(first?.where).toMatchObject({ file: 'cluster.yaml', line, column });
   });

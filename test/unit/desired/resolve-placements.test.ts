@@ -167,7 +167,7 @@ describe('a path inside a model', () => {
     expect($defs.model.properties.files.maxProperties).toBe(mostTreeFiles);
   });
 
-  it('collides with one that differs only in case, and with a folder of its name', () => {
+  it('collides with one that differs only in case, and with a folder of its name (case 38)', () => {
     expect(collisionsOf(['a', 'b', 'A'])).toEqual([{ path: 'A', other: 'a' }]);
     expect(collisionsOf(['W/x', 'w'])).toEqual([{ path: 'w', other: 'W/x' }]);
     expect(collisionsOf(['w', 'W/x/y'])).toEqual([{ path: 'W/x/y', other: 'w' }]);

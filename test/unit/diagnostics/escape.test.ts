@@ -17,7 +17,7 @@ describe('escaped text', () => {
     ['a command of the GitHub runner', '::error::x', '\\u{3a}:error::x'],
     ['such a command after spaces', 'a  ::set-output name=a::b', 'a  \\u{3a}:set-output name=a::b'],
     ['the older form of such a command', 'a ##[error]x', 'a \\u{23}#[error]x'],
-  ])('shows %s', (_name, text, shown) => {
+  ])('shows %s (cases 14, 17)', (_name, text, shown) => {
     expect(escapeText(text)).toBe(shown);
   });
 
@@ -39,14 +39,14 @@ describe('escaped text', () => {
 });
 
 describe('printed JSON', () => {
-  it('holds no raw control or format character and loses nothing', () => {
+  it('holds no raw control or format character and loses nothing (case 17)', () => {
     const value = { text: 'a\u009b\u202e\u2028\ud800\u{e0041}\u007f\n\t"' };
     const text = jsonText(value);
     expect(text).toBe('{\n  "text": "a\\u009b\\u202e\\u2028\\ud800\\udb40\\udc41\\u007f\\n\\t\\""\n}');
     expect(JSON.parse(text)).toEqual(value);
   });
 
-  it('holds nothing that a GitHub runner obeys, at the start of a line or inside one, and loses nothing', () => {
+  it('holds nothing that a GitHub runner obeys, at the start of a line or inside one, and loses nothing (case 14)', () => {
     const value = { 'key ##[group]': ['::error::a', '##[error]b', '\\##[command]c', '###[d'] };
     const text = jsonText(value);
     expect(text).not.toMatch(/##\[|^\s*::/m);

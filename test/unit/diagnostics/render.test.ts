@@ -67,7 +67,7 @@ describe('a diagnostic as text', () => {
     expect(source.slice(underline.indexOf('^'), underline.lastIndexOf('^') + 1)).toBe('NEEDLE');
   });
 
-  it('escapes everything that comes from a file or a node', () => {
+  it('escapes everything that comes from a file or a node (case 59)', () => {
     const evil = '\u001b[2J\u202e';
     const one = diagnose('schema/bad-form', {
       detail: `a${evil}`,

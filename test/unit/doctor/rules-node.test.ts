@@ -49,7 +49,7 @@ describe('identity', () => {
     );
   });
 
-  it('that is not the one which the lock knows is an error, and names the verb for a new Mac', () => {
+  it('that is not the one which the lock knows is an error, and names the verb for a new Mac (case 18)', () => {
     const own = identityDigest({ serial: 'SERSTUDIO3', hardwareUuid: 'UUID-studio-3' });
     const recorded = (identity: Digest) => ({
       nodes: desiredFleet().nodes.map((node) => (node.name === 'studio-3' ? { ...node, identity } : node)),
@@ -76,7 +76,7 @@ describe('identity', () => {
     expect(told(only(twin))).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
   });
 
-  it('equal behind two addresses is an error about both', () => {
+  it('equal behind two addresses is an error about both (case 19)', () => {
     const identity = { serial: 'SERSTUDIO1', hardwareUuid: 'UUID-studio-1' };
     expect(told(only({ identity }))).toEqual(['error identity/same-mac nodes studio-1, studio-3']);
   });

@@ -48,7 +48,7 @@ describe('the registry', () => {
     expect(names.length).toBeGreaterThan(15);
   });
 
-  it('asks only tools by their absolute path', () => {
+  it('asks only tools by their absolute path (case 21)', () => {
     for (const { ask } of allProbes()) {
       expect(ask[0]).toMatchObject({ kind: 'node-path', path: expect.stringMatching(/^\/(usr\/)?s?bin\//) });
     }

@@ -31,7 +31,7 @@ const config = {
 };
 
 describe('the ssh of this computer', () => {
-  it('is asked with what is known, and sees a few variables only', async () => {
+  it('is asked with what is known, and sees a few variables only (case 33)', async () => {
     const [args, env] = [join(folder, 'args'), join(folder, 'env')];
     const spy = `printf '%s\\n' "$@" >'${args}'; env >'${env}'; ${answer}`;
     expect(await ask(spy)).toEqual(config);

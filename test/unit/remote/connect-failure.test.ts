@@ -117,7 +117,7 @@ describe('a connection that failed', () => {
     expect(judge({ phase: 'identification' }).code).toBe('ssh/dropped');
   });
 
-  it('is turned away by what sshd says before its identification, or by a disconnect of reason 12', () => {
+  it('is turned away by what sshd says before its identification, or by a disconnect of reason 12 (case 46)', () => {
     for (const greeting of ['Exceeded MaxStartups\r\n', 'Not allowed at this time\r\n']) {
       expect(judge({ phase: 'identification', plaintext: { greeting } }).code).toBe('ssh/too-many-connections');
     }
@@ -163,7 +163,7 @@ describe('a connection that failed', () => {
   it.each([
     'This system is locked. To unlock it, use a local\naccount name and password. Once successfully\nunlocked, you will be able to connect normally.\n',
     'This system\r\n is   locked. To\r\nunlock  it, use a local account',
-  ])('is locked at FileVault when the banner says so, however it is wrapped: %j', (banner) => {
+  ])('is locked at FileVault when the banner says so, however it is wrapped: %j (case 47b)', (banner) => {
     const problem = judge({
       phase: 'authentication',
       errors: refused,
@@ -196,7 +196,7 @@ describe('a connection that failed', () => {
     expect(judge({ phase: 'key-exchange', verdict: { kind: 'unreadable' } }).code).toBe('ssh/host-key-unknown');
   });
 
-  it('shows both fingerprints, the old line and where to compare when a key changed', () => {
+  it('shows both fingerprints, the old line and where to compare when a key changed (case 23)', () => {
     const problem = judge({
       phase: 'key-exchange',
       verdict: {

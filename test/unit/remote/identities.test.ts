@@ -58,7 +58,7 @@ async function collected(more: Partial<Target>) {
 const ofAgent = (byte: number) => [labelOf(`agent: key of ${byte}`, edKey(byte)), 'agent'];
 
 describe('the keys that are offered to a node', () => {
-  it('are five of files, or four with one of an agent among the first five', async () => {
+  it('are five of files, or four with one of an agent among the first five (case 47)', async () => {
     expect(await collected({ identityFiles: files.slice(0, 5) })).toEqual({
       offers: offeredFiles.slice(0, 5),
       leftOut: 0,

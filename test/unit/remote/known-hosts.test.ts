@@ -158,7 +158,7 @@ describe('what is offered to a node', () => {
     ]);
   });
 
-  it('has no SHA-1, no CBC, no ChaCha20, and the fastest first', () => {
+  it('has no SHA-1, no CBC, no ChaCha20, and the fastest first (cases 28, 29)', () => {
     expect(strictAlgorithms).toEqual({
       kex: [
         'curve25519-sha256',

@@ -81,7 +81,7 @@ describe('how a node is reached', () => {
     expect(named.target.identityFiles).toEqual([join(home, '.ssh', 'none-ana-studio-1')]);
   });
 
-  it('asks no agent when none is wanted', async () => {
+  it('asks no agent when none is wanted (case 33)', async () => {
     expect((await resolve(configFile('IdentityAgent none'))).target.agentSocket).toBeUndefined();
     expect(await resolve(configFile(''))).toMatchObject({ target: { agentSocket: agent } });
   });
@@ -129,7 +129,7 @@ describe('how a node is reached', () => {
     { user: '-l root' },
     { user: 'a\u0000b' },
     { port: 0 },
-  ])('refuses %j before ssh is run', async (more) => {
+  ])('refuses %j before ssh is run (cases 1, 3, 5)', async (more) => {
     const marker = join(folder, 'was-run');
     const command = join(folder, 'fake-ssh');
     writeFileSync(command, `#!/bin/sh\n: >'${marker}'\n`);
@@ -167,7 +167,7 @@ describe('how a node is reached', () => {
 describe('ssh -G', () => {
   const never = ['Host never-this-one', 'Port 1'];
 
-  it('gives ssh a minimal environment and ends options before the host', async () => {
+  it('gives ssh a minimal environment and ends options before the host (cases 1, 33)', async () => {
     const file = join(folder, 'seen');
     const command = join(folder, 'spy-ssh');
     writeFileSync(command, `#!/bin/sh\n{ printf '%s\\n' "$@"; env; } >'${file}'\nexec ssh "$@"\n`);

@@ -7,7 +7,7 @@ const diagnoseSudo = onPage(diagnoseSudoItself);
 const exited = (code: number) => ({ kind: 'exited', code }) as const;
 
 describe('what keeps sudo from working', () => {
-  it('becomes a diagnostic with the exact line to add', () => {
+  it('becomes a diagnostic with the exact line to add (case 40)', () => {
     const problem = diagnoseSudo('studio-1', 'mesh', exited(1), 'sudo: a password is required\n');
     expect(problem).toMatchObject({ code: 'ssh/sudo-needs-password', subject: 'node studio-1' });
     expect(problem?.hint).toContain('mesh ALL=(root) NOPASSWD: /bin/sh -s');
@@ -17,7 +17,7 @@ describe('what keeps sudo from working', () => {
     expect(diagnoseSudo('studio-1', 'mesh', exited(0), '')).toBeUndefined();
   });
 
-  it('is the terminal and not the password when sudoers has requiretty', () => {
+  it('is the terminal and not the password when sudoers has requiretty (case 40)', () => {
     const problem = diagnoseSudo('studio-1', 'mesh', exited(1), 'sudo: sorry, you must have a tty to run sudo\n');
     expect(problem).toMatchObject({ code: 'ssh/sudo-needs-terminal' });
     expect(problem?.hint).toMatch(/\n {2}Defaults:mesh !requiretty$/u);

@@ -65,7 +65,7 @@ describe('the page of the doctor', () => {
     expect(text).toContain('studio-2: No answer.');
   });
 
-  it('shows whatever a node printed harmless', () => {
+  it('shows whatever a node printed harmless (case 59)', () => {
     const text = show({
       values: { 'studio-1': { identity: { serial: 'A\u001b[2J', hardwareUuid: 'UUID-studio-3' } } },
     });

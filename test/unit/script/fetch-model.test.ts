@@ -127,7 +127,7 @@ describe('a model that the node fetches', () => {
       expect(await runJob(root, call)).toMatchObject({ exit: 0 });
     });
 
-    it('is fetched twice when it is wrong, and then given up with nothing left of it', async () => {
+    it('is fetched twice when it is wrong, and then given up with nothing left of it (case 39)', async () => {
       const { root, call, asked } = start(shell, 'spoilt');
       expect(await runJob(root, call)).toMatchObject({
         exit: 1,

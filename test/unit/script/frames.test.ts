@@ -17,7 +17,7 @@ describe('frames', () => {
     expect(parse(stream(three))).toEqual(three.map(rightAnswer));
   });
 
-  it('are found between a banner and the noise of an rc file', () => {
+  it('are found between a banner and the noise of an rc file (case 16)', () => {
     const banner = `\u001b[1mWelcome\u001b[0m\nToken: ${token}\n${token} begin 1 3\n`.replace(
       `${token} begin`,
       'begin',
@@ -58,7 +58,7 @@ describe('frames', () => {
     expect(answers[0]?.stdout).toBe('x'.repeat(1_000));
   });
 
-  it('say when an output is not UTF-8', () => {
+  it('say when an output is not UTF-8 (case 17)', () => {
     const all = [{ stdout: new Uint8Array([0x61, 0xff, 0x0a]) }, { stdout: 'ä\n' }];
     expect(parse(stream(all), all).map(({ isUtf8, stdout }) => [isUtf8, stdout])).toEqual([
       [false, 'a\ufffd\n'],

@@ -152,7 +152,7 @@ describe.concurrent.each(scriptShells)('the comparison of what was sent under $n
     root.file(stagedFile(exampleModel, 'empty').path, '');
   };
 
-  it('ends well only when every file is right, and takes away what is not in the list', async () => {
+  it('ends well only when every file is right, and takes away what is not in the list (case 39)', async () => {
     const root = newRoot(shell);
     good(root);
     root.file(stagedFile(exampleModel, 'a.part').path, 'x');
@@ -180,7 +180,7 @@ describe.concurrent.each(scriptShells)('the comparison of what was sent under $n
     }
   });
 
-  it('does not take a link for a file, wherever it leads', async () => {
+  it('does not take a link for a file, wherever it leads (case 38)', async () => {
     const root = newRoot(shell);
     good(root);
     root.file('outside', 'ab');
@@ -226,7 +226,7 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     expect(result).toMatchObject({ isChanged: true });
   });
 
-  it('is not unpacked when its sha256 is another one, when it is none, or when it is not there', async () => {
+  it('is not unpacked when its sha256 is another one, when it is none, or when it is not there (case 39)', async () => {
     const root = newRoot(shell);
     packed(root, ['bin']);
     expect(await runJob(root, unpack(sha256('x')))).toMatchObject({ failure: { slug: 'wrong-digest' } });
@@ -258,7 +258,7 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     });
   });
 
-  it('is refused whole when a member would land outside', async () => {
+  it('is refused whole when a member would land outside (case 38)', async () => {
     for (const members of [
       ['-P', '../outside', 'bin'],
       ['-P', 'bin/../../outside'],

@@ -49,7 +49,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(leftovers(root)).toEqual([]);
   });
 
-  it('is renewed and given back by its own run and token only', async () => {
+  it('is renewed and given back by its own run and token only (cases 54, 59)', async () => {
     const root = await newRoot(shell);
     await take(root, 'r-1');
     for (const fence of [
@@ -195,7 +195,7 @@ describe.each(scriptShells)('a lease under $name', (shell) => {
     expect(await take(root, 'r-2')).toMatchObject({ kind: 'taken', token: 2 });
   });
 
-  it('has one winner when many want it or steal it at once', async () => {
+  it('has one winner when many want it or steal it at once (case 54)', async () => {
     const root = await newRoot(shell);
     const runs = Array.from({ length: 12 }, (_, at) => `r-${at}`);
     const takers = await Promise.all(runs.map((run) => take(root, run)));

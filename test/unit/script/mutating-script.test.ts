@@ -87,13 +87,16 @@ describe.each(scriptShells)('a mutating script under $name', (shell) => {
   });
 
   // macOS has no such device.
-  it.runIf(existsSync('/dev/full'))('keeps a file as it was where its new text does not fit on the disk', async () => {
-    const root = newRoot(shell);
-    root.file('kept', 'as it was');
-    const { result } = await root.runBody('"$R/bin/ln" -s /dev/full "$R/kept.$$"\nwrite "$R/kept" new\nchanged');
-    expect(result.kind).toBe('failed');
-    expect(root.read('kept')).toBe('as it was');
-  });
+  it.runIf(existsSync('/dev/full'))(
+    'keeps a file as it was where its new text does not fit on the disk (case 36)',
+    async () => {
+      const root = newRoot(shell);
+      root.file('kept', 'as it was');
+      const { result } = await root.runBody('"$R/bin/ln" -s /dev/full "$R/kept.$$"\nwrite "$R/kept" new\nchanged');
+      expect(result.kind).toBe('failed');
+      expect(root.read('kept')).toBe('as it was');
+    },
+  );
 
   it('never takes an end without a verdict for success, nor an exit of a tool for a lost lease', async () => {
     const root = newRoot(shell);

@@ -170,7 +170,7 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     expect(root.tree()).toEqual(before);
   });
 
-  it('says that it has no place for its files', async () => {
+  it('says that it has no place for its files (case 35)', async () => {
     const root = newRoot(shell);
     root.tool('usr/bin/mktemp', 'exit 1');
     root.tool('fake/well', 'printf "fine\\n"');
@@ -178,7 +178,7 @@ describe.concurrent.each(scriptShells)('the observation script under $name', (sh
     expect(root.started().map((one) => one.tool)).toEqual(['usr/bin/mktemp']);
   });
 
-  it('never removes a folder that it did not make', async () => {
+  it('never removes a folder that it did not make (case 35)', async () => {
     const root = newRoot(shell);
     root.file('precious/file', 'x');
     root.tool('usr/bin/mktemp', 'printf "%s\\n" "$R/precious"');

@@ -25,7 +25,7 @@ describe('an answer of sudo -n', () => {
     ['other', 1, 'grep: no such pattern\n'],
     ['other', 127, 'sh: sudo: not found\n'],
     ['other', 2, ''],
-  ] as const)('is %s for exit %d and %j', (answer, code, stderr) => {
+  ] as const)('is %s for exit %d and %j (case 40)', (answer, code, stderr) => {
     expect(classifySudo(exited(code), stderr)).toBe(answer);
   });
 
