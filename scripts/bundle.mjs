@@ -19,6 +19,13 @@ const keepPlaces = (compiled, folder) => ({
   },
 });
 
+/** Its transports would start threads that load other programs: what we bundle writes its lines itself. */
+const withoutTransports = {
+  name: 'without-transports',
+  load: (id) =>
+    /[\\/]node_modules[\\/]pino[\\/]lib[\\/]transport\.js$/.test(id) ? 'module.exports = undefined;' : null,
+};
+
 /** `…/node_modules/yaml/dist/index.js` → `…/node_modules/yaml`. */
 const packageFolder = (id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0];
 
@@ -43,7 +50,7 @@ export async function bundleCommandLine(compiled) {
     input: { main: join(cli, 'main.js') },
     platform: 'node',
     external,
-    plugins: [keepPlaces(compiled, cli)],
+    plugins: [keepPlaces(compiled, cli), withoutTransports],
     onLog: (_level, log) => {
       throw new Error(log.message);
     },
@@ -63,6 +70,7 @@ export async function bundleDoorman(compiled) {
     input: join(folder, 'main.js'),
     platform: 'node',
     external: [/^node:/],
+    plugins: [withoutTransports],
     onLog: (_level, log) => {
       throw new Error(log.message);
     },
@@ -73,5 +81,6 @@ export async function bundleDoorman(compiled) {
   const strange = chunk.imports.filter((name) => !name.startsWith('node:'));
   if (others.length > 0 || strange.length > 0) throw new Error('the doorman is not one file with node: imports alone');
   // Equal sources give equal bytes; the mark of a part would name the folder of this very build.
-  writeFileSync(join(folder, 'doorman.mjs'), chunk.code.replaceAll(/^\/\/(?:#(?:end)?region.*| .*\.js)\n/gm, ''));
+  const code = chunk.code.replaceAll(/^\/\/(?:#(?:end)?region.*| .*\.js)\n/gm, '');
+  writeFileSync(join(folder, 'doorman.mjs'), `${code}/*\n${licences(chunk.moduleIds)}*/\n`);
 }

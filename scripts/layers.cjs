@@ -62,7 +62,7 @@ const owners = {
   yaml: ['config', 'playbooks', 'adopt'],
   ajv: ['config', 'playbooks', 'adopt'],
   semver: ['config', 'desired', 'resources'],
-  pino: [commandLine],
+  pino: [commandLine, 'doorman'],
   commander: [commandLine],
 };
 

@@ -23,15 +23,17 @@ export interface ShownKey {
  * @throws FleetError with one `ssh/…` code, or `run/interrupted` when the signal ended it
  */
 export async function lookAtHostKey(way: Extract<Way, { kind: 'way' }>, limits: UseLimits): Promise<ShownKey> {
-  const { deadlineMs, signal } = limits;
-  const asked = { deadlineMs, ...(signal ? { signal } : {}) };
+  const { deadlineMs, signal, onRemote } = limits;
+  const asked = { deadlineMs, ...(signal ? { signal } : {}), ...(onRemote ? { onRemote } : {}) };
   const { fingerprint, ...key } = await fetchHostKey(way.target, asked, way.trust.algorithms).catch(
     (error: unknown) => {
       // An interrupted attempt says nothing about the node.
       throw signal?.aborted === true ? new FleetError([interruption(way.target.label)]) : error;
     },
   );
-  return { key, fingerprint, verdict: way.trust.judge(Buffer.from(key.base64, 'base64')) };
+  const verdict = way.trust.judge(Buffer.from(key.base64, 'base64'));
+  onRemote?.({ kind: 'host-key', node: way.target.label, verdict: verdict.kind, fingerprint });
+  return { key, fingerprint, verdict };
 }
 
 /** Whether the controller may log in and become root; what is missing, with the line to add, when it may not. */
@@ -53,6 +55,7 @@ export async function checkAccess(
   const ask = `${scriptCommand([tool.sudo, '-n', tool.sh, '-s'])} </dev/null`;
   const reached = await withRemote({ node, way }, limits, (remote, leftMs) =>
     remote.exec(shellCommand(`${rootLine(remote.rootPrefix)}\nexport LC_ALL=C\n${ask}`), {
+      name: 'check-sudo',
       deadlineMs: leftMs,
       maxBytes: 65_536,
     }),

@@ -45,6 +45,7 @@ export async function installAccess(install: InstallAccess, limits: UseLimits): 
     limits,
     (remote, leftMs) =>
       remote.exec(installAccessCommand(remote.rootPrefix, { user, ...(key === undefined ? {} : { key }) }), {
+        name: 'install-access',
         deadlineMs: leftMs,
         maxBytes: 65_536,
         stdin: Buffer.from(`${password.reveal()}\n`),

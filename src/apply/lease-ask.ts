@@ -27,10 +27,15 @@ type Sent =
   | { readonly kind: 'ended'; readonly end: ScriptEnd }
   | { readonly kind: 'unreached'; readonly diagnostics: NonEmpty<Diagnostic> };
 
-async function send(session: Session, deadlineMs: number, script: (rootPrefix: string) => string): Promise<Sent> {
+async function send(
+  name: string,
+  session: Session,
+  deadlineMs: number,
+  script: (rootPrefix: string) => string,
+): Promise<Sent> {
   const answer = await session.ask((rootPrefix) => {
     const text = script(rootPrefix);
-    const limits = { deadlineMs, maxBytes, stdin: Buffer.from(text) };
+    const limits = { name, deadlineMs, maxBytes, stdin: Buffer.from(text) };
     return { command: mutatingCommand(rootPrefix), script: text, ...limits };
   });
   if (answer.kind === 'unreached') return answer;
@@ -45,7 +50,7 @@ export async function askForLease(
   deadlineMs: number,
   script: (rootPrefix: string) => string,
 ): Promise<TakeAnswer> {
-  const sent = await send(session, deadlineMs, script);
+  const sent = await send('take-lease', session, deadlineMs, script);
   if (sent.kind === 'unreached') return { kind: 'failed', diagnostics: sent.diagnostics };
   const answer = readLeaseAnswer(sent.end);
   return answer.kind === 'failed'
@@ -65,7 +70,7 @@ export async function keepLease(
   deadlineMs: number,
   script: (rootPrefix: string) => string,
 ): Promise<KeepAnswer> {
-  const sent = await send(session, deadlineMs, script);
+  const sent = await send('keep-lease', session, deadlineMs, script);
   if (sent.kind === 'unreached' || sent.end.exit.kind !== 'exited') return 'unheard';
   const { code } = sent.end.exit;
   if (code === leaseLostExit) return 'lost';

@@ -157,7 +157,7 @@ export async function observeSessions(
 function observation(rootPrefix: string, { leftMs, token, probes }: Look): { readonly command: string } & ExecLimits {
   const budgetMs = leftMs - Math.min(travelMs, leftMs / 3);
   const command = observeCommand({ probes, token, rootPrefix, budgetMs });
-  return { command, deadlineMs: leftMs, maxBytes: observationMaxBytes(probes) };
+  return { name: 'observe', command, deadlineMs: leftMs, maxBytes: observationMaxBytes(probes) };
 }
 
 function sightOf(node: NodeName, result: ExecResult, { probes, token }: Look): Sight {

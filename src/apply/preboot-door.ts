@@ -18,8 +18,8 @@ export type AtDoor =
 /** Looks who answers; nothing but the name of the account is sent. @throws FleetError with one `ssh/…` code */
 export async function lookAtDoor(way: OpenWay, limits: UseLimits): Promise<AtDoor> {
   const shown = await lookAtHostKey(way, limits);
-  const { deadlineMs, signal } = limits;
-  const asked = { deadlineMs, ...(signal ? { signal } : {}) };
+  const { deadlineMs, signal, onRemote } = limits;
+  const asked = { deadlineMs, ...(signal ? { signal } : {}), ...(onRemote ? { onRemote } : {}) };
   const state = await seeWhetherLocked({ target: way.target, trust: trustIn(way.target, shown.key) }, asked);
   return state.kind === 'locked' ? { kind: 'locked', shown } : { kind: 'other' };
 }

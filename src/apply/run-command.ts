@@ -21,7 +21,7 @@ export interface CommandOptions extends UseLimits {
 export type CommandFor = (
   node: NodeName,
   rootPrefix: string,
-) => Pick<ExecLimits, 'stdin'> & { readonly command: string };
+) => Pick<ExecLimits, 'name' | 'stdin'> & { readonly command: string };
 
 /** Runs one command line on many nodes at once, each over its own connection. Never resent: it may not be idempotent. */
 export async function runCommand(
@@ -34,7 +34,7 @@ export async function runCommand(
   await forEachLimited(ways, options.parallel, async (way) => {
     const { node } = way;
     const reached = await withRemote(way, options, (remote, leftMs) => {
-      const one = typeof command === 'string' ? { command } : command(node, remote.rootPrefix);
+      const one = typeof command === 'string' ? { name: 'exec', command } : command(node, remote.rootPrefix);
       const { command: line, ...input } = one;
       return remote.exec(line, { deadlineMs: leftMs, maxBytes, ...input });
     });

@@ -96,7 +96,7 @@ async function send(
 ): Promise<'done' | { readonly isUnknown: boolean; readonly problem: Diagnostic }> {
   const command = words.map(quote).join(' ');
   const startedAtMs = performance.now();
-  const asked = sessionOf(parts, node).ask(() => ({ command, deadlineMs, maxBytes }));
+  const asked = sessionOf(parts, node).ask(() => ({ name: 'run', command, deadlineMs, maxBytes }));
   const answer = await untilInterrupted(asked, parts.options);
   if (answer === 'given-up') return { isUnknown: true, problem: notAwaited(node, words) };
   if (answer.kind === 'unreached') return { isUnknown: true, problem: answer.diagnostics[0] };

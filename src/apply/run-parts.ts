@@ -58,13 +58,13 @@ export function sessionOf(parts: Parts, node: NodeName): Session {
 
 /** One that is not kept: over a connection of its own, made when it is first used. */
 export function newSession(parts: Parts, node: NodeName): Session {
-  const { deadlineMs, onCommand, onEvent, timing } = parts.options;
+  const { deadlineMs, onRemote, onEvent, timing } = parts.options;
   return openSession(
     { node, way: wayOf(parts, node) },
     {
       deadlineMs,
       retryMs: timing.retryMs,
-      ...(onCommand ? { onCommand } : {}),
+      ...(onRemote ? { onRemote } : {}),
       onReconnect: (_node, attempt) => onEvent({ kind: 'reconnecting', node, attempt }),
     },
   );

@@ -5,7 +5,7 @@ import type { NodeName } from '../model/node.ts';
 import { connect } from '../remote/connect.ts';
 import type { ConnectLimits, ExecLimits, ExecResult, Remote } from '../remote/remote.ts';
 import { pause } from './pause.ts';
-import { interruption, type NodeWay, type Reached, type UseLimits, type Way } from './with-remote.ts';
+import { execRecorded, interruption, type NodeWay, type Reached, type UseLimits, type Way } from './with-remote.ts';
 
 /** What came of asking a node for something over its session. */
 export type SessionAnswer =
@@ -95,8 +95,7 @@ export function openSession({ node, way }: NodeWay, options: SessionOptions): Se
         return made;
       }
       const { command, script, ...limits } = build(made.value.rootPrefix);
-      options.onCommand?.(node, command, script);
-      const result = await made.value.exec(command, limits);
+      const result = await execRecorded(made.value, { node, onRemote: options.onRemote, command, script }, limits);
       if (isBroken(result)) leave(used, [givenUp(node)]);
       else state.attempts = 1;
       return { kind: 'ended', result, rootPrefix: made.value.rootPrefix };
@@ -123,7 +122,8 @@ async function attempt(state: State, { node, way }: NodeWay, options: SessionOpt
     options.onReconnect?.(node, retries);
     await pause(options.retryMs * retries, signal);
   }
-  return connectOnce(way, { deadlineMs: options.deadlineMs, signal });
+  const { deadlineMs, onRemote } = options;
+  return connectOnce(way, { deadlineMs, signal, ...(onRemote ? { onRemote } : {}) });
 }
 
 const isBroken = ({ exit }: ExecResult): boolean => exit.kind === 'unknown' && exit.why === 'dropped';

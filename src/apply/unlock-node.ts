@@ -5,6 +5,7 @@ import type { Secret } from '../model/secret.ts';
 import { lookupName } from '../remote/address.ts';
 import type { HostKeyTrust } from '../remote/host-key-trust.ts';
 import { unlockWithPassword } from '../remote/password-login.ts';
+import type { RemoteListener } from '../remote/remote.ts';
 import { observeFleet } from './observe.ts';
 import { pause } from './pause.ts';
 import type { RunTiming } from './run-timing.ts';
@@ -44,6 +45,7 @@ export interface UnlockLimits {
   readonly newToken: () => string;
   readonly signal: AbortSignal;
   readonly onProgress?: (node: NodeName, text: string) => void;
+  readonly onRemote?: RemoteListener;
 }
 
 /** How it came out: `unlocked` only when the Mac itself was observed afterwards. */
@@ -72,9 +74,10 @@ const mostOf = (deadlineMs: number): number => 2 * deadlineMs + 5_000;
 export async function unlockNode(one: UnlockOne, limits: UnlockLimits): Promise<Unlocked> {
   const { target } = one.way;
   const address = lookupName(target.host, target.port);
-  const { attempts, signal, deadlineMs } = limits;
+  const { attempts, signal, deadlineMs, onRemote } = limits;
+  const login = { target, trust: one.trust, password: one.password };
   if (!(await turn(one.node, address, limits))) return unsent(interruption(one.node));
-  const answer = await unlockWithPassword({ target, trust: one.trust, password: one.password }, { deadlineMs, signal });
+  const answer = await unlockWithPassword(login, { deadlineMs, signal, ...(onRemote ? { onRemote } : {}) });
   await attempts.ended(address, answer.kind === 'refused' || answer.kind === 'unlocked' ? answer.kind : 'unknown');
   // An interrupted attempt says nothing about the node.
   if (signal.aborted) return unsent(interruption(one.node));
@@ -98,7 +101,7 @@ async function turn(node: NodeName, address: string, limits: UnlockLimits): Prom
 }
 
 async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: UnlockLimits): Promise<Unlocked> {
-  const { timing, deadlineMs, newToken, signal } = limits;
+  const { timing, deadlineMs, newToken, signal, onRemote } = limits;
   limits.onProgress?.(node, isSaid ? 'unlocked; starts macOS' : 'took the password; nobody knows yet');
   const endMs = performance.now() + timing.unlockReturnMs;
   let last: readonly Diagnostic[] = [];
@@ -106,7 +109,8 @@ async function awaitReturn({ node, way }: UnlockOne, isSaid: boolean, limits: Un
     const { rebootPausesMs } = timing;
     await pause(rebootPausesMs[Math.min(at, rebootPausesMs.length - 1)] ?? 0, signal);
     if (signal.aborted) return sent(interruption(node));
-    const look = { deadlineMs, parallel: 1, newToken, signal, facts: ['boot-session'] as const };
+    const bounds = { deadlineMs, signal, ...(onRemote ? { onRemote } : {}) };
+    const look = { ...bounds, parallel: 1, newToken, facts: ['boot-session'] as const };
     const { nodes, failures } = await observeFleet([{ node, way }], look);
     const session = nodes[node]?.facts['boot-session'];
     if (session?.kind === 'known') return { kind: 'unlocked', session: session.value.uuid };

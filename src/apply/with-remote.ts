@@ -5,7 +5,7 @@ import type { NodeName } from '../model/node.ts';
 import { connect } from '../remote/connect.ts';
 import type { HostKeyTrust } from '../remote/host-key-trust.ts';
 import { onAbort } from '../remote/on-abort.ts';
-import type { ConnectLimits, Remote, Target } from '../remote/remote.ts';
+import type { ConnectLimits, ExecLimits, ExecResult, Remote, RemoteListener, Target } from '../remote/remote.ts';
 
 /** A way to a node and what makes its host key trustworthy, or the reasons why there is none. */
 export type Way =
@@ -26,8 +26,8 @@ export interface UseLimits {
   readonly firstByteMs?: number;
   /** When aborted, the connection is ended at once. */
   readonly signal?: AbortSignal;
-  /** Told of every command line, with the script on its input, just before it is sent: the controller's own record. */
-  readonly onCommand?: (node: NodeName, command: string, script?: string) => void;
+  /** Told of connections, of every command just before it is sent, and of how it ended: for the controller's own record. */
+  readonly onRemote?: RemoteListener;
 }
 
 /** What came of a use: the value of the body, or why the node was not reached. */
@@ -52,16 +52,17 @@ export async function withRemote<T>(
 ): Promise<Reached<T>> {
   if (way.kind === 'no-way') return { kind: 'unreached', diagnostics: way.diagnostics };
   try {
-    const { deadlineMs, firstByteMs, signal } = limits;
+    const { deadlineMs, firstByteMs, signal, onRemote } = limits;
     const remote = await logIn(way, {
       deadlineMs,
       ...(firstByteMs === undefined ? {} : { firstByteMs }),
       ...(signal ? { signal } : {}),
+      ...(onRemote ? { onRemote } : {}),
     });
     const forget = onAbort(signal, () => remote.close());
     try {
       const leftMs = Math.max(1, Math.floor(deadlineMs - remote.connectMs));
-      return { kind: 'reached', value: await body(recorded(remote, node, limits.onCommand), leftMs) };
+      return { kind: 'reached', value: await body(recorded(remote, node, onRemote), leftMs) };
     } finally {
       forget();
       remote.close();
@@ -74,17 +75,36 @@ export async function withRemote<T>(
   }
 }
 
-function recorded(remote: Remote, node: NodeName, onCommand: UseLimits['onCommand']): Remote {
-  if (!onCommand) return remote;
+function recorded(remote: Remote, node: NodeName, onRemote: UseLimits['onRemote']): Remote {
   return {
     rootPrefix: remote.rootPrefix,
     connectMs: remote.connectMs,
     close: () => remote.close(),
-    exec: (command, limits) => {
-      onCommand(node, command);
-      return remote.exec(command, limits);
-    },
+    exec: (command, limits) => execRecorded(remote, { node, onRemote, command }, limits),
   };
+}
+
+/** One command, and who is told of it. */
+export interface RecordedCommand {
+  readonly node: NodeName;
+  readonly onRemote: RemoteListener | undefined;
+  readonly command: string;
+  /** Of the input what the controller's own record may keep. */
+  readonly script?: string | undefined;
+}
+
+/** Runs a command that is reported before it is sent, and when it has ended. */
+export async function execRecorded(
+  remote: Remote,
+  { node, onRemote, command, script }: RecordedCommand,
+  limits: ExecLimits,
+): Promise<ExecResult> {
+  const { name } = limits;
+  onRemote?.({ kind: 'sent', node, name, command, ...(script === undefined ? {} : { script }) });
+  const result = await remote.exec(command, limits);
+  const { exit, sentAtEpochMs, receivedAtEpochMs } = result;
+  onRemote?.({ kind: 'answered', node, name, exit, ms: receivedAtEpochMs - sentAtEpochMs });
+  return result;
 }
 
 /** The end of a run before it came to a node, or while it asked it. */

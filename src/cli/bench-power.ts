@@ -52,7 +52,14 @@ async function sampleOnce(session: Session): Promise<PowerReading> {
   const asked = await session.ask((rootPrefix) => {
     const script = powerScript(rootPrefix);
     const command = mutatingCommand(rootPrefix);
-    return { command, script, stdin: Buffer.from(script), deadlineMs: sampleDeadlineMs, maxBytes };
+    return {
+      name: 'power-sample',
+      command,
+      script,
+      stdin: Buffer.from(script),
+      deadlineMs: sampleDeadlineMs,
+      maxBytes,
+    };
   });
   if (asked.kind === 'unreached') return unknown(asked.diagnostics[0].detail);
   const { exit, stdout, stderr } = asked.result;

@@ -48,6 +48,7 @@ export async function askStreamed(target: BenchTarget, { text, maxTokens }: Benc
   const pieces: TimedPiece[] = [];
   const decoder = new TextDecoder();
   const asked = await session.ask((rootPrefix) => ({
+    name: 'bench',
     command: streamCommand({ port, path: request.path, deadlineSeconds: deadlineMs / 1_000, rootPrefix }),
     stdin: Buffer.from(JSON.stringify(body)),
     deadlineMs: deadlineMs + graceMs,

@@ -33,6 +33,7 @@ export async function findFailingRank(
   const nodes = placement.nodes.flatMap((node) => desired.nodes.filter((one) => one.name === node));
   const { signatures, requestPattern } = driverOf(runtime);
   const outcomes = await askNodes(run, { nodes, ways }, (_node, rootPrefix) => ({
+    name: 'rank-report',
     command: rankReportCommand({ placement: name, lines: readLines, requestPattern, rootPrefix }),
   }));
   const answered = outcomes.filter(isAnswered);

@@ -113,6 +113,7 @@ type Looked =
 async function lookAt(session: Session, logs: readonly Followed[], deadlineMs: number): Promise<Looked> {
   const wishes = logs.map(({ placement, mark }) => ({ placement, ...(mark === undefined ? {} : { mark }) }));
   const answer = await session.ask((rootPrefix) => ({
+    name: 'rank-log',
     command: rankLogPartsCommand(wishes, rootPrefix),
     deadlineMs,
     maxBytes: answerBytes * logs.length,

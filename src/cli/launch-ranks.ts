@@ -83,6 +83,7 @@ async function runRank(run: LaunchRun, { session, rank, over }: OneRank): Promis
     const words = run.words(rank, file);
     const environment = group.environment(rank, file);
     return {
+      name: 'launch',
       command: launchRankCommand({ rootPrefix, folder, files: group.files, environment, words }),
       stdin: untilOver(over),
       deadlineMs: longestMs,

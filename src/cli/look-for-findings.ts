@@ -66,6 +66,7 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
   const placements = surveyPlacements(view);
   const broken = fleetFindings(desired, observation);
   const found = withoutConsequences([...broken, ...placementFindings(view, placements)], placements);
+  for (const diagnostic of found) run.log?.write({ kind: 'finding', diagnostic });
   return {
     desired,
     names,

@@ -28,6 +28,7 @@ export const nodeSource = (remote: Remote, { folder, files }: NodeFolder, deadli
   read: async (path, from, to) => {
     const wish = { path: nodePath(`/${`${folder}/${path}`.replace(/^\/+/, '')}`), from, to };
     const { exit, stdout, isTruncated } = await remote.exec(nodeBytesCommand(wish, remote.rootPrefix), {
+      name: 'read-file',
       deadlineMs,
       isDeadlineIdle: true,
       maxBytes: nodeBytesLimit(wish),

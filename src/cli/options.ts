@@ -1,5 +1,6 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
+import type { LogLevel } from './event-lines.ts';
 
 /** What may stand on every command line. */
 export interface GlobalOptions {
@@ -21,6 +22,9 @@ export interface GlobalOptions {
   readonly verbose?: boolean;
   /** `--record`: file to which every command that is sent to a node is appended. */
   readonly record?: string;
+  /** `--log`: file to which the log of this verb is appended, and `--log-level`, the least level that it has. */
+  readonly log?: string;
+  readonly logLevel?: LogLevel;
 }
 
 /** A problem with the command line itself: the run ends with 64 and nothing was done. */

@@ -1,4 +1,5 @@
 import { Command, Help, InvalidArgumentError, Option } from 'commander';
+import { type LogLevel, logLevels } from './event-lines.ts';
 import { parseDuration } from './parse-duration.ts';
 import type { GlobalUse, Verb } from './verb.ts';
 
@@ -35,6 +36,12 @@ const maxNodes = 256;
 function readCount(text: string): number {
   if (!/^[1-9][0-9]{0,3}$/.test(text)) throw new InvalidArgumentError('Say a whole number from 1 to 9999.');
   return Number(text);
+}
+
+function readLevel(text: string): LogLevel {
+  const level = logLevels.find((one) => one === text);
+  if (level === undefined) throw new InvalidArgumentError(`Say ${logLevels.join(', ')}.`);
+  return level;
 }
 
 function readList(text: string): readonly string[] {
@@ -75,6 +82,11 @@ function globalOptions(): readonly GlobalOption[] {
     },
     { option: new Option('--no-color', 'no colour (also NO_COLOR)') },
     { use: 'reach', option: new Option('--record <file>', 'append every command that is sent to a node') },
+    { use: 'reach', option: new Option('--log <file>', 'append what is done and seen, as lines of JSON') },
+    {
+      use: 'reach',
+      option: new Option('--log-level <level>', 'debug, info, warn or error (default: info)').argParser(readLevel),
+    },
     { use: 'reach', option: new Option('-v, --verbose', 'say what is sent to which node') },
   ];
 }

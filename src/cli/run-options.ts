@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { thisController } from '../apply/controller.ts';
 import { type Journal, journalFolder, newRunId, openJournal } from '../apply/journal.ts';
-import type { RunListener } from '../apply/run-events.ts';
+import type { RunEvent, RunListener } from '../apply/run-events.ts';
 import type { RunOptions } from '../apply/run-options.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { readTimeOption } from './own-options.ts';
@@ -48,7 +48,10 @@ export async function prepareRun(
     newToken: () => randomBytes(16).toString('hex'),
     timing: timingFor(run),
     leaseWaitMs,
-    onEvent,
+    onEvent: (event: RunEvent) => {
+      run.log?.write(event);
+      onEvent(event);
+    },
     ...(onWithdraw === undefined ? {} : { onWithdraw }),
     ...(onLeased === undefined ? {} : { onLeased }),
     unlock: unlockWithoutPerson(run, { fleet, ways }),
@@ -56,7 +59,7 @@ export async function prepareRun(
   let journal: Journal | undefined;
   return {
     begin: () => {
-      journal ??= openJournal(folder, newRunId(new Date()));
+      journal ??= openJournal(folder, run.log?.nextRunId() ?? newRunId(new Date()));
       return { ...prepared, journal };
     },
     close: () => journal?.close(),

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
@@ -7,6 +8,7 @@ import { diagnosticsJson, showDiagnostics, showJson } from './diagnostics-output
 import { codeFor, type ExitCode, exitCode, firstOf } from './exit-codes.ts';
 import { type GlobalOptions, usageError } from './options.ts';
 import type { Invocation } from './program.ts';
+import type { RunLog } from './run-log.ts';
 import { listenForSignals } from './signals.ts';
 import { simulatedHints } from './simulated-hints.ts';
 import { verbs } from './verbs.ts';
@@ -27,16 +29,23 @@ export async function runCommandLine(
   const console = processConsole(env, head.includes('--no-color'));
   const wantsJson = head.includes('--json');
   const signals = listenForSignals(console);
+  let log: RunLog | undefined;
+  const end = (exit: number): number => {
+    log?.write({ kind: 'verb-ended', exit });
+    return exit;
+  };
   try {
     if (head.includes('--version')) return showVersion(console, wantsJson);
     const line = parseCommandLine(verbs, console, head);
     if (line.kind !== 'verb') return withoutVerb(console, line, wantsJson);
     if (folder === undefined)
       throw usageError('The folder in which this was typed is gone.', 'Type it in another one: cd');
-    const code = await runVerb(line.invocation, { console, env, folder, tail, signal: signals.signal });
-    return signals.received() ?? code;
+    log = await openLog(line.invocation, console, folder);
+    const surroundings = { console, env, folder, tail, signal: signals.signal, ...(log && { log }) };
+    const code = await runVerb(line.invocation, surroundings);
+    return end(signals.received() ?? code);
   } catch (error) {
-    return signals.received() ?? report(console, error, { wantsJson, isSimulated: head.includes('--sim') });
+    return end(signals.received() ?? report(console, error, { wantsJson, isSimulated: head.includes('--sim'), log }));
   } finally {
     signals.stop();
   }
@@ -56,12 +65,33 @@ function withoutVerb(console: Console, line: Exclude<CommandLine, { kind: 'verb'
   return exitCode.usage;
 }
 
+/** The log that the command line asks for. @throws FleetError `cli/usage`, `cli/cannot-write` */
+async function openLog({ verb, global }: Invocation, console: Console, folder: string): Promise<RunLog | undefined> {
+  const { log, logLevel } = global as unknown as GlobalOptions;
+  if (log === undefined) {
+    if (logLevel === undefined) return undefined;
+    throw usageError('--log-level means nothing without --log.', 'Name the file as well: --log FILE');
+  }
+  const { openRunLog } = await import('./run-log.ts');
+  return openRunLog({
+    path: resolve(folder, log),
+    level: logLevel ?? 'info',
+    verb: verb.name,
+    version: readVersion(),
+    onLost: ({ message }) => {
+      const detail = `A line could not be written to ${log}: ${message}.`;
+      showDiagnostics(console, [diagnose('cli/log-incomplete', { detail, subject: log })]);
+    },
+  });
+}
+
 interface Surroundings {
   readonly console: Console;
   readonly env: NodeJS.ProcessEnv;
   readonly folder: string;
   readonly tail: readonly string[] | undefined;
   readonly signal: AbortSignal;
+  readonly log?: RunLog;
 }
 
 async function runVerb(invocation: Invocation, surroundings: Surroundings): Promise<number> {
@@ -74,12 +104,15 @@ async function runVerb(invocation: Invocation, surroundings: Surroundings): Prom
   return body({ ...surroundings, options, own, words });
 }
 
-function report(
-  console: Console,
-  error: unknown,
-  { wantsJson, isSimulated }: { readonly wantsJson: boolean; readonly isSimulated: boolean },
-): ExitCode {
+interface ReportForm {
+  readonly wantsJson: boolean;
+  readonly isSimulated: boolean;
+  readonly log: RunLog | undefined;
+}
+
+function report(console: Console, error: unknown, { wantsJson, isSimulated, log }: ReportForm): ExitCode {
   const found = error instanceof FleetError ? error.diagnostics : [bug(error)];
+  for (const diagnostic of found) log?.write({ kind: 'finding', diagnostic });
   const diagnostics = isSimulated ? simulatedHints(found) : found;
   if (wantsJson) showJson(console, { diagnostics: diagnosticsJson(diagnostics) });
   else showDiagnostics(console, diagnostics, error instanceof FleetError ? error.sources : {});

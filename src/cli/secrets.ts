@@ -38,7 +38,7 @@ export interface SecretSubject {
 /** What resolving a secret may reach in this run: its environment, files, and the terminal if there is one. */
 export function secretContext(run: Run, about: SecretSubject): SecretContext {
   const { env, signal } = run;
-  const context = { ...about, env, home: env['HOME'] || homedir(), signal };
+  const context = { ...about, env, home: env['HOME'] || homedir(), signal, onResolved: run.log?.hide };
   return run.console.canAsk ? { ...context, ask: (question) => askAtTerminal(run, question) } : context;
 }
 

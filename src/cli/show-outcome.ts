@@ -43,6 +43,8 @@ export function showOutcome(run: Run, outcome: RunOutcome, about: OutcomeSurroun
   const counts = countsOf(outcome);
   const said = toldProblems(outcome);
   const diagnostics = about.isSimulated ? simulatedHints(said) : said;
+  for (const diagnostic of said) run.log?.write({ kind: 'finding', diagnostic });
+  if (outcome.last !== undefined) run.log?.write({ kind: 'plan', plan: outcome.last.plan });
   if (run.options.json) {
     showJson(run.console, reportJson(outcome, { ...about, counts, diagnostics }));
     return code;

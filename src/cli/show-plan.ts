@@ -21,8 +21,9 @@ export interface ShownPlanParts {
 
 type Page = Pick<PlanTextInput, 'columns' | 'unicode' | 'paint'>;
 
-/** Shows a plan as text; with `--json` nothing. */
+/** Logs a plan and shows it as text; with `--json` it shows nothing. */
 export function showPlan(run: Run, plan: Plan, parts: ShownPlanParts): void {
+  run.log?.write({ kind: 'plan', plan });
   if (run.options.json) return;
   const { columns, hasUnicode: unicode, hasColor } = run.console;
   run.console.out(textOf(plan, parts, { columns, unicode, paint: paintFor(hasColor) }));
@@ -33,6 +34,7 @@ const textOf = (plan: Plan, { isSimulated, ...parts }: ShownPlanParts, page: Pag
 
 /** Shows the scripts of root of a plan, behind the plan itself as comments: that says what was not seen, and what waits. */
 export function showScripts(run: Run, plan: Plan, parts: ShownPlanParts, scripts: readonly StepScript[]): void {
+  run.log?.write({ kind: 'plan', plan });
   if (run.options.json) return;
   const { columns, hasUnicode: unicode } = run.console;
   const text = textOf(plan, parts, { columns: columns - commentMark.length, unicode });

@@ -16,6 +16,7 @@ import { resolveSecret } from '../secrets/resolve-secret.ts';
 import { secretContext } from './secrets.ts';
 import { timingFor } from './timing.ts';
 import { openUnlockAttempts } from './unlock-attempts.ts';
+import { useLimits } from './use-limits.ts';
 import type { Run } from './verb.ts';
 import type { Settled, Ways } from './ways.ts';
 
@@ -45,8 +46,8 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
       const detail = `${name} refused the password that it was given last.`;
       return failed(diagnose('unlock/refused-before', { subject: `node ${name}`, detail }));
     }
-    const { deadline: deadlineMs } = run.options;
-    const door = await lookAtDoor(settled, { deadlineMs, signal }).catch(unlessAboutNode);
+    const limits = { ...useLimits(run), signal };
+    const door = await lookAtDoor(settled, limits).catch(unlessAboutNode);
     if (signal.aborted) return failed(interruption(name));
     // It may be on its way: who waits for it looks again.
     if (door?.kind !== 'locked') return { kind: 'later' };
@@ -57,11 +58,10 @@ export function unlockWithoutPerson(run: Run, { fleet, ways }: About): NodeUnloc
     const one = { node: node.name, way: settled, trust, password: secret };
     const newToken = (): string => randomBytes(16).toString('hex');
     const result = await unlockNode(one, {
+      ...limits,
       attempts,
-      deadlineMs,
       timing,
       newToken,
-      signal,
       onProgress: (_node, text) => onProgress(text),
     });
     return isPassing(result) ? { kind: 'later' } : result;

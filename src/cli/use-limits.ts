@@ -4,7 +4,7 @@ import type { UseLimits } from '../apply/with-remote.ts';
 import type { Run } from './verb.ts';
 import { cannotWrite } from './write-file.ts';
 
-/** The bounds that the command line sets for every use of a connection, with the record of what is sent. */
+/** The bounds that the command line sets for every use of a connection, with the record of what is sent and the log. */
 export function useLimits(run: Run): UseLimits {
   const { record, verbose, deadline } = run.options;
   const path = record === undefined ? undefined : resolve(run.folder, record);
@@ -13,7 +13,10 @@ export function useLimits(run: Run): UseLimits {
   return {
     deadlineMs: deadline,
     signal: run.signal,
-    onCommand: (node, command, script) => {
+    onRemote: (event) => {
+      run.log?.write(event);
+      if (event.kind !== 'sent') return;
+      const { node, command, script } = event;
       // Written before the command leaves: what is not in the record was not sent.
       if (path !== undefined) append(path, `${JSON.stringify({ node, command, script })}\n`);
       const bytes = Buffer.byteLength(command) + Buffer.byteLength(script ?? '');

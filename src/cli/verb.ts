@@ -1,5 +1,6 @@
 import type { Console } from './console.ts';
 import type { GlobalOptions } from './options.ts';
+import type { RunLog } from './run-log.ts';
 
 /** What a verb is given. */
 export interface Run {
@@ -15,6 +16,8 @@ export interface Run {
   readonly tail: readonly string[] | undefined;
   /** Aborted by the first Ctrl-C, TERM or HUP. */
   readonly signal: AbortSignal;
+  /** Absent without `--log`. */
+  readonly log?: RunLog;
 }
 
 /**

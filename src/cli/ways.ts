@@ -40,6 +40,7 @@ export function openWays(run: Run, cluster: Pick<OpenedCluster, 'path' | 'lock'>
       return { kind: 'way', ...(await settle(node)) };
     } catch (error) {
       if (error instanceof FleetError && !isAboutTheRun(error)) {
+        run.log?.write({ kind: 'refused', node: node.name, diagnostics: error.diagnostics });
         return { kind: 'no-way', diagnostics: error.diagnostics };
       }
       throw error;

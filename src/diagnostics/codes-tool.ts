@@ -26,6 +26,13 @@ export const toolCodes = {
     cause: 'The folder is missing, full or read-only for this user.',
     hint: 'Check the folder, its free space and its permissions; nothing was changed.',
   },
+  'cli/log-incomplete': {
+    severity: 'warning',
+    summary: 'The log of this run may be incomplete; the run goes on.',
+    cause:
+      'A line could not be written to the file of `--log` while the verb was at work, mostly because its disk is full. Stopping half way would leave nodes half changed.',
+    hint: 'Free space on that disk: lines that wait are written with the next one. What was done is in the journal: meshwright history',
+  },
   'cli/file-open-to-others': {
     severity: 'warning',
     summary: 'Another user can change this file.',

@@ -32,7 +32,11 @@ export function escapeLines(text: string): string {
  * anywhere in a line; its other form needs the start of a line, where JSON has a quote.
  */
 export function jsonText(value: unknown, indent = 2): string {
-  const text = JSON.stringify(value, null, indent) ?? 'null';
+  return safeJson(JSON.stringify(value, null, indent) ?? 'null');
+}
+
+/** The same of a text that is JSON already. */
+export function safeJson(text: string): string {
   return text
     .replace(unprintable, (found) => (found === '\n' ? found : asJsonEscapes(found)))
     .replaceAll('##[', '#\\u0023[');

@@ -5,7 +5,7 @@ export interface HiddenSecrets {
 }
 
 /** What stands in place of a text that may be a secret: always as long, whatever it hides. */
-const secretMark = '********';
+export const secretMark = '********';
 
 /** A key under which somebody may have put a password, also when it is misspelt or runs into its value. */
 const secretKey = /(^|[\s{,"'])((?:pas+(?:w[a-z]*|phrase|code)?|pwd|secrets?|api[-_]?keys?)["']?\s*:)(\s*)(|\S.*)$/iu;
@@ -73,6 +73,28 @@ function textsOf(rest: string): readonly string[] {
     text.replace(/^["']|["']$/gu, ''),
   ]);
   return [...new Set(texts)].filter((text) => text.length >= 3).sort((a, b) => b.length - a.length);
+}
+
+/** Fewer characters would hide half of every text. */
+const leastHidden = 3;
+
+/** A secret and what other texts may have of it: escaped in JSON or a URL, or anywhere within base64. Longest first. */
+export function secretForms(secret: string): readonly string[] {
+  const base64 = [0, 1, 2].map((before) => base64Within(secret, before));
+  const forms = [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    ...base64,
+    ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+  ];
+  return [...new Set(forms)].filter(({ length }) => length >= leastHidden).sort((a, b) => b.length - a.length);
+}
+
+/** The characters that are the same whatever stands around the secret, when so many bytes modulo three stand before it. */
+function base64Within(secret: string, before: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
+  return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
 }
 
 /** A text in which none of the secrets stands any more. */

@@ -5,6 +5,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import { isHost, isTcpPort, isUser } from './address.ts';
 import { type AttemptRecord, recordAttempt } from './attempt-record.ts';
+import { fingerprint } from './host-key.ts';
 import type { Identities } from './identities.ts';
 import { loadSsh2 } from './load-ssh2.ts';
 import { createLookUp, type LookUp } from './look-up-name.ts';
@@ -72,7 +73,27 @@ export async function attempt(target: Target, limits: ConnectLimits, identities:
     autoSelectFamilyAttemptTimeout: Math.max(10, Math.min(addressMs, Math.floor(answerMs / 3))),
   });
   const record = recordAttempt(client, socket, { deadlineMs, identities, isNamed: isIP(host) !== 0 });
-  return { client, socket, record };
+  const judged: AttemptRecord['judged'] = (verdict) => {
+    const seen = 'seen' in verdict ? { fingerprint: fingerprint(verdict.seen) } : {};
+    limits.onRemote?.({ kind: 'host-key', node: target.label, verdict: verdict.kind, ...seen });
+    return record.judged(verdict);
+  };
+  client.once('ready', () => limits.onRemote?.({ kind: 'connected', node: target.label }));
+  return { client, socket, record: { ...record, judged } };
+}
+
+/** Tells the listener where a connection is made, and why there is none in the end. */
+export async function reported<T>(target: Target, limits: ConnectLimits, act: () => Promise<T>): Promise<T> {
+  const { label: node, user, host, port } = target;
+  limits.onRemote?.({ kind: 'connecting', node, address: `${user}@${host}:${port}` });
+  try {
+    return await act();
+  } catch (error) {
+    // An interrupted attempt says nothing about the node.
+    const isTheirs = error instanceof FleetError && limits.signal?.aborted !== true;
+    if (isTheirs) limits.onRemote?.({ kind: 'refused', node, diagnostics: error.diagnostics });
+    throw error;
+  }
 }
 
 /**

@@ -2,7 +2,7 @@ import { diagnose } from '../diagnostics/diagnose.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import type { HostKey } from '../model/cluster-lock.ts';
 import { type HostKeyAlgorithm, hostKeyAlgorithms, strictAlgorithms } from './algorithms.ts';
-import { attempt, checkAddress, outcome } from './attempt.ts';
+import { attempt, checkAddress, outcome, reported } from './attempt.ts';
 import { publickeyOnly } from './auth.ts';
 import { diagnoseConnect } from './connect-failure.ts';
 import { fingerprint, parseHostKey } from './host-key.ts';
@@ -33,7 +33,10 @@ function refuseWithoutKeys(target: Target, identities: Identities): void {
  * @throws FleetError with exactly one `ssh/…` code about the network, the host key or the login, or one per key file
  * when nothing can be offered at all
  */
-export async function connect(target: Target, trust: HostKeyTrust, limits: ConnectLimits): Promise<Remote> {
+export const connect = (target: Target, trust: HostKeyTrust, limits: ConnectLimits): Promise<Remote> =>
+  reported(target, limits, () => connectByKey(target, trust, limits));
+
+async function connectByKey(target: Target, trust: HostKeyTrust, limits: ConnectLimits): Promise<Remote> {
   checkAddress(target);
   if (trust.name !== trustName(target)) throw new Error(`trust of ${trust.name} used for ${trustName(target)}`);
   const identities = await collectIdentities(target);
@@ -62,10 +65,16 @@ export async function connect(target: Target, trust: HostKeyTrust, limits: Conne
  * is known already is asked for first. Without them the order is Ed25519, ECDSA, RSA.
  * @throws FleetError with one `ssh/…` code about the network
  */
-export async function fetchHostKey(
+export const fetchHostKey = (
   target: Target,
   limits: ConnectLimits,
   algorithms: readonly HostKeyAlgorithm[] = hostKeyAlgorithms,
+): Promise<OfferedHostKey> => reported(target, limits, () => askHostKey(target, limits, algorithms));
+
+async function askHostKey(
+  target: Target,
+  limits: ConnectLimits,
+  algorithms: readonly HostKeyAlgorithm[],
 ): Promise<OfferedHostKey> {
   checkAddress(target);
   const tried = await attempt(target, limits, { offers: [], leftOut: 0, problems: [] });

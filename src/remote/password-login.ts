@@ -3,7 +3,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import { concealed, type Secret } from '../model/secret.ts';
 import { strictAlgorithms } from './algorithms.ts';
-import { type Attempt, attempt, checkAddress, outcome } from './attempt.ts';
+import { type Attempt, attempt, checkAddress, outcome, reported } from './attempt.ts';
 import { diagnoseConnect, isFileVaultBanner, quoteNodeText, saysUnlocked } from './connect-failure.ts';
 import { type HostKeyTrust, trustName } from './host-key-trust.ts';
 import { passwordOnly } from './password-auth.ts';
@@ -84,7 +84,10 @@ async function tryPassword(login: PasswordLogin, limits: ConnectLimits, expected
  * anything is sent, and a Mac that waits at FileVault gets nothing.
  * @throws FleetError with exactly one `ssh/…` code
  */
-export async function connectWithPassword(login: PasswordLogin, limits: ConnectLimits): Promise<Remote> {
+export const connectWithPassword = (login: PasswordLogin, limits: ConnectLimits): Promise<Remote> =>
+  reported(login.target, limits, () => logIn(login, limits));
+
+async function logIn(login: PasswordLogin, limits: ConnectLimits): Promise<Remote> {
   const { target } = login;
   const tried = await tryPassword(login, limits, 'login');
   const { client, socket, connectMs } = tried;
@@ -99,6 +102,14 @@ export async function connectWithPassword(login: PasswordLogin, limits: ConnectL
  * @see apple_ssh_and_filevault(7), macOS 26: the connection ends when the disk is unlocked
  */
 export async function unlockWithPassword(login: PasswordLogin, limits: ConnectLimits): Promise<PrebootAnswer> {
+  const { target } = login;
+  const answer = await reported(target, limits, () => unlock(login, limits));
+  const isRefused = answer.kind === 'refused' || answer.kind === 'unreached';
+  if (isRefused) limits.onRemote?.({ kind: 'refused', node: target.label, diagnostics: [answer.diagnostic] });
+  return answer;
+}
+
+async function unlock(login: PasswordLogin, limits: ConnectLimits): Promise<PrebootAnswer> {
   const tried = await tryPassword(login, limits, 'preboot');
   const { client, socket, record } = tried;
   const lastWords = tried.isSent && tried.connectMs !== undefined ? await listen(tried) : '';

@@ -1,8 +1,26 @@
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Exit } from '../model/exit.ts';
 import type { LookUp } from './look-up-name.ts';
 
-/** Bounds of one command on a node; both are kept by the controller, whatever the node does. */
+/** What happens between this computer and a node, as it happens. `node` is its name, or its address before there is a file. */
+export type RemoteEvent = { readonly node: string } & (
+  | { readonly kind: 'connecting'; readonly address: string }
+  /** `verdict` is the kind of a HostKeyVerdict; an unreadable key has no fingerprint. */
+  | { readonly kind: 'host-key'; readonly verdict: string; readonly fingerprint?: string }
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'refused'; readonly diagnostics: readonly Diagnostic[] }
+  /** A command is about to leave, with the script on its input, never with other bytes there. */
+  | { readonly kind: 'sent'; readonly name: string; readonly command: string; readonly script?: string }
+  | { readonly kind: 'answered'; readonly name: string; readonly exit: Exit; readonly ms: number }
+);
+
+/** Listens to connections and commands. What it throws at `sent` keeps that command from leaving. */
+export type RemoteListener = (event: RemoteEvent) => void;
+
+/** One command on a node: its name, and bounds that are kept by the controller, whatever the node does. */
 export interface ExecLimits {
+  /** What the log calls the command, such as `observe` or `set-power`. */
+  readonly name: string;
   /** From the request of the channel to its close; then the channel is abandoned and the exit is unknown. */
   readonly deadlineMs: number;
   /** Counts {@link deadlineMs} from the last byte that moved in either direction, for what takes as long as it takes. */
@@ -72,4 +90,5 @@ export interface ConnectLimits {
   readonly signal?: AbortSignal;
   /** How names are looked up; as the system does it unless given. IP addresses are never looked up. */
   readonly lookUp?: LookUp;
+  readonly onRemote?: RemoteListener;
 }

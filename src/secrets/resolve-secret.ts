@@ -18,6 +18,8 @@ export interface SecretContext {
   /** What is asked at a prompt, such as `Password of mesh on studio-3`. */
   readonly question: string;
   readonly signal?: AbortSignal;
+  /** Told of the secret, so that a log can keep it out of its lines. */
+  readonly onResolved?: ((secret: string) => void) | undefined;
 }
 
 /** The secret, or the one reason why there is none. */
@@ -36,9 +38,9 @@ export async function resolveSecret(source: SecretSource, context: SecretContext
   if (raw.kind === 'refused') return refused('secret/missing', source, context, raw);
   if (raw.kind === 'exposed') return refused('secret/exposed', source, context, raw);
   const read = cleanSecret(raw.bytes);
-  return read.kind === 'text'
-    ? { kind: 'resolved', secret: concealed(read.text) }
-    : refused('secret/unusable', source, context, { why: read.why });
+  if (read.kind !== 'text') return refused('secret/unusable', source, context, { why: read.why });
+  context.onResolved?.(read.text);
+  return { kind: 'resolved', secret: concealed(read.text) };
 }
 
 function rawSecret(source: SecretSource, context: SecretContext): Promise<RawSecret> {

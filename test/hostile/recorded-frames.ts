@@ -13,7 +13,7 @@ export interface Recording {
 /** Runs the product's own observation script on a node and keeps what came back. */
 export async function recordFrames(way: NodeWay, token: string): Promise<Recording> {
   const probes = allProbes();
-  const limits = { deadlineMs: 60_000, maxBytes: 16_000_000 };
+  const limits = { name: 'observe', deadlineMs: 60_000, maxBytes: 16_000_000 };
   const reached = await withRemote(way, limits, (remote) =>
     remote.exec(observeCommand({ probes, token, rootPrefix: remote.rootPrefix }), limits),
   );

@@ -8,6 +8,7 @@ import { digest } from '../../src/model/digest.ts';
 import type { TreeId } from '../../src/model/node-script.ts';
 import type { Step } from '../../src/model/step.ts';
 import { jobFolder } from '../../src/script/launch-job.ts';
+import { onSent } from '../on-sent.ts';
 import { aStep } from '../unit/apply/step-builder.ts';
 import { type ApplyRack, planOf, runOptions, startApplyRack } from './apply-rack.ts';
 
@@ -72,12 +73,12 @@ describe('a job', () => {
     const report = await runPlan(
       planOf(steps),
       runOptions(rack, {
-        onCommand: (_node, command, script) => {
+        onRemote: onSent((command, script) => {
           if (script !== undefined || !command.includes(`ops/${act.key}`)) return;
           const pid = readFileSync(`${folder}/pid`, 'utf8').trim();
           if (!killed.has(pid)) process.kill(Number(pid), 'SIGKILL');
           killed.add(pid);
-        },
+        }),
       }),
     );
     expect([report.diagnostics.map(({ code }) => code), killed.size]).toEqual([['step/job-gone'], 3]);

@@ -88,7 +88,7 @@ function runScript({ keeper }: Contender, step: string): Promise<unknown> {
     const note = { step, verb: 'apply', by: 'ana@desk', config: 'c' };
     const body = `until [ -e "$R/tmp/${step}" ]; do "$R/bin/sleep" 0.05; done\nchanged`;
     const stdin = Buffer.from(mutatingScript({ rootPrefix, fence, note, body }));
-    return { command: mutatingCommand(rootPrefix), deadlineMs: 20_000, maxBytes: 10_000, stdin };
+    return { name: 'test', command: mutatingCommand(rootPrefix), deadlineMs: 20_000, maxBytes: 10_000, stdin };
   });
 }
 

@@ -8,6 +8,7 @@ import type { RunReport } from '../../src/apply/run-report.ts';
 import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { known, unknown } from '../../src/model/known.ts';
 import type { Step } from '../../src/model/step.ts';
+import { onSent } from '../on-sent.ts';
 import { aStep } from '../unit/apply/step-builder.ts';
 import { type ApplyRack, planOf, quickTiming, runOptions, startApplyRack } from './apply-rack.ts';
 import { startCuttingProxy } from './cutting-proxy.ts';
@@ -69,12 +70,12 @@ describe('a restart', () => {
     let isLost = false;
     const report = await run([reboot('studio-2', from)], {
       ways: [rack.way('studio-2', proxy.port)],
-      onCommand: (_node, _command, script) => {
+      onRemote: onSent((_command, script) => {
         if (isLost || !script?.includes(`reboot-${from}`)) return;
         isLost = true;
         proxy.muteAfter(script.length);
         void eventually(() => orders('studio-2') === 1).then(() => proxy.cut());
-      },
+      }),
     });
     await proxy.stop();
     expect([isLost, outcomes(report), orders('studio-2')]).toEqual([true, ['changed'], 1]);

@@ -8,6 +8,7 @@ import { diagnose } from '../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../src/diagnostics/fleet-error.ts';
 import type { Step } from '../../src/model/step.ts';
 import { nodePath } from '../../src/script/node-paths.ts';
+import { onSent } from '../on-sent.ts';
 import { aStep, type StepChange } from '../unit/apply/step-builder.ts';
 import { type ApplyRack, keptJournal, planOf, runOptions, startApplyRack } from './apply-rack.ts';
 import {
@@ -74,7 +75,7 @@ describe('a run of a plan', () => {
     const power = sleepAfter('studio-1/power', 'studio-1');
     await runPlan(
       planOf([power, gate('seen', seenSleep('studio-1'), { needs: ['studio-1/power'] })]),
-      runOptions(rack, { ways, onCommand: (_node, command, script) => void sent.push([command, script]) }),
+      runOptions(rack, { ways, onRemote: onSent((command, script) => void sent.push([command, script])) }),
     );
     expect(proxy.counts.connections).toBe(1);
     const asRoot = sent.filter(([command]) => / -n '[^']*\/bin\/sh' -s$/.test(command));
@@ -125,7 +126,7 @@ describe('a run of a plan', () => {
     const journal = keptJournal();
     const report = await runPlan(
       planOf([hands]),
-      runOptions(rack, { journal, onCommand: (node) => void sent.push(node) }),
+      runOptions(rack, { journal, onRemote: onSent((_command, _script, node) => void sent.push(node)) }),
     );
     expect([outcomes(report), sent]).toEqual([{ 'studio-1/hands': 'blocked' }, []]);
     expect(journal.entries.map(({ phase }) => phase)).toEqual(['run', 'end']);
@@ -153,12 +154,12 @@ async function loseAnswerOf(step: string, more: StepChange = {}): Promise<{ repo
     planOf([sleepAfter(step, 'studio-1', more), sleepAfter(`${step}-next`, 'studio-1', { needs: [step] })]),
     runOptions(rack, {
       ways,
-      onCommand: (_node, _command, script) => {
+      onRemote: onSent((_command, script) => {
         if (isLost || script?.includes('must pmset') !== true) return;
         isLost = true;
         proxy.muteAfter(script.length);
         void eventually(() => timesRun(rack, 'studio-1', step) === 1).then(() => proxy.cut());
-      },
+      }),
     }),
   );
   return { report, proxy };
@@ -185,9 +186,9 @@ describe('a connection that drops in the middle of a step', () => {
       planOf(steps),
       runOptions(rack, {
         ways,
-        onCommand: (_node, _command, script) => {
+        onRemote: onSent((_command, script) => {
           if (script?.includes('must pmset')) void proxy.vanish();
-        },
+        }),
       }),
     );
     expect(outcomes(report)['studio-2/put']).toBe('changed');

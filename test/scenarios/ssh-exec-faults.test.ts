@@ -177,9 +177,9 @@ describe('the bounds of a command', () => {
       },
     });
     const remote = await ssh.connect(server.port);
-    const whole = await remote.exec('100', { deadlineMs: 20_000, maxBytes: 100 });
+    const whole = await remote.exec('100', { ...execLimits, maxBytes: 100 });
     expect(whole).toMatchObject({ isTruncated: false, exit: { kind: 'exited', code: 0 } });
-    const cut = await remote.exec('101', { deadlineMs: 20_000, maxBytes: 100 });
+    const cut = await remote.exec('101', { ...execLimits, maxBytes: 100 });
     expect(cut).toMatchObject({ isTruncated: true, exit: { kind: 'unknown' } });
     expect(cut.stdout.length + cut.stderr.length).toBe(100);
     remote.close();
@@ -202,7 +202,7 @@ describe('the bounds of a command', () => {
       },
     });
     const remote = await ssh.connect(server.port);
-    const flooded = await remote.exec('flood', { deadlineMs: 20_000, maxBytes: 10_000 });
+    const flooded = await remote.exec('flood', { ...execLimits, maxBytes: 10_000 });
     expect(flooded).toMatchObject({ isTruncated: true, exit: { kind: 'unknown' } });
     const { exit } = await remote.exec('wait', execLimits);
     expect(exit).toEqual({

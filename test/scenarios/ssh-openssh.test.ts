@@ -158,7 +158,7 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
   it('does not hang on 8 MB of stderr beside input that nobody reads (case 50)', async () => {
     const remote = await open(await start());
     const command = 'head -c 8000000 /dev/zero >&2; exit 4';
-    const limits = { deadlineMs: 60_000, maxBytes: 9_000_000, stdin: Buffer.alloc(4_000_000) };
+    const limits = { name: 'test', deadlineMs: 60_000, maxBytes: 9_000_000, stdin: Buffer.alloc(4_000_000) };
     const { exit, stderr } = await remote.exec(command, limits);
     expect(exit).toEqual({ kind: 'exited', code: 4 });
     expect(stderr).toHaveLength(8_000_000);
@@ -168,7 +168,11 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
     const server = await start({ config: ['RekeyLimit 1M'] });
     const remote = await open(server);
     const bytes = 24 * 1024 * 1024;
-    const result = await remote.exec(`head -c ${bytes} /dev/zero`, { deadlineMs: 60_000, maxBytes: bytes });
+    const result = await remote.exec(`head -c ${bytes} /dev/zero`, {
+      name: 'test',
+      deadlineMs: 60_000,
+      maxBytes: bytes,
+    });
     expect(result.exit).toEqual({ kind: 'exited', code: 0 });
     const digest = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex');
     expect(digest(result.stdout)).toBe(digest(Buffer.alloc(bytes)));
@@ -179,6 +183,7 @@ describe.runIf(hasSshd())('a command behind OpenSSH', () => {
     const remote = await open(await start());
     const before = process.memoryUsage().rss;
     const result = await remote.exec('yes "a line without end" | head -c 10000000000', {
+      name: 'test',
       deadlineMs: 60_000,
       maxBytes: 1_000_000,
     });

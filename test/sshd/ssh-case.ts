@@ -25,7 +25,7 @@ export interface SshCase {
 export const connectLimits: ConnectLimits = { deadlineMs: 20_000 };
 
 /** Limits of a command that ends by itself. */
-export const execLimits: ExecLimits = { deadlineMs: 20_000, maxBytes: 1_000_000 };
+export const execLimits: ExecLimits = { name: 'test', deadlineMs: 20_000, maxBytes: 1_000_000 };
 
 /** Makes a user key, a host key and the functions that most tests need. */
 export function makeSshCase(userName: string): SshCase {

@@ -95,6 +95,7 @@ async function askOnce(
   const beganMs = performance.now();
   const deadlineSeconds = Math.max(0.1, Math.round(limitMs / 100) / 10);
   const answer = await session.ask((rootPrefix) => ({
+    name: 'ask',
     command: askCommand({ placement, port, path, isOne: isOne === true, deadlineSeconds, rootPrefix }),
     // curl ends by itself; a node that does not even do that is given a moment more.
     deadlineMs: limitMs + 2_000,

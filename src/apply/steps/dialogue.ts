@@ -75,6 +75,7 @@ async function askOnce(talking: Conversation, { request }: Asking): Promise<Hear
   const { context, startMs, endMs, pace } = talking;
   const leftMs = Math.max(100, Math.min(request.limitMs ?? requestMs, endMs - performance.now()));
   const answer = await context.session(request.node).ask((rootPrefix) => ({
+    name: 'dialogue',
     command: talkCommand({ ...request, deadlineSeconds: Math.ceil(leftMs / 100) / 10, rootPrefix }),
     deadlineMs: leftMs + 2_000,
     maxBytes,

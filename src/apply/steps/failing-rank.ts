@@ -57,6 +57,7 @@ async function askRank(
   rank: number,
 ): Promise<RankSaid> {
   const answer = await context.session(node).ask((rootPrefix) => ({
+    name: 'rank-report',
     command: rankReportCommand({ ...asked, rootPrefix }),
     deadlineMs: reportDeadlineMs,
     maxBytes: reportMaxBytes,

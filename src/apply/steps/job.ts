@@ -62,6 +62,7 @@ async function follow(step: StepOf<'job'>, context: StepContext): Promise<StepRe
 /** One look, as the ssh user; a problem when nobody could see the job this time. */
 async function look(step: StepOf<'job'>, context: StepContext): Promise<JobPoll | Diagnostic> {
   const answer = await context.session(step.node).ask((rootPrefix) => ({
+    name: 'poll-job',
     command: pollJobCommand(step.act.key, rootPrefix),
     deadlineMs: context.lookMs,
     maxBytes,

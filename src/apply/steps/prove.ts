@@ -123,6 +123,7 @@ async function ask(
   const { placement, port, path, isOne = false } = act;
   const deadlineSeconds = Math.round(leftMs / 100) / 10;
   const answer = await context.session(node).ask((rootPrefix) => ({
+    name: 'prove',
     command: askCommand({ placement, port, path, isOne, deadlineSeconds, rootPrefix, isTimed: true }),
     deadlineMs: leftMs + 2_000,
     maxBytes,

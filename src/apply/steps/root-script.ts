@@ -73,7 +73,8 @@ export async function sendOnce(
       isSettling: step.act.kind === 'script' && step.act.name === 'settle-rollback',
       isLast: step.act.kind === 'script' && step.act.name === 'withdraw-node',
     });
-    const limits = { deadlineMs: deadlineOf(step, context), maxBytes, stdin: Buffer.from(script) };
+    const name = 'name' in step.act ? step.act.name : step.act.kind;
+    const limits = { name, deadlineMs: deadlineOf(step, context), maxBytes, stdin: Buffer.from(script) };
     return { command: mutatingCommand(rootPrefix), script, ...limits };
   });
   if (answer.kind === 'unreached') return { ...failed(...answer.diagnostics), isUnreached: true };

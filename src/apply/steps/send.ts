@@ -96,6 +96,7 @@ async function append(transfer: Transfer, offset: number): Promise<Tried | undef
   const { step, context } = transfer;
   const { to, sizeBytes } = step.act;
   const answer = await context.session(step.node).ask((rootPrefix) => ({
+    name: 'send',
     command: appendCommand(to, offset, rootPrefix),
     deadlineMs: deadlineOf(step, context),
     isDeadlineIdle: true,
@@ -149,7 +150,12 @@ async function measure<T>(
   bytes = 0,
 ): Promise<Measured<T>> {
   const deadlineMs = context.lookMs + bytes / digestBytesPerMs;
-  const build: SessionCommand = (rootPrefix) => ({ command: command(rootPrefix), deadlineMs, maxBytes });
+  const build: SessionCommand = (rootPrefix) => ({
+    name: 'measure',
+    command: command(rootPrefix),
+    deadlineMs,
+    maxBytes,
+  });
   const answer = await context.session(step.node).ask(build);
   if (answer.kind === 'unreached') return { kind: 'other', tried: ended(failed(...answer.diagnostics)) };
   const { exit, stdout, stderr } = answer.result;

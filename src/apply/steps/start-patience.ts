@@ -47,6 +47,7 @@ export function startPatience(step: WaitingStep, context: StepContext): StartPat
   const leftMs = (): number => Math.min(endMs, movedAtMs + stallMs) - performance.now();
   const lookAt = async (placement: string, node: NodeName): Promise<void> => {
     const answer = await context.session(node).ask((rootPrefix) => ({
+      name: 'rank-progress',
       command: rankProgressCommand(placement, rootPrefix),
       deadlineMs: lookDeadlineMs,
       maxBytes: lookMaxBytes,

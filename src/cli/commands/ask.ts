@@ -86,6 +86,7 @@ async function askLeader(
   const endpoint = { placement: placement.name, port: askedPort(placement), path, isOne };
   const deadlineSeconds = run.options.deadline / 1_000;
   const [outcome] = await askNodes(run, { nodes: [leader], ways }, (_node, rootPrefix) => ({
+    name: 'ask',
     command: askCommand({ ...endpoint, deadlineSeconds, rootPrefix }),
     stdin: Buffer.from(body),
   }));

@@ -30,6 +30,7 @@ export const drift: VerbBody = async (run) => {
 };
 
 function show(run: Run, { additions, lockPlace }: SettledCluster, { plan }: LookedPlan, isSimulated: boolean): void {
+  run.log?.write({ kind: 'plan', plan });
   if (run.options.json) {
     showJson(run.console, {
       formatVersion: 1,

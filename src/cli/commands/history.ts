@@ -41,6 +41,7 @@ export const history: VerbBody = async (typed) => {
   const ways = openWays(run, cluster);
   const { isSimulated } = ways;
   const outcomes = await askNodes(run, { nodes, ways }, (_node, rootPrefix) => ({
+    name: 'history',
     command: historyCommand(rootPrefix, linesPerNode),
   }));
   const kept = outcomes

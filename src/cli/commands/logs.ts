@@ -53,6 +53,7 @@ export const logs: VerbBody = async (run) => {
   const found: FoundRank[] = [];
   for (const { placement, nodes, elsewhere: others } of wanted) {
     const outcomes = await askNodes(run, { nodes, ways }, (_node, rootPrefix) => ({
+      name: 'rank-log',
       command: rankLogCommand({ placement, lines, requestPattern: requestPatternOf(fleet, placement), rootPrefix }),
     }));
     tails.push(...outcomes.map((outcome) => ({ placement, outcome })));

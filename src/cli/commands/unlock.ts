@@ -191,11 +191,11 @@ async function givePasswords(
   }
   const timing = timingFor(run);
   const limits = {
+    ...useLimits(run),
+    signal: run.signal,
     attempts,
-    deadlineMs: run.options.deadline,
     timing,
     newToken,
-    signal: run.signal,
     onProgress: (node: string, text: string) => run.console.err(`${node}: ${text}\n`),
   };
   const progress = showProgress(

@@ -56,13 +56,21 @@ describe('a session', () => {
     expect(server?.counts.connections).toBe(1);
   });
 
-  it('tells of every command and its script before it is sent, and where the root of the node is', async () => {
+  it('reports its connection, each command with its script before it is sent, and how the command ended', async () => {
     const told: unknown[] = [];
     const session = await sessionTo(answering, {
-      onCommand: (...about) => void told.push([...about, server?.commands.length]),
+      onRemote: (event) => void told.push([event, server?.commands.length]),
     });
     await session.ask((rootPrefix) => ({ command: `ls ${rootPrefix}`, script: 'true', ...execLimits }));
-    expect(told).toEqual([[node, 'ls /tmp/root-of-it', 'true', 0]]);
+    const name = 'test';
+    const fingerprint = expect.stringMatching(/^SHA256:/);
+    expect(told).toMatchObject([
+      [{ kind: 'connecting', address: expect.stringMatching(/@127\.0\.0\.1:\d+$/) }, 0],
+      [{ kind: 'host-key', node, verdict: 'accepted', fingerprint }, 0],
+      [{ kind: 'connected', node }, 0],
+      [{ kind: 'sent', node, name, command: 'ls /tmp/root-of-it', script: 'true' }, 0],
+      [{ kind: 'answered', node, name, exit: { kind: 'exited', code: 0 }, ms: expect.any(Number) }, 1],
+    ]);
   });
 
   it('sends nothing again that broke off, and connects anew for the next question', async () => {

@@ -4,6 +4,7 @@ import { type NodeWay, type Reached, withRemote } from '../../../src/apply/with-
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import { onSent } from '../../on-sent.ts';
 import { type FaultServer, type Faults, startFaultServer } from '../../sshd/fault-server.ts';
 import { execLimits, makeSshCase, textOf } from '../../sshd/ssh-case.ts';
 import { leakWarnings } from '../remote/leak-warnings.ts';
@@ -41,11 +42,11 @@ describe('withRemote', () => {
     const way = await wayTo(answering);
     const sent: string[] = [];
     const { signal } = new AbortController();
-    const onCommand = (name: string, command: string): void => {
+    const onRemote = onSent((command, _script, name) => {
       expect(server?.commands).toEqual([]);
       sent.push(`${name}: ${command}`);
-    };
-    const reached = await withRemote(way, { deadlineMs, signal, onCommand }, async (remote) =>
+    });
+    const reached = await withRemote(way, { deadlineMs, signal, onRemote }, async (remote) =>
       textOf((await remote.exec('uptime', execLimits)).stdout),
     );
     expect(reached).toEqual({ kind: 'reached', value: 'ran uptime' });
@@ -114,7 +115,7 @@ describe('withRemote of a run that is interrupted', () => {
     const controller = new AbortController();
     const way = await wayTo({ onExec: () => controller.abort() });
     const reached = await withRemote(way, { deadlineMs, signal: controller.signal }, (remote) =>
-      remote.exec('sleep', { deadlineMs, maxBytes: 1_000 }),
+      remote.exec('sleep', { name: 'test', deadlineMs, maxBytes: 1_000 }),
     );
     expect(reached).toMatchObject({ kind: 'reached', value: { exit: { kind: 'unknown' } } });
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);

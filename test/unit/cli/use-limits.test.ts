@@ -6,7 +6,6 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { useLimits } from '../../../src/cli/use-limits.ts';
 import type { Run } from '../../../src/cli/verb.ts';
 import { FleetError } from '../../../src/diagnostics/fleet-error.ts';
-import { nodeName } from '../../../src/model/node.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mw-record-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -14,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** As with `--record NAME`, one command later. */
 function record(name: string): void {
   const run = { folder, options: { record: name, deadline: 1_000, verbose: false } } as unknown as Run;
-  useLimits(run).onCommand?.(nodeName('studio-1'), 'uname', undefined);
+  useLimits(run).onRemote?.({ kind: 'sent', node: 'studio-1', name: 'test', command: 'uname' });
 }
 
 function codeOf(act: () => void): string {

@@ -24,7 +24,7 @@ function start(more: Partial<ExecLimits> = {}, isAskedAgain = false) {
     const [out, err] = [stdout, stderr].map((bytes) => Buffer.from(bytes).toString());
     seen.result = { exit, out, err, isTruncated, ...times };
   };
-  const limits = { deadlineMs: 1_000, maxBytes: 5, ...more };
+  const limits = { name: 'test', deadlineMs: 1_000, maxBytes: 5, ...more };
   const running = startCommand(client.real, { command: 'uname', limits, resolve }, hooks);
   return { client, told, seen, running };
 }
@@ -214,7 +214,7 @@ describe('a command on a connection that is half closed', () => {
       abandoned: () => told.push('abandoned'),
       received: () => told.push('received'),
     };
-    const limits = { deadlineMs: 60_000, maxBytes: 10 };
+    const limits = { name: 'test', deadlineMs: 60_000, maxBytes: 10 };
     const result = await new Promise<ExecResult>((resolve) => {
       startCommand(new ssh2.Client(), { command: 'true', limits, resolve }, hooks);
     });

@@ -26,7 +26,7 @@ function connected() {
   const remote = new SshRemote(client.real, socket as unknown as Socket, about);
   const results: ExecResult[] = [];
   const exec = (command: string, deadlineMs = 60_000): void => {
-    void remote.exec(command, { deadlineMs, maxBytes: 1_000 }).then((one) => results.push(one));
+    void remote.exec(command, { name: 'test', deadlineMs, maxBytes: 1_000 }).then((one) => results.push(one));
   };
   const exits = async () => {
     await vi.advanceTimersByTimeAsync(0);

@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endPlace, placeWithFleet } from './fleet.ts';
+import { codesOf, ended, environment, json, mainFile, meshwright, type Ran } from './meshwright.ts';
+import type { Place } from './place.ts';
+import { schemaCheck } from './schema-check.ts';
+
+let place: Place;
+beforeAll(async () => {
+  place = await placeWithFleet();
+});
+afterAll(() => endPlace(place));
+
+const run = (...words: string[]): Promise<Ran> => meshwright(place, words);
+const fileOf = (name: string): string => join(place.folder, name);
+
+type Line = Readonly<Record<string, unknown>>;
+const linesOf = (name: string): readonly Line[] =>
+  readFileSync(fileOf(name), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'];
+
+describe('the log of a verb', () => {
+  it('has each connection, host key, command, lease and step of an apply, the plans and the exit', async () => {
+    await run('sim', 'fault', 'cable-swapped', 'studio-1');
+    const ran = await run('apply', '--sim', '--yes', '--json', '--log', 'apply.ndjson', '--log-level', 'debug');
+    const lines = linesOf('apply.ndjson');
+    expect(lines.flatMap(schemaCheck('log-line'))).toEqual([]);
+    const { run: journal } = json(ran) as { run: string };
+    expect([...new Set(lines.map((line) => line['run']))]).toEqual([journal]);
+    const seen = (event: string): readonly Line[] => lines.filter((line) => line['event'] === event);
+    const nodesOf = (event: string): readonly unknown[] => [...new Set(seen(event).map(({ node }) => node))].sort();
+    for (const event of ['connecting', 'host-key', 'connected', 'sent', 'answered', 'lease', 'step-started']) {
+      expect([event, nodesOf(event)]).toEqual([event, nodes]);
+    }
+    // A command is logged before it leaves and when it has ended; none is without a name.
+    expect(seen('sent').map(({ name }) => name)).toEqual(expect.arrayContaining(['observe', 'take-lease', 'put']));
+    expect(
+      seen('answered')
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(
+      seen('sent')
+        .map(({ name }) => name)
+        .toSorted(),
+    );
+    expect(
+      seen('step-ended')
+        .map(({ step }) => step)
+        .toSorted(),
+    ).toEqual(
+      seen('step-started')
+        .map(({ step }) => step)
+        .toSorted(),
+    );
+    expect(seen('blocker').map(({ isHands }) => isHands)).toContain(true);
+    expect(seen('plan').map(({ changes }) => changes)).toEqual([expect.any(Number), 0]);
+    expect(lines.at(-1)).toMatchObject({ event: 'verb-ended', exit: ran.code });
+    const texts = readFileSync(fileOf('apply.ndjson'), 'utf8');
+    expect(texts).not.toMatch(/\/bin\/sh|sudo -n|must /);
+    await run('sim', 'fault', '--clear');
+  });
+
+  it('has findings and refused connections', async () => {
+    await run('sim', 'fault', 'wrong-host-key', 'studio-3');
+    const ran = await run('doctor', '--sim', '--json', '--log', 'doctor.ndjson');
+    await run('sim', 'fault', '--clear');
+    const lines = linesOf('doctor.ndjson');
+    const about3 = lines
+      .filter(({ node }) => node === 'studio-3')
+      .map(({ event, level, code, verdict }) => [event, level, code ?? verdict]);
+    expect(about3).toEqual([
+      ['host-key', 'warn', 'changed'],
+      ['refused', 'error', 'ssh/host-key-changed'],
+      ['finding', 'error', 'ssh/host-key-changed'],
+    ]);
+    expect(lines.at(-1)).toMatchObject({ event: 'verb-ended', exit: ran.code, level: 'warn' });
+  });
+
+  it('has the error that ended a verb', async () => {
+    const ran = await run('status', '--sim', 'studio-9', '--log', 'wrong.ndjson');
+    const [, finding, end] = linesOf('wrong.ndjson');
+    expect([ran.code, finding?.['event'], end?.['exit']]).toEqual([64, 'finding', 64]);
+  });
+});
+
+describe('a log that cannot be written', () => {
+  it('ends the verb before anything is sent or kept', async () => {
+    const journals = (): number => readdirSync(join(place.state, 'journal'), { recursive: true }).length;
+    const before = journals();
+    const ran = await run('apply', '--sim', '--yes', '--json', '--record', 'sent.ndjson', '--log', 'missing/log');
+    expect([ran.code, codesOf(json(ran))]).toEqual([1, ['cli/cannot-write']]);
+    expect([existsSync(fileOf('sent.ndjson')), journals()]).toEqual([false, before]);
+  });
+
+  it('in the middle, as on a full disk, is said once, and the verb ends as it would have', async () => {
+    // Files of this process may have 1 KiB; a write beyond that fails as on a full disk, since its signal is ignored.
+    const limited = ['-c', 'trap "" XFSZ; ulimit -f 2; exec "$@"', 'sh', process.execPath, mainFile];
+    const words = ['status', '--sim', '--log', 'full.ndjson', '--log-level', 'debug'];
+    const child = spawn('/bin/sh', [...limited, ...words], { cwd: place.folder, env: environment(place) });
+    const ran = await ended(child, words);
+    expect([ran.code, ran.stderr.match(/cli\/log-incomplete/g)]).toEqual([0, ['cli/log-incomplete']]);
+    expect(ran.stdout).toContain('studio-4');
+  });
+});
+
+describe('the options of the log', () => {
+  it.each([
+    [['plan', '--sim', '--log-level', 'info'], '--log-level means nothing without --log.'],
+    [['plan', '--sim', '--log', 'x', '--log-level', 'all'], 'Say debug, info, warn, error.'],
+    [['validate', '--log', 'x'], '--log means nothing to validate.'],
+  ])('%j are refused', async (words, why) => {
+    const ran = await run(...words);
+    expect([ran.code, ran.stderr.replaceAll(/\s+/g, ' '), existsSync(fileOf('x'))]).toEqual([
+      64,
+      expect.stringContaining(why),
+      false,
+    ]);
+  });
+});

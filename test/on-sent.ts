@@ -1,0 +1,8 @@
+import type { RemoteListener } from '../src/remote/remote.ts';
+
+/** Listens to each command just before it is sent. */
+export const onSent =
+  (hear: (command: string, script: string | undefined, node: string) => void): RemoteListener =>
+  (event) => {
+    if (event.kind === 'sent') hear(event.command, event.script, event.node);
+  };

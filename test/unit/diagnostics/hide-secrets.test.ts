@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { secretForms, withoutSecrets } from '../../../src/diagnostics/hide-secrets.ts';
+
+const secret = 'a "b"\\/ +ü?&c-01';
+const isHidden = (text: string): boolean => withoutSecrets(text, secretForms(secret)).includes('********');
+
+describe('the forms of a secret', () => {
+  it('are found in plain text, JSON and URLs', () => {
+    const url = new URL(`http://x/?key=${encodeURIComponent(secret)}`).href;
+    const texts = [secret, JSON.stringify({ key: `Bearer ${secret}` }), url];
+    expect(texts.map((text) => [isHidden(text), withoutSecrets(text, secretForms(secret)).includes('c-01')])).toEqual(
+      texts.map(() => [true, false]),
+    );
+  });
+
+  it('are found in base64 of both alphabets, whatever is before and after the secret', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (before, after) => {
+        const bytes = Buffer.from(`${before}${secret}${after}`);
+        expect([isHidden(bytes.toString('base64')), isHidden(bytes.toString('base64url'))]).toEqual([true, true]);
+      }),
+    );
+  });
+
+  it('leave out what is too short to be told from other text', () => {
+    expect(secretForms('ab')).toEqual([]);
+  });
+});
