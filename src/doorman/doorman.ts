@@ -7,6 +7,7 @@ import { type ConnectionLimits, watchConnections } from './connections.ts';
 import { writeCounts } from './counts.ts';
 import { type Door, makeDoors } from './doors.ts';
 import { hashOfKey, isOpenedBy, keyOf } from './keys.ts';
+import type { GatewayLog } from './log.ts';
 import { type Passing, passOn } from './pass-on.ts';
 import type { BodyLimits } from './read-body.ts';
 import { isForwarded, isLoopback, statusAnswer } from './status.ts';
@@ -59,7 +60,11 @@ const passedPaths: readonly string[] = [
  * Opens the door.
  * @throws Error when the address is taken
  */
-export async function startDoorman(config: DoormanConfig, limits: DoormanLimits = usualLimits): Promise<Doorman> {
+export async function startDoorman(
+  config: DoormanConfig,
+  limits: DoormanLimits = usualLimits,
+  log: GatewayLog = () => undefined,
+): Promise<Doorman> {
   const doors = makeDoors(config);
   const { version } = config;
   const leaving = new AbortController();
@@ -98,7 +103,7 @@ export async function startDoorman(config: DoormanConfig, limits: DoormanLimits 
       const said = await answer(request, { response, limits, room, leaving: leaving.signal });
       if (said !== undefined) sendAnswer(response, said);
     } catch (error) {
-      process.stderr.write(`doorman: ${error instanceof Error ? error.name : 'error'} at a request\n`);
+      log({ kind: 'request-failed', error: error instanceof Error ? error.name : 'error' });
       sendAnswer(response, refusalAnswer(refusals.down('The doorman', 'it has failed at this request.')));
     }
   }

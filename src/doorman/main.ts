@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DoormanConfig } from '../model/doorman.ts';
-import { type Doorman, startDoorman } from './doorman.ts';
+import { type Doorman, startDoorman, usualLimits } from './doorman.ts';
+import { type GatewayLog, openGatewayLog } from './log.ts';
 import { readDoormanConfig } from './read-config.ts';
 
 /** How often the counts are written down while they change. */
@@ -9,21 +10,21 @@ const keepEveryMs = 10_000;
 /** How often a port that is taken is tried again. */
 const tryEveryMs = 500;
 
-/** Says why it ends; launchd puts that into the log and starts it again. */
+/** Logs why it ends; launchd starts it again. */
 function fail(error: unknown): never {
-  process.stderr.write(`doorman: ${error instanceof Error ? error.message : String(error)}\n`);
+  openGatewayLog([])({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
   process.exit(1);
 }
 
 /** Opens the door; waits where somebody else still has the port, such as the runtime that was reached there before. */
-async function takeThePlace(config: DoormanConfig): Promise<Doorman> {
+async function takeThePlace(config: DoormanConfig, log: GatewayLog): Promise<Doorman> {
   for (let tries = 0; ; tries += 1) {
     try {
-      return await startDoorman(config);
+      return await startDoorman(config, usualLimits, log);
     } catch (error) {
       const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
       if (!isTaken) throw error;
-      if (tries === 0) process.stderr.write(`doorman: port ${config.listen.port} is taken; waiting for it\n`);
+      if (tries === 0) log({ kind: 'port-taken', port: config.listen.port });
       await sleep(tryEveryMs);
     }
   }
@@ -33,15 +34,17 @@ async function takeThePlace(config: DoormanConfig): Promise<Doorman> {
 async function run(path?: string, listen?: string, version?: string): Promise<void> {
   if (path === undefined || listen === undefined) throw new Error('usage: doorman CONFIG ADDRESS:PORT [VERSION]');
   const config = await readDoormanConfig(path, listen, version);
-  const doorman = await takeThePlace(config);
+  const log = openGatewayLog(config.upstreams.map(({ placement }) => placement));
+  const doorman = await takeThePlace(config, log);
   const ending = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT'] as const) process.on(signal, () => ending.abort());
-  process.stderr.write(`doorman: listening on ${config.listen.address}:${doorman.port}\n`);
+  log({ kind: 'listening', address: config.listen.address, port: doorman.port });
   while (!ending.signal.aborted) {
     await sleep(keepEveryMs, undefined, { signal: ending.signal }).catch(() => undefined);
     // A full disk takes no client away.
     await doorman.keepCounts().catch(() => undefined);
   }
+  log({ kind: 'stopping' });
   await doorman.stop();
 }
 

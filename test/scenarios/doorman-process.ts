@@ -29,7 +29,7 @@ export async function startGatewayProcess(upstream: DoormanUpstream): Promise<Ga
   const child = spawn(process.execPath, [program, config, '127.0.0.1:0'], { stdio: ['ignore', 'ignore', 'pipe'] });
   const [said] = await once(child.stderr, 'data');
   return {
-    port: Number(/:(\d+)\n/.exec(String(said))?.[1]),
+    port: JSON.parse(String(said)).port,
     peakBytes: () => peakOf(child),
     end: () => {
       child.kill('SIGKILL');
