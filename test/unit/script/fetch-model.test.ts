@@ -156,7 +156,7 @@ describe('a model that the node fetches', () => {
       expect(await runJob(root, call)).toMatchObject({ exit: 0 });
     });
 
-    it('is fetched by http only where the file allows it, and from nowhere else where it is sent on', async () => {
+    it('is fetched by http only where the file allows it, and from nowhere else where it is sent on (case 39)', async () => {
       const { root, call, asked } = start(shell, 'whole');
       const { source, ...args } = call.args as JobArgs['fetch-model'];
       if (source.kind !== 'url') throw new Error('no address');

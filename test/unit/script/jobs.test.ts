@@ -290,7 +290,7 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     ['a link out of the folder', 'ln -s ../.. bin/up', 'a link that leads out: bin/up'],
     ['a link out of it through another one', 'ln -s .. bin/a; ln -s bin/a/../x up', 'a link that leads out: up'],
     ['a link to what is not there outside', 'ln -s ../../../no/such bin/gone', 'a link that leads nowhere: bin/gone'],
-  ])('is refused with %s', async (_name, added, words) => {
+  ])('is refused with %s (case 38)', async (_name, added, words) => {
     const root = newRoot(shell);
     const archive = packedWith(root, added);
     expect(await runJob(root, unpack(archive))).toMatchObject({
@@ -299,7 +299,29 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     expect(root.has(stagedTree(exampleRuntime).path)).toBe(false);
   });
 
-  it('is refused when a file came out of it that lies outside, too', async () => {
+  it('is refused when a member would be written through a link that came before it (case 38)', async () => {
+    const root = newRoot(shell);
+    packed(root, ['bin']);
+    const added = [
+      'mkdir -p elsewhere',
+      'ln -s ../../elsewhere bin/out',
+      'tar -cf ../two.tar bin/out',
+      'rm bin/out',
+      'mkdir bin/out',
+      'true >bin/out/escaped',
+      'tar -rf ../two.tar bin/out/escaped',
+      'gzip -c ../two.tar',
+    ].join(' && ');
+    const made = spawnSync('/bin/sh', ['-c', added], { cwd: join(root.folder, '../pack') });
+    expect([made.status, made.stderr.toString()]).toEqual([0, '']);
+    writeFileSync(join(root.folder, stagedArchive(exampleRuntime, 'tar.gz').path), made.stdout);
+    expect(await runJob(root, unpack(sha256(made.stdout)))).toMatchObject({
+      failure: { slug: expect.stringMatching(/^(?:bad|unsafe)-archive$/) },
+    });
+    expect(root.tree().filter((line) => /^\S*\/escaped /.test(line))).toEqual([]);
+  });
+
+  it('is refused when a file came out of it that lies outside, too (case 38)', async () => {
     const root = newRoot(shell);
     const archive = packed(root, ['bin']);
     const outside = join(root.folder, '../outside');
