@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { type BenchTextInput, benchText } from '../report/bench-text.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from './diagnostics-output.ts';
+import { diagnosticsJson, logFindings, showDiagnostics, showJson } from './diagnostics-output.ts';
 import { paintFor } from './paint.ts';
 import type { Run } from './verb.ts';
 
@@ -13,6 +13,7 @@ export interface BenchShown extends Omit<BenchTextInput, 'columns' | 'unicode' |
 export function showBench(run: Run, shown: BenchShown): void {
   const { console } = run;
   const { diagnostics, isSimulated, isCounted, words, maxTokens, levels, published, ...about } = shown;
+  logFindings(run, diagnostics);
   if (run.options.json) {
     showJson(console, {
       formatVersion: 1,

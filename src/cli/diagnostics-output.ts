@@ -4,6 +4,7 @@ import { diagnosticJson } from '../diagnostics/json.ts';
 import { renderDiagnostics } from '../diagnostics/render.ts';
 import { asciiJson } from './ascii.ts';
 import type { Console } from './console.ts';
+import type { RunLog } from './run-log.ts';
 
 /** Writes diagnostics for people to the error stream; `sources` are file texts by file name, for the underlined line. */
 export function showDiagnostics(
@@ -14,6 +15,11 @@ export function showDiagnostics(
   if (diagnostics.length === 0) return;
   const { columns, hasErrColor: color } = console;
   console.err(renderDiagnostics(diagnostics, { sources: new Map(Object.entries(sources)), columns, color }));
+}
+
+/** Writes what a verb reports as wrong into its log, if it has one. */
+export function logFindings({ log }: { readonly log?: RunLog | undefined }, diagnostics: readonly Diagnostic[]): void {
+  for (const diagnostic of diagnostics) log?.write({ kind: 'finding', diagnostic });
 }
 
 /** Writes diagnostics where they are the answer itself, as those of a judged file are. */

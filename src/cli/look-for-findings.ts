@@ -10,6 +10,7 @@ import { placementFindings } from '../resources/placement-findings.ts';
 import { type PlacementSurvey, surveyPlacements } from '../resources/placement-survey.ts';
 import { fleetFindings } from '../resources/stop-first.ts';
 import { viewOf } from '../resources/view.ts';
+import { logFindings } from './diagnostics-output.ts';
 import { observeNodes, shownOnly } from './observe-fleet.ts';
 import { openCluster, targetedNodes } from './open-cluster.ts';
 import { judgedFleet, lockedFleet } from './settle-cluster.ts';
@@ -66,7 +67,7 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
   const placements = surveyPlacements(view);
   const broken = fleetFindings(desired, observation);
   const found = withoutConsequences([...broken, ...placementFindings(view, placements)], placements);
-  for (const diagnostic of found) run.log?.write({ kind: 'finding', diagnostic });
+  logFindings(run, found);
   return {
     desired,
     names,

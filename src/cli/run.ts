@@ -4,7 +4,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { FleetError } from '../diagnostics/fleet-error.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { type Console, processConsole } from './console.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from './diagnostics-output.ts';
+import { diagnosticsJson, logFindings, showDiagnostics, showJson } from './diagnostics-output.ts';
 import { codeFor, type ExitCode, exitCode, firstOf } from './exit-codes.ts';
 import { type GlobalOptions, usageError } from './options.ts';
 import type { Invocation } from './program.ts';
@@ -112,7 +112,7 @@ interface ReportForm {
 
 function report(console: Console, error: unknown, { wantsJson, isSimulated, log }: ReportForm): ExitCode {
   const found = error instanceof FleetError ? error.diagnostics : [bug(error)];
-  for (const diagnostic of found) log?.write({ kind: 'finding', diagnostic });
+  logFindings({ log }, found);
   const diagnostics = isSimulated ? simulatedHints(found) : found;
   if (wantsJson) showJson(console, { diagnostics: diagnosticsJson(diagnostics) });
   else showDiagnostics(console, diagnostics, error instanceof FleetError ? error.sources : {});

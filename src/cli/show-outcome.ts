@@ -9,7 +9,7 @@ import { mergeFindings } from '../report/merge-findings.ts';
 import type { Page } from '../report/page.ts';
 import { countRun, countUnchecked } from '../report/run-counts.ts';
 import { waitingLines } from '../report/waiting-lines.ts';
-import { showDiagnostics, showJson } from './diagnostics-output.ts';
+import { logFindings, showDiagnostics, showJson } from './diagnostics-output.ts';
 import { type ExitCode, exitCode } from './exit-codes.ts';
 import { gatherAlike } from './gather-alike.ts';
 import { keptWork } from './kept-stops.ts';
@@ -43,7 +43,7 @@ export function showOutcome(run: Run, outcome: RunOutcome, about: OutcomeSurroun
   const counts = countsOf(outcome);
   const said = toldProblems(outcome);
   const diagnostics = about.isSimulated ? simulatedHints(said) : said;
-  for (const diagnostic of said) run.log?.write({ kind: 'finding', diagnostic });
+  logFindings(run, said);
   if (outcome.last !== undefined) run.log?.write({ kind: 'plan', plan: outcome.last.plan });
   if (run.options.json) {
     showJson(run.console, reportJson(outcome, { ...about, counts, diagnostics }));

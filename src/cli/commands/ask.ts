@@ -10,7 +10,7 @@ import { type AnswerParts, answerParts } from '../../script/answer-parts.ts';
 import { askCommand, parseAskAnswer } from '../../script/ask-endpoint.ts';
 import { judgeToken } from '../../script/judge-token.ts';
 import { answerText, askNodes, isAnswered, outcomeDiagnostics } from '../ask-nodes.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
+import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { exitCode } from '../exit-codes.ts';
 import { onlyThought } from '../only-thought.ts';
 import { openCluster } from '../open-cluster.ts';
@@ -117,6 +117,7 @@ const noAnswer = (placement: DesiredPlacement, leader: DesiredNode, reason: stri
 function show(run: Run, { placement, leader }: Question, answered: Answered, { isSimulated }: Ways): void {
   const { answer, thought } = answered;
   const diagnostics = isSimulated ? simulatedHints(answered.diagnostics) : answered.diagnostics;
+  logFindings(run, answered.diagnostics);
   if (run.options.json) {
     showJson(run.console, {
       formatVersion: 1,

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { showJson } from '../diagnostics-output.ts';
+import { logFindings, showJson } from '../diagnostics-output.ts';
 import { showCards } from '../enroll-cards.ts';
 import { type Enrolled, enrollOne } from '../enroll-one.ts';
 import { enrollSubjects } from '../enroll-subjects.ts';
@@ -26,6 +26,7 @@ export const enroll: VerbBody = async (run) => {
     if (run.signal.aborted) break;
     const found = await enrollOne(run, { subject, ways, keeper, nodes });
     const said = withAddressOptions(run, found);
+    logFindings(run, said);
     const result = isSimulated ? { ...found, diagnostics: simulatedHints(said) } : { ...found, diagnostics: said };
     results.push(result);
     if (!run.options.json) showEnrolled(run, result, { keeper, isSimulated });

@@ -8,7 +8,7 @@ import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Known } from '../../model/known.ts';
 import type { NodeName } from '../../model/node.ts';
 import { askYes } from '../ask.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
+import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { codeForNodes, exitCode, type NodeVerdict } from '../exit-codes.ts';
 import { gatherAlike } from '../gather-alike.ts';
 import { holdOn, holdText, type SeenHold } from '../leases.ts';
@@ -155,6 +155,7 @@ const unheard = (node: NodeName): Diagnostic =>
 
 function show(run: Run, freed: readonly Freed[], isSimulated: boolean): void {
   const said = freed.flatMap(({ diagnostics }) => diagnostics);
+  logFindings(run, said);
   const diagnostics = isSimulated ? simulatedHints(said) : said;
   if (run.options.json) {
     const nodes = freed.map(({ node, isFree, isReleased }) => [node, { held: !isFree, released: isReleased }]);

@@ -1,4 +1,4 @@
-import { showJson } from '../diagnostics-output.ts';
+import { logFindings, showJson } from '../diagnostics-output.ts';
 import { enrollSubjects } from '../enroll-subjects.ts';
 import { openCluster } from '../open-cluster.ts';
 import { usageError } from '../options.ts';
@@ -22,6 +22,7 @@ export const replace: VerbBody = async (run) => {
   if (subject === undefined) throw new Error('a node of the file is a subject');
   const found = await replaceMac(run, { subject, ways, keeper, nodes, links });
   const { isSimulated } = ways;
+  logFindings(run, found.diagnostics);
   const result = isSimulated ? { ...found, diagnostics: simulatedHints(found.diagnostics) } : found;
   if (run.options.json) showJson(run.console, enrolledJson([result], { keeper, isSimulated }));
   else showEnrolled(run, result, { keeper, isSimulated });

@@ -10,7 +10,7 @@ import { FleetError } from '../../diagnostics/fleet-error.ts';
 import type { DesiredNode } from '../../model/desired.ts';
 import type { Secret } from '../../model/secret.ts';
 import { lookupName } from '../../remote/address.ts';
-import { diagnosticsJson, showDiagnostics, showJson } from '../diagnostics-output.ts';
+import { diagnosticsJson, logFindings, showDiagnostics, showJson } from '../diagnostics-output.ts';
 import { type ExitCode, exitCode, firstOf } from '../exit-codes.ts';
 import { gatherAlike } from '../gather-alike.ts';
 import { createLockKeeper, type LockKeeper } from '../lock-keeper.ts';
@@ -239,6 +239,7 @@ const stateText: Readonly<Record<Result['state'], string>> = {
 
 function show(run: Run, cluster: OpenedCluster, results: readonly Result[]): void {
   const diagnostics = results.flatMap((result) => result.diagnostics);
+  logFindings(run, diagnostics);
   if (run.options.json) {
     const one = ({ name: _name, diagnostics: problems, ...fields }: Result): unknown => ({
       ...fields,

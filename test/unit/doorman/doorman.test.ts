@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type Doorman, type DoormanLimits, startDoorman, usualLimits } from '../../../src/doorman/doorman.ts';
+import type { GatewayEvent } from '../../../src/doorman/log.ts';
 import { hashOf } from './hash-of.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'doorman-unit-'));
@@ -171,4 +172,26 @@ it('a gateway has limits that leave room for the largest prompts', () => {
     mostPerAddress: 256,
     graceMs: 25_000,
   });
+});
+
+it('logs the name of an error at a request and nothing of the request, and answers that it failed', async () => {
+  const events: GatewayEvent[] = [];
+  const broken = {
+    placement: 'chat',
+    port: 1,
+    model: 'm',
+    canCancel: true,
+    maxRequests: 1,
+    get servedName(): string {
+      throw new TypeError('words of the request');
+    },
+  };
+  const listen = { address: '127.0.0.1', port: 0 };
+  const files = { keysFolder, closedFolder, countsFile };
+  const doorman = await startDoorman({ listen, upstreams: [broken], ...files, proxies: [] }, usualLimits, (event) =>
+    events.push(event),
+  );
+  ends.push(doorman.stop);
+  expect((await ask(doorman, '/v1/models'))[0]).toBe(503);
+  expect(events).toEqual([{ kind: 'request-failed', error: 'TypeError' }]);
 });

@@ -1,0 +1,326 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { askControl } from '../../src/sim/host/control.ts';
+import {
+  type FileValue,
+  filePart,
+  fileText,
+  first,
+  pairFile,
+  second,
+  writeSources,
+} from '../scenarios/converge-file.ts';
+import { publish, writePublishedSources } from '../scenarios/published-sources.ts';
+import { hashOf } from '../unit/doorman/hash-of.ts';
+import { type Canary, placesOf, searchText, searchTree } from './canary.ts';
+import { endPlace } from './fleet.ts';
+import { meshwright, type Ran } from './meshwright.ts';
+import { placeWithPair } from './pair.ts';
+import type { Place } from './place.ts';
+import { readSpawnNotes, watchProcesses, writeSpawnNotes } from './process-words.ts';
+import { onTerminal } from './terminal.ts';
+
+/** Where a canary is: with its source on this computer, and in the simulator's own model of a Mac. */
+const [secretFiles, macItself] = [
+  /^rack\/secrets\//,
+  /^state\/sim\/[^/]+\/(?:state\.json|roots\/[^/]+\/\.sim\/password)$/,
+];
+
+const canaries: Canary[] = [];
+function canary(name: string, more = '', mayBeIn: readonly RegExp[] = [secretFiles]): string {
+  const text = `canary-${canaries.length}"\\/+&%=>?~${more}-${name}`;
+  canaries.push({ name, text, mayBeIn });
+  return text;
+}
+
+/** The accounts take these passwords: of each Mac its own. */
+const accounts = {
+  [first]: canary('account-1', ' ü', [secretFiles, macItself]),
+  [second]: canary('account-2', ' ü', [secretFiles, macItself]),
+};
+const wrong = {
+  env: canary('wrong-env', ' ü'),
+  file: canary('wrong-file', ' ü'),
+  command: canary('wrong-command', ' ü'),
+  prompt: canary('wrong-prompt'),
+};
+const keys = { env: canary('key-env'), file: canary('key-file'), command: canary('key-command') };
+const laterKey = canary('later-key');
+const strangersKey = canary('strangers-key');
+const prompt = canary('prompt');
+
+/** Not a source of secrets: the environment of a placement is in service files, plans and records, and in no log. */
+const setting = canary('setting', '', [
+  secretFiles,
+  /^rack\/(?:cluster\.yaml|plan\.json|record\.ndjson)$/,
+  /^state\/sim\/[^/]+\/fleet\.json$/,
+  /^state\/sim\/[^/]+\/roots\/[^/]+\/(?:Library\/LaunchDaemons\/dev\.meshwright\.rank\.chat\.plist|\.sim\/launchd\/dev\.meshwright\.rank\.chat)$/,
+]);
+
+/** Variables of the person who types, which every program of theirs inherits. */
+const variables = { MESH_PW: accounts[first], WRONG_PW: wrong.env, KEY_ENV: keys.env };
+
+let place: Place;
+let stopWatch: ReturnType<typeof watchProcesses>;
+const notes = mkdtempSync(join(tmpdir(), 'mw-canary-notes-'));
+const [noteModule, noted] = ['notes.cjs', 'notes.ndjson'].map((name) => join(notes, name)) as [string, string];
+const screens: Ran[] = [];
+/** Commands as the simulated Macs got them. */
+const received: string[] = [];
+
+const env = (more: Readonly<Record<string, string>> = {}): Record<string, string> => ({
+  ...variables,
+  NODE_OPTIONS: `--require ${noteModule}`,
+  ...more,
+});
+
+async function run(words: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ran> {
+  const ran = await meshwright(place, words, { env: env(more) });
+  screens.push(ran);
+  return ran;
+}
+
+const everything = ['--sim', '-v', '--log', 'run.ndjson', '--log-level', 'debug', '--record', 'record.ndjson'];
+
+/** Runs a verb on simulated Macs with everything kept that can be. */
+async function verb(...words: readonly string[]): Promise<number | null> {
+  return (await run([...words, ...everything])).code;
+}
+
+/** Types a password at a terminal. */
+async function typed(words: readonly string[], after: string, keystrokes: string): Promise<number | null> {
+  const ran = await onTerminal(place, [...words, ...everything], {
+    env: env(),
+    typing: { after, keys: `${keystrokes}\r` },
+  });
+  screens.push(ran);
+  return ran.code;
+}
+
+const simFolder = (): string => {
+  const [name = ''] = readdirSync(join(place.state, 'sim'));
+  return join(place.state, 'sim', name);
+};
+
+/** The private key with which the simulated Macs are reached: a line in the middle of it. */
+function userKey(): Canary {
+  const lines = readFileSync(join(simFolder(), 'user-key'), 'utf8').split('\n');
+  return { name: 'user-key', text: lines[3] ?? '', mayBeIn: [/^state\/sim\/[^/]+\/user-key$/] };
+}
+
+/** What the simulator has noted of the commands of its Macs: the last thousand of each. */
+async function readCommands(): Promise<void> {
+  const { controlSocket } = JSON.parse(readFileSync(join(simFolder(), 'run.json'), 'utf8')) as {
+    controlSocket: string;
+  };
+  received.push(JSON.stringify(await askControl(controlSocket, { ask: 'log' }, 20_000)));
+}
+
+/** A keychain that has a password under each name. */
+const keychain = (item: string): FileValue => ({
+  command: ['./secrets/keychain', 'find-generic-password', '-s', item, '-w'],
+});
+
+function file(change: (file: FileValue) => void = () => undefined): FileValue {
+  return pairFile((value) => {
+    publish(value, { apiKey: [{ env: 'KEY_ENV' }, { file: './secrets/key' }, keychain('chat')] });
+    filePart(value, 'system')['fileVault'] = 'enabled';
+    filePart(value, 'nodes', first)['password'] = { env: 'MESH_PW' };
+    filePart(value, 'nodes', second)['password'] = { file: './secrets/account' };
+    filePart(value, 'placements', 'chat')['env'] = { APP_SETTING: setting };
+    change(value);
+  });
+}
+
+/** Names the source of a Mac's password. */
+const declare = (node: string, source: FileValue): void => {
+  place.write(
+    'cluster.yaml',
+    fileText(file((value) => Object.assign(filePart(value, 'nodes', node), { password: source }))),
+  );
+};
+
+/** Writes the files of the sources, and the program that is the keychain. */
+function writeSecrets(folder: string): void {
+  const secrets = join(folder, 'secrets');
+  mkdirSync(secrets, { mode: 0o700 });
+  const texts = {
+    account: accounts[second],
+    wrong: wrong.file,
+    key: keys.file,
+    'item-chat': keys.command,
+    'item-account': accounts[second],
+    'item-wrong': wrong.command,
+  };
+  for (const [name, text] of Object.entries(texts)) writeFileSync(join(secrets, name), `${text}\n`, { mode: 0o600 });
+  writeFileSync(join(secrets, 'keychain'), `#!/bin/sh\nexec cat "${secrets}/item-$3"\n`, { mode: 0o700 });
+}
+
+/** Gives each simulated Mac its own password, as the person has who set it up. */
+async function givePasswords(): Promise<void> {
+  expect((await meshwright(place, ['sim', 'down'])).code).toBe(0);
+  const path = join(simFolder(), 'state.json');
+  const state = JSON.parse(readFileSync(path, 'utf8')) as { start: { macs: { name: string; password: string }[] } };
+  for (const mac of state.start.macs) mac.password = accounts[mac.name as keyof typeof accounts];
+  writeFileSync(path, JSON.stringify(state));
+  expect((await meshwright(place, ['sim', 'up'])).code).toBe(0);
+}
+
+beforeAll(async () => {
+  writeSpawnNotes(noteModule, noted);
+  stopWatch = watchProcesses();
+  place = await placeWithPair(file(), async (folder) => {
+    await writeSources(folder);
+    await writePublishedSources(folder);
+    writeSecrets(folder);
+  });
+  await givePasswords();
+});
+afterAll(async () => {
+  rmSync(notes, { recursive: true, force: true });
+  await endPlace(place);
+});
+
+const patience = 300_000;
+const rootOf = (node: string): string => join(simFolder(), 'roots', node);
+
+/** The port of this computer that stands for the endpoint. */
+function realPort(): number {
+  const lines = readFileSync(join(rootOf(first), '.sim/link-table'), 'utf8').split('\n');
+  const line = lines.find((one) => one.startsWith('127.0.0.1:8080 '));
+  return Number(line?.slice(line.lastIndexOf(':') + 1));
+}
+
+/** Asks the gateway as a client does. */
+async function chat(key: string): Promise<number> {
+  const answer = await fetch(`http://127.0.0.1:${realPort()}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: 'tiny', messages: [{ role: 'user', content: prompt }], max_tokens: 4 }),
+  });
+  await answer.text();
+  return answer.status;
+}
+
+const fault = async (...words: readonly string[]): Promise<void> => {
+  expect((await meshwright(place, ['sim', 'fault', ...words])).code).toBe(0);
+};
+
+describe('secrets from every source', () => {
+  afterEach(readCommands);
+
+  it('unlock Macs at FileVault, and wrong ones are refused', { timeout: patience }, async () => {
+    expect(await verb('secrets')).toBe(0);
+    expect(await verb('unlock', first, '--yes', '--password-env', 'WRONG_PW', '--json')).toBe(3);
+    expect(await verb('unlock', first, '--yes')).toBe(0);
+    expect(await verb('unlock', second, '--yes', '--password-file', 'secrets/wrong')).toBe(3);
+    declare(second, keychain('wrong'));
+    expect(await verb('unlock', second, '--yes')).toBe(3);
+    declare(second, { prompt: true });
+    const words = ['unlock', second, '--yes'];
+    const question = `Password of ana on ${second}: `;
+    expect(await typed(words, question, wrong.prompt)).toBe(3);
+    expect(await typed(words, question, accounts[second])).toBe(0);
+    declare(second, { file: './secrets/account' });
+  });
+
+  it('enroll Macs, and wrong ones are refused', { timeout: patience }, async () => {
+    await fault('not-enrolled', first);
+    expect(await verb('enroll', first, '--yes', '--password-env', 'WRONG_PW')).toBe(3);
+    expect(await verb('enroll', first, '--yes', '--json')).toBe(0);
+    await fault('sudo-denied', second);
+    expect(await verb('enroll', second, '--yes', '--password-file', 'secrets/wrong', '--json')).toBe(3);
+    expect(await verb('enroll', second, '--yes')).toBe(0);
+    await fault('--clear');
+  });
+
+  it('open a published endpoint, and others do not', { timeout: patience }, async () => {
+    expect([await run(['validate', '--json']), await run(['validate'])].map(({ code }) => code)).toEqual([0, 0]);
+    expect(await verb('secrets', '--json')).toBe(0);
+    expect(await verb('plan', '--out', 'plan.json')).toBe(0);
+    expect(await verb('plan', '--json', '--scripts')).toBe(0);
+    expect(await verb('apply', '--yes')).toBe(0);
+    for (const key of Object.values(keys)) expect(await chat(key)).toBe(200);
+    const kept = join(rootOf(first), 'Library/Application Support/meshwright/doorman/8080/keys/chat');
+    expect(JSON.parse(readFileSync(kept, 'utf8'))).toEqual({ keys: Object.values(keys).map(hashOf).toSorted() });
+    expect(await chat(strangersKey)).toBe(401);
+    const later = { KEY_ENV: laterKey };
+    expect((await run(['apply', '--yes', '--json', ...everything], later)).code).toBe(0);
+    expect([await chat(laterKey), await chat(keys.env)]).toEqual([200, 401]);
+    expect((await run(['apply', '--yes', ...everything])).code).toBe(0);
+  });
+
+  it('are no hindrance to verbs that look, ask, drain and restart', { timeout: patience }, async () => {
+    const looks = [['status'], ['doctor'], ['drift'], ['facts'], ['logs', 'chat'], ['history'], ['lease', 'status']];
+    for (const words of looks) {
+      expect([words, await verb(...words), await verb(...words, '--json')]).toEqual([words, 0, 0]);
+    }
+    expect((await run(['endpoints'])).code).toBe(0);
+    expect((await run(['endpoints', '--json'])).code).toBe(0);
+    expect(await verb('bench', 'chat', '--requests', '1', '--runs', '1')).toBe(0);
+    expect((await run(['exec', first, ...everything, '--', 'uname'])).code).toBe(0);
+    expect(await verb('drain', 'chat', '--yes')).toBe(0);
+    expect(await verb('restart', 'chat', '--yes', '--json')).toBe(0);
+  });
+
+  it('unlock a Mac that returns from a restart', { timeout: patience }, async () => {
+    declare(second, keychain('account'));
+    expect(await verb('reboot', second, '--yes')).toBe(0);
+    expect(await verb('apply', '--yes')).toBe(0);
+  });
+});
+
+describe('each of these secrets', () => {
+  it('is in its source, and a password also in the simulated Mac itself', () => {
+    const own = (node: string): string => join('sim', 'roots', node, '.sim/password');
+    const launchd = (node: string): string => join('sim', 'roots', node, '.sim/launchd/dev.meshwright.rank.chat');
+    const found = canaries.map((one) => [
+      one.name,
+      placesOf(place.root, one).map((path) => path.replace(/^state\/sim\/[^/]+/, 'sim')),
+    ]);
+    expect(Object.fromEntries(found)).toEqual({
+      'account-1': [own(first)],
+      'account-2': ['rack/secrets/account', 'rack/secrets/item-account', own(second)],
+      'wrong-env': [],
+      'wrong-file': ['rack/secrets/wrong'],
+      'wrong-command': ['rack/secrets/item-wrong'],
+      'wrong-prompt': [],
+      'key-env': [],
+      'key-file': ['rack/secrets/key'],
+      'key-command': ['rack/secrets/item-chat'],
+      'later-key': [],
+      'strangers-key': [],
+      prompt: [],
+      setting: ['rack/cluster.yaml', launchd(first), launchd(second)],
+    });
+  });
+
+  it('is in no other file: state, journal, lock, log, record, plan, and both Macs with all of their files', () => {
+    const log = readFileSync(join(place.folder, 'run.ndjson'), 'utf8');
+    for (const code of ['ssh/password-refused', 'enroll/sudo-refused-password']) expect(log).toContain(code);
+    expect(readFileSync(join(place.folder, 'record.ndjson'), 'utf8').length).toBeGreaterThan(1_000_000);
+    expect(searchTree(place.root, [...canaries, userKey()])).toEqual([]);
+  });
+
+  it('is on no screen, and in no command that a Mac got', () => {
+    const secrets = [...canaries.filter(({ text }) => text !== setting), userKey()];
+    const shown = screens.flatMap(({ words, stdout, stderr }) => searchText(stdout + stderr, words.join(' '), secrets));
+    expect(screens.length).toBeGreaterThan(40);
+    expect(received.join('').length).toBeGreaterThan(100_000);
+    expect([...shown, ...searchText(received.join('\n'), 'the commands', secrets)]).toEqual([]);
+  });
+
+  it('is in the words of no process, and in the environment only as a variable of the person who typed', () => {
+    const { argv, environment } = stopWatch();
+    const spawned = readSpawnNotes(noted);
+    const words = [...argv, ...spawned.map((one) => one.argv.join(' '))];
+    const entries = spawned.flatMap(({ env: given }) => Object.entries(given).map((one) => one.join('=')));
+    // The last is the setting of the ranks, which is no secret.
+    const own = [...Object.keys(variables), 'APP_SETTING'].map((name) => `${name}=`);
+    const others = [...environment, ...entries].filter((one) => !own.some((start) => one.startsWith(start)));
+    expect(words.filter((one) => one.includes('find-generic-password')).length).toBeGreaterThan(0);
+    expect([...words, ...new Set(others)].flatMap((one) => searchText(one, one, canaries))).toEqual([]);
+  });
+});
