@@ -102,6 +102,11 @@ describe('the packages of a runtime of mlx', () => {
     ]);
   });
 
+  it('are only said to lack a package where every line can be read', () => {
+    const { diagnostics } = settled('mlx==0.31.2\n');
+    expect(diagnostics.map(({ code }) => code)).toEqual(['mlx/unlocked-requirement']);
+  });
+
   it('have to have mlx and mlx-lm among them', () => {
     const { diagnostics } = settled(`mlx==0.31.2 ${hash}\n`);
     expect(diagnostics.map(({ code, detail }) => [code, detail])).toEqual([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAboveRange } from '../../../src/desired/version-range.ts';
+import { isAboveRange, rangeProblem } from '../../../src/desired/version-range.ts';
 
 describe('a macOS version and a range', () => {
   it.each([
@@ -11,5 +11,11 @@ describe('a macOS version and a range', () => {
     ['new', undefined],
   ])('%s is above >=26.4 <26.6: %s', (version, isAbove) => {
     expect(isAboveRange('>=26.4 <26.6', version)).toBe(isAbove);
+  });
+
+  it('is read with 256 characters, and not with one more', () => {
+    const longest = `${'>=26.4 '.repeat(36)}>=26`;
+    expect([longest.length, rangeProblem(longest)]).toEqual([256, undefined]);
+    expect(rangeProblem(`${longest} `)).toBe('It has 257 characters; at most 256 are read.');
   });
 });

@@ -86,6 +86,11 @@ describe('the verdict on a host key', () => {
     expect(verdict(file(`${hashed} ${here.line}`)).kind).toBe('unknown');
   });
 
+  it('does not take the key of an authority under the bare host for the key of the node', () => {
+    const authority = file(`@cert-authority studio-1.lan ${here.line}`);
+    expect(verdict(authority, { host: 'studio-1.lan', port: 2_222 }).kind).not.toBe('accepted');
+  });
+
   it('looks under the bare host only while the name with its port is unknown, as OpenSSH does', () => {
     const at = { host: 'studio-1.lan', port: 2222 };
     expect(verdict(file(`studio-1.lan ${here.line}`), at).kind).toBe('accepted');

@@ -124,6 +124,7 @@ describe('a version of mlx-lm', () => {
     ['0.9.0', '0.10.0', true],
     ['0.31', '0.31.1', true],
     ['0.31.0.post1', '0.31.0', false],
+    ['main', '0.31.0', true],
   ])('%s is older than %s: %s', (version, other, expected) => {
     expect(isBelow(version, other)).toBe(expected);
   });
