@@ -99,7 +99,8 @@ watched() {
 const boundFunction = `bound() {
   for f in ${pathWord(place.log)}/*.log; do
     if [ ! -f "$f" ] || [ -h "$f" ]; then continue; fi
-    x=$(${pathWord(tool.stat)} -f %z "$f") && [ "$x" -gt ${mostLogBytes} ] || continue
+    x=$(${pathWord(tool.stat)} -f %z "$f") || continue
+    [ "$x" -gt ${mostLogBytes} ] || continue
     ${pathWord(tool.cp)} -cp "$f" "$f.1.new" && ${pathWord(tool.mv)} -f "$f.1.new" "$f.1" && true >"$f"
   done
 }`;
