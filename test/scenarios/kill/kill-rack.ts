@@ -111,6 +111,7 @@ async function fileWith(folder: string): Promise<(change?: (file: FileValue) => 
   const files = written.map(({ path, sha256, sizeBytes }) => [path, { sha256, size: sizeBytes }]);
   return (change = () => undefined) =>
     pairFile((file) => {
+      file['downloads'] = { plainHttp: 'allowed' };
       filePart(file, 'models')['tiny'] = { source: 'http://models.lan/tiny/', files: Object.fromEntries(files) };
       change(file);
     });
