@@ -49,8 +49,8 @@ export const doctorCodes = {
     severity: 'notice',
     summary: 'This Mac has restarted after a kernel panic.',
     cause:
-      'macOS has written the report of a panic when it was there again, and it has not started since. What the Mac served went down with it.',
-    hint: 'Start again what it served: meshwright apply. When it happens again, compare the reports in /Library/Logs/DiagnosticReports, and send them to Apple.',
+      'macOS has written the report of a panic when it was there again, and it has not started since. What the Mac served went down with it; what does not serve now has a finding of its own.',
+    hint: 'When it happens again, compare the reports in /Library/Logs/DiagnosticReports, and send them to Apple.',
   },
   'identity/wrong-mac': {
     severity: 'error',
