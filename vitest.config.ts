@@ -15,7 +15,7 @@ const longRuns = [
   'test/cli/{act,apply,bench,blind-follower,canary,drain,hold,launch,rollback,cables-watch,crashes,demo,doctor,doctor-suspects,enroll,exec,faults,fit-model,golden-proof,kill-verbs,lease-held,log,logs-elsewhere,logs-follow,lost-member}.test.ts',
   'test/cli/{doubles,macos-27,restart-refused,thunderbolt-4,enroll-answers,enroll-install,factory,graph,playbook,replace,sim,status,stop-ladder,surroundings,unconfirmed-change,uninstall,unlock}.test.ts',
   'test/scenarios/{apply-failures,apply-files,apply-lease,apply-playbook,apply-reboot,apply-transaction,start-phases}.test.ts',
-  'test/scenarios/converge-{effects,failures,hindered,login,moves,traces,twice}.test.ts',
+  'test/scenarios/converge-{accounts,effects,failures,hindered,login,moves,traces,twice}.test.ts',
   'test/scenarios/{daemon-fights,demo-sshd,faults-found,faults-healed,graph-chromium,hostile-contents,hostile-frames,hostile-streams}.test.ts',
   'test/scenarios/{kill-apply,kill-first-start,kill-reboot,kill-restart}.test.ts',
   'test/scenarios/{observe-counts,observe-independence,observe-silence,ssh-exec-faults,sshd-observe}.test.ts',

@@ -63,6 +63,10 @@ export interface Draft {
   readonly wiredLimit?: DraftText;
   readonly fileVault?: DraftText;
   readonly automaticLogin?: DraftText;
+  /** What the file names for ranks and gateway. */
+  readonly accounts: { readonly ranks?: DraftText; readonly gateway?: DraftText };
+  /** Every account that the file logs in as. */
+  readonly users: readonly string[];
   /** Whether there is a pool, be it wrong. */
   readonly hasPool: boolean;
   readonly hasDoorman: boolean;
@@ -109,10 +113,30 @@ export function makeDraft(root: unknown, raw: RawText): Draft {
     ...optional('accept', text(member(macos, 'accept'), '/macos/accept')),
     ...optional('wiredLimit', text(member(member(root, 'system'), 'wiredLimit'), '/system/wiredLimit')),
     ...optional('fileVault', text(member(member(root, 'system'), 'fileVault'), '/system/fileVault')),
+    accounts: draftAccounts(root, text),
+    users: draftUsers(root),
     ...optional('automaticLogin', text(member(member(root, 'system'), 'automaticLogin'), '/system/automaticLogin')),
     ...optional('pool', text(pool, '/thunderbolt/addressing/pool')),
   };
 }
+
+function draftAccounts(
+  root: unknown,
+  text: (value: unknown, pointer: string) => DraftText | undefined,
+): Draft['accounts'] {
+  const named = member(member(root, 'system'), 'accounts');
+  return {
+    ...optional('ranks', text(member(named, 'ranks'), '/system/accounts/ranks')),
+    ...optional('gateway', text(member(named, 'gateway'), '/system/accounts/gateway')),
+  };
+}
+
+/** Every account that the file logs in as. */
+const draftUsers = (root: unknown): readonly string[] =>
+  [member(root, 'ssh'), ...Object.values(record(member(root, 'nodes')))].flatMap((one) => {
+    const user = member(one, 'user');
+    return typeof user === 'string' ? [user] : [];
+  });
 
 function portOf(value: unknown): number | undefined {
   const port = member(value, 'port');

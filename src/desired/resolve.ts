@@ -27,6 +27,7 @@ export function resolveFleet(spec: ClusterSpec): DesiredFleet {
     power: resolvePower(spec),
     system: {
       fileVault: fileVault ?? 'any',
+      ...resolveAccounts(spec),
       ...(keeper === 'none' ? {} : { keeper: 'auto' }),
       ...(wiredLimit === undefined ? {} : { wiredLimit: resolveWiredLimit(wiredLimit) }),
       ...resolveMacSettings(spec),
@@ -72,6 +73,13 @@ function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
     ...(accept === undefined ? {} : { accept }),
     ...(updates?.automatic === 'disabled' ? { automaticUpdates: 'disabled' } : {}),
   };
+}
+
+/** Whom ranks and the gateway run as; `login` is to leave that to who logs in. */
+function resolveAccounts({ system }: ClusterSpec): Pick<DesiredFleet['system'], 'accounts'> {
+  const { ranks = 'login', gateway = 'login' } = system?.accounts ?? {};
+  const accounts = { ...(ranks === 'login' ? {} : { ranks }), ...(gateway === 'login' ? {} : { gateway }) };
+  return Object.keys(accounts).length === 0 ? {} : { accounts };
 }
 
 /** Settings of which the usual value is to leave the Mac as it is. */

@@ -145,6 +145,31 @@ export const doctorCodes = {
     cause: 'The ssh user is in no sudoers rule: meshwright can look at the node and change nothing.',
     hint: 'See the exact line to add: meshwright enroll',
   },
+  'accounts/absent': {
+    severity: 'error',
+    summary: 'An account that the file names is not on this node.',
+    cause: 'meshwright makes only accounts of its own; every other one is made by a person.',
+    hint: 'Make it in System Settings > Users & Groups as a standard account, or leave it out of system.accounts: then meshwright makes one.',
+  },
+  'accounts/other': {
+    severity: 'error',
+    summary: 'The name of an account of meshwright belongs to another account.',
+    cause:
+      'A person or a program made it, or macOS made it anew. meshwright neither changes nor uses an account that it did not make.',
+    hint: 'If nothing else needs it, delete it at the Mac, in a Terminal with Full Disk Access: sudo dscl . -delete /Users/NAME. Or name another account in system.accounts.',
+  },
+  'accounts/can-become-root': {
+    severity: 'error',
+    summary: 'Ranks or the gateway would run as an account that can become root.',
+    cause: 'Whoever breaks a rank or the gateway would then have the whole Mac.',
+    hint: 'Take it out of the administrators (System Settings > Users & Groups), or leave it out of system.accounts.',
+  },
+  'accounts/shared-group': {
+    severity: 'error',
+    summary: 'The account of ranks or the gateway shares its group with others.',
+    cause: 'Its logs can be read by its group, and every account of a person is in the group staff.',
+    hint: 'Give it a group of its own, at the Mac, in a Terminal with Full Disk Access: sudo dseditgroup -o create NAME, then sudo dscl . -create /Users/NAME PrimaryGroupID NUMBER. Or leave it out of system.accounts.',
+  },
   'mesh/runs-as-root': {
     severity: 'warning',
     summary: 'The rank of a placement runs as root.',

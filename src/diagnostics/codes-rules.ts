@@ -110,6 +110,20 @@ export const ruleCodes = {
     cause: 'FileVault waits for a password before macOS starts, so macOS does not offer automatic login beside it.',
     hint: 'Choose one: system.fileVault: disabled, or no system.automaticLogin.',
   },
+  'node/same-account': {
+    severity: 'error',
+    summary: 'Ranks and gateway would share an account.',
+    cause:
+      'Whoever breaks a rank could then read what clients ask, and the keys that they ask with. Each needs an account of its own.',
+    hint: 'Name two accounts, or leave both keys of system.accounts out.',
+  },
+  'node/account-logs-in': {
+    severity: 'error',
+    summary: 'A rank or the gateway would run as an account that can become root.',
+    cause:
+      'The account that ssh logs in as may become root without a password, so whoever breaks a rank or the gateway would have the whole Mac.',
+    hint: 'Leave the key out, name an account that is neither an administrator nor in sudoers, or write login if you accept this.',
+  },
   'version/not-text': {
     severity: 'error',
     summary: 'A version is written as a number.',

@@ -1,4 +1,5 @@
 import type { Rule } from './rule.ts';
+import { accounts } from './rules/accounts.ts';
 import { automaticLogin } from './rules/automatic-login.ts';
 import { backgroundServices } from './rules/background-services.ts';
 import { bridge } from './rules/bridge.ts';
@@ -77,6 +78,7 @@ export const rules: readonly Rule[] = [
   backgroundServices,
   sudo,
   holds,
+  accounts,
   runsAsRoot,
   clock,
   disk,

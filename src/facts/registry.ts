@@ -1,5 +1,6 @@
 import type { FactName } from '../model/fact-values.ts';
 import type { Probe } from '../model/probe.ts';
+import { accounts } from './accounts.ts';
 import { automaticLogin } from './automatic-login.ts';
 import { automaticUpdates } from './automatic-updates.ts';
 import { baseline } from './baseline.ts';
@@ -111,6 +112,7 @@ export const registry: { readonly [K in FactName]: Fact<K> } = {
   baseline,
   traces,
   login,
+  accounts,
   'search-path': searchPath,
   sudo,
   clock,

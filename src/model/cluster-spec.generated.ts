@@ -17,6 +17,10 @@ export type IdentityFile = string;
  */
 export type Size = string;
 /**
+ * `login`, or an account: letters, digits, `_`, `.` and `-`, a letter or `_` first, at most 31 characters.
+ */
+export type Account = string;
+/**
  * A host name, an IPv4 address, or an IPv6 address with or without a zone, such as studio-1.lan, 10.0.0.11 or fe80::1%en0. No user, no port.
  */
 export type Host = string;
@@ -121,6 +125,13 @@ export interface ClusterSpec {
      * stop: Spotlight indexes no volume, Time Machine makes no backups by itself, and launchd starts none of the agents that look through photos in sessions of the ssh user at the screen, as automatic login begins one; all of these read and write the disk while models are loaded. An agent that runs at that moment goes on until that user logs out or the Mac restarts, and the Photos app may start it again. keep: as each Mac has it.
      */
     backgroundServices?: 'keep' | 'stop';
+    /**
+     * The accounts that ranks and the gateway run as. _meshrank and _meshgate are made by apply: without password, shell and sudo. Another name is an account that a person made, neither an administrator nor in sudoers. login: the account of ssh, which can become root, and so can whoever breaks a rank or the gateway.
+     */
+    accounts?: {
+      ranks?: Account;
+      gateway?: Account;
+    };
     /**
      * Whether a small daemon on each node puts back by itself, within a minute, what macOS undoes at a start or when a cable is plugged: the removal of the Thunderbolt Bridge, the addresses of links, the wired limit. `auto` where the file wants one of these, `none` never.
      */

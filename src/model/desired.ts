@@ -242,6 +242,8 @@ export interface DesiredFleet {
     readonly firewall?: 'disabled';
     /** Spotlight's indexing, backups of Time Machine, and analysis of photos. */
     readonly backgroundServices?: 'stop';
+    /** Whom ranks and the gateway run as; absent where that is who logs in. */
+    readonly accounts?: { readonly ranks?: string; readonly gateway?: string };
     /** There where the file has something for it to keep; absent where the file wants none. */
     readonly keeper?: 'auto';
   };

@@ -1,3 +1,4 @@
+import type { MacAccounts } from './account.ts';
 import type { Digest } from './digest.ts';
 import type { DoormanSight } from './doorman.ts';
 import type { GoldenRecord } from './golden.ts';
@@ -310,6 +311,7 @@ export interface FactValues {
   readonly traces: Traces;
   /** The account that the observation was made with, as the node calls it. */
   readonly login: string;
+  readonly accounts: MacAccounts;
   /** Where that account finds programs that it calls by name, when nobody is at a terminal; in this order. */
   readonly 'search-path': readonly string[];
   readonly sudo: 'allowed' | 'needs-password' | 'denied';

@@ -84,6 +84,10 @@ export interface ScriptArgs {
     readonly localHostName?: string;
     readonly hostName?: string;
   };
+  /** Makes one of our accounts; one of that name that is not ours stays as it is. */
+  readonly 'make-account': { readonly name: string };
+  /** Takes accounts of ours away, as far as macOS lets it. */
+  readonly 'remove-accounts': { readonly names: readonly string[] };
   readonly 'set-clock': Readonly<Record<string, never>>;
   readonly 'set-screen-sharing': { readonly on: boolean };
   readonly 'stop-firewall': Readonly<Record<string, never>>;

@@ -3,6 +3,7 @@ import { rdmaObjectWords } from '../doctor/rdma-object-words.ts';
 import { reasonWords } from '../doctor/reason-words.ts';
 import { screenSharingWords } from '../doctor/screen-sharing-words.ts';
 import { diskText, durationText, memoryText } from '../doctor/units.ts';
+import type { MacAccount } from '../model/account.ts';
 import type { FactName, FactValues, KeptFile } from '../model/fact-values.ts';
 import type { Known } from '../model/known.ts';
 import type { LaunchdService } from '../model/launchd-service.ts';
@@ -57,6 +58,9 @@ const fieldsText = (fields: Readonly<Record<string, string>>): string =>
 
 const fileStates = (files: readonly KeptFile[]): string =>
   files.map(({ path, state }) => `${path.slice(path.lastIndexOf('/') + 1)} ${state}`).join(', ') || 'no file of it';
+
+const accountText = ({ name, uid, groups }: MacAccount): string =>
+  `${name} ${uid ?? 'without a number'}${groups.includes('admin') ? ', administrator' : ''}`;
 
 const sideText = (offsetMs: number): string => (offsetMs < 0 ? 'behind' : 'ahead of');
 
@@ -149,6 +153,7 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
     ...(isRefused ? ['macOS let no ssh session change the network preferences'] : []),
   ],
   login: (user) => [user],
+  accounts: ({ accounts, begun }) => orNone([[...accounts.map(accountText), ...begun.map((name) => `${name} begun`)]]),
   'search-path': (folders) => orNone([folders]),
   sudo: (answer) => [answer === 'needs-password' ? 'needs a password' : answer],
   clock: ({ offsetMs, uncertaintyMs }, plusMinus) => [

@@ -1,4 +1,5 @@
 import { clearTextWords } from '../desired/clear-text.ts';
+import { gatewayUser } from '../desired/run-as.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { doorAddress } from '../mesh/doors.ts';
 import type { DesiredFleet } from '../model/desired.ts';
@@ -95,7 +96,7 @@ function programSteps(work: Work, wanted: WantedDoorman, before: readonly Step[]
         reload: unlike.length > 0 || isLoaded(work, port),
         isTaken: isTakenByRank(work, port),
         left: keyedAt(port, work.seen).filter((name) => !own.includes(name)),
-        user: work.target.desired.user ?? '',
+        user: gatewayUser(work.fleet, work.target.desired) ?? '',
       },
     },
     makes: [property],
@@ -182,7 +183,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, makes: readonly 
  */
 export const doorman: Resource = {
   kind,
-  after: ['identity', 'sudo', 'runtime'],
+  after: ['identity', 'sudo', 'accounts', 'runtime'],
   properties: (view) => view.targets.flatMap((target) => doormanProperties(view, target)),
   sights: doormanSights,
   steps: (changes, view) => ({

@@ -1,6 +1,7 @@
 import { layoutsOf } from '../desired/fallback.ts';
 import { innerPort } from '../desired/rank-port.ts';
 import { doormanFile } from '../desired/resolve-placements.ts';
+import { gatewayUser } from '../desired/run-as.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime, Publication } from '../model/desired.ts';
 import { digestOf, shortDigest } from '../model/digest.ts';
 import type { DoormanUpstream } from '../model/doorman.ts';
@@ -70,7 +71,8 @@ export function doormanFiles(
   const { doorman } = fleet;
   if (doorman === undefined) throw new Error('a published endpoint has no doorman');
   const folder = treeFolder(treeOf('runtime', doorman.name, doorman.digest));
-  const user = fleet.nodes.find(({ name }) => name === wanted.node)?.user;
+  const node = fleet.nodes.find(({ name }) => name === wanted.node);
+  const user = node === undefined ? undefined : gatewayUser(fleet, node);
   const upstreams = wanted.placements.map((one) => upstreamOf(fleet, one));
   const proxies = [...new Set(wanted.placements.flatMap(({ publication }) => publication.proxies ?? []))].toSorted();
   const config = doormanConfigText({ port: wanted.port, upstreams, proxies });

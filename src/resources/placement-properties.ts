@@ -18,14 +18,22 @@ import { knownWords, mapKnown } from './seen-fact.ts';
 import { survivorProperties } from './survivors.ts';
 
 const always: readonly ResourceKind[] = ['identity', 'sudo'];
-const toStart: readonly ResourceKind[] = [...always, 'macos', 'firewall', 'wired-limit', 'runtime', 'model'];
+const toStart: readonly ResourceKind[] = [
+  ...always,
+  'accounts',
+  'macos',
+  'firewall',
+  'wired-limit',
+  'runtime',
+  'model',
+];
 const onCables: readonly ResourceKind[] = ['thunderbolt-bridge', 'thunderbolt-link', 'link-address'];
 
 /** Whoever is inside at a door that is left gets an answer before the ranks behind it are stopped. */
 const leavingDoors: readonly ResourceKind[] = ['doorman'];
 
 /** What no restart of a Mac brings: an apply or a person has to, before a start that follows it. */
-export const toComeBack: readonly ResourceKind[] = ['macos', 'firewall', 'runtime', 'model'];
+export const toComeBack: readonly ResourceKind[] = ['accounts', 'macos', 'firewall', 'runtime', 'model'];
 
 /** What has to be in order before a placement is started: cables only where there is more than one rank. */
 function startNeeds({ nodes, transport }: PlacementCase['placement']): readonly ResourceKind[] {

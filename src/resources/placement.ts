@@ -35,6 +35,7 @@ export const placement: Resource = {
     'macos',
     'filevault',
     'sudo',
+    'accounts',
     'power',
     'thunderbolt-bridge',
     'rdma',

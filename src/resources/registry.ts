@@ -1,3 +1,4 @@
+import { accounts } from './accounts.ts';
 import { photosAnalysis, spotlight, timeMachine } from './background-services.ts';
 import { clock } from './clock.ts';
 import { doorman } from './doorman.ts';
@@ -39,6 +40,7 @@ export const resources: readonly Resource[] = [
   updates,
   names,
   clock,
+  accounts,
   loginWindow,
   screenSharing,
   firewall,

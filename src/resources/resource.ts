@@ -19,6 +19,7 @@ export type ResourceKind =
   | 'macos'
   | 'filevault'
   | 'sudo'
+  | 'accounts'
   | 'rollback'
   | 'power'
   | 'updates'

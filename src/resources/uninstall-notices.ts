@@ -4,7 +4,9 @@ import { hasRdmaInSettings } from '../doctor/macos.ts';
 import { nodeSubject } from '../doctor/subject.ts';
 import { diskText } from '../doctor/units.ts';
 import { launchBudget } from '../mesh/launch-budget.ts';
-import { place } from '../script/node-paths.ts';
+import { ownAccounts } from '../model/account.ts';
+import type { Facts } from '../model/observation.ts';
+import { directoryUsers, place } from '../script/node-paths.ts';
 import { judgeProperty } from './change.ts';
 import { servicesOfOtherMethods } from './network-before.ts';
 import type { ObservedTarget, View } from './resource.ts';
@@ -74,6 +76,17 @@ const accessWords = ({ facts: { traces, sudo } }: ObservedTarget): readonly stri
           : ['the rule that lets this login become root, which enroll did not install']),
       ];
 
+/** Accounts of ours, as far as a person has to delete them: macOS may let no ssh session do it. */
+function accountWords({ accounts }: Facts): readonly string[] {
+  const own = accounts.kind === 'known' ? accounts.value.accounts.filter(({ name }) => ownAccounts.includes(name)) : [];
+  const commands = own.map(({ name }) => `sudo dscl . -delete ${directoryUsers}/${name}`);
+  return own.length === 0
+    ? []
+    : [
+        `where macOS lets no ssh session delete accounts, they stay without password, shell and files: ${commands.join(', ')}, in a Terminal with Full Disk Access`,
+      ];
+}
+
 function handsWords({ facts }: ObservedTarget): readonly string[] {
   const rdma = facts['rdma-state'];
   const { filevault } = facts;
@@ -90,6 +103,7 @@ function handsWords({ facts }: ObservedTarget): readonly string[] {
     ...(login.kind === 'known' && login.value.user !== undefined
       ? ['automatic login is on: System Settings, Users & Groups']
       : []),
+    ...accountWords(facts),
     'its cables',
   ];
 }

@@ -29,6 +29,7 @@ export const uninstallAddress = {
   services: 'uninstall/services',
   jobs: 'uninstall/jobs',
   trees: 'uninstall/trees',
+  accounts: 'uninstall/accounts',
   network: 'uninstall/network',
   access: 'uninstall/access',
 } as const;
@@ -55,6 +56,10 @@ export const otherServices = ({ services }: Facts): Known<readonly string[]> =>
 /** Jobs whose process lives. */
 const runningJobs = ({ jobs }: Facts): Known<readonly string[]> =>
   mapKnown(jobs, (all) => all.filter(({ fields }) => fields['state'] === 'running').map(({ key }) => key.slice(0, 8)));
+
+/** Accounts of ours of which something lies on the node; where macOS keeps their records, nothing of them does. */
+export const keptAccounts = ({ accounts }: Facts): Known<readonly string[]> =>
+  mapKnown(accounts, ({ made, begun }) => [...new Set([...made.map(({ name }) => name), ...begun])].toSorted());
 
 /** Published models of a node, in whatever state. */
 export const modelTrees = (trees: readonly KeptTree[]): readonly KeptTree[] =>
@@ -166,6 +171,7 @@ export function uninstallProperties(
     emptied(about, uninstallAddress.services, otherServices(facts)),
     emptied(about, uninstallAddress.jobs, runningJobs(facts)),
     treesProperty(about, facts, wish),
+    emptied(about, uninstallAddress.accounts, keptAccounts(facts)),
     {
       ...about,
       address: uninstallAddress.access,

@@ -8,6 +8,7 @@ import type { Gap, ObservedTarget, Property, Resource, View } from './resource.t
 import { modelBytes, uninstallNotices } from './uninstall-notices.ts';
 import {
   daemonAddress,
+  keptAccounts,
   otherServices,
   type UninstallWish,
   uninstallAddress,
@@ -82,9 +83,19 @@ function clearSteps(node: Node): readonly Step[] {
   ];
 }
 
+function accountSteps(node: Node, needs: readonly Step[]): readonly Step[] {
+  const made = at(node, uninstallAddress.accounts);
+  const names = keptAccounts(node.target.facts);
+  if (made === undefined || names.kind === 'unknown') return [];
+  const call = { name: 'remove-accounts', args: { names: names.value } } as const;
+  const about = { node: made.node, resource: kind, name: made.address, needs } as const;
+  return [scriptStep({ ...about, call, makes: [made], deadlineMs: 60_000 })];
+}
+
 /** The access goes when everything else was seen gone: nobody could look afterwards. */
 function nodeSteps(node: Node): readonly Step[] {
-  const done = [...daemonSteps(node), ...networkSteps(node), ...valueSteps(node), ...clearSteps(node)];
+  const cleared = [...daemonSteps(node), ...networkSteps(node), ...valueSteps(node), ...clearSteps(node)];
+  const done = [...cleared, ...accountSteps(node, cleared)];
   const access = at(node, uninstallAddress.access);
   const { name } = node.target.desired;
   const others = node.makes.filter((one) => one !== access);

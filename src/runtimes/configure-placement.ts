@@ -1,4 +1,5 @@
 import { askedPort, rankPort } from '../desired/rank-port.ts';
+import { ranksUser } from '../desired/run-as.ts';
 import { declaredText } from '../model/declared-settings.ts';
 import type { DesiredFleet, DesiredModel, DesiredPlacement, DesiredRuntime } from '../model/desired.ts';
 import { canonicalJson, type Digest, digestOf } from '../model/digest.ts';
@@ -8,6 +9,8 @@ import { type Link, linkEndText } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
 import type { RankRecord } from '../model/node-script.ts';
 import type { Text } from '../model/step.ts';
+import { accountHome, accountTemporary } from '../script/account-paths.ts';
+import { below } from '../script/node-paths.ts';
 import { rankFilesFolder } from '../script/rank-paths.ts';
 import { treeFolder } from '../script/tree-paths.ts';
 import type { RankCommand, RankFile, RankMatrix, TokenRequest } from './driver.ts';
@@ -56,6 +59,8 @@ interface Parts {
   readonly addresses: readonly string[];
   readonly thunderbolt: DesiredFleet['thunderbolt'];
   readonly users: Readonly<Record<string, string | undefined>>;
+  /** Of {@link users} the one of all nodes, whose folders are ours. */
+  readonly account: string | undefined;
 }
 
 /**
@@ -96,7 +101,8 @@ function partsOf(placement: DesiredPlacement, fleet: DesiredFleet): Parts | stri
     model: { ...model, digest: model.digest },
     addresses,
     thunderbolt: fleet.thunderbolt,
-    users: Object.fromEntries(fleet.nodes.map(({ name, user }) => [name, user])),
+    users: Object.fromEntries(fleet.nodes.map((node) => [node.name, ranksUser(fleet, node)])),
+    account: fleet.system.accounts?.ranks,
   };
 }
 
@@ -163,7 +169,7 @@ function configureRanks(parts: Parts, { generation, names }: StartNames): readon
       service: serviceFileText({
         placement: placement.name,
         argv: command.argv,
-        env: command.env,
+        env: { ...accountEnv(parts.account), ...command.env },
         ending: driver,
         ...(user === undefined ? {} : { user }),
       }),
@@ -175,6 +181,17 @@ function configureRanks(parts: Parts, { generation, names }: StartNames): readon
     };
   });
 }
+
+/** Where an account that has no home of its own may write. */
+const accountEnv = (account: string | undefined): RankCommand['env'] =>
+  account === undefined
+    ? {}
+    : {
+        HOME: [accountHome(account)],
+        HF_HOME: [below(accountHome(account), 'huggingface')],
+        PYTHONPYCACHEPREFIX: [below(accountHome(account), 'pycache')],
+        TMPDIR: [accountTemporary(account)],
+      };
 
 /** The devices of a node on these cables; one of which only one end was seen is left out at both. */
 const devicesOf = (links: readonly Link[], node: NodeName, names: SeenNames): readonly string[] =>

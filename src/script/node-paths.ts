@@ -21,6 +21,8 @@ export const tool = {
   defaults: nodePath('/usr/bin/defaults'),
   df: nodePath('/bin/df'),
   ditto: nodePath('/usr/bin/ditto'),
+  dscl: nodePath('/usr/bin/dscl'),
+  false: nodePath('/usr/bin/false'),
   fdesetup: nodePath('/usr/bin/fdesetup'),
   find: nodePath('/usr/bin/find'),
   hdiutil: nodePath('/usr/bin/hdiutil'),
@@ -84,12 +86,15 @@ export const programFolders: readonly NodePath[] = [
 
 /** Folders and files of a Mac that meshwright reads or keeps. */
 export const place = {
+  accounts: nodePath('/Library/Application Support/meshwright/accounts'),
   applicationSupport: nodePath('/Library/Application Support'),
   /** Values of this Mac as they were before the first change. */
   baseline: nodePath('/Library/Application Support/meshwright/baseline'),
   dataVolume: nodePath('/System/Volumes/Data'),
   keeper: nodePath('/Library/Application Support/meshwright/keeper'),
   diagnosticReports: nodePath('/Library/Logs/DiagnosticReports'),
+  /** The home of accounts that nobody logs in to. */
+  emptyHome: nodePath('/var/empty'),
   /** That this node is to be left alone. */
   hold: nodePath('/Library/Application Support/meshwright/hold'),
   launchDaemons: nodePath('/Library/LaunchDaemons'),
@@ -111,6 +116,12 @@ export const place = {
   temporary: nodePath('/tmp'),
   timeMachine: nodePath('/Library/Preferences/com.apple.TimeMachine'),
 } as const satisfies Record<string, NodePath>;
+
+/** Where dscl has the accounts of the local directory: these are no files. @see dscl(1) */
+export const directoryUsers = '/Users';
+
+/** The same for groups. */
+export const directoryGroups = '/Groups';
 
 /** The path as bytes on the node: prefix before it, nothing quoted. */
 export const renderPath = (path: NodePath, rootPrefix: string): string => rootPrefix + path.path;

@@ -48,7 +48,8 @@ export const observationMaxBytes = (probes: readonly Probe[]): number =>
  * `a PID` says whether a process is still a child of this shell: its pid may belong to somebody else by now.
  * `k SIGNAL PID` signals only such a one. `w PID` sets c to the exit of a probe, or to `stuck` when the watchdog
  * interrupted the wait twice (once may be the moment in which it ended; 138 and 158 are 128 + USR1 on Linux and
- * macOS). After the first stuck one nobody is waited for any more, since then all have had their KILL.
+ * macOS). After the first stuck one nobody is waited for any more, since then all have had their KILL. `u BLOCKS`
+ * bounds the files of what is started next; `r COMMAND` starts the next probe.
  */
 const prologue = `O=$PATH
 export R O LC_ALL=C
@@ -56,7 +57,16 @@ PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin
 export PATH
 umask 077
 ulimit -c 0 2>/dev/null
-d='' g='' t='' P='' S=''
+d='' g='' t='' P='' S='' i=0
+u() {
+  ulimit -S -f "$1" 2>/dev/null
+}
+r() {
+  i=$((i + 1))
+  "$@" </dev/null >"$i.o" 2>"$i.e" &
+  eval "p$i=$!"
+  P="$P$! "
+}
 a() {
   kill -0 "$1" 2>/dev/null || return 1
   set -- "$1" $(${pathWord(tool.ps)} -o ppid= -p "$1" 2>/dev/null)
@@ -109,14 +119,13 @@ case $d in ("$R${place.temporary.path}/meshwright."*) ;; (*) d='' && exit 1 ;; e
 function launches(probes: readonly Probe[]): readonly string[] {
   const lines: string[] = [];
   let blocks = 0;
-  probes.forEach((probe, at) => {
+  for (const probe of probes) {
     const wanted = Math.floor(probe.maxBytes / ulimitBlockBytes) + 1;
-    if (wanted !== blocks) lines.push(`ulimit -S -f ${wanted} 2>/dev/null`);
+    if (wanted !== blocks) lines.push(`u ${wanted}`);
     blocks = wanted;
-    const id = at + 1;
-    lines.push(`${scriptCommand(probe.ask)} </dev/null >${id}.o 2>${id}.e &`, `p${id}=$! P="$P$! "`);
-  });
-  return [...lines, 'ulimit -S -f unlimited 2>/dev/null'];
+    lines.push(`r ${scriptCommand(probe.ask)}`);
+  }
+  return [...lines, 'u unlimited'];
 }
 
 const seconds = (ms: number): string => String(ms / 1_000);

@@ -1,4 +1,5 @@
 import type { NodeName } from '../model/node.ts';
+import type { Directory } from './directory.ts';
 import type { MacModel, NetworkPort } from './hardware.ts';
 import type { PlistDict } from './plist.ts';
 
@@ -145,6 +146,7 @@ export interface MacState {
   readonly ailments: Ailments;
   /** Oldest first; none when absent. */
   readonly panics?: readonly Panic[];
+  readonly directory: Directory;
   /** Of the ssh user's account: what sshd, `sudo -S` and the sshd before FileVault take; the text of `/.sim/password`. */
   readonly password: string;
   /** Whether the key of this computer was put into `~/.ssh/authorized_keys`, as after `enroll`. */

@@ -1,4 +1,5 @@
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import { newDirectory } from './directory.ts';
 import { loginWindowDomain, softwareUpdateDomain, timeMachineDomain } from './domains.ts';
 import type { MacModel } from './hardware.ts';
 import { bridgePort, serviceUuid } from './interfaces.ts';
@@ -32,6 +33,9 @@ const stableLinkLocal = (words: readonly (string | number)[]): string =>
   linkLocalText([...seededBytes([...words, 'link-local']).subarray(0, 8)]);
 
 /** The password of the account on every simulated Mac. */
+/** The ssh user of a node for which the file names none. */
+export const defaultUser = 'mesh';
+
 const simulatedPassword = 'simulated';
 
 /** A version of macOS when the file does not care. */
@@ -88,6 +92,7 @@ export function newMac(from: NewMac): MacState {
       isSlowToStop: false,
       isStayingOff: false,
     },
+    directory: newDirectory(node.user ?? defaultUser, words),
     password: simulatedPassword,
     hasKey: true,
     sudo: 'allowed',
@@ -98,7 +103,7 @@ export function newMac(from: NewMac): MacState {
 /** A new Mac has both files; nobody has chosen in System Settings what the keys stand for. */
 const newDomains = ({ macos, system }: DesiredFleet, { user }: DesiredNode): MacState['domains'] => ({
   [softwareUpdateDomain]: macos.automaticUpdates === 'disabled' ? { AutomaticallyInstallMacOSUpdates: false } : {},
-  [loginWindowDomain]: system.automaticLogin === 'required' ? { autoLoginUser: user ?? 'mesh' } : {},
+  [loginWindowDomain]: system.automaticLogin === 'required' ? { autoLoginUser: user ?? defaultUser } : {},
   [timeMachineDomain]: {},
 });
 

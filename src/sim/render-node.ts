@@ -1,5 +1,6 @@
 import { tools } from './commands/registry.ts';
 import { routesPath, routesText } from './commands/routes.ts';
+import { accountsPath, accountsText } from './directory.ts';
 import { domainFiles } from './domains.ts';
 import { macBehind, macNamed, type SimulatedFleet } from './fleet.ts';
 import { networkPreferences, preferencesPath } from './network-preferences.ts';
@@ -51,6 +52,7 @@ export function nodeFiles(fleet: SimulatedFleet, node: string): readonly NodeFil
   if (mac === undefined) return [];
   const room = mac.ailments.diskRoomBytes;
   const files = [
+    dataFile(accountsPath, accountsText(mac.directory)),
     dataFile('/.sim/sudo', `${mac.sudo}\n`),
     dataFile('/.sim/password', `${mac.password}\n`),
     dataFile('/.sim/clock-offset', `${mac.clockOffsetSeconds}\n`),

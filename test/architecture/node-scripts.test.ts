@@ -52,7 +52,7 @@ describe('node scripts', () => {
     expect(new Set(names.filter((name) => name.startsWith('job ')))).toEqual(
       new Set(jobNames.map((name) => `job ${name}`)),
     );
-    expect(probeScripts.length).toBe(14);
+    expect(probeScripts.length).toBe(15);
   });
 
   it.each(scripts)('%s has nothing that a Mac would refuse', (_, script) => {

@@ -97,12 +97,17 @@ function rulesBroken(text: string): readonly string[] {
 
 const gnuRule = ({ tool }: ToolRule): string => `gnu-form:${tool}`;
 
+/** Accounts and groups as dscl names them, and two values of an account. */
+const inDirectory =
+  /["']?\/(?:Users|Groups)(?:\/(?:_mesh\w+|\$n))?["']?(?=[ ;]|$)|(?:NFSHomeDirectory|UserShell):? '?\/(?:var\/empty|usr\/bin\/false)'?/g;
+
 /**
  * An absolute path whose first slash does not follow `$R`, another variable or a name. /dev/null is the one path
- * that is the same for every node, in the portable simulator as well; a URL is no path.
+ * that is the same for every node, in the portable simulator as well; a URL is no path, nor are records of the directory
+ * and what stands in them.
  */
 function barePath(text: string): boolean {
-  const own = text.replaceAll(/\/dev\/null|https?:\/\//g, '');
+  const own = text.replaceAll(/\/dev\/null|https?:\/\//g, '').replaceAll(inDirectory, '');
   return [...own.matchAll(/(["']?)\/(?=[A-Za-z])/g)].some((match) => {
     const before = own.slice(0, match.index);
     if (match[1] !== '') return !/\$\{?\w+\}?"?$/.test(before);

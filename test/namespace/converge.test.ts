@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { first, pairFile, second, withEverySetting } from '../scenarios/converge-file.ts';
+import { filePart, first, pairFile, second, withEverySetting } from '../scenarios/converge-file.ts';
 import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
 import { eventually } from '../scenarios/sim-fixture.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
@@ -14,7 +14,11 @@ launchctl bootstrap system /System/Library/LaunchDaemons/com.apple.screensharing
 
 let rack: NamespaceRack;
 beforeAll(async () => {
-  rack = await startNamespaceRack('namespace', pairFile(withEverySetting));
+  const file = pairFile((one) => {
+    withEverySetting(one);
+    filePart(one, 'system')['accounts'] = { ranks: '_meshrank', gateway: '_meshgate' };
+  });
+  rack = await startNamespaceRack('namespace', file);
   await rack.behindOurBack(async (fleet) => {
     for (const node of [first, second]) {
       for (const fault of ['power-wrong', 'bridge-active']) await fleet.setFault([fault, node]);
@@ -74,6 +78,18 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
       // The Macs have to find each other again.
       expect(await eventually(async () => (await askForToken()) === '200')).toBe(true);
     });
+  });
+
+  it('has ranks that run as the account made for them, which cannot become root', async () => {
+    for (const node of [first, second]) {
+      const { stdout } = await rack.asRoot(node, '/usr/bin/id -u _meshrank; /bin/ps -Aww -o uid= -o command=');
+      const [number = '', ...processes] = stdout.trim().split('\n');
+      const ranks = processes.filter((line) => line.includes('/opt/meshwright/runtimes/'));
+      expect(ranks.map((line) => line.trim().split(' ')[0])).toEqual([number]);
+      const asRank = (command: string) => rack.asRoot(node, `/usr/bin/sudo -n -u _meshrank ${command}`);
+      expect(await asRank('/usr/bin/id -u')).toMatchObject({ code: 0, stdout: `${number}\n` });
+      expect(await asRank('/usr/bin/sudo -n /usr/bin/true')).toMatchObject({ code: 1 });
+    }
   });
 
   it('has no step a second time, takes no lease, and looks once at each Mac', async () => {

@@ -1,3 +1,4 @@
+import { accounts } from './accounts.ts';
 import { avoidedReceptacle } from './avoided-receptacle.ts';
 import { badAddress } from './bad-address.ts';
 import { badRange } from './bad-range.ts';
@@ -61,6 +62,7 @@ export const rules: readonly Rule[] = [
   secretProgram,
   wiredLimitTooLarge,
   loginUnderFileVault,
+  accounts,
   unknownInPlacement,
   nodeTwice,
   fallbackSameNodes,

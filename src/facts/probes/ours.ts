@@ -1,5 +1,6 @@
 import type { Probe } from '../../model/probe.ts';
 import { tool } from '../../script/node-paths.ts';
+import { accountsScript } from '../../script/node-scripts/accounts.ts';
 import { foreignDaemonsScript } from '../../script/node-scripts/foreign-daemons.ts';
 import { keptFilesScript } from '../../script/node-scripts/kept-files.ts';
 import { keptRecordsScript } from '../../script/node-scripts/kept-records.ts';
@@ -24,6 +25,9 @@ export const foreignDaemonList = ofScript(
   foreignDaemonsScript(knownDaemons.map(({ label }) => label)),
   10_000,
 );
+
+/** Accounts of people and of ours, as the local directory has them. */
+export const accountRecords = ofScript('accounts', accountsScript, 10_000);
 
 /** Jobs and the lease that runs keep on the node. */
 export const keptRecords = ofScript('kept-records', keptRecordsScript, 10_000);

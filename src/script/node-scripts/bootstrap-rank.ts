@@ -4,7 +4,7 @@ import { quote } from '../quote.ts';
 import { mostLogBytes } from '../rank-log-size.ts';
 import { olderRankLog, rankFile, rankFilesFolder, rankLog, serviceFile } from '../rank-paths.ts';
 import { launchdFunctions } from './launchd-service.ts';
-import { ownerWord } from './owner-word.ts';
+import { accountFolders, ownerWord, ownLogFunction } from './owner-word.ts';
 import { rebootMarkFunctions, refuseMarked, wiredFunctions } from './wired-memory.ts';
 
 /** The lines of a record but the two that count starts. */
@@ -13,21 +13,13 @@ const recordLines = (record: RankRecord): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join('\n');
 
-/**
- * The log of a rank, which launchd appends to: its user's, and nobody else's unless the rank runs as another user than
- * the one who reads it over SSH. Nothing is running now, so this is when one that is too long makes room.
- */
-const keptLog = (placement: string, user: string): string => `own() {
-  true >>"$f" || failed write 'the log of the rank could not be made'
-  must chown ${pathWord(tool.chown)} ${ownerWord(user)} "$f"
-  must chmod ${pathWord(tool.chmod)} "$e" "$f"
-}
-f=${pathWord(rankLog(placement))} e=644
-[ ${ownerWord(user)} != ${ownerWord('')} ] || e=600
-own
+/** The log of a rank, which launchd appends to. Nothing is running now, so this is when one that is too long makes room. */
+const keptLog = (placement: string, user: string): string => `${ownLogFunction(user)}
+f=${pathWord(rankLog(placement))}
+ownlog "$f"
 if [ "$(${pathWord(tool.stat)} -f %z "$f")" -gt ${mostLogBytes} ]; then
   must mv ${pathWord(tool.mv)} -f "$f" ${pathWord(olderRankLog(placement))}
-  own
+  ownlog "$f"
 fi
 `;
 
@@ -87,7 +79,7 @@ if look; then
 fi
 ${refuseMarked}
 must mkdir ${pathWord(tool.mkdir)} -p "$d" ${pathWord(place.log)}
-${keptLog(record.placement, user)}${keptFiles(record.placement, { user, ...kept })}write "$d/request" ${quote(request)}
+${keptLog(record.placement, user)}${accountFolders(user)}${keptFiles(record.placement, { user, ...kept })}write "$d/request" ${quote(request)}
 write "$d/record" "$r$N"
 must launchctl ${pathWord(tool.launchctl)} enable "$L"
 n=0

@@ -12,7 +12,7 @@ import {
 import { pathWord, place, tool } from '../node-paths.ts';
 import { fileSeal } from '../put-file.ts';
 import { doormanEndSeconds, serviceFunctions } from './launchd-service.ts';
-import { ownerWord } from './owner-word.ts';
+import { ownerWord, ownLogFunction } from './owner-word.ts';
 
 /** Looks for its process, ten in a second. */
 const looks = 100;
@@ -60,9 +60,9 @@ if look; then
   ${reload ? 'bootout' : '[ -z "$pid" ] || unchanged'}
 fi
 ${withoutKeys(port, left)}must mkdir ${pathWord(tool.mkdir)} -p ${pathWord(closedFolder(port))} ${pathWord(countsFolder(port))} ${pathWord(place.log)}
-f=${pathWord(doormanLog(port))}
-true >>"$f" || failed write 'the log of the doorman could not be made'
-must chown ${pathWord(tool.chown)} -R ${ownerWord(user)} "$f" ${pathWord(countsFolder(port))}
+${ownLogFunction(user)}
+ownlog ${pathWord(doormanLog(port))}
+must chown ${pathWord(tool.chown)} ${ownerWord(user)} ${pathWord(countsFolder(port))}
 must launchctl ${pathWord(tool.launchctl)} enable "$L"
 n=0
 until e=$(${pathWord(tool.launchctl)} bootstrap system "$p" 2>&1) || look; do

@@ -1,10 +1,38 @@
+import { accountHome, accountTemporary } from '../account-paths.ts';
+import { pathWord, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
 
-/**
- * An account as a word of a script that runs as root; an empty one is whoever asked sudo.
- *
- * @see sudo(8), ENVIRONMENT: SUDO_USER is the login name of the user who invoked sudo
- */
+/** Who asked sudo, as a word of a script that runs as root. @see sudo(8), ENVIRONMENT: SUDO_USER */
+const loginWord = '"${SUDO_USER:-root}"';
+
+/** An account as a word of a script that runs as root; an empty one is whoever asked sudo. */
 export const ownerWord = (user: string): string =>
   // Set by sudo itself; absent only where root has logged in.
-  user === '' ? '"${SUDO_USER:-root}"' : quote(user);
+  user === '' ? loginWord : quote(user);
+
+/**
+ * `ownlog FILE` gives the log of a service of this account to whoever asked sudo, who reads it without root, and lets
+ * the account alone write it beside: by its primary group, which has no other member.
+ */
+export const ownLogFunction = (user: string): string => `ownlog() {
+  true >>"$1" || failed write 'the log could not be made'
+  if [ ${ownerWord(user)} = ${loginWord} ]; then
+    must chown ${pathWord(tool.chown)} ${loginWord} "$1"
+    must chmod ${pathWord(tool.chmod)} 600 "$1"
+  else
+    x=$(${pathWord(tool.id)} -g ${ownerWord(user)}) || failed no-account 'there is no account ${user}'
+    must chown ${pathWord(tool.chown)} ${loginWord}:"$x" "$1"
+    must chmod ${pathWord(tool.chmod)} 660 "$1"
+  fi
+}`;
+
+/** The folders that an account may write; none for whoever asked sudo, who has a home. */
+export const accountFolders = (user: string): string =>
+  user === ''
+    ? ''
+    : `[ ${ownerWord(user)} = ${loginWord} ] || for x in ${pathWord(accountHome(user))} ${pathWord(accountTemporary(user))}; do
+  must mkdir ${pathWord(tool.mkdir)} -p "$x"
+  must chown ${pathWord(tool.chown)} ${ownerWord(user)} "$x"
+  must chmod ${pathWord(tool.chmod)} 700 "$x"
+done
+`;

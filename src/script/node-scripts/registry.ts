@@ -12,6 +12,7 @@ import { keepGolden } from './keep-golden.ts';
 import { kickRank } from './kick-rank.ts';
 import { loadDoorman } from './load-doorman.ts';
 import { loadKeeper } from './load-keeper.ts';
+import { makeAccount, removeAccounts } from './make-account.ts';
 import { orderServices } from './order-services.ts';
 import { prepareStaging } from './prepare-staging.ts';
 import { publishTree } from './publish-tree.ts';
@@ -45,6 +46,8 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'clear-hold': clearHold,
   'set-updates': setUpdates,
   'set-names': setNames,
+  'make-account': makeAccount,
+  'remove-accounts': removeAccounts,
   'set-clock': setClock,
   'set-screen-sharing': setScreenSharing,
   'stop-firewall': stopFirewall,

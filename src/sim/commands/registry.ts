@@ -1,6 +1,7 @@
 import { csrutil } from './csrutil.ts';
 import { defaults } from './defaults.ts';
 import { df } from './df.ts';
+import { dscl } from './dscl.ts';
 import { fdesetup } from './fdesetup.ts';
 import { hostname } from './hostname.ts';
 import { ibvDevices } from './ibv-devices.ts';
@@ -40,6 +41,7 @@ export const tools: readonly Tool[] = [
   csrutil,
   defaults,
   df,
+  dscl,
   fdesetup,
   hostname,
   ibvDevices,

@@ -17,8 +17,9 @@ export interface EnvironmentOptions {
 /** The name of the variable that marks every process of a simulated fleet. */
 export const markVariable = 'MW_SIM';
 
-/** The home folder of the ssh user, below the node's root. */
-export const homeOf = (root: string, user: string): string => `${root}/Users/${user}`;
+/** The home folder of an account, below the node's root; one whose name begins with `_` has an empty one, as on a Mac. */
+export const homeOf = (root: string, user: string): string =>
+  root + (user.startsWith('_') ? '/var/empty' : `/Users/${user}`);
 
 /**
  * The whole environment of a command: what a Mac gives to a command over SSH, no LANG, no TMPDIR, nothing of the

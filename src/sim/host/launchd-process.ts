@@ -3,7 +3,7 @@ import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import type { Exit } from '../../model/exit.ts';
 import type { JobDefinition } from '../launchd/job-definition.ts';
 import type { JobSignal } from '../launchd/launchd-state.ts';
-import { rootMarkVariable } from './base-tools/system.ts';
+import { accountVariable, rootMarkVariable } from './base-tools/system.ts';
 import { homeOf, markVariable } from './exec-environment.ts';
 import type { ProcessGroups } from './process-groups.ts';
 
@@ -50,7 +50,7 @@ function environmentOf({ root, mark, clockFactor = 1 }: JobPlace, job: JobDefini
     XPC_SERVICE_NAME: job.label,
     ...(user === undefined || user === 'root'
       ? { [rootMarkVariable]: '1' }
-      : { USER: user, LOGNAME: user, HOME: homeOf(root, user), SHELL: `${root}/bin/sh` }),
+      : { USER: user, LOGNAME: user, HOME: homeOf(root, user), SHELL: `${root}/bin/sh`, [accountVariable]: user }),
     ...job.environment,
     [linkTableVariable]: root + linkTablePath,
     [clockVariable]: String(clockFactor),

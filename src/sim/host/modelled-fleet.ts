@@ -8,6 +8,7 @@ import { append, beginHistory } from '../history.ts';
 import { readPlist } from '../launchd/plist-reader.ts';
 import { wholeReachOf } from '../launchd/reach.ts';
 import type { MacState } from '../mac.ts';
+import { defaultUser } from '../new-mac.ts';
 import { outOfBox } from '../out-of-box.ts';
 import { isDict } from '../plist.ts';
 import { createRenderer } from '../render-node.ts';
@@ -16,9 +17,6 @@ import { simulateFleet } from '../simulate-fleet.ts';
 import { wiringOf } from '../wiring.ts';
 import { type Book, faultVerbs } from './fault-verbs.ts';
 import type { ActsAnswer, FleetModel } from './fleet-model.ts';
-
-/** Logs in where the file names nobody. */
-const defaultUser = 'mesh';
 
 /** The Mac that answers at a node's address. */
 function macAt({ history }: Book, node: string): MacState {

@@ -112,7 +112,9 @@ function outsidePaths(command: SimpleCommand, index: number, place: Place): read
   const [name, ...rest] = commandWords(command);
   const wrong: ShellWord[] = [];
   if (name !== undefined && leavesRoot(name.literal, place) && !isOuterShell(name, index, place)) wrong.push(name);
-  wrong.push(...rest.filter((word) => isOutside(word, place, false)));
+  const asksDirectory = rest.some((word) => baseName(word) === 'dscl') || baseName(name) === 'dscl';
+  const isRecord = ({ literal }: ShellWord): boolean => asksDirectory && /^\/(?:Users|Groups)(?:\/|$)/.test(literal);
+  wrong.push(...rest.filter((word) => isOutside(word, place, false) && !isRecord(word)));
   wrong.push(...command.targets.filter((word) => leavesRoot(word.literal, place)));
   wrong.push(...command.assignments.map(assignedWord).filter((word) => isOutside(word, place, true)));
   return wrong.map((word) => notFound(word.literal, word.line));

@@ -1,5 +1,7 @@
 import { appendFile, chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { accountsPath } from '../directory.ts';
+import { homeOf } from '../host/exec-environment.ts';
 import type { HostedNode } from '../host/fleet-host.ts';
 import type { NodeView } from '../host/fleet-model.ts';
 import { type KeyFile, loadOrCreateKey } from '../host/host-keys.ts';
@@ -52,7 +54,7 @@ function agentJob(job: JobDefinition, mark: string): AgentJob {
       PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
       XPC_FLAGS: '0x0',
       XPC_SERVICE_NAME: job.label,
-      ...(user !== undefined && { USER: user, LOGNAME: user, HOME: `/Users/${user}`, SHELL: '/bin/sh' }),
+      ...(user !== undefined && { USER: user, LOGNAME: user, HOME: homeOf('', user), SHELL: '/bin/sh' }),
       ...job.environment,
       MW_SIM: mark,
     },
@@ -70,8 +72,12 @@ function realFiles(
   { name, user }: HostedNode,
   { mark, hash }: { readonly mark: string; readonly hash: string },
 ): readonly NodeFile[] {
-  const sudo = view.files.find(({ path }) => path === '/.sim/sudo')?.text.trim() ?? 'allowed';
-  return [...accountFiles({ name, user, sudo, hash }), ...sshdFiles(view.connection, mark)];
+  const textOf = (path: string): string => view.files.find((file) => file.path === path)?.text ?? '';
+  const sudo = textOf('/.sim/sudo').trim() || 'allowed';
+  return [
+    ...accountFiles({ name, user, sudo, hash, accounts: textOf(accountsPath) }),
+    ...sshdFiles(view.connection, mark),
+  ];
 }
 
 /** The disk of a node as this process reaches it. */

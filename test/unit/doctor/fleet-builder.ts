@@ -178,6 +178,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     'hardware-ports': [],
     interfaces: [],
     'dhcp-leases': [],
+    accounts: { accounts: [], made: [], begun: [] },
     routes: [],
     'bridge-preferences': [],
     'network-services': [],

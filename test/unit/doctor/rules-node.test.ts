@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { MacAccount, MacAccounts } from '../../../src/model/account.ts';
 import type { DesiredFleet, DesiredPlacement } from '../../../src/model/desired.ts';
 import type { Digest } from '../../../src/model/digest.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
@@ -248,6 +249,57 @@ describe('ranks that run as root', () => {
     expect(told({ unknown: { 'studio-3': { login: 'failed' } } }, wishes())).toEqual([
       'warning fact/unknown node studio-3',
     ]);
+  });
+});
+
+describe('accounts of ranks and gateway', () => {
+  const person = (name: string, more: Partial<MacAccount> = {}): MacAccount => ({
+    name,
+    uid: 502,
+    gid: 502,
+    generatedUid: '5C3C7B0E-6E0D-4C0B-9C1B-1B6B6F6C2A11',
+    hasPassword: true,
+    groups: [name, 'everyone', 'localaccounts'],
+    ...more,
+  });
+  const own = person('_meshrank', { uid: 450, gid: 450, hasPassword: false });
+  const made = { name: '_meshrank', uid: 450, generatedUid: own.generatedUid ?? '' };
+  const judged = (ranks: string, seen: Partial<MacAccounts>) =>
+    told(only({ accounts: { accounts: [], made: [], begun: [], ...seen } }), {
+      system: { ...desiredFleet().system, accounts: { ranks } },
+    }).filter((line) => line.includes('studio-3'));
+
+  it('are made where they are ours and absent or half made, and used as they were made', () => {
+    expect(judged('_meshrank', {})).toEqual([]);
+    expect(judged('_meshrank', { accounts: [{ ...own, uid: 7 }], begun: ['_meshrank'] })).toEqual([]);
+    expect(judged('_meshrank', { accounts: [own], made: [made] })).toEqual([]);
+    expect(judged('ana', { accounts: [person('ana')] })).toEqual([]);
+  });
+
+  it('are not used where they are others than were made', () => {
+    const other = ['error accounts/other node studio-3'];
+    expect(judged('_meshrank', { accounts: [own] })).toEqual(other);
+    for (const changed of [
+      { uid: 451 },
+      { gid: 20 },
+      { generatedUid: '5C3C7B0E-6E0D-4C0B-9C1B-1B6B6F6C2A12' },
+      { hasPassword: true },
+    ]) {
+      expect(judged('_meshrank', { accounts: [{ ...own, ...changed }], made: [made] })).toEqual(other);
+    }
+  });
+
+  it('are not used where they can become root, share their group, or are not there', () => {
+    const root = ['error accounts/can-become-root node studio-3'];
+    for (const group of ['admin', 'wheel']) {
+      expect(judged('ana', { accounts: [person('ana', { groups: [group] })] })).toEqual(root);
+      expect(judged('_meshrank', { accounts: [{ ...own, groups: [group] }], made: [made] })).toEqual(root);
+    }
+    expect(judged('ana', { accounts: [person('ana', { uid: 0 })] })).toEqual(root);
+    expect(judged('ana', { accounts: [person('ana', { gid: 20 })] })).toEqual([
+      'error accounts/shared-group node studio-3',
+    ]);
+    expect(judged('ana', {})).toEqual(['error accounts/absent node studio-3']);
   });
 });
 

@@ -1,10 +1,12 @@
 /** A node's folder with every tool that the node scripts use: this computer's own, or a small stand-in with a state. */
+
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ScriptCall } from '../../../src/model/node-script.ts';
 import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { readScriptResult, type ScriptResult } from '../../../src/script/script-result.ts';
+import { accountTool } from './directory-tool.ts';
 import { hostTool, makeNodeRoot, type NodeRoot } from './node-root.ts';
 import { exampleFence, inScript } from './script-examples.ts';
 import type { Shell } from './shells.ts';
@@ -95,6 +97,7 @@ export function makeMacRoot(shell: Shell): MacRoot {
     if (translated[path] === undefined) root.tool(path, `exec ${hostTool(path)} "$@"`);
   }
   recorded('usr/sbin/chown', 'exit 0');
+  root.tool('usr/bin/id', accountTool('$R/../s'));
   root.tool('usr/sbin/sysctl', sysctlBody);
   root.file(`${ours}/lease/owner`, `run=${exampleFence.run}\ntoken=${exampleFence.token}\nowner=ana\n`);
   const run = (text: string): Promise<MacEnd> => runText(shell, text);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ScriptCall } from '../../../src/model/node-script.ts';
+import { accountTool, directoryTool } from './directory-tool.ts';
 import { changed, type MacRoot, makeMacRoot, ours, run, unchanged } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { scriptShells } from './shells.ts';
@@ -59,6 +60,95 @@ esac`;
     root.recorded('usr/sbin/scutil', 'exit 0');
     const call: ScriptCall = { name: 'set-names', args: { localHostName: 'studio-1' } };
     expect(await run(root, call)).toMatchObject({ kind: 'failed', slug: 'scutil' });
+  });
+});
+
+describe.each(scriptShells)('an account of ours under $name', (shell) => {
+  const call: ScriptCall = { name: 'make-account', args: { name: '_meshrank' } };
+  const folder = '$R/../s';
+  const file = `${ours}/accounts/_meshrank`;
+  const withDirectory = (): MacRoot => {
+    const root = newRoot(shell);
+    root.recorded('usr/bin/dscl', directoryTool(folder));
+    root.tool('usr/bin/id', accountTool(folder));
+    root.file('../s/directory/Users/ana', 'UniqueID: 501\n');
+    root.file('../s/directory/Groups/taken', 'PrimaryGroupID: 450\n');
+    return root;
+  };
+  const created = (root: MacRoot): readonly string[] => root.calls().filter((one) => one.includes(' -create '));
+
+  it('is made once, by the first number that neither an account nor a group has', async () => {
+    const root = withDirectory();
+    expect(await run(root, call)).toEqual(changed);
+    expect(created(root)).toEqual([
+      'dscl . -create /Groups/_meshrank',
+      'dscl . -create /Groups/_meshrank PrimaryGroupID 451',
+      'dscl . -create /Users/_meshrank',
+      'dscl . -create /Users/_meshrank UniqueID 451',
+      'dscl . -create /Users/_meshrank PrimaryGroupID 451',
+      'dscl . -create /Users/_meshrank NFSHomeDirectory /var/empty',
+      'dscl . -create /Users/_meshrank UserShell /usr/bin/false',
+      'dscl . -create /Users/_meshrank Password *',
+    ]);
+    expect(root.read(file)).toBe('uid=451 id=8A0C52C6-52B1-4E2B-8C55-35C0E5B5F0A4\n');
+    expect(root.has(`${file}.begun`)).toBe(false);
+    expect(await run(root, call)).toEqual(unchanged);
+  });
+
+  it('is made whole by the next run, wherever this one was ended', async () => {
+    const root = withDirectory();
+    for (let step = 1; step <= 8; step++) {
+      root.file(
+        '../s/refusal',
+        `n=$(/bin/cat "$R/../s/n" 2>/dev/null || printf 0)
+n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
+[ "$n" -lt 2 ] || { : >"$R/../s/n"; printf 'ended\\n' >&2; exit 1; }
+`,
+      );
+      root.file('../s/n', '0');
+      expect(await run(root, call)).toMatchObject({ kind: 'failed', slug: 'dscl', text: 'ended' });
+    }
+  });
+
+  it('is left alone where somebody else has made it, or made it anew', async () => {
+    const root = withDirectory();
+    root.file('../s/directory/Users/_meshrank', 'UniqueID: 301\n');
+    expect(await run(root, call)).toMatchObject({ kind: 'failed', slug: 'other-account' });
+    root.file(file, 'uid=451 id=8A0C52C6-52B1-4E2B-8C55-35C0E5B5F0A4\n');
+    expect(await run(root, call)).toMatchObject({ kind: 'failed', slug: 'other-account' });
+    expect(created(root)).toEqual([]);
+  });
+
+  it('says so where macOS refuses, where no number is free, and where another account has its number', async () => {
+    const refused = withDirectory();
+    refused.file('../s/refusal', "printf '<dscl_cmd> DS Error: -14120 (eDSPermissionError)\\n' >&2; exit 40\n");
+    expect(await run(refused, call)).toMatchObject({ slug: 'no-full-disk-access' });
+    const full = withDirectory();
+    for (let number = 450; number < 500; number++) {
+      full.file(`../s/directory/Groups/g${number}`, `PrimaryGroupID: ${number}\n`);
+    }
+    expect(await run(full, call)).toMatchObject({ slug: 'no-number' });
+    const taken = withDirectory();
+    taken.file(`${file}.begun`, '460\n');
+    taken.file('../s/directory/Users/ben', 'UniqueID: 460\n');
+    expect(await run(taken, call)).toMatchObject({ slug: 'other-account', text: 'its number 460 belongs to ben now' });
+  });
+
+  it('goes with all that is its own, and without its record where macOS keeps that', async () => {
+    const root = withDirectory();
+    const remove: ScriptCall = { name: 'remove-accounts', args: { names: ['_meshrank'] } };
+    expect(await run(root, call)).toEqual(changed);
+    root.file(`${ours}/accounts/folders/_meshrank/home/x`, 'x');
+    root.file('../s/refusal', "printf '<dscl_cmd> DS Error: -14120 (eDSPermissionError)\\n' >&2; exit 40\n");
+    expect(await run(root, remove)).toEqual(changed);
+    expect([root.has('../s/directory/Users/_meshrank'), root.has(file)]).toEqual([true, false]);
+    expect(root.has(`${ours}/accounts/folders/_meshrank`)).toBe(false);
+    root.file('../s/refusal', '');
+    expect(await run(root, remove)).toEqual(changed);
+    expect([root.has('../s/directory/Users/_meshrank'), root.has('../s/directory/Groups/_meshrank')]).toEqual([
+      false,
+      false,
+    ]);
   });
 });
 

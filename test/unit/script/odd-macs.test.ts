@@ -98,17 +98,12 @@ describe('a script on a Mac that is not as it expects', () => {
       { files: { [`${ours}/ops/reboot-1/once`]: '' } },
       'no-mark: the mark could not be made',
     ],
-    [
-      'load-doorman',
-      'with a folder as log',
-      { folders: [doormanLog(8080).path] },
-      'write: the log of the doorman could not be made',
-    ],
+    ['load-doorman', 'with a folder as log', { folders: [doormanLog(8080).path] }, 'write: the log could not be made'],
     [
       'bootstrap-rank',
       'with a folder as log',
       { without: [rankLog('kimi').path], folders: [rankLog('kimi').path] },
-      'write: the log of the rank could not be made',
+      'write: the log could not be made',
     ],
     [
       'stop-daemon',

@@ -3,6 +3,7 @@ import { readdirSync, readlinkSync, rmSync, statSync, truncateSync } from 'node:
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ScriptArgs, ScriptCall } from '../../../src/model/node-script.ts';
+import { accountHome, accountTemporary } from '../../../src/script/account-paths.ts';
 import { nodePath } from '../../../src/script/node-paths.ts';
 import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { fileSeal, putBody } from '../../../src/script/put-file.ts';
@@ -42,6 +43,12 @@ function bootstrapArgs(): ScriptArgs['bootstrap-rank'] {
   return call.args;
 }
 
+/** Who gets the log of a rank of the account `mesh`, and the folders of that account. */
+const ownedBy = ({ folder }: MacRoot): readonly string[] => [
+  `chown ${process.env['SUDO_USER'] ?? 'root'}:20 ${folder}${rankLog('kimi').path}`,
+  ...[accountHome('mesh'), accountTemporary('mesh')].map(({ path }) => `chown mesh ${folder}${path}`),
+];
+
 describe.concurrent.each(scriptShells)('a member that is made ready under $name', (shell) => {
   it('leaves its record and its request, and starts nothing', async () => {
     const root = newRoot(shell);
@@ -54,7 +61,7 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     ]);
     expect(root.read(requestFile('kimi').path)).toBe('{"prompt":"it\'s \\n"}');
     expect(writes(root)).toEqual([
-      `chown mesh ${root.folder}${rankLog('kimi').path}`,
+      ...ownedBy(root),
       'launchctl enable system/dev.meshwright.rank.kimi',
       `launchctl bootstrap system ${root.folder}${serviceFile('kimi').path}`,
     ]);
@@ -112,7 +119,7 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     expect(modeOf(own, `${rankFilesFolder('kimi').path}/home`)).toBe(0o700);
     const other = newRoot(shell);
     await run(other, record());
-    expect(modeOf(other, rankLog('kimi').path)).toBe(0o644);
+    expect(modeOf(other, rankLog('kimi').path)).toBe(0o660);
   });
 
   it('begins a new log where the one of before is too long, and keeps the last of those', async () => {
@@ -146,9 +153,9 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     const root = newRoot(shell);
     await run(root, record());
     expect(await run(root, record({ generation: 4 }))).toEqual(changed);
-    expect(writes(root).slice(3)).toEqual([
+    expect(writes(root).slice(5)).toEqual([
       'launchctl bootout system/dev.meshwright.rank.kimi',
-      `chown mesh ${root.folder}${rankLog('kimi').path}`,
+      ...ownedBy(root),
       'launchctl enable system/dev.meshwright.rank.kimi',
       `launchctl bootstrap system ${root.folder}${serviceFile('kimi').path}`,
     ]);

@@ -58,6 +58,8 @@ const scripts: ScriptArgs = {
   'clear-hold': {},
   'set-power': { sleepMinutes: 0, restartAfterPowerLoss: true },
   'set-updates': {},
+  'make-account': { name: '_meshrank' },
+  'remove-accounts': { names: ['_meshrank', '_meshgate'] },
   'set-names': { computerName: 'studio-1', localHostName: 'studio-1', hostName: "ana's" },
   'set-clock': {},
   'set-screen-sharing': { on: true },

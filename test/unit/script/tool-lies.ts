@@ -102,6 +102,9 @@ const unpacks = (archive: 'dmg' | 'tar.gz', tools: Lie['tools'], slug = 'bad-arc
   slug,
 });
 
+/** The log of a service belongs to whoever asked sudo. */
+const chownLogin = 'chown $' + '{SUDO_USER:-root}';
+
 /** By script and by what it writes with. */
 export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later | Needless>>>> = {
   'set-power': {
@@ -109,6 +112,8 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
   },
   'set-updates': { 'defaults write': { tools: { 'usr/bin/defaults': "printf '1\\n'" }, slug: 'defaults' } },
   'set-names': { 'scutil --set': { tools: { 'usr/sbin/scutil': "printf 'old\\n'" }, slug: 'scutil' } },
+  'make-account': { dscl: { tools: { 'usr/bin/dscl': 'exit 0' }, slug: 'dscl' } },
+  'remove-accounts': { 'dscl -delete': { tools: { 'usr/bin/dscl': "printf 'PrimaryGroupID: 450\\n'" }, slug: 'dscl' } },
   'set-clock': { 'sntp -sS': { later: 'a node has no second clock to compare with', fact: 'clock' } },
   'set-screen-sharing': {
     'launchctl enable': launchctl('absent', 'disabled', screenSharing),
@@ -206,7 +211,18 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'launchctl bootstrap': { ...launchctl('absent'), files: keeper },
   },
   'load-doorman': {
-    'chown -R': { later: `${oneAccount} a gateway that cannot write its log does not stay`, fact: 'services' },
+    [chownLogin]: {
+      later: `${oneAccount} a gateway that cannot write its log or its counts does not stay`,
+      fact: 'services',
+    },
+    [`${chownLogin}:$x`]: {
+      later: `${oneAccount} a gateway that cannot write its log or its counts does not stay`,
+      fact: 'services',
+    },
+    'chown mesh': {
+      later: `${oneAccount} a gateway that cannot write its log or its counts does not stay`,
+      fact: 'services',
+    },
     'launchctl enable': { ...launchctl('absent', 'disabled'), files: doorman },
     'launchctl bootstrap': { ...launchctl('absent'), files: doorman, slug: 'doorman' },
   },
@@ -302,6 +318,11 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
   },
   'bootstrap-rank': {
     'chown mesh': { later: `${oneAccount} launchd starts no program whose log it cannot open`, fact: 'services' },
+    [chownLogin]: { later: `${oneAccount} launchd starts no program whose log it cannot open`, fact: 'services' },
+    [`${chownLogin}:$x`]: {
+      later: `${oneAccount} launchd starts no program whose log it cannot open`,
+      fact: 'services',
+    },
     'launchctl enable': rank('absent', 'disabled'),
     'launchctl bootstrap': rank('absent'),
   },

@@ -7,6 +7,7 @@ import { tool } from '../../../src/script/node-paths.ts';
 import { placementFolder, rankLog, serviceFile } from '../../../src/script/rank-paths.ts';
 import type { ScriptResult } from '../../../src/script/script-result.ts';
 import { currentLink, stagedFile, treeFolder, verifiedMark } from '../../../src/script/tree-paths.ts';
+import { accountTool, directoryTool } from './directory-tool.ts';
 import { type MacRoot, makeMacRoot, ours } from './mac-root.ts';
 import { vmStat } from './rank-root.ts';
 import { exampleDigest, exampleModel, exampleRuntime } from './script-examples.ts';
@@ -77,6 +78,8 @@ esac`,
 (--get) /bin/cat "$s/$2" 2>/dev/null || { printf '%s: not set\\n' "$2" >&2; exit 1; } ;;
 (--set) printf '%s\\n' "$3" >"$s/$2" ;;
 esac`,
+  'usr/bin/dscl': directoryTool('$s'),
+  'usr/bin/id': accountTool('$s'),
   'usr/bin/mdutil': `case $* in
 (*-s) printf '/:\\n\\tIndexing %s\\n' "$(/bin/cat "$s/index")" ;;
 (*off*) printf 'disabled.\\n' >"$s/index" ;;

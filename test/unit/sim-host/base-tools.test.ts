@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { accountsPath, accountsText, newDirectory } from '../../../src/sim/directory.ts';
 import { baseToolFiles, baseTools } from '../../../src/sim/host/base-tools/all-base-tools.ts';
 import { wrapperText } from '../../../src/sim/host/base-tools/wrapper.ts';
 import { execEnvironment, homeOf } from '../../../src/sim/host/exec-environment.ts';
@@ -28,6 +29,7 @@ beforeEach(() => writeFile(join(root, '.sim/unknown'), ''));
 
 const state = (sudo: string, clockOffset: number): Promise<void> =>
   node.update([
+    { path: accountsPath, text: accountsText(newDirectory('mesh', [])), isExecutable: false },
     { path: '/.sim/sudo', text: `${sudo}\n`, isExecutable: false },
     { path: '/.sim/clock-offset', text: `${clockOffset}\n`, isExecutable: false },
     { path: '/.sim/password', text: 'simulated\n', isExecutable: false },

@@ -1,4 +1,5 @@
 import { apple } from '../../commands/source.ts';
+import { accountsPath } from '../../directory.ts';
 import { checkFiles, passFiles } from './inside.ts';
 import { passLimited } from './room.ts';
 import { isRootTest } from './system.ts';
@@ -46,6 +47,12 @@ case \${1-} in ('' | *[!a-z0-9_:.-]* | -* | :*) refused 'an owner and files are 
 w=$1
 shift
 [ $# -gt 0 ] || refused 'an owner and files are needed here'
+for o in \${w%%:*}; do
+  case $o in (*[!0-9]*) ;; (*) continue ;; esac
+  known=
+  while read -r a b; do [ "$a" != "$o" ] || { known=1; break; }; done <"$R${accountsPath}"
+  if [ -z "$known" ]; then printf 'chown: %s: illegal user name\\n' "$o" >&2; exit 1; fi
+done
 inside "$@"
 ${context.programs === undefined ? '' : `exec ${context.programs}/chown $r "$w" "$@"\n`}z=0
 for o; do

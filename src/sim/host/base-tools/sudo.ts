@@ -1,7 +1,7 @@
 import { published } from '../../commands/source.ts';
 import { sudoRulesPath } from '../account-files.ts';
 import { markVariable } from '../exec-environment.ts';
-import { rootMarkVariable } from './system.ts';
+import { accountVariable, rootMarkVariable } from './system.ts';
 import { type BaseTool, shellQuote } from './wrapper.ts';
 
 /** Kept by the sudoers file of macOS (`env_keep`); everything else the caller exported is gone under sudo. */
@@ -65,6 +65,10 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ $# -gt 0 ] || refused ''
+if [ -n "$${accountVariable}" ] && [ "$${accountVariable}" != ${shellQuote(user)} ]; then
+  echo 'sudo: a password is required' >&2
+  exit 1
+fi
 c=
 for o; do c="\${c:+$c }\${o#"$R"}"; done
 ${freeByRule(user)}

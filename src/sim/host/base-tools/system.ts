@@ -1,4 +1,5 @@
 import { apple } from '../../commands/source.ts';
+import { accountsPath } from '../../directory.ts';
 import { type BaseTool, shellQuote, type WrapperContext } from './wrapper.ts';
 
 const manual = (name: string) => apple(`${name}(1) of macOS`);
@@ -6,15 +7,31 @@ const manual = (name: string) => apple(`${name}(1) of macOS`);
 /** Set by the simulated sudo for what it runs; `id` and `whoami` look at it. */
 export const rootMarkVariable = 'MW_SIM_SUDO';
 
+/** Set by the simulated launchd for a service of an account: whose process it is. */
+export const accountVariable = 'MW_SIM_ACCOUNT';
+
 /** A condition of sh: the mark of the simulated sudo, or the truth where the machine knows it. */
 export const isRootTest = ({ programs }: WrapperContext): string =>
   programs === undefined ? `[ -n "$${rootMarkVariable}" ]` : `[ "$(${programs}/id -u)" = 0 ]`;
 
-const idBody = (context: WrapperContext): string => `u=501 n=${context.user} g=20 m=staff
-! ${isRootTest(context)} || { u=0 n=root g=0 m=wheel; }
+/** Who calls: `root`, the account of a service, or the ssh user. */
+const caller = (context: WrapperContext): string =>
+  context.programs === undefined
+    ? `n=\${${accountVariable}:-${context.user}}\n! ${isRootTest(context)} || n=root`
+    : `n=$(${context.programs}/id -un)`;
+
+const idBody = (context: WrapperContext): string => `${caller(context)}
+case $#:$* in (2:-*) n=$2; set -- "$1" ;; ('2:-u -n') set -- -un ;; (1:[!-]*) n=$1; set -- ;; esac
+u=
+while read -r a b c m e; do
+  [ "$a" != "$n" ] || { u=$b g=$c s=\${e:+ $e}; break; }
+done <"$R${accountsPath}"
+if [ -z "$u" ]; then printf 'id: %s: no such user\\n' "$n" >&2; exit 1; fi
 case $* in
-  ('') printf 'uid=%s(%s) gid=%s(%s) groups=%s(%s),12(everyone),61(localaccounts),80(admin)\\n' $u $n $g $m $g $m ;;
-  (-u) echo $u ;; (-un | -nu | '-u -n') echo $n ;; (-g) echo $g ;; (-gn | -ng) echo $m ;;
+  ('') x=
+    case "$s " in (*' admin '*) x=',80(admin)' ;; esac
+    printf 'uid=%s(%s) gid=%s(%s) groups=%s(%s),12(everyone),61(localaccounts)%s\\n' "$u" "$n" "$g" "$m" "$g" "$m" "$x" ;;
+  (-u) echo "$u" ;; (-un | -nu) echo "$n" ;; (-g) echo "$g" ;; (-gn | -ng) echo "$m" ;; (-Gn | -nG) echo "$m$s" ;;
   (*) refused 'illegal option' ;;
 esac`;
 
@@ -43,7 +60,7 @@ export const systemTools: readonly BaseTool[] = [
   {
     path: '/usr/bin/id',
     source: manual('id'),
-    forms: 'no argument, -u, -un, -g, -gn',
+    forms: 'no argument, -u, -un, -g, -gn, -Gn; each with an account or without',
     host: 'none',
     usage: usageOf(
       'usage: id [user]\n       id -G [-n] [user]\n       id -g [-nr] [user]\n       id -u [-nr] [user]',
@@ -57,7 +74,7 @@ export const systemTools: readonly BaseTool[] = [
     forms: 'no argument',
     host: 'none',
     usage: usageOf('usage: whoami', 1),
-    body: (context) => `[ $# -eq 0 ] || refused ''\n${isRootTest(context)} && echo root || echo ${context.user}`,
+    body: (context) => `[ $# -eq 0 ] || refused ''\n${caller(context)}\necho "$n"`,
   },
   {
     path: '/bin/date',

@@ -1,0 +1,41 @@
+import { type MacAccount, type MacAccounts, ownAccounts } from '../model/account.ts';
+
+/** What became of an account that ranks or the gateway are to run as. */
+export type AccountState =
+  | 'made'
+  | 'absent'
+  /** A run began to make it and was ended. */
+  | 'begun'
+  /** Of our name, and not what apply made. */
+  | 'other'
+  | 'administrator'
+  /** Its primary group has other members: they could read what it writes. */
+  | 'shared-group';
+
+/** The group that macOS gives to every account of a person. */
+const staff = 20;
+
+/** Groups whose members become root, or decide who does. */
+const mighty = ['admin', 'wheel'];
+
+function ownState(name: string, account: MacAccount | undefined, { made, begun }: MacAccounts): AccountState {
+  if (begun.includes(name)) return 'begun';
+  if (account === undefined) return 'absent';
+  const written = made.find((one) => one.name === name);
+  const isOurs =
+    written !== undefined &&
+    account.uid === written.uid &&
+    account.gid === written.uid &&
+    account.generatedUid === written.generatedUid &&
+    !account.hasPassword;
+  return isOurs ? 'made' : 'other';
+}
+
+/** The account of this name on one Mac. */
+export function accountState(name: string, seen: MacAccounts): AccountState {
+  const account = seen.accounts.find((one) => one.name === name);
+  const state = ownAccounts.includes(name) ? ownState(name, account, seen) : account === undefined ? 'absent' : 'made';
+  if (state !== 'made' || account === undefined) return state;
+  if (account.uid === 0 || account.groups.some((group) => mighty.includes(group))) return 'administrator';
+  return account.gid === staff ? 'shared-group' : 'made';
+}

@@ -1,0 +1,85 @@
+import type { MacAccount, MacAccounts, MadeAccount } from '../model/account.ts';
+import { known, unknown } from '../model/known.ts';
+import type { Fact } from './fact.ts';
+import { accountRecords } from './probes/ours.ts';
+import { garbled, readLines } from './read-answer.ts';
+
+const isName = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/.test(text);
+
+/** The accounts of people, and those of ours, with what was written when they were made. */
+export const accounts: Fact<'accounts'> = {
+  name: 'accounts',
+  from: [accountRecords],
+  parse: ([answer]) => {
+    const lines = readLines(answer);
+    if (lines.kind === 'unknown') return lines;
+    if (lines.value.at(-1) !== 'end') return unknown('truncated', 'The list of accounts does not end.');
+    const found = read(lines.value.slice(0, -1));
+    return found === undefined ? garbled(answer, 'printed an account that cannot be read') : known(found);
+  },
+};
+
+/** Blocks of lines, each from `account NAME` to `groups …`; then what was written about ours. */
+function read(lines: readonly string[]): MacAccounts | undefined {
+  const accounts: MacAccount[] = [];
+  const made: MadeAccount[] = [];
+  const begun: string[] = [];
+  let block: string[] | undefined;
+  for (const line of lines) {
+    const [word = '', name = '', ...rest] = line.split(' ');
+    if (block === undefined && word === 'account' && isName(name) && rest.length === 0) block = [name];
+    else if (block !== undefined && word === 'groups') {
+      const account = accountOf(block, [name, ...rest]);
+      if (account === undefined) return undefined;
+      accounts.push(account);
+      block = undefined;
+    } else if (block !== undefined) block.push(line);
+    else if (word === 'begun' && isName(name)) begun.push(name);
+    else if (word === 'made' && isName(name)) {
+      const one = madeOf(name, rest.join(' '));
+      if (one === undefined) return undefined;
+      made.push(one);
+    } else return undefined;
+  }
+  const isWhole = block === undefined && new Set(accounts.map(({ name }) => name)).size === accounts.length;
+  return isWhole ? { accounts, made, begun } : undefined;
+}
+
+const uuidForm = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/;
+
+function madeOf(name: string, text: string): MadeAccount | undefined {
+  const [, uid = '', generatedUid = ''] = /^uid=(\d{1,9}) id=(\S+)$/.exec(text) ?? [];
+  return uuidForm.test(generatedUid) ? { name, uid: Number(uid), generatedUid } : undefined;
+}
+
+/** A number of an account; macOS has `nobody` as -2. */
+const numberIn = (text: string | undefined): number | undefined =>
+  text !== undefined && /^-?\d{1,10}$/.test(text) ? Number(text) : undefined;
+
+/** `KEY: value` lines; a value with a space stands in a line of its own behind its key. */
+function accountOf([name = '', ...lines]: readonly string[], groups: readonly string[]): MacAccount | undefined {
+  const values = new Map<string, string>();
+  let key = '';
+  for (const line of lines) {
+    const [, start, value] = /^([A-Za-z]+):(?: (.*))?$/.exec(line) ?? [];
+    if (start !== undefined) {
+      key = start;
+      values.set(key, value ?? '');
+    } else if (line.startsWith(' ') && key !== '') values.set(key, `${values.get(key) ?? ''}${line}`.trim());
+    else if (!line.startsWith('No such key: ')) return undefined;
+  }
+  const uid = numberIn(values.get('UniqueID'));
+  const gid = numberIn(values.get('PrimaryGroupID'));
+  const id = values.get('GeneratedUID');
+  const [home, shell] = [values.get('NFSHomeDirectory'), values.get('UserShell')];
+  return {
+    name,
+    ...(uid === undefined ? {} : { uid }),
+    ...(gid === undefined ? {} : { gid }),
+    ...(home === undefined ? {} : { home }),
+    ...(shell === undefined ? {} : { shell }),
+    ...(id !== undefined && uuidForm.test(id) ? { generatedUid: id } : {}),
+    hasPassword: values.get('Password') !== '*' && values.has('Password'),
+    groups: groups.filter((one) => one !== ''),
+  };
+}

@@ -1,0 +1,39 @@
+/** The account of ranks and of `launch`, which apply makes. */
+export const ranksAccount = '_meshrank';
+
+/** The account of the gateway, which apply makes: another one, since a rank is not to read what clients ask. */
+export const gatewayAccount = '_meshgate';
+
+/** The accounts that are ours. */
+export const ownAccounts: readonly string[] = [ranksAccount, gatewayAccount];
+
+/** One account of a Mac. What its record lacks is absent. */
+export interface MacAccount {
+  readonly name: string;
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly home?: string;
+  readonly shell?: string;
+  /** Made by macOS with the record; another one means another record. */
+  readonly generatedUid?: string;
+  /** Whether somebody can log in with a password. */
+  readonly hasPassword: boolean;
+  /** Names of the groups that it belongs to; empty where macOS could not say. */
+  readonly groups: readonly string[];
+}
+
+/** What was written when an account of ours was made. */
+export interface MadeAccount {
+  readonly name: string;
+  readonly uid: number;
+  readonly generatedUid: string;
+}
+
+/** The accounts of a Mac that count: those of people, and ours. */
+export interface MacAccounts {
+  readonly accounts: readonly MacAccount[];
+  /** Accounts of ours that were made whole, whether or not they are still there. */
+  readonly made: readonly MadeAccount[];
+  /** Names of those that a run has begun to make and did not finish. */
+  readonly begun: readonly string[];
+}

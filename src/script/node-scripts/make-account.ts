@@ -1,0 +1,122 @@
+import type { ScriptArgs } from '../../model/node-script.ts';
+import { accountBegun, accountFile, accountFolder } from '../account-paths.ts';
+import { directoryGroups, directoryUsers, pathWord, place, tool } from '../node-paths.ts';
+import { quote } from '../quote.ts';
+import { accountKeys } from './accounts.ts';
+
+/** Numbers of accounts of programs that a person has installed: macOS uses the ones below for its own. */
+const numbers = { first: 450, last: 499 } as const;
+
+const record = (folder: string, name: string): string => quote(`${folder}/${name}`);
+
+/** `directory COMMAND…` leaves in `o` what dscl says; a refusal that a person can lift has a slug of its own. */
+const directoryFunction = `directory() {
+  o=$(${pathWord(tool.dscl)} . "$@" 2>&1) && return
+  case $o in
+    (*eDSRecordNotFound*) o='' ;;
+    (*eDSPermissionError*) failed no-full-disk-access "macOS refused dscl $1 $2" ;;
+    (*) failed dscl "$o" ;;
+  esac
+}`;
+
+/** `has LINE` looks in the record `r`; `add RECORD KEY VALUE` gives it a key that it lacks, and no other value of one. */
+const recordFunctions = `has() {
+  case "$N$r$N" in (*"$N$1$N"*) return 0 ;; esac
+  return 1
+}
+add() {
+  has "$2: $3" && return
+  case "$N$r" in (*"$N$2:"*) failed other-account "$1 has another $2" ;; esac
+  directory -create "$1" "$2" "$3"
+}`;
+
+/** The first number that is neither an account's nor a group's; once chosen it is kept for later attempts. */
+const chooseNumber = `directory -list ${quote(directoryUsers)} UniqueID
+l=$o
+directory -list ${quote(directoryGroups)} PrimaryGroupID
+l=$N$(printf '%s\\n%s\\n' "$l" "$o" | ${pathWord(tool.awk)} '{ print $NF }')$N
+i=${numbers.first}
+while [ "$i" -le ${numbers.last} ]; do
+  case $l in (*"$N$i$N"*) i=$((i + 1)) ;; (*) break ;; esac
+done
+[ "$i" -le ${numbers.last} ] || failed no-number 'every number from ${numbers.first} to ${numbers.last} is taken'
+must mkdir ${pathWord(tool.mkdir)} -p ${pathWord(place.accounts)}
+write "$g" "$i$N"`;
+
+/**
+ * Makes an account of ours and a group that is its alone: without password and shell, with a home that cannot be
+ * written. A record that is there and that no run of ours has begun is somebody's, and so is one that differs from what
+ * was made: neither is changed. A run that was ended half way is finished by the next one.
+ *
+ * @see dscl(1): a record is made with `-create`, key by key; seen over ssh as root on headless Macs with Apple silicon
+ */
+export function makeAccount({ name }: ScriptArgs['make-account']): string {
+  const [user, group] = [record(directoryUsers, name), record(directoryGroups, name)];
+  return `${directoryFunction}
+${recordFunctions}
+f=${pathWord(accountFile(name))} g=${pathWord(accountBegun(name))}
+look() {
+  directory -read ${user} ${accountKeys}
+  r=$o
+}
+look
+if [ -e "$f" ]; then
+  u='' q=''
+  IFS=' ' read -r u q <"$f"
+  [ -z "$r" ] || { has "UniqueID: \${u#uid=}" && has "GeneratedUID: \${q#id=}" && unchanged; }
+  [ -z "$r" ] || failed other-account 'the account ${name} is not the one that was made'
+  # macOS has taken it away: it gets its number back, where its group still has that.
+  write "$g" "\${u#uid=}$N"
+  must rm ${pathWord(tool.rm)} -f "$f"
+fi
+directory -read ${group} PrimaryGroupID
+if [ -e "$g" ]; then
+  IFS= read -r i <"$g"
+else
+  [ -z "$r$o" ] || failed other-account 'there is an account or a group ${name} that meshwright did not make'
+  ${chooseNumber}
+fi
+case $i in ('' | *[!0-9]*) failed other-account "$g has no number" ;; esac
+directory -list ${quote(directoryUsers)} UniqueID
+x=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} -v i="$i" '$NF == i && $1 != "${name}" { print $1 }')
+[ -z "$x" ] || failed other-account "its number $i belongs to $x now"
+directory -create ${group}
+directory -read ${group} PrimaryGroupID
+r=$o
+add ${group} PrimaryGroupID "$i"
+directory -create ${user}
+look
+add ${user} UniqueID "$i"
+add ${user} PrimaryGroupID "$i"
+add ${user} NFSHomeDirectory ${quote(place.emptyHome.path)}
+add ${user} UserShell ${quote(tool.false.path)}
+add ${user} Password '*'
+look
+for x in "UniqueID: $i" "PrimaryGroupID: $i" 'NFSHomeDirectory: ${place.emptyHome.path}' 'UserShell: ${tool.false.path}' 'Password: *'; do
+  has "$x" || failed dscl "dscl reported success, and the account has no $x"
+done
+q=\${r##*GeneratedUID: }
+q=\${q%%"$N"*}
+o=$(${pathWord(tool.id)} -u ${name} 2>&1)
+[ "$o" = "$i" ] || failed id "macOS does not know the account: $o"
+write "$f" "uid=$i id=$q$N"
+must rm ${pathWord(tool.rm)} -f "$g"
+changed`;
+}
+
+/**
+ * Takes accounts of ours and their groups away, with their homes. Where macOS lets no ssh session delete a record, the
+ * account stays, without password, shell and files.
+ *
+ * @see dscl(1): to delete a record over ssh, sshd needs Full Disk Access; else -14120
+ */
+export function removeAccounts({ names }: ScriptArgs['remove-accounts']): string {
+  const one = (name: string): string => `for x in ${record(directoryUsers, name)} ${record(directoryGroups, name)}; do
+  if o=$(${pathWord(tool.dscl)} . -delete "$x" 2>&1); then
+    o=$(${pathWord(tool.dscl)} . -read "$x" PrimaryGroupID 2>&1) && failed dscl "dscl reported success, and $x is still there"
+  fi
+  case $o in (*eDSRecordNotFound* | *eDSPermissionError*) ;; (*) failed dscl "$o" ;; esac
+done
+must rm ${pathWord(tool.rm)} -rf ${[accountFolder, accountFile, accountBegun].map((of) => pathWord(of(name))).join(' ')}`;
+  return `${names.map(one).join('\n')}\nchanged`;
+}

@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rankLog, serviceFile } from '../../src/script/rank-paths.ts';
+import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
+import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
+import { keepersAtRest } from './keepers-at-rest.ts';
+import { connect, run } from './sim-fixture.ts';
+
+const withAccounts =
+  (accounts: Readonly<Record<string, string>>) =>
+  (file: FileValue): void => {
+    filePart(file, 'system')['accounts'] = { ...accounts };
+  };
+
+const ours = { ranks: '_meshrank', gateway: '_meshgate' } as const;
+
+let rack: ConvergeRack;
+beforeAll(async () => {
+  rack = await startConvergeRack('accounts', pairFile(withAccounts(ours)));
+});
+afterAll(() => rack.stop());
+
+const rootOf = (node: string): string => rack.fleet().nodes[node]?.root ?? '';
+const serviceText = (node: string): string => readFileSync(`${rootOf(node)}${serviceFile('chat').path}`, 'utf8');
+const valueIn = (text: string, key: string): string | undefined =>
+  new RegExp(`<key>${key}</key>\\s*<string>([^<]*)</string>`).exec(text)?.[1];
+
+/** What a command over ssh prints on a node. */
+async function printed(node: string, command: string): Promise<string> {
+  const client = await connect(rack.fleet(), node);
+  try {
+    const { stdout, stderr } = await run(client, command);
+    return stdout + stderr;
+  } finally {
+    client.end();
+  }
+}
+
+/** What a service of an account prints when it runs a line of sh. */
+function as(account: string, line: string) {
+  const root = rootOf(first);
+  const env = { PATH: `${root}/usr/bin:${root}/bin`, MW_SIM_ACCOUNT: account, R: root };
+  return promisify(execFile)(`${root}/bin/sh`, ['-c', line], { env });
+}
+
+describe('accounts of their own', { timeout: patience }, () => {
+  it('are made once, before what runs as them is started', async () => {
+    const { plan, report, exit } = await rack.converge();
+    expect(report?.steps.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+    expect(exit).toBe(0);
+    const made = plan.steps.filter(({ resource }) => resource === 'accounts').map(({ id }) => id);
+    expect(made).toEqual(
+      [first, second].flatMap((node) => Object.values(ours).map((name) => `${node}/accounts/${name}/make`)),
+    );
+    expect(await printed(first, 'id -Gn _meshrank; id -u _meshrank; id -u _meshgate')).toBe(
+      '_meshrank everyone localaccounts\n450\n451\n',
+    );
+    await keepersAtRest(rack.fleet());
+    expect(leftIn(await rack.plan())).toEqual([]);
+  });
+
+  it('are whom the ranks run as, with folders of their own, and a log that only the ssh user reads', async () => {
+    for (const node of [first, second]) {
+      const text = serviceText(node);
+      expect(valueIn(text, 'UserName')).toBe('_meshrank');
+      for (const key of ['HOME', 'TMPDIR', 'HF_HOME', 'PYTHONPYCACHEPREFIX']) {
+        expect(valueIn(text, key), key).toContain('/meshwright/accounts/folders/_meshrank/');
+      }
+      expect(statSync(`${rootOf(node)}${rankLog('chat').path}`).mode & 0o777).toBe(0o660);
+      expect(statSync(valueIn(text, 'HOME') ?? '').mode & 0o777).toBe(0o700);
+    }
+  });
+
+  it('cannot become root by sudo', async () => {
+    const { stdout } = await as('_meshrank', 'sudo -n sh -c "echo root"; echo "exit $?"; id -un');
+    expect(stdout).toBe('exit 1\n_meshrank\n');
+  });
+
+  it('are not used, and not changed, where a person has made one of that name anew', async () => {
+    const dscl = (words: string) => `sudo -n dscl . ${words}`;
+    await printed(first, dscl('-delete /Users/_meshgate'));
+    expect(await printed(first, dscl('-create /Users/_meshgate UniqueID 0'))).toBe('');
+    const plan = await rack.plan();
+    expect(plan.steps.filter(({ resource }) => resource === 'accounts')).toEqual([]);
+    expect(leftIn(plan).map((line) => line.split(':')[0])).toEqual([
+      `waiting ${first} accounts/_meshgate`,
+      `blocker ${first} accounts/other`,
+    ]);
+    await printed(first, dscl('-delete /Users/_meshgate'));
+  });
+
+  it('are made again with their number where macOS took them away', async () => {
+    const { exit, plan } = await rack.converge();
+    expect([exit, plan.steps.map(({ id }) => id)]).toEqual([0, [`${first}/accounts/_meshgate/make`]]);
+    expect(await printed(first, 'id -u _meshgate')).toBe('451\n');
+  });
+});
