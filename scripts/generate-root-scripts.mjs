@@ -22,6 +22,7 @@ const beside = [
   ['begin a job', 'src/script/launch-job.ts', 'launchBody'],
   ['restart or switch off', 'src/script/restart-mac.ts', 'restartBody'],
   ['keep the values of before', 'src/script/record-baseline.ts', 'recordBaselineLines'],
+  ['run a rank of `launch` as another account', 'src/script/launch-rank.ts', 'launchRankScript'],
   ['measure the power, for `bench`', 'src/script/power-sample.ts', 'powerScript'],
 ];
 

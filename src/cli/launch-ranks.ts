@@ -3,8 +3,9 @@ import { escapeLines } from '../diagnostics/escape.ts';
 import { type Exit, exitText } from '../model/exit.ts';
 import type { NodePath } from '../model/node-path.ts';
 import type { LaunchGroup } from '../runtimes/launch-group.ts';
-import { launchRankCommand } from '../script/launch-rank.ts';
+import { type LaunchAccount, launchRankCommand, launchRankScript } from '../script/launch-rank.ts';
 import { renderPath } from '../script/node-paths.ts';
+import { mutatingCommand } from '../script/root-script.ts';
 import type { Console } from './console.ts';
 
 /** Ranks that are to run together. */
@@ -12,6 +13,8 @@ export interface LaunchRun {
   /** In rank order. */
   readonly sessions: readonly Session[];
   readonly group: LaunchGroup;
+  /** Whom they run as; absent is the ssh user. */
+  readonly account?: LaunchAccount;
   readonly folder: NodePath;
   /** The words of a rank; `file` gives the path of one of the files of the run. */
   readonly words: (rank: number, file: (name: string) => string) => readonly string[];
@@ -73,23 +76,27 @@ interface OneRank {
   readonly over: Promise<void>;
 }
 
-async function runRank(run: LaunchRun, { session, rank, over }: OneRank): Promise<Exit> {
-  const { group, folder, console } = run;
-  const prefix = prefixOf(run, session, rank);
+async function runRank(run: LaunchRun, { session, rank: number, over }: OneRank): Promise<Exit> {
+  const { account, group, folder, console } = run;
+  const prefix = prefixOf(run, session, number);
   const out = lineWriter(`${prefix} | `, (text) => console.out(text));
   const err = lineWriter(`${prefix} ! `, (text) => console.err(text));
   const asked = await session.ask((rootPrefix) => {
     const file = (name: string): string => `${renderPath(folder, rootPrefix)}/${name}`;
-    const words = run.words(rank, file);
-    const environment = group.environment(rank, file);
-    return {
+    const words = run.words(number, file);
+    const environment = group.environment(number, file);
+    const rank = { rootPrefix, folder, files: group.files, environment, words };
+    const limits = {
       name: 'launch',
-      command: launchRankCommand({ rootPrefix, folder, files: group.files, environment, words }),
-      stdin: untilOver(over),
       deadlineMs: longestMs,
       maxBytes,
-      onOutput: (stream, piece) => (stream === 'stdout' ? out : err).take(piece),
+      onOutput: (stream: 'stdout' | 'stderr', piece: Uint8Array) => (stream === 'stdout' ? out : err).take(piece),
     };
+    if (account === undefined || account.name === session.user) {
+      return { ...limits, command: launchRankCommand(rank), stdin: openUntil(over) };
+    }
+    const script = launchRankScript(rank, account);
+    return { ...limits, command: mutatingCommand(rootPrefix), script, stdin: openUntil(over, script) };
   });
   out.end();
   err.end();
@@ -101,10 +108,17 @@ async function runRank(run: LaunchRun, { session, rank, over }: OneRank): Promis
 const prefixOf = ({ isSimulated }: LaunchRun, { node }: Session, rank: number): string =>
   `${isSimulated ? 'simulated ' : ''}rank ${rank} ${node}`;
 
-/** The line by which ranks live: nothing comes over it, and they end with it. */
-const untilOver = (over: Promise<void>): AsyncIterable<Uint8Array> => ({
-  [Symbol.asyncIterator]: () => ({ next: () => over.then(() => ({ done: true, value: undefined })) }),
-});
+/** The line by which ranks live: behind a script nothing comes over it, and they end with it. */
+function openUntil(over: Promise<void>, script = ''): AsyncIterable<Uint8Array> {
+  const pieces = script === '' ? [] : [Buffer.from(script)];
+  const next = async (): Promise<IteratorResult<Uint8Array>> => {
+    const value = pieces.shift();
+    if (value !== undefined) return { done: false, value };
+    await over;
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
+}
 
 function statusOf(exit: Exit): number {
   if (exit.kind === 'exited') return exit.code;

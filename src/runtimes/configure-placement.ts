@@ -9,8 +9,7 @@ import { type Link, linkEndText } from '../model/link.ts';
 import type { NodeName } from '../model/node.ts';
 import type { RankRecord } from '../model/node-script.ts';
 import type { Text } from '../model/step.ts';
-import { accountHome, accountTemporary } from '../script/account-paths.ts';
-import { below } from '../script/node-paths.ts';
+import { accountEnvironment } from '../script/account-paths.ts';
 import { rankFilesFolder } from '../script/rank-paths.ts';
 import { treeFolder } from '../script/tree-paths.ts';
 import type { RankCommand, RankFile, RankMatrix, TokenRequest } from './driver.ts';
@@ -186,12 +185,7 @@ function configureRanks(parts: Parts, { generation, names }: StartNames): readon
 const accountEnv = (account: string | undefined): RankCommand['env'] =>
   account === undefined
     ? {}
-    : {
-        HOME: [accountHome(account)],
-        HF_HOME: [below(accountHome(account), 'huggingface')],
-        PYTHONPYCACHEPREFIX: [below(accountHome(account), 'pycache')],
-        TMPDIR: [accountTemporary(account)],
-      };
+    : Object.fromEntries(Object.entries(accountEnvironment(account)).map(([name, path]) => [name, [path]]));
 
 /** The devices of a node on these cables; one of which only one end was seen is left out at both. */
 const devicesOf = (links: readonly Link[], node: NodeName, names: SeenNames): readonly string[] =>

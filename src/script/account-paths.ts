@@ -15,3 +15,11 @@ export const accountHome = (name: string): NodePath => below(accountFolder(name)
 
 /** What it has instead of /tmp, which others read. */
 export const accountTemporary = (name: string): NodePath => below(accountFolder(name), 'tmp');
+
+/** What a program that runs as an account of ours has to know: where it may write. */
+export const accountEnvironment = (name: string): Readonly<Record<string, NodePath>> => ({
+  HOME: accountHome(name),
+  HF_HOME: below(accountHome(name), 'huggingface'),
+  PYTHONPYCACHEPREFIX: below(accountHome(name), 'pycache'),
+  TMPDIR: accountTemporary(name),
+});

@@ -24,6 +24,7 @@ export const tool = {
   dscl: nodePath('/usr/bin/dscl'),
   false: nodePath('/usr/bin/false'),
   fdesetup: nodePath('/usr/bin/fdesetup'),
+  env: nodePath('/usr/bin/env'),
   find: nodePath('/usr/bin/find'),
   hdiutil: nodePath('/usr/bin/hdiutil'),
   head: nodePath('/usr/bin/head'),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pairFile } from '../scenarios/converge-file.ts';
+import { filePart, pairFile } from '../scenarios/converge-file.ts';
 import { endPlace } from './fleet.ts';
 import { ended, expectGolden, json, meshwright, start } from './meshwright.ts';
 import { placeWithPair } from './pair.ts';
@@ -7,7 +7,10 @@ import type { Place } from './place.ts';
 
 let place: Place;
 beforeAll(async () => {
-  place = await placeWithPair(pairFile());
+  const file = pairFile((one) => {
+    filePart(one, 'system')['accounts'] = { ranks: '_meshrank' };
+  });
+  place = await placeWithPair(file);
   const ran = await meshwright(place, ['apply', '--sim', '--yes']);
   expect([ran.code, ran.stderr]).toEqual([0, '']);
 });
@@ -26,16 +29,27 @@ interface Leases {
   readonly nodes: Readonly<Record<string, { readonly run?: string }>>;
 }
 
-describe('launch', () => {
+describe.each([
+  ['the account of ranks', [], '_meshrank', ', as _meshrank'],
+  ['the ssh user', ['--as', 'login'], 'mesh', ', as the ssh user, who can become root'],
+] as const)('launch as %s', (_, as, account, whom) => {
+  const launch = (script: string) => run('launch', 'chat', ...as, '--sim', '--yes', '--', 'sh', '-c', script);
+
   it('runs one rank on each Mac of the placement, with what they find each other by, and brings the placement back', async () => {
-    const ran = await launch('echo "$MLX_RANK of {size}"; cat "{hostfile}"; cat "${MLX_IBV_DEVICES:-$MLX_HOSTFILE}"');
+    const ran = await launch(
+      'echo "$MLX_RANK of {size}"; cat "{hostfile}"; cat "${MLX_IBV_DEVICES:-$MLX_HOSTFILE}"; id -un; pwd',
+    );
     expect([ran.code, await serves()]).toEqual([0, true]);
     expect(ran.stdout).toContain('studio-1, studio-4: leased for the ranks\n');
     expect(ran.stdout).not.toContain('sw_vers');
-    expect(ran.stderr).toContain('launch: 2 ranks, jaccl\nlaunch: ranks of chat ran\n');
+    expect(ran.stderr).toContain(`launch: 2 ranks, jaccl${whom}\nlaunch: ranks of chat ran\n`);
     const [zero, one] = [printed(ran.stdout, 0), printed(ran.stdout, 1)];
-    expect([zero[0], one[0], zero.length]).toEqual(['0 of 2', '1 of 2', 3]);
-    expect(zero.slice(1)).toEqual(one.slice(1));
+    expect([zero[0], one[0], zero.length]).toEqual(['0 of 2', '1 of 2', 5]);
+    expect(zero.slice(1, 3)).toEqual(one.slice(1, 3));
+    expect([zero[3], zero[4]?.endsWith(account === 'mesh' ? '/Users/mesh' : '/accounts/folders/_meshrank/home')]).toEqual([
+      account,
+      true,
+    ]);
     const hostfile = JSON.parse(zero[1] ?? '');
     expect(hostfile.hosts.map(({ rdma }: { readonly rdma: unknown }) => rdma)).toEqual(JSON.parse(zero[2] ?? ''));
     expect(hostfile.backend).toBe('jaccl');
@@ -51,7 +65,7 @@ describe('launch', () => {
   });
 
   it('ends all ranks on Ctrl-C, and brings the placement back', async () => {
-    const words = ['launch', 'chat', '--sim', '--yes', '--', 'sh', '-c', 'echo up; sleep 600'];
+    const words = ['launch', 'chat', ...as, '--sim', '--yes', '--', 'sh', '-c', 'echo up; sleep 600'];
     const child = start(place, words);
     const watched = ended(child, words);
     let seen = '';
@@ -63,6 +77,18 @@ describe('launch', () => {
     expect([(await watched).code, await serves()]).toEqual([130, true]);
     const left = await run('exec', '--all', '--sim', '--', 'sh', '-c', 'ps -axo command | grep -c "[s]leep 600"');
     expect(left.stdout).not.toMatch(/ [1-9]\d*$/m);
+  });
+
+});
+
+describe('launch', () => {
+  it('starts no rank as an account that can become root, or that is not there', async () => {
+    const root = await run('launch', 'chat', '--as', 'root', '--sim', '--yes', '--', 'id', '-un');
+    expect([root.code, printed(root.stdout, 0), await serves()]).toEqual([73, [], true]);
+    expect(root.stderr).toContain('simulated rank 0 studio-1 ! root is an administrator of this Mac\n');
+    const nobody = await run('launch', 'chat', '--as', 'ana', '--sim', '--yes', '--', 'id', '-un');
+    expect([nobody.code, printed(nobody.stdout, 0)]).toEqual([73, []]);
+    expect(nobody.stderr).toContain('simulated rank 0 studio-1 ! there is no account ana\n');
   });
 
   it('ends all ranks when another run takes a lease, as one that has failed', async () => {
@@ -122,6 +148,7 @@ describe('launch', () => {
       run('launch', '--sim', '--', 'true'),
       run('launch', 'chat', '--nodes', 'studio-1', '--sim', '--', 'true'),
       run('launch', '--nodes', 'studio-9', '--sim', '--', 'true'),
+      run('launch', 'chat', '--as', 'ana maria', '--sim', '--', 'true'),
       run('launch', 'chat', '-l', 'role=worker', '--sim', '--', 'true'),
     ]);
     expect(rans.map(({ code, stdout }) => [code, stdout])).toEqual(rans.map(() => [64, '']));

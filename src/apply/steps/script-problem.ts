@@ -26,6 +26,10 @@ const hints: ReadonlyMap<string, string> = new Map([
     'no-time',
     'The node must reach time.apple.com (UDP, port 123). In a rack without the internet set its clock at the Mac (sudo date), or leave system.clock out of the file: nothing that meshwright does depends on it.',
   ],
+  [
+    'can-become-root',
+    'Take its rules out of sudo (sudo visudo, /etc/sudoers.d) and the account out of the administrators, or name another one in system.accounts.',
+  ],
   ['ended-at-once', 'See what it said before it ended: meshwright logs'],
 ]);
 

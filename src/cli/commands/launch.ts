@@ -12,6 +12,7 @@ import type { Playbook } from '../../playbooks/playbook.ts';
 import { nodesText } from '../../report/nodes-text.ts';
 import { seenNames } from '../../resources/seen-names.ts';
 import { launchBackend, launchFiles, launchGroup } from '../../runtimes/launch-group.ts';
+import type { LaunchAccount } from '../../script/launch-rank.ts';
 import { below, place } from '../../script/node-paths.ts';
 import { actOn } from '../act-on.ts';
 import { showDiagnostics } from '../diagnostics-output.ts';
@@ -20,6 +21,7 @@ import { launchRanks } from '../launch-ranks.ts';
 import { launchRefusals } from '../launch-refusals.ts';
 import { observeNodes } from '../observe-fleet.ts';
 import { usageError } from '../options.ts';
+import { textOption } from '../own-options.ts';
 import { amongApplied, type NamedIn, placementNamed } from '../placements.ts';
 import { endOfRanks, type RanksEnd } from '../ranks-end.ts';
 import { type SettledCluster, settleFromLock } from '../settle-cluster.ts';
@@ -35,6 +37,7 @@ const lookMs = 60_000;
 export const launch: VerbBody = async (run) => {
   const words = wantedWords(run);
   const cluster = settleFromLock(run);
+  const account = wantedAccount(run, cluster.fleet);
   const nodes = wantedNodes(run, await amongApplied(run, cluster));
   const ways = openWays(run, cluster.opened);
   await refuseUnfit(run, { nodes, ways, cluster });
@@ -62,7 +65,7 @@ export const launch: VerbBody = async (run) => {
         if (!isReady || work.nodes.length < nodes.length || run.signal.aborted) return;
         ranks.isRunning = true;
         started.end = await endOfRanks(run.console, lost, (ending) =>
-          runRanks({ ...run, signal: AbortSignal.any([run.signal, ending]) }, { cluster, nodes, ways, words }),
+          runRanks({ ...run, signal: AbortSignal.any([run.signal, ending]) }, { cluster, nodes, ways, words, account }),
         ).finally(() => {
           ranks.isRunning = false;
         });
@@ -133,6 +136,21 @@ function wantedNodes(run: Run, among: NamedIn): readonly DesiredNode[] {
   });
 }
 
+/** As in the file: sudo reads a name of capitals alone as a list of accounts. */
+const accountForm = /^(?![A-Z][A-Z0-9_]*$)[A-Za-z_][A-Za-z0-9_.-]{0,30}$/;
+
+/** Whom the ranks run as; undefined is the ssh user, who can become root. */
+function wantedAccount(run: Run, { system }: DesiredFleet): LaunchAccount | undefined {
+  const ranks = system.accounts?.ranks;
+  const name = textOption(run, 'as') ?? ranks;
+  if (name === undefined || name === 'login') return undefined;
+  if (accountForm.test(name)) return { name, isOfRanks: name === ranks };
+  throw usageError(
+    `${JSON.stringify(name)} is no name of an account.`,
+    'Name one that is on every Mac, or login: --as NAME',
+  );
+}
+
 const servedOn = (fleet: DesiredFleet, nodes: readonly DesiredNode[]): readonly string[] =>
   fleet.placements
     .filter((one) => one.state === 'serving' && everyNode(one).some((name) => nodes.some((node) => node.name === name)))
@@ -142,7 +160,7 @@ const servedOn = (fleet: DesiredFleet, nodes: readonly DesiredNode[]): readonly 
  * @throws FleetError `launch/held` when one of them is held, `launch/hold-unseen` where nobody could see whether it is,
  * `launch/needs-reboot` where no rank is started before a restart, `launch/reboot-unseen` where nobody could see that
  */
-async function refuseUnfit(run: Run, { nodes, ways, cluster }: Omit<Launch, 'words'>): Promise<void> {
+async function refuseUnfit(run: Run, { nodes, ways, cluster }: Omit<Launch, 'words' | 'account'>): Promise<void> {
   const observation = await observeNodes(run, nodes, ways);
   const { thunderbolt, mayPassBudget = false } = cluster.fleet;
   const names = nodes.map(({ name }) => name);
@@ -170,9 +188,10 @@ interface Launch {
   readonly nodes: readonly DesiredNode[];
   readonly ways: Ways;
   readonly words: readonly string[];
+  readonly account: LaunchAccount | undefined;
 }
 
-async function runRanks(run: Run, { cluster, nodes, ways, words }: Launch): Promise<number> {
+async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Launch): Promise<number> {
   const { fleet } = cluster;
   const observation = await observeNodes(run, nodes, ways);
   const id = randomBytes(6).toString('hex');
@@ -193,11 +212,13 @@ async function runRanks(run: Run, { cluster, nodes, ways, words }: Launch): Prom
   }
   const { signal: _ended, ...limits } = useLimits(run);
   const sessions = (await ways.toAll(nodes)).map((way) => openSession(way, { ...limits, retryMs }));
-  run.console.err(`launch: ${nodes.length} ranks, ${group.backend}\n`);
+  const whom = account?.name ?? 'the ssh user, who can become root';
+  run.console.err(`launch: ${nodes.length} ranks, ${group.backend}, as ${whom}\n`);
   try {
     const status = await launchRanks({
       sessions,
       group,
+      ...(account === undefined ? {} : { account }),
       folder: below(place.temporary, `meshwright-launch-${id}`),
       words: (rank, file) => words.map((word) => filled(word, { rank, size: nodes.length, file })),
       console: run.console,

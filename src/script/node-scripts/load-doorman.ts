@@ -12,7 +12,7 @@ import {
 import { pathWord, place, tool } from '../node-paths.ts';
 import { fileSeal } from '../put-file.ts';
 import { doormanEndSeconds, serviceFunctions } from './launchd-service.ts';
-import { ownerWord, ownLogFunction } from './owner-word.ts';
+import { ownerWord, ownLogFunction, refuseRoot } from './owner-word.ts';
 
 /** Looks for its process, ten in a second. */
 const looks = 100;
@@ -59,7 +59,7 @@ p=${pathWord(doormanPlist(port))}
 if look; then
   ${reload ? 'bootout' : '[ -z "$pid" ] || unchanged'}
 fi
-${withoutKeys(port, left)}must mkdir ${pathWord(tool.mkdir)} -p ${pathWord(closedFolder(port))} ${pathWord(countsFolder(port))} ${pathWord(place.log)}
+${refuseRoot(user)}${withoutKeys(port, left)}must mkdir ${pathWord(tool.mkdir)} -p ${pathWord(closedFolder(port))} ${pathWord(countsFolder(port))} ${pathWord(place.log)}
 ${ownLogFunction(user)}
 ownlog ${pathWord(doormanLog(port))}
 must chown ${pathWord(tool.chown)} ${ownerWord(user)} ${pathWord(countsFolder(port))}

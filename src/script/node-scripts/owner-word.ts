@@ -26,6 +26,26 @@ export const ownLogFunction = (user: string): string => `ownlog() {
   fi
 }`;
 
+/**
+ * Ends before anything is started as an account that can become root: root itself, an administrator, or one for whom sudo
+ * has a rule. Only the sentence that there is no rule lets it pass. Whoever asked sudo is not judged: the file has named
+ * no other account.
+ *
+ * @see sudo(8): `-l -U` of root lists the rules of another account. sudo 1.9.13 (seen on Linux) says `User NAME is not
+ * allowed to run sudo on HOST.` with exit 0, and so does its newest source (display.c)
+ */
+export const refuseRoot = (user: string): string =>
+  user === ''
+    ? ''
+    : `[ ${ownerWord(user)} = ${loginWord} ] || {
+  x=$(${pathWord(tool.id)} -u ${ownerWord(user)}) || failed no-account 'there is no account ${user}'
+  y=$(${pathWord(tool.id)} -Gn ${ownerWord(user)}) || failed no-account 'there is no account ${user}'
+  case "$x: $y " in (0:* | *' admin '* | *' wheel '*) failed can-become-root '${user} is an administrator of this Mac' ;; esac
+  x=$(${pathWord(tool.sudo)} -l -n -U ${ownerWord(user)} 2>&1)
+  case $x in (*' is not allowed to run sudo '*) ;; (*) failed can-become-root "sudo -l -U ${user}: $x" ;; esac
+}
+`;
+
 /** The folders that an account may write; none for whoever asked sudo, who has a home. */
 export const accountFolders = (user: string): string =>
   user === ''

@@ -18,8 +18,14 @@ done ;;
   /bin/rm "$f" ;;
 esac`;
 
-/** `id -u NAME` over the same files; every account is in `staff`. */
-export const accountTool = (folder: string): string => `case $1 in
-(-g) printf '20\\n' ;;
+/** `id -u NAME` over the same files, and for `mesh`; every account is in `staff`, unless a file `groups` there says otherwise. */
+export const accountTool = (folder: string): string => `case "$1 $2" in
+('-u mesh') printf '501\\n' ;;
+('-g '*) printf '20\\n' ;;
+('-Gn '*) if [ -e "${folder}/groups" ]; then /bin/cat "${folder}/groups"; else printf 'staff everyone\\n'; fi ;;
 (*) /bin/sed -n 's/^UniqueID: //p' "${folder}/directory/Users/$2" 2>/dev/null ;;
 esac`;
+
+/** `sudo -l -U NAME`: the file `rules` there says what sudo lets every account do. */
+export const rulesTool = (folder: string): string => `case "$1 $2 $3" in ('-l -n -U') ;; (*) exit 64 ;; esac
+if [ -e "${folder}/rules" ]; then /bin/cat "${folder}/rules"; else printf 'User %s is not allowed to run sudo on mac.\\n' "$4"; fi`;

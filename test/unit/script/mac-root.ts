@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import type { ScriptCall } from '../../../src/model/node-script.ts';
 import { scriptBody } from '../../../src/script/node-scripts/registry.ts';
 import { readScriptResult, type ScriptResult } from '../../../src/script/script-result.ts';
-import { accountTool } from './directory-tool.ts';
+import { accountTool, rulesTool } from './directory-tool.ts';
 import { hostTool, makeNodeRoot, type NodeRoot } from './node-root.ts';
 import { exampleFence, inScript } from './script-examples.ts';
 import type { Shell } from './shells.ts';
@@ -98,6 +98,7 @@ export function makeMacRoot(shell: Shell): MacRoot {
   }
   recorded('usr/sbin/chown', 'exit 0');
   root.tool('usr/bin/id', accountTool('$R/../s'));
+  root.tool('usr/bin/sudo', rulesTool('$R/../s'));
   root.tool('usr/sbin/sysctl', sysctlBody);
   root.file(`${ours}/lease/owner`, `run=${exampleFence.run}\ntoken=${exampleFence.token}\nowner=ana\n`);
   const run = (text: string): Promise<MacEnd> => runText(shell, text);

@@ -122,6 +122,20 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     expect(modeOf(other, rankLog('kimi').path)).toBe(0o660);
   });
 
+  it.each([
+    ['groups', 'staff admin\n', 'mesh is an administrator of this Mac'],
+    ['rules', 'User mesh may run the following commands on mac:\n    (ALL) ALL\n', 'sudo -l -U mesh: User mesh may'],
+    ['rules', 'sudo: a password is required\n', 'sudo -l -U mesh: sudo: a password is required'],
+  ])('is not made ready for an account that may become root: %s', async (file, text, why) => {
+    const root = newRoot(shell);
+    root.file(`../s/${file}`, text);
+    const ended = await run(root, record());
+    expect(ended).toMatchObject({ kind: 'failed', slug: 'can-become-root' });
+    expect(ended.kind === 'failed' && ended.text).toContain(why);
+    expect([writes(root), root.has(rankLog('kimi').path)]).toEqual([[], false]);
+    expect(await run(root, record({}, ''))).toEqual(changed);
+  });
+
   it('begins a new log where the one of before is too long, and keeps the last of those', async () => {
     const root = newRoot(shell);
     const [log, older] = [rankLog('kimi').path, olderRankLog('kimi').path];

@@ -7,6 +7,7 @@ import { historyCommand } from '../../../src/script/history.ts';
 import { installAccessCommand, ruleText } from '../../../src/script/install-access.ts';
 import { keepText } from '../../../src/script/keeper.ts';
 import { jobText, launchBody } from '../../../src/script/launch-job.ts';
+import { launchRankScript } from '../../../src/script/launch-rank.ts';
 import type { LeaseClaim } from '../../../src/script/lease.ts';
 import { releaseLeaseScript, renewLeaseScript, stealLeaseScript, takeLeaseScript } from '../../../src/script/lease.ts';
 import { mutatingScript } from '../../../src/script/mutating-script.ts';
@@ -265,6 +266,16 @@ function otherTexts(rootPrefix: string): Readonly<Record<string, string>> {
       rootPrefix,
     ),
     restart: inScript(restartBody({ intent: 'reboot-1', from: 'AB', to: 'up', delaySeconds: 2 }), rootPrefix),
+    "rank of a program of one's own": launchRankScript(
+      {
+        rootPrefix,
+        folder: nodePath('/tmp/meshwright-launch-1'),
+        files: { 'hosts.json': "[it's]" },
+        environment: { MLX_RANK: '0' },
+        words: ['sh', '-c', "it's {rank}"],
+      },
+      { name: 'mesh', isOfRanks: true },
+    ),
     'take a lease': takeLeaseScript(rootPrefix, claim),
     'steal a lease': stealLeaseScript(rootPrefix, claim, seen),
     'renew a lease': renewLeaseScript(rootPrefix, exampleFence, 'verify'),

@@ -15,11 +15,11 @@ const newRoot = removedAfter(makeMacRoot);
 
 /** Texts that are made of others here, the one with an example instead of every key, and those that run without sudo. */
 const composed =
-  /^(?:script restore-value|third attempt|change of|confirmation|launch of|stop before|take|steal|renew|release|poll|history|log of|parts of|bytes of|report of|progress of|ask|install|rule of|size|prefix|append)/;
+  /^(?:script restore-value|third attempt|change of|confirmation|launch of|rank of|stop before|take|steal|renew|release|poll|history|log of|parts of|bytes of|report of|progress of|ask|install|rule of|size|prefix|append)/;
 
 /** A tool with these words only reads; so do tools of this name. */
 const reading =
-  /^(?:networksetup (?:-get|-list)|networksetup$|launchctl print|pmset -g|defaults read|scutil --get|dscl -(?:list|read)|sysctl -n|mdutil -s|socketfilterfw(?: --get|$)|PlistBuddy Print|ifconfig$|plutil -extract|(?:awk|base64|cat|cksum|curl|date|df|find|head|id|perl|ps|readlink|sh|shasum|sleep|stat|tail|vmStat|vm_stat|wc)\b)/;
+  /^(?:networksetup (?:-get|-list)|networksetup$|launchctl print|sudo -l|pmset -g|defaults read|scutil --get|dscl -(?:list|read)|sysctl -n|mdutil -s|socketfilterfw(?: --get|$)|PlistBuddy Print|ifconfig$|plutil -extract|(?:awk|base64|cat|cksum|curl|date|df|find|head|id|perl|ps|readlink|sh|shasum|sleep|stat|tail|vmStat|vm_stat|wc)\b)/;
 /** `must` checks them; without `must` they tidy up, or move what another process may move as well. */
 const onFiles = /^(?:rm|rmdir|mv|mkdir|ln|cp|chmod (?:[0-7]|\$))/;
 const tools = new Set(Object.values(tool).map(({ path }) => path));

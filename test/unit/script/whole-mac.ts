@@ -7,7 +7,7 @@ import { tool } from '../../../src/script/node-paths.ts';
 import { placementFolder, rankLog, serviceFile } from '../../../src/script/rank-paths.ts';
 import type { ScriptResult } from '../../../src/script/script-result.ts';
 import { currentLink, stagedFile, treeFolder, verifiedMark } from '../../../src/script/tree-paths.ts';
-import { accountTool, directoryTool } from './directory-tool.ts';
+import { accountTool, directoryTool, rulesTool } from './directory-tool.ts';
 import { type MacRoot, makeMacRoot, ours } from './mac-root.ts';
 import { vmStat } from './rank-root.ts';
 import { exampleDigest, exampleModel, exampleRuntime } from './script-examples.ts';
@@ -80,6 +80,7 @@ esac`,
 esac`,
   'usr/bin/dscl': directoryTool('$s'),
   'usr/bin/id': accountTool('$s'),
+  'usr/bin/sudo': rulesTool('$s'),
   'usr/bin/mdutil': `case $* in
 (*-s) printf '/:\\n\\tIndexing %s\\n' "$(/bin/cat "$s/index")" ;;
 (*off*) printf 'disabled.\\n' >"$s/index" ;;

@@ -232,6 +232,19 @@ describe('the simulated sudo', () => {
     expect((await sh('sudo true')).unknown).toMatch(/^\/usr\/bin\/sudo 1:true$/);
   });
 
+  it('lists to root alone what it lets another account do', async () => {
+    await state('allowed', 0);
+    const asRoot = (line: string) => sh('sudo -n "$R/bin/sh" -s', `${line}\n`);
+    const listed = (name: string) => asRoot(`sudo -l -n -U ${name}`);
+    expect(await listed('_www')).toMatchObject({ code: 0, out: 'User _www is not allowed to run sudo on mac.\n' });
+    expect((await listed('mesh')).out).toContain('mesh may run the following commands on mac:\n    (ALL) ALL\n');
+    expect(await listed('nosuch')).toMatchObject({ code: 1, err: 'sudo: unknown user nosuch\n' });
+    await sh(`printf '_www ALL=(root) NOPASSWD: /bin/sh -s\\n' >"$R/private/etc/sudoers.d/w"`);
+    expect((await listed('_www')).out).toContain('\n    (root) NOPASSWD: /bin/sh -s\n');
+    await sh('rm -f "$R"/private/etc/sudoers.d/w');
+    expect(await sh('sudo -l -n -U _www')).toMatchObject({ code: 1, err: 'sudo: a password is required\n' });
+  });
+
   it('refuses a user who is not in sudoers', async () => {
     await state('denied', 0);
     const ran = await sh('sudo -n true');

@@ -1,4 +1,5 @@
 import { published } from '../../commands/source.ts';
+import { accountsPath } from '../../directory.ts';
 import { sudoRulesPath } from '../account-files.ts';
 import { markVariable } from '../exec-environment.ts';
 import { accountVariable, rootMarkVariable } from './system.ts';
@@ -50,21 +51,55 @@ const refuseDenied = (user: string): string => `echo ${shellQuote(`${user} is no
     echo 'This incident has been reported to the administrator.' >&2
     exit 1`;
 
-const sudoBody = (user: string): string => `w=; read -r w <"$R/.sim/sudo"
-n= S=
+/** `-l -n -U NAME` of root: a member of admin has the rule of macOS, any other account what the folder of rules says. */
+const listRules = `if ! [ -n "$${rootMarkVariable}" ]; then echo 'sudo: a password is required' >&2; exit 1; fi
+s=
+while read -r a b c e; do [ "$a" != "$4" ] || s=" $e "; done <"$R${accountsPath}"
+if [ -z "$s" ]; then printf 'sudo: unknown user %s\\n' "$4" >&2; exit 1; fi
+case $s in (*' admin '*) f='    (ALL) ALL' ;; (*) f= ;; esac
+for x in "$R${sudoRulesPath}"/*; do
+  case \${x##*/} in (*.* | *'~' | '*') continue ;; esac
+  while IFS= read -r a || [ -n "$a" ]; do
+    case $a in ("$4 ALL="*) f="\${f:+$f
+}    \${a#*=}" ;; esac
+  done <"$x"
+done
+if [ -z "$f" ]; then printf 'User %s is not allowed to run sudo on mac.\\n' "$4"
+else printf 'User %s may run the following commands on mac:\\n%s\\n' "$4" "$f"; fi
+exit 0`;
+
+/** `-u NAME` of root, for whom every account is free. */
+const asAccount = `if [ -n "$a" ]; then
+  [ -n "$${rootMarkVariable}" ] && [ -n "$H" ] || refused 'another account needs root and -H here'
+  h= s=
+  while read -r c s; do [ "$c" != "$a" ] || h=$R/Users/$a; done <"$R${accountsPath}"
+  if [ -z "$h" ]; then printf 'sudo: unknown user %s\\n' "$a" >&2; exit 1; fi
+  case $a in (_*) h=$R/var/empty ;; esac
+  starts "$@"
+  exec /usr/bin/env -i PATH="$PATH" HOME="$h" SHELL="$R/bin/sh" USER="$a" LOGNAME="$a" SUDO_USER=root SUDO_UID=0 \\
+    ${markVariable}="$${markVariable}" ${accountVariable}="$a" "$@"
+fi`;
+
+const sudoBody = (user: string): string => `case $#:\${1-}:\${2-}:\${3-} in (4:-l:-n:-U)
+${listRules} ;;
+esac
+w=; read -r w <"$R/.sim/sudo"
+n= S= H= a=
 while [ $# -gt 0 ]; do
   case $1 in
     (-n) n=mute; shift ;;
     (-S) S=stdin; shift ;;
     (-k) shift ;;
     (-p) [ -z "\${2-x}" ] || refused "a prompt that is not modelled"; shift 2 ;;
-    (-u) [ "\${2-}" = root ] || refused "unknown user $2"; shift 2 ;;
+    (-H) H=own; shift ;;
+    (-u) [ "\${2-}" = root ] || a=\${2-}; shift 2 ;;
     (--) shift; break ;;
     (-*) refused "invalid option -- '\${1#-}'" ;;
     (*) break ;;
   esac
 done
 [ $# -gt 0 ] || refused ''
+${asAccount}
 if [ -n "$${accountVariable}" ] && [ "$${accountVariable}" != ${shellQuote(user)} ]; then
   echo 'sudo: a password is required' >&2
   exit 1
@@ -112,7 +147,7 @@ export const sudoTools: readonly BaseTool[] = [
   {
     path: '/usr/bin/sudo',
     source: published('sudo(8) 1.9 as macOS ships it; answers by the word in /.sim/sudo and the rules in sudoers.d'),
-    forms: "-n | -S -k -p '' [-u root] [--] command ...",
+    forms: "-n | -S -k -p '' [-u root] [--] command ...; of root: -l -n -U NAME, and -n -H -u NAME command ...",
     host: 'none',
     usage: {
       text: 'usage: sudo -h | -K | -k | -V\nusage: sudo [-ABbEHnPS] [-u user] [VAR=value] [-i | -s] [command [arg ...]]',
