@@ -25,6 +25,16 @@ fi
 
 type KeptFiles = Pick<ScriptArgs['bootstrap-rank'], 'user' | 'files' | 'links' | 'folders'>;
 
+/**
+ * What is kept in a folder belongs to the account that wrote it. After a change of the account it is made anew: root does
+ * not give away what is in a folder that another account could fill with links.
+ */
+const withoutOthers = (placement: string, user: string, lasting: readonly string[]): string => `x=\${SUDO_USER:-root}
+[ ! -e "$d/owner" ] || IFS= read -r x <"$d/owner"
+[ "$x" = ${ownerWord(user)} ] || must rm ${pathWord(tool.rm)} -rf ${lasting.map((name) => pathWord(rankFile(placement, name))).join(' ')}
+write "$d/owner" ${ownerWord(user)}"$N"
+`;
+
 /** Takes away files of another start with their seals, and makes links and folders anew. */
 function keptFiles(placement: string, { user, files, links, folders }: KeptFiles): string {
   const folder = pathWord(rankFilesFolder(placement));
@@ -41,7 +51,7 @@ function keptFiles(placement: string, { user, files, links, folders }: KeptFiles
 must chown ${pathWord(tool.chown)} ${ownerWord(user)} ${word}
 must chmod ${pathWord(tool.chmod)} 700 ${word}\n`;
   });
-  return `must mkdir ${pathWord(tool.mkdir)} -p ${folder}
+  return `${lasting.length === 0 ? '' : withoutOthers(placement, user, lasting)}must mkdir ${pathWord(tool.mkdir)} -p ${folder}
 for f in ${folder}/*; do
 ${isKept}  must rm ${pathWord(tool.rm)} -rf "$f"
 done

@@ -88,9 +88,9 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
       { name: 'home', keeps: false },
       { name: 'cache', keeps: true },
     ];
-    const call = (generation: number): ScriptCall => ({
+    const call = (generation: number, user = 'mesh'): ScriptCall => ({
       name: 'bootstrap-rank',
-      args: { ...bootstrapArgs(), record: { ...exampleRecord, generation }, folders },
+      args: { ...bootstrapArgs(), record: { ...exampleRecord, generation }, folders, user },
     });
     const folder = rankFilesFolder('kimi').path;
     expect(await run(root, call(3))).toEqual(changed);
@@ -100,6 +100,17 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     expect(readdirSync(join(root.folder, folder, 'cache'))).toEqual(['of an older start']);
     const owned = writes(root).filter((one) => one.startsWith(`chown mesh ${root.folder}${folder}/`));
     expect(owned).toHaveLength(4);
+    expect(await run(root, call(5, process.env['SUDO_USER'] ?? 'root'))).toEqual(changed);
+    expect(readdirSync(join(root.folder, folder, 'cache'))).toEqual([]);
+  });
+
+  it('keeps what an older version left in such a folder, which wrote as the ssh user', async () => {
+    const root = newRoot(shell);
+    const folders = [{ name: 'cache', keeps: true }];
+    const left = `${rankFilesFolder('kimi').path}/cache/of an older start`;
+    root.file(left, '');
+    await run(root, { name: 'bootstrap-rank', args: { ...bootstrapArgs(), folders, user: '' } });
+    expect(root.has(left)).toBe(true);
   });
 
   it('gives the log that is there to whoever the rank runs as, without a name to whoever asked sudo', async () => {
