@@ -23,10 +23,10 @@ export interface TreeFile {
 /** Where a node takes the files of a model from by itself. */
 export type FetchSource =
   /**
-   * The base of URLs; the path of each file is appended. Fetched by the node's own curl, by https only, redirects
-   * included, unless http is allowed.
+   * The base of URLs; the path of each file is appended. Fetched by the node's own curl, which runs as this account or else
+   * as root, by https only, redirects included, unless http is allowed.
    */
-  | { readonly kind: 'url'; readonly base: string; readonly plainHttp?: true }
+  | { readonly kind: 'url'; readonly base: string; readonly plainHttp?: true; readonly account?: string }
   /** A folder that is already on this node. */
   | { readonly kind: 'folder'; readonly folder: NodePath };
 

@@ -1,4 +1,4 @@
-import type { DesiredModel, ModelSource } from '../model/desired.ts';
+import type { DesiredModel } from '../model/desired.ts';
 import type { FetchSource, TreeFile } from '../model/node-script.ts';
 import type { Step } from '../model/step.ts';
 import { stagedFile } from '../script/tree-paths.ts';
@@ -47,21 +47,24 @@ function sendSteps(work: TreeWork, files: readonly TreeFile[], folder: string): 
   return [...steps, verify];
 }
 
-function stagingSteps(work: TreeWork, files: readonly TreeFile[], source: ModelSource): readonly Step[] {
+function stagingSteps(work: TreeWork, { files, source }: DesiredModel, account: string | undefined): readonly Step[] {
   switch (source.kind) {
     case 'controller':
       return sendSteps(work, files, source.folder);
     case 'node':
       return fetchSteps(work, files, { kind: 'folder', folder: { kind: 'node-path', path: source.folder } });
     case 'url':
-      return fetchSteps(work, files, source);
+      return fetchSteps(work, files, account === undefined ? source : { ...source, account });
   }
 }
 
-/** From its source to a published model: nothing is used before every file of it has been checked on the node. */
-export function modelSteps(work: TreeWork, { files, source }: DesiredModel): readonly Step[] {
+/**
+ * From its source to a published model: nothing is used before every file of it has been checked on the node.
+ * @param account what reads from the network runs as it; undefined is root
+ */
+export function modelSteps(work: TreeWork, wanted: DesiredModel, account: string | undefined): readonly Step[] {
   const { property } = work;
-  const staging = stagingSteps(work, files, source);
+  const staging = stagingSteps(work, wanted, account);
   const publish = publishStep(work, staging.slice(-1));
   const gate = gateStep({
     node: property.node,

@@ -153,14 +153,16 @@ function leftovers({ desired, targets }: View): readonly Diagnostic[] {
 function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
   return knownModels(fleet, target).flatMap((wanted) => {
     const property = made.find(({ address }) => address === `model/${wanted.name}`);
-    return property === undefined ? [] : modelSteps({ target, property, tree: modelTree(wanted) }, wanted);
+    return property === undefined
+      ? []
+      : modelSteps({ target, property, tree: modelTree(wanted) }, wanted, fleet.system.accounts?.ranks);
   });
 }
 
 /** The files of each model that a node serves, every one checked on the node before any of them is used. */
 export const model: Resource = {
   kind: 'model',
-  after: ['identity', 'sudo'],
+  after: ['identity', 'sudo', 'accounts'],
   properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
   steps: (changes, { desired, targets }) => ({
     steps: targets.flatMap((target) =>

@@ -1,6 +1,7 @@
 import type { FetchSource, JobArgs } from '../../model/node-script.ts';
 import { pathWord, place, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
+import { refuseRoot } from './owner-word.ts';
 import { ownedByRoot, stagedTreeFunctions, verified } from './staged-tree.ts';
 
 /** Files from this size on show their progress while they come. */
@@ -28,19 +29,29 @@ unwatch() {
 
 const protocols = (isPlainAllowed = false): string => (isPlainAllowed ? '=http,https' : '=https');
 
+/** Root, unless another account is named, which then must not be able to become root. */
+const asAccount = (account: string | undefined): string =>
+  account === undefined ? '' : `${pathWord(tool.sudo)} -n -H -u ${quote(account)} `;
+
 /**
- * `bring PART SIZE NAME` goes on with a part where it ends. A server that cannot do that gives the whole file anew.
+ * `bring PART SIZE NAME` goes on with a part where it ends. A server that cannot do that gives the whole file anew. curl
+ * has no more than the open part: it opens no file, and root reads nothing that comes but to compare it.
  *
  * @see curl(1): 33 and 36 when it cannot go on, 23 when it cannot write, 1 for a protocol that it may not use; -q keeps
- *   it from reading settings of root; --proto-redir judges what a server sends it on to
+ *   it from reading settings of its account; --proto-redir judges what a server sends it on to
  */
-const fromUrl = ({ base, plainHttp }: Extract<FetchSource, { kind: 'url' }>): string => `fetch() {
-  ${pathWord(tool.curl)} -q -f -s -S -L --proto ${protocols(plainHttp)} --proto-redir ${protocols(plainHttp)} --connect-timeout 20 --speed-limit 1 --speed-time 60 "$@" 2>"$d/curl"
+const fromUrl = ({
+  base,
+  plainHttp,
+  account,
+}: Extract<FetchSource, { kind: 'url' }>): string => `${refuseRoot(account ?? '')}fetch() {
+  ${asAccount(account)}${pathWord(tool.curl)} -q -f -s -S -L --proto ${protocols(plainHttp)} --proto-redir ${protocols(plainHttp)} --connect-timeout 20 --speed-limit 1 --speed-time 60 "$@" 2>"$d/curl"
 }
 bring() {
   u=${quote(base)}$3 k=0
   while :; do
-    fetch -C - -o "$1" "$u"
+    size "$1"
+    if [ "$n" -eq 0 ]; then fetch "$u" >>"$1"; else fetch -C "$n" "$u" >>"$1"; fi
     x=$?
     case $x in
       (0) return ;;

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobArgs, JobCall, TreeFile } from '../../../src/model/node-script.ts';
 import { nodePath } from '../../../src/script/node-paths.ts';
 import { stagedFile, stagingFolder } from '../../../src/script/tree-paths.ts';
+import { rulesTool } from './directory-tool.ts';
 import type { MacRoot } from './mac-root.ts';
 import { removedAfter } from './node-root.ts';
 import { isVerified, makeJobRoot, runJob, sha256 } from './run-job.ts';
@@ -171,6 +172,21 @@ describe('a model that the node fetches', () => {
       expect(await runJob(root, https)).toMatchObject({
         failure: { text: expect.stringContaining('-L --proto =https --proto-redir =https ') },
       });
+    });
+
+    it('lets an account that cannot become root read from the network, and goes on with a part', async () => {
+      const { root, call, asked } = start(shell, 'broken-off');
+      root.recorded('usr/bin/sudo', `if [ "$1" = -l ]; then ${rulesTool('$R/../s')}; else shift 4; exec "$@"; fi`);
+      const { source, ...args } = call.args as JobArgs['fetch-model'];
+      const asMesh = { ...call, args: { ...args, source: { ...source, account: 'mesh' } } } as JobCall;
+      expect(await runJob(root, asMesh)).toMatchObject({ exit: 0 });
+      expect(asked).toHaveLength(4);
+      const curls = root.started().filter(({ tool }) => tool === 'usr/bin/curl');
+      const allowed = root.calls().filter((one) => one.startsWith('sudo -n -H -u mesh '));
+      expect([curls.length, allowed.length]).toEqual([4, 4]);
+      const other = start(shell, 'whole');
+      other.root.file('../s/groups', 'staff admin\n');
+      expect(await runJob(other.root, asMesh)).toMatchObject({ failure: { slug: 'can-become-root' } });
     });
 
     it('ends as a full disk when curl can write no more', async () => {

@@ -127,7 +127,7 @@ while [ "$n" -gt 0 ]; do
       case $o:$v in
         (-m:*[!0-9.]* | --connect-timeout:*[!0-9.]* | --speed-*:*[!0-9]* | --retry:*[!0-9]*) refused "option $o: expected a proper numerical parameter" ;;
         (--proto*:=https | --proto*:=http,https) ;; (--proto*:*) refused "option $o: unsupported protocol list $v" ;;
-        (-C:-) ;; (-C:*) refused "option $o: only - is taken here" ;;
+        (-C:-) ;; (-C: | -C:*[!0-9]*) refused "option $o: expected a proper numerical parameter" ;;
         (-X:GET | -X:POST | -X:DELETE) ;; (-X:*) refused "option $o: $v is no method here" ;;
         (-o:-) ;; (-o:*) readable "$v" ;;
         (--data-binary:@-) ;; (--data-binary:@*) readable "\${v#@}" ;;
@@ -165,7 +165,7 @@ export const networkTools: readonly BaseTool[] = [
     path: '/usr/bin/curl',
     source: apple('curl(1) of macOS'),
     forms:
-      '[-qfsSLN] [-m s] [--connect-timeout s] [--speed-limit n] [--speed-time s] [--retry n] [--proto =list] [--proto-redir =list] [-C -] [-o file] [-H text] [--data-binary @file|@-] [-w format] [-X GET|POST|DELETE] [--noproxy list] URL',
+      '[-qfsSLN] [-m s] [--connect-timeout s] [--speed-limit n] [--speed-time s] [--retry n] [--proto =list] [--proto-redir =list] [-C -|n] [-o file] [-H text] [--data-binary @file|@-] [-w format] [-X GET|POST|DELETE] [--noproxy list] URL',
     usage: { text: "curl: try 'curl --help' or 'curl --manual' for more information", code: 2 },
     body: curlBody,
   },
