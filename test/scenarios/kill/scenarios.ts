@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { ranksAccount } from '../../../src/model/account.ts';
 import type { Act, StepClass } from '../../../src/model/step.ts';
 import { type FileValue, filePart, first, second } from '../converge-file.ts';
 import { publish } from '../published-sources.ts';
@@ -41,16 +42,29 @@ const stopped = (file: FileValue): void => {
   filePart(file, 'placements', 'chat')['state'] = 'stopped';
 };
 
-/** Power, the bridge, an address and a limit; one Mac has to be visited. */
+/** The same, with an account of ours for the ranks, which also fetches models. */
+const stoppedWithAccount = (file: FileValue): void => {
+  stopped(file);
+  filePart(file, 'system')['accounts'] = { ranks: ranksAccount };
+};
+
+/** The account may not be there yet. */
+const withoutAccount = ['Users', 'Groups']
+  .map((kind) => `"$R/usr/bin/dscl" . -delete /${kind}/${ranksAccount} 2>/dev/null || :`)
+  .join('\n');
+
+/** Power, the bridge, an address, a limit and an account; one Mac has to be visited. */
 export const settings: KillScenario = {
   name: 'apply: settings, the network, and work for hands',
   verb: 'apply',
   targets: [first, second],
   classes: ['converge', 'manual', 'probe'],
   acts: ['gate', 'hands', 'script', 'transaction'],
-  file: stopped,
+  file: stoppedWithAccount,
   faults: [['rdma-disabled', first]],
   begin: async (rack) => {
+    await asRoot(rack, second, withoutAccount);
+    await remove(rack, second, `${ours}/accounts`);
     await fault(rack, 'power-wrong', first);
     await fault(rack, 'bridge-active', second);
     await asRoot(rack, first, '"$R/usr/sbin/sysctl" iogpu.wired_limit_mb=0');
@@ -64,7 +78,7 @@ export const trees: KillScenario = {
   targets: [first, second],
   classes: ['converge', 'job', 'probe'],
   acts: ['gate', 'job', 'script', 'send'],
-  file: stopped,
+  file: stoppedWithAccount,
   begin: async (rack) => {
     await remove(rack, first, `${ours}/ops`, '/opt/meshwright/runtimes', '/opt/meshwright/staging');
     await remove(rack, second, `${ours}/ops`, '/opt/meshwright/models', '/opt/meshwright/staging');
