@@ -9,6 +9,7 @@ import { holdsAgainst } from '../../doctor/node-holds.ts';
 import type { DesiredFleet, DesiredNode } from '../../model/desired.ts';
 import type { NodeName } from '../../model/node.ts';
 import type { Playbook } from '../../playbooks/playbook.ts';
+import { counted } from '../../report/counted.ts';
 import { nodesText } from '../../report/nodes-text.ts';
 import { seenNames } from '../../resources/seen-names.ts';
 import { launchBackend, launchFiles, launchGroup } from '../../runtimes/launch-group.ts';
@@ -213,7 +214,7 @@ async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Laun
   const { signal: _ended, ...limits } = useLimits(run);
   const sessions = (await ways.toAll(nodes)).map((way) => openSession(way, { ...limits, retryMs }));
   const whom = account?.name ?? 'the ssh user, who can become root';
-  run.console.err(`launch: ${nodes.length} ranks, ${group.backend}, as ${whom}\n`);
+  run.console.err(`launch: ${counted(nodes.length, 'rank')}, ${group.backend}, as ${whom}\n`);
   try {
     const status = await launchRanks({
       sessions,

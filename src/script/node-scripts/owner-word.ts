@@ -1,3 +1,4 @@
+import { ownAccounts } from '../../model/account.ts';
 import { accountHome, accountTemporary } from '../account-paths.ts';
 import { pathWord, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
@@ -26,6 +27,9 @@ export const ownLogFunction = (user: string): string => `ownlog() {
   fi
 }`;
 
+const missing = (user: string): string =>
+  `there is no account ${user}${ownAccounts.includes(user) ? ': meshwright apply makes it' : ''}`;
+
 /**
  * Ends before anything is started as an account that can become root: root itself, an administrator, or one for whom sudo
  * has a rule. Only the sentence that there is no rule lets it pass. Whoever asked sudo is not judged: the file has named
@@ -38,8 +42,8 @@ export const refuseRoot = (user: string): string =>
   user === ''
     ? ''
     : `[ ${ownerWord(user)} = ${loginWord} ] || {
-  x=$(${pathWord(tool.id)} -u ${ownerWord(user)}) || failed no-account 'there is no account ${user}'
-  y=$(${pathWord(tool.id)} -Gn ${ownerWord(user)}) || failed no-account 'there is no account ${user}'
+  x=$(${pathWord(tool.id)} -u ${ownerWord(user)} 2>/dev/null) || failed no-account '${missing(user)}'
+  y=$(${pathWord(tool.id)} -Gn ${ownerWord(user)} 2>/dev/null) || failed no-account '${missing(user)}'
   case "$x: $y " in (0:* | *' admin '* | *' wheel '*) failed can-become-root '${user} is an administrator of this Mac' ;; esac
   x=$(${pathWord(tool.sudo)} -l -n -U ${ownerWord(user)} 2>&1)
   case $x in (*' is not allowed to run sudo '*) ;; (*) failed can-become-root "sudo -l -U ${user}: $x" ;; esac
