@@ -208,8 +208,8 @@ Examples:
     more: `The placements of these Macs are stopped first and started again afterwards. All
 ranks run together, as the account of ranks in the file or else as the ssh user,
 with the environment of an MLX group and its files; when one ends badly, or with
-Ctrl-C, all are ended. Nobody else changes these Macs meanwhile. One that is held
-is refused. In the words:
+Ctrl-C, all are ended. Nobody else changes these Macs meanwhile. One that is
+held is refused. In the words:
   {rank} {size} {hostfile} {mpihostfile}
 Exit: the worst one of the ranks; with 0 as of start.
 

@@ -149,7 +149,7 @@ export const doctorCodes = {
     severity: 'error',
     summary: 'An account that the file names is not on this node.',
     cause: 'meshwright makes only accounts of its own; every other one is made by a person.',
-    hint: 'Make it in System Settings > Users & Groups as a standard account, or leave it out of system.accounts: then meshwright makes one.',
+    hint: 'Make it in System Settings > Users & Groups as a standard account, or name _meshrank or _meshgate in system.accounts: meshwright makes these.',
   },
   'accounts/other': {
     severity: 'error',
@@ -162,13 +162,13 @@ export const doctorCodes = {
     severity: 'error',
     summary: 'Ranks or the gateway would run as an account that can become root.',
     cause: 'Whoever breaks a rank or the gateway would then have the whole Mac.',
-    hint: 'Take it out of the administrators (System Settings > Users & Groups), or leave it out of system.accounts.',
+    hint: 'Take it out of the administrators (System Settings > Users & Groups), or name another account in system.accounts.',
   },
   'accounts/shared-group': {
     severity: 'error',
     summary: 'The account of ranks or the gateway shares its group with others.',
     cause: 'Its logs can be read by its group, and every account of a person is in the group staff.',
-    hint: 'Give it a group of its own, at the Mac, in a Terminal with Full Disk Access: sudo dseditgroup -o create NAME, then sudo dscl . -create /Users/NAME PrimaryGroupID NUMBER. Or leave it out of system.accounts.',
+    hint: 'Give it a group of its own, at the Mac, in a Terminal with Full Disk Access: sudo dseditgroup -o create NAME, then sudo dscl . -create /Users/NAME PrimaryGroupID NUMBER. Or name another account in system.accounts.',
   },
   'mesh/runs-as-root': {
     severity: 'warning',

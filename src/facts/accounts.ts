@@ -56,7 +56,7 @@ function madeOf(name: string, text: string): MadeAccount | undefined {
 const numberIn = (text: string | undefined): number | undefined =>
   text !== undefined && /^-?\d{1,10}$/.test(text) ? Number(text) : undefined;
 
-/** `KEY: value` lines; a value with a space stands in a line of its own behind its key. */
+/** `KEY: value` lines; a value with a space stands in one line of its own behind its key. */
 function accountOf([name = '', ...lines]: readonly string[], groups: readonly string[]): MacAccount | undefined {
   const values = new Map<string, string>();
   let key = '';
@@ -65,7 +65,7 @@ function accountOf([name = '', ...lines]: readonly string[], groups: readonly st
     if (start !== undefined) {
       key = start;
       values.set(key, value ?? '');
-    } else if (line.startsWith(' ') && key !== '') values.set(key, `${values.get(key) ?? ''}${line}`.trim());
+    } else if (line.startsWith(' ') && values.get(key) === '') values.set(key, line.trim());
     else if (!line.startsWith('No such key: ')) return undefined;
   }
   const uid = numberIn(values.get('UniqueID'));

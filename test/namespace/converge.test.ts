@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { quote } from '../../src/script/quote.ts';
-import { filePart, first, pairFile, second, withEverySetting } from '../scenarios/converge-file.ts';
+import { first, pairFile, second, withEverySetting } from '../scenarios/converge-file.ts';
 import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
 import { eventually } from '../scenarios/sim-fixture.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
@@ -30,10 +30,7 @@ const rootsOwn = [
   '/Users/mesh/.ssh/authorized_keys',
 ];
 
-const file = pairFile((one) => {
-  withEverySetting(one);
-  filePart(one, 'system')['accounts'] = { ranks: '_meshrank', gateway: '_meshgate' };
-});
+const file = pairFile(withEverySetting);
 let rack: NamespaceRack;
 beforeAll(async () => {
   rack = await startNamespaceRack('namespace', file);

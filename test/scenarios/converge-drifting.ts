@@ -51,4 +51,4 @@ export async function startDriftingRack(seed: string): Promise<DriftingRack> {
 
 /** An address with `*` for numbers of receptacles and names of the file. */
 export const patternOf = (address: string): string =>
-  address.replaceAll(/\/(?:\d+|reference|tiny|chat|talk|other|io\.[a-z.]+)(?=\/|$)/g, '/*');
+  address.replaceAll(/\/(?:\d+|reference|tiny|chat|talk|other|io\.[a-z.]+|_mesh[a-z]+)(?=\/|$)/g, '/*');

@@ -77,5 +77,6 @@ export function withEverySetting(file: FileValue): void {
     screenSharing: 'disabled',
     firewall: 'disabled',
     backgroundServices: 'stop',
+    accounts: { ranks: '_meshrank', gateway: '_meshgate' },
   });
 }

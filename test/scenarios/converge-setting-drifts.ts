@@ -1,3 +1,4 @@
+import { ownAccounts } from '../../src/model/account.ts';
 import type { Drift } from './converge-hand.ts';
 
 const updates = '"$R/Library/Preferences/com.apple.SoftwareUpdate" AutomaticallyInstallMacOSUpdates';
@@ -21,6 +22,12 @@ export const settingDrifts: readonly Drift[] = [
     what: 'an upgrade has made macOS update itself again',
     batch: 'settings',
     make: ({ asRoot }) => asRoot(`"$R/usr/bin/defaults" delete ${updates}`),
+  },
+  {
+    of: 'accounts/*',
+    what: 'a new macOS has taken the accounts of ours away',
+    batch: 'settings',
+    make: ({ asRoot }) => asRoot(ownAccounts.map((name) => `"$R/usr/bin/dscl" . -delete /Users/${name}`).join('\n')),
   },
   {
     of: 'names/computer',

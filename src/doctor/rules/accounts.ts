@@ -1,14 +1,18 @@
 import { namedAccounts } from '../../desired/run-as.ts';
+import type { DiagnosticCode } from '../../diagnostics/codes.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { ownAccounts } from '../../model/account.ts';
 import type { NodeName } from '../../model/node.ts';
 import { type AccountState, accountState } from '../account-state.ts';
+import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
 function judge(node: NodeName, account: string, state: AccountState): readonly Diagnostic[] {
-  const subject = nodeSubject(node);
+  const found = (code: DiagnosticCode, detail: string, hint: string): readonly Diagnostic[] => [
+    diagnose(code, { subject: nodeSubject(node), detail, hint }),
+  ];
   switch (state) {
     case 'made':
     case 'begun':
@@ -16,23 +20,35 @@ function judge(node: NodeName, account: string, state: AccountState): readonly D
     case 'absent':
       return ownAccounts.includes(account)
         ? []
-        : [diagnose('accounts/absent', { subject, detail: `There is no account ${account}.` })];
+        : found(
+            'accounts/absent',
+            `There is no account ${account}.`,
+            `Make ${account} in System Settings > Users & Groups of ${node}, as a standard account, or name ${ownAccounts.join(' or ')} in system.accounts: meshwright makes these.`,
+          );
     case 'other':
-      return [
-        diagnose('accounts/other', {
-          subject,
-          detail: `The account ${account} is there, and it is not the one that meshwright made.`,
-        }),
-      ];
+      return found(
+        'accounts/other',
+        `The account ${account} is there, and it is not the one that meshwright made.`,
+        withCommands(
+          `Name another account in system.accounts. Or, if nothing else needs this one, delete it on ${node}, in a Terminal with Full Disk Access:`,
+          [`sudo dscl . -delete /Users/${account}`],
+        ),
+      );
     case 'administrator':
-      return [diagnose('accounts/can-become-root', { subject, detail: `${account} is an administrator of this Mac.` })];
+      return found(
+        'accounts/can-become-root',
+        `${account} is an administrator of this Mac.`,
+        `Take ${account} out of the administrators of ${node} (System Settings > Users & Groups), or name another account in system.accounts.`,
+      );
     case 'shared-group':
-      return [
-        diagnose('accounts/shared-group', {
-          subject,
-          detail: `The primary group of ${account} is staff, as that of every account of a person.`,
-        }),
-      ];
+      return found(
+        'accounts/shared-group',
+        `The primary group of ${account} is staff, as that of every account of a person.`,
+        withCommands(
+          `Name another account in system.accounts. Or give ${account} a group of its own on ${node}, in a Terminal with Full Disk Access, with the number of that group for NUMBER:`,
+          [`sudo dseditgroup -o create ${account}`, `sudo dscl . -create /Users/${account} PrimaryGroupID NUMBER`],
+        ),
+      );
   }
 }
 

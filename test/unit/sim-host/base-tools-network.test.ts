@@ -101,7 +101,7 @@ describe('curl of a simulated node', () => {
     expect((await sh('curl -q -s -L http://models.lan/away')).code).toBe(7);
   });
 
-  it.each(['-k', '--insecure', '-x proxy:1', '--data-binary @/etc/passwd', '-o /tmp/x', '-m soon', '--retry', '-C 5'])(
+  it.each(['-k', '--insecure', '-x proxy:1', '--data-binary @/etc/passwd', '-o /tmp/x', '-m soon', '--retry', '-C 5k'])(
     'refuses %s and writes it down',
     async (words) => {
       const ran = await sh(`curl -q ${words} http://models.lan/; exit $?`);
