@@ -63,6 +63,7 @@ const unagreed: ReadonlySet<string> = new Set([
   'cli/needs-yes',
   'launch/held',
   'launch/hold-unseen',
+  'launch/account',
   'launch/needs-reboot',
   'launch/reboot-unseen',
   'plan/stale',

@@ -1,8 +1,10 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { accountState } from '../doctor/account-state.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { budgetWords, isSpent, launchBudget } from '../mesh/launch-budget.ts';
+import { ownAccounts } from '../model/account.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Facts } from '../model/observation.ts';
 
@@ -11,6 +13,8 @@ export interface LaunchAsked {
   readonly nodes: readonly NodeName[];
   /** Whether they make a group of JACCL, which takes of the devices as a start of a placement does. */
   readonly isOverRdma: boolean;
+  /** Whom they are to run as; absent is the ssh user. */
+  readonly account?: string;
   /** Whether `--allow rdma-start` was typed. */
   readonly mayPassBudget?: boolean;
 }
@@ -20,14 +24,15 @@ export interface LaunchAsked {
  * one's own program are no better off there. Of a node that was not seen at all nothing is told here.
  */
 export function launchRefusals(
-  { nodes, isOverRdma, mayPassBudget = false }: LaunchAsked,
+  { nodes, isOverRdma, account, mayPassBudget = false }: LaunchAsked,
   observation: FleetObservation,
 ): readonly Diagnostic[] {
   return nodes.flatMap((node) => {
     const facts = observation.nodes[node]?.facts;
     if (facts === undefined || facts.hold.kind === 'unknown') return [];
+    const whom = account === undefined ? [] : accountProblem(node, account, facts);
     const why = [...markReasons(facts), ...(isOverRdma && !mayPassBudget ? budgetReasons(facts) : [])];
-    return why.map(({ isSeen, words }) => {
+    const others = why.map(({ isSeen, words }) => {
       const about = {
         subject: `node ${node}`,
         detail: `No rank is started, and nothing was stopped: ${node}: ${words}.`,
@@ -38,7 +43,29 @@ export function launchRefusals(
         hint: `Restart it, or leave it out: meshwright reboot ${node}`,
       });
     });
+    return [...whom, ...others];
   });
+}
+
+/** Why no rank can run as this account there. Rules of sudo are seen by root alone: each start asks for them. */
+function accountProblem(node: NodeName, account: string, { accounts, login }: Facts): readonly Diagnostic[] {
+  const state = accounts.kind === 'known' ? accountState(account, accounts.value, login) : undefined;
+  if (state === 'made' || state === 'login' || state === 'shared-group') return [];
+  const isOurs = ownAccounts.includes(account);
+  const words: Readonly<Record<'absent' | 'begun' | 'other' | 'administrator' | 'unseen', string>> = {
+    absent: `there is no account ${account}`,
+    begun: `the account ${account} is half made`,
+    other: `the account ${account} is not the one that meshwright made`,
+    administrator: `${account} is an administrator and can become root`,
+    unseen: `nobody could see the account ${account}`,
+  };
+  return [
+    diagnose('launch/account', {
+      subject: `node ${node}`,
+      detail: `No rank is started, and nothing was stopped: ${node}: ${words[state ?? 'unseen']}.`,
+      ...(isOurs && (state === 'absent' || state === 'begun') && { hint: 'Let apply make it: meshwright apply' }),
+    }),
+  ];
 }
 
 interface Reason {

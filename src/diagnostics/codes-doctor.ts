@@ -149,14 +149,14 @@ export const doctorCodes = {
     severity: 'error',
     summary: 'An account that the file names is not on this node.',
     cause: 'meshwright makes only accounts of its own; every other one is made by a person.',
-    hint: 'Make it in System Settings > Users & Groups as a standard account, or name _meshrank or _meshgate in system.accounts: meshwright makes these.',
+    hint: 'Make it in System Settings > Users & Groups as a standard account and give it a group of its own, or name _meshrank or _meshgate in system.accounts: meshwright makes these.',
   },
   'accounts/other': {
     severity: 'error',
     summary: 'The name of an account of meshwright belongs to another account.',
     cause:
-      'A person or a program made it, or macOS made it anew. meshwright neither changes nor uses an account that it did not make.',
-    hint: 'If nothing else needs it, delete it at the Mac, in a Terminal with Full Disk Access: sudo dscl . -delete /Users/NAME. Or name another account in system.accounts.',
+      'A person or a program made it, macOS made it anew, or it is left of an uninstall. meshwright neither changes nor uses an account of which it does not know that it made it.',
+    hint: 'If nothing else needs it, delete it at the Mac, in a Terminal with Full Disk Access: sudo dscl . -delete /Users/NAME, then sudo dscl . -delete /Groups/NAME. Or name another account in system.accounts.',
   },
   'accounts/can-become-root': {
     severity: 'error',

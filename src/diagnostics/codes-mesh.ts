@@ -59,6 +59,12 @@ export const meshCodes = {
     cause: 'Ranks of a program of your own keep a Mac as busy as those of a placement.',
     hint: 'Release it, or leave it out: meshwright release NODE',
   },
+  'launch/account': {
+    severity: 'error',
+    summary: 'Ranks of a program of your own cannot run as this account.',
+    cause: 'They run as an account that is there on every Mac and cannot become root, or by name as the ssh user.',
+    hint: 'Name another one: --as NAME, or --as login for the ssh user, who can become root.',
+  },
   'launch/needs-reboot': {
     severity: 'error',
     summary: 'A program is to run on a node that needs a restart first.',

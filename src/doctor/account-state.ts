@@ -1,4 +1,5 @@
 import { type MacAccount, type MacAccounts, ownAccounts } from '../model/account.ts';
+import type { Known } from '../model/known.ts';
 
 /** What became of an account that ranks or the gateway are to run as. */
 export type AccountState =
@@ -9,6 +10,8 @@ export type AccountState =
   /** Of our name, and not what apply made. */
   | 'other'
   | 'administrator'
+  /** ssh logs in as it, and it becomes root by sudo. */
+  | 'login'
   /** Its primary group has other members: they could read what it writes. */
   | 'shared-group';
 
@@ -31,11 +34,12 @@ function ownState(name: string, account: MacAccount | undefined, { made, begun }
   return isOurs ? 'made' : 'other';
 }
 
-/** The account of this name on one Mac. */
-export function accountState(name: string, seen: MacAccounts): AccountState {
+/** The account of this name on one Mac. @param login who logs in there, as far as that was seen */
+export function accountState(name: string, seen: MacAccounts, login?: Known<string>): AccountState {
   const account = seen.accounts.find((one) => one.name === name);
   const state = ownAccounts.includes(name) ? ownState(name, account, seen) : account === undefined ? 'absent' : 'made';
   if (state !== 'made' || account === undefined) return state;
+  if (login?.kind === 'known' && login.value === name) return 'login';
   if (account.uid === 0 || account.groups.some((group) => mighty.includes(group))) return 'administrator';
   return account.gid === staff ? 'shared-group' : 'made';
 }

@@ -17,10 +17,6 @@ export type IdentityFile = string;
  */
 export type Size = string;
 /**
- * `login`, or an account: letters, digits, `_`, `.` and `-`, a letter or `_` first, at most 31 characters.
- */
-export type Account = string;
-/**
  * A host name, an IPv4 address, or an IPv6 address with or without a zone, such as studio-1.lan, 10.0.0.11 or fe80::1%en0. No user, no port.
  */
 export type Host = string;
@@ -129,8 +125,14 @@ export interface ClusterSpec {
      * The accounts that ranks and the gateway run as. _meshrank and _meshgate are made by apply: without password, shell and sudo. Another name is an account that a person made, neither an administrator nor in sudoers. login: the account of ssh, which can become root, and so can whoever breaks a rank or the gateway.
      */
     accounts?: {
-      ranks?: Account;
-      gateway?: Account;
+      /**
+       * `login`, `_meshrank`, `_meshgate` or an account that a person made: letters, digits, `_`, `.` and `-`, a letter first, at most 31 characters.
+       */
+      ranks?: string;
+      /**
+       * `login`, `_meshrank`, `_meshgate` or an account that a person made: letters, digits, `_`, `.` and `-`, a letter first, at most 31 characters.
+       */
+      gateway?: string;
     };
     /**
      * Whether a small daemon on each node puts back by itself, within a minute, what macOS undoes at a start or when a cable is plugged: the removal of the Thunderbolt Bridge, the addresses of links, the wired limit. `auto` where the file wants one of these, `none` never.

@@ -14,12 +14,13 @@ const words = {
   begun: 'half made',
   other: 'another one',
   administrator: 'an administrator',
+  login: 'that of ssh',
   'shared-group': 'in a group of others',
 } as const;
 
 function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Property[] {
   return namedAccounts(fleet).map((account) => {
-    const observed = mapKnown(facts.accounts, (seen) => accountState(account, seen));
+    const observed = mapKnown(facts.accounts, (seen) => accountState(account, seen, facts.login));
     return {
       node,
       address: `accounts/${account}`,

@@ -1,12 +1,13 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { accountState } from '../doctor/account-state.ts';
 import { hasRdmaInSettings } from '../doctor/macos.ts';
 import { nodeSubject } from '../doctor/subject.ts';
 import { diskText } from '../doctor/units.ts';
 import { launchBudget } from '../mesh/launch-budget.ts';
 import { ownAccounts } from '../model/account.ts';
 import type { Facts } from '../model/observation.ts';
-import { directoryUsers, place } from '../script/node-paths.ts';
+import { directoryGroups, directoryUsers, place } from '../script/node-paths.ts';
 import { judgeProperty } from './change.ts';
 import { servicesOfOtherMethods } from './network-before.ts';
 import type { ObservedTarget, View } from './resource.ts';
@@ -78,8 +79,13 @@ const accessWords = ({ facts: { traces, sudo } }: ObservedTarget): readonly stri
 
 /** Accounts of ours, as far as a person has to delete them: macOS may let no ssh session do it. */
 function accountWords({ accounts }: Facts): readonly string[] {
-  const own = accounts.kind === 'known' ? accounts.value.accounts.filter(({ name }) => ownAccounts.includes(name)) : [];
-  const commands = own.map(({ name }) => `sudo dscl . -delete ${directoryUsers}/${name}`);
+  const own =
+    accounts.kind === 'known'
+      ? ownAccounts.filter((name) => ['made', 'begun'].includes(accountState(name, accounts.value)))
+      : [];
+  const commands = own.flatMap((name) =>
+    [directoryUsers, directoryGroups].map((kind) => `sudo dscl . -delete ${kind}/${name}`),
+  );
   return own.length === 0
     ? []
     : [

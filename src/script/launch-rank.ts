@@ -44,9 +44,9 @@ ${written.join('')}`;
 /**
  * Runs a command as a rank, and ends as it ends. It lives as long as the file 3 is open: when that ends, because a person
  * wants it to or because the connection is gone, the rank and all that it has started are asked to end, and ten seconds
- * later they are ended.
+ * later they are ended, by a `kill` of the account that they run as: a number may belong to another process by then.
  */
-const livingRank = (command: string): string => `trap '' HUP PIPE
+const livingRank = (command: string, kill = 'kill'): string => `trap '' HUP PIPE
 family() {
   ${pathWord(tool.ps)} -ax -o pid= -o ppid= 2>/dev/null | ${pathWord(tool.awk)} -v top="$p" '{ parent[$1] = $2 }
 END { for (one in parent) { up = one; n = 0; while (up in parent && n++ < 64) { up = parent[up]; if (up == top) { print one; break } } } }'
@@ -66,19 +66,19 @@ p=$!
   set -- "$p"
   k=0 n=0
   while [ "$n" -lt 20 ]; do
-    kill -STOP "$@"
+    ${kill} -STOP "$@"
     set -- "$p" $(family)
     [ "$#" -ne "$k" ] || break
     k=$# n=$((n + 1))
   done
-  kill -TERM "$@"
-  kill -CONT "$@"
+  ${kill} -TERM "$@"
+  ${kill} -CONT "$@"
   n=0
   while alive "$@" && [ "$n" -lt 40 ]; do
     ${pathWord(tool.sleep)} 0.25
     n=$((n + 1))
   done
-  kill -KILL "$@"
+  ${kill} -KILL "$@"
 } >/dev/null 2>&1 &
 w=$!
 exec 3<&-
@@ -113,8 +113,9 @@ export function launchRankScript(rank: LaunchedRank, { name, isOfRanks }: Launch
     ...paths.map(([key, path]) => `${key}=${pathWord(path)}`),
     ...Object.entries(rank.environment).map(([key, value]) => `${key}=${quote(value)}`),
   ];
+  const as = [pathWord(tool.sudo), '-n', '-H', '-u', quote(name)];
   const command = [
-    ...[pathWord(tool.sudo), '-n', '-H', '-u', quote(name), pathWord(tool.env), '-u', 'LC_ALL', ...set],
+    ...[...as, pathWord(tool.env), '-u', 'LC_ALL', ...set],
     ...[pathWord(tool.sh), '-c', quote('cd && exec "$@"'), 'sh', ...rank.words.map(quote)],
   ];
   return `{
@@ -133,7 +134,7 @@ must chown ${pathWord(tool.chown)} ${quote(name)} ${Object.keys(rank.files)
     .map((file) => `"$d"/${quote(file)}`)
     .join(' ')}
 must chmod ${pathWord(tool.chmod)} 711 "$d"
-${livingRank(command.join(' '))}
+${livingRank(command.join(' '), [...as, pathWord(tool.kill)].join(' '))}
 } 3<&0 </dev/null
 `;
 }

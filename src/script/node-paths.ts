@@ -35,6 +35,7 @@ export const tool = {
   ioclasscount: nodePath('/usr/sbin/ioclasscount'),
   ioreg: nodePath('/usr/sbin/ioreg'),
   ipconfig: nodePath('/usr/sbin/ipconfig'),
+  kill: nodePath('/bin/kill'),
   launchctl: nodePath('/bin/launchctl'),
   ln: nodePath('/bin/ln'),
   mdutil: nodePath('/usr/bin/mdutil'),

@@ -46,10 +46,10 @@ describe.each([
     const [zero, one] = [printed(ran.stdout, 0), printed(ran.stdout, 1)];
     expect([zero[0], one[0], zero.length]).toEqual(['0 of 2', '1 of 2', 5]);
     expect(zero.slice(1, 3)).toEqual(one.slice(1, 3));
-    expect([zero[3], zero[4]?.endsWith(account === 'mesh' ? '/Users/mesh' : '/accounts/folders/_meshrank/home')]).toEqual([
-      account,
-      true,
-    ]);
+    expect([
+      zero[3],
+      zero[4]?.endsWith(account === 'mesh' ? '/Users/mesh' : '/accounts/folders/_meshrank/home'),
+    ]).toEqual([account, true]);
     const hostfile = JSON.parse(zero[1] ?? '');
     expect(hostfile.hosts.map(({ rdma }: { readonly rdma: unknown }) => rdma)).toEqual(JSON.parse(zero[2] ?? ''));
     expect(hostfile.backend).toBe('jaccl');
@@ -78,17 +78,33 @@ describe.each([
     const left = await run('exec', '--all', '--sim', '--', 'sh', '-c', 'ps -axo command | grep -c "[s]leep 600"');
     expect(left.stdout).not.toMatch(/ [1-9]\d*$/m);
   });
-
 });
 
 describe('launch', () => {
-  it('starts no rank as an account that can become root, or that is not there', async () => {
-    const root = await run('launch', 'chat', '--as', 'root', '--sim', '--yes', '--', 'id', '-un');
-    expect([root.code, printed(root.stdout, 0), await serves()]).toEqual([73, [], true]);
-    expect(root.stderr).toContain('simulated rank 0 studio-1 ! root is an administrator of this Mac\n');
-    const nobody = await run('launch', 'chat', '--as', 'ana', '--sim', '--yes', '--', 'id', '-un');
-    expect([nobody.code, printed(nobody.stdout, 0)]).toEqual([73, []]);
-    expect(nobody.stderr).toContain('simulated rank 0 studio-1 ! there is no account ana\n');
+  it('starts no rank as an account that is not there, or for which sudo has a rule', async () => {
+    const refused = await run('launch', 'chat', '--as', 'ben', '--sim', '--yes', '--', 'id', '-un');
+    expect([refused.code, refused.stdout, refused.stderr.includes('launch/account')]).toEqual([5, '', true]);
+    expect(refused.stderr.replaceAll(/\s+/g, ' ')).toContain('nothing was stopped: studio-1: there is no account ben.');
+    const asRoot = (line: string) =>
+      run(
+        'exec',
+        'studio-1',
+        '--sim',
+        '--',
+        'sh',
+        '-c',
+        `R=$(command -v sh); R=\${R%/bin/sh}; echo "${line}" | sudo -n "$R/bin/sh" -s`,
+      );
+    const rules = '$R/private/etc/sudoers.d/ranks';
+    expect((await asRoot(`echo '_meshrank ALL=(root) NOPASSWD: ALL' >'${rules}'`)).code).toBe(0);
+    const asked = await launch('id -un');
+    expect([asked.code, printed(asked.stdout, 0)]).toEqual([73, []]);
+    expect(asked.stderr).toContain('simulated rank 0 studio-1 ! sudo -l -U _meshrank: User _meshrank may run');
+    // The placement runs as the same account, and is not started either until the rule is gone.
+    expect(await serves()).toBe(false);
+    expect((await asRoot(`rm '${rules}'`)).code).toBe(0);
+    expect((await run('apply', '--sim', '--yes')).code).toBe(0);
+    expect(await serves()).toBe(true);
   });
 
   it('ends all ranks when another run takes a lease, as one that has failed', async () => {

@@ -41,7 +41,7 @@ export const launch: VerbBody = async (run) => {
   const account = wantedAccount(run, cluster.fleet);
   const nodes = wantedNodes(run, await amongApplied(run, cluster));
   const ways = openWays(run, cluster.opened);
-  await refuseUnfit(run, { nodes, ways, cluster });
+  await refuseUnfit(run, { nodes, ways, cluster, account });
   const started: { end?: RanksEnd } = {};
   // Ctrl-C ends the ranks; what was stopped for them is started again all the same.
   const engine = new AbortController();
@@ -138,7 +138,7 @@ function wantedNodes(run: Run, among: NamedIn): readonly DesiredNode[] {
 }
 
 /** As in the file: sudo reads a name of capitals alone as a list of accounts. */
-const accountForm = /^(?![A-Z][A-Z0-9_]*$)[A-Za-z_][A-Za-z0-9_.-]{0,30}$/;
+const accountForm = /^(?:_meshrank|(?![A-Z][A-Z0-9_]*$)[A-Za-z][A-Za-z0-9_.-]{0,30})$/;
 
 /** Whom the ranks run as; undefined is the ssh user, who can become root. */
 function wantedAccount(run: Run, { system }: DesiredFleet): LaunchAccount | undefined {
@@ -159,9 +159,10 @@ const servedOn = (fleet: DesiredFleet, nodes: readonly DesiredNode[]): readonly 
 
 /**
  * @throws FleetError `launch/held` when one of them is held, `launch/hold-unseen` where nobody could see whether it is,
- * `launch/needs-reboot` where no rank is started before a restart, `launch/reboot-unseen` where nobody could see that
+ * `launch/needs-reboot` where no rank is started before a restart, `launch/reboot-unseen` where nobody could see that,
+ * `launch/account` where the account cannot be used
  */
-async function refuseUnfit(run: Run, { nodes, ways, cluster }: Omit<Launch, 'words' | 'account'>): Promise<void> {
+async function refuseUnfit(run: Run, { nodes, ways, cluster, account }: Omit<Launch, 'words'>): Promise<void> {
   const observation = await observeNodes(run, nodes, ways);
   const { thunderbolt, mayPassBudget = false } = cluster.fleet;
   const names = nodes.map(({ name }) => name);
@@ -179,7 +180,8 @@ async function refuseUnfit(run: Run, { nodes, ways, cluster }: Omit<Launch, 'wor
       ...(observation.failures[node] ?? []),
     ];
   });
-  const problems = [...held, ...launchRefusals({ nodes: names, isOverRdma, mayPassBudget }, observation)];
+  const wish = { nodes: names, isOverRdma, mayPassBudget, ...(account && { account: account.name }) };
+  const problems = [...held, ...launchRefusals(wish, observation)];
   const [first, ...others] = ways.isSimulated ? simulatedHints(problems) : problems;
   if (first !== undefined) throw new FleetError([first, ...others]);
 }
@@ -213,7 +215,8 @@ async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Laun
   }
   const { signal: _ended, ...limits } = useLimits(run);
   const sessions = (await ways.toAll(nodes)).map((way) => openSession(way, { ...limits, retryMs }));
-  const whom = account?.name ?? 'the ssh user, who can become root';
+  const isLogin = account === undefined || sessions.some(({ user }) => user === account.name);
+  const whom = isLogin ? 'the ssh user, who can become root' : account.name;
   run.console.err(`launch: ${counted(nodes.length, 'rank')}, ${group.backend}, as ${whom}\n`);
   try {
     const status = await launchRanks({

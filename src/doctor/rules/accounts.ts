@@ -23,7 +23,7 @@ function judge(node: NodeName, account: string, state: AccountState): readonly D
         : found(
             'accounts/absent',
             `There is no account ${account}.`,
-            `Make ${account} in System Settings > Users & Groups of ${node}, as a standard account, or name ${ownAccounts.join(' or ')} in system.accounts: meshwright makes these.`,
+            `Make ${account} in System Settings > Users & Groups of ${node}, as a standard account, and give it a group of its own, or name ${ownAccounts.join(' or ')} in system.accounts: meshwright makes these.`,
           );
     case 'other':
       return found(
@@ -31,7 +31,7 @@ function judge(node: NodeName, account: string, state: AccountState): readonly D
         `The account ${account} is there, and it is not the one that meshwright made.`,
         withCommands(
           `Name another account in system.accounts. Or, if nothing else needs this one, delete it on ${node}, in a Terminal with Full Disk Access:`,
-          [`sudo dscl . -delete /Users/${account}`],
+          [`sudo dscl . -delete /Users/${account}`, `sudo dscl . -delete /Groups/${account}`],
         ),
       );
     case 'administrator':
@@ -39,6 +39,12 @@ function judge(node: NodeName, account: string, state: AccountState): readonly D
         'accounts/can-become-root',
         `${account} is an administrator of this Mac.`,
         `Take ${account} out of the administrators of ${node} (System Settings > Users & Groups), or name another account in system.accounts.`,
+      );
+    case 'login':
+      return found(
+        'accounts/can-become-root',
+        `ssh logs in as ${account}, which becomes root with sudo.`,
+        'Name another account in system.accounts.',
       );
     case 'shared-group':
       return found(
@@ -58,5 +64,7 @@ export const accounts: Rule = ({ desired, nodes }) =>
     const seen = facts.accounts;
     return seen.kind === 'unknown'
       ? []
-      : namedAccounts(desired).flatMap((account) => judge(name, account, accountState(account, seen.value)));
+      : namedAccounts(desired).flatMap((account) =>
+          judge(name, account, accountState(account, seen.value, facts.login)),
+        );
   });

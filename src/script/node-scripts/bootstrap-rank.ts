@@ -21,6 +21,7 @@ if [ "$(${pathWord(tool.stat)} -f %z "$f")" -gt ${mostLogBytes} ]; then
   must mv ${pathWord(tool.mv)} -f "$f" ${pathWord(olderRankLog(placement))}
   ownlog "$f"
 fi
+[ ! -e ${pathWord(olderRankLog(placement))} ] || must chmod ${pathWord(tool.chmod)} 600 ${pathWord(olderRankLog(placement))}
 `;
 
 type KeptFiles = Pick<ScriptArgs['bootstrap-rank'], 'user' | 'files' | 'links' | 'folders'>;

@@ -35,7 +35,7 @@ const asAccount = (account: string | undefined): string =>
 
 /**
  * `bring PART SIZE NAME` goes on with a part where it ends. A server that cannot do that gives the whole file anew. curl
- * has no more than the open part: it opens no file, and root reads nothing that comes but to compare it.
+ * has no more than the open part, and root reads nothing that comes but to compare it.
  *
  * @see curl(1): 33 and 36 when it cannot go on, 23 when it cannot write, 1 for a protocol that it may not use; -q keeps
  *   it from reading settings of its account; --proto-redir judges what a server sends it on to
@@ -96,6 +96,13 @@ export function fetchModel({ tree, files, source }: JobArgs['fetch-model']): str
     const name = isUrl ? path.split('/').map(encodeURIComponent).join('/') : path;
     return `file ${quote(path)} ${sha256} ${sizeBytes} ${quote(name)}`;
   });
+  // What an account had open it may still write: only a copy of root's own is compared and published.
+  const own =
+    isUrl && source.account !== undefined
+      ? `must copy ${pathWord(tool.cp)} -c "$g" "$g.own"
+    must mv ${pathWord(tool.mv)} -f "$g.own" "$g"
+    `
+      : '';
   return `${stagedTreeFunctions(tree, files)}
 ${watchFunctions}
 ${isUrl ? fromUrl(source) : fromFolder(pathWord(source.folder))}
@@ -115,7 +122,7 @@ file() {
     [ "$3" -lt ${watchedBytes} ] || watch "$g"
     [ "$n" -eq "$3" ] || bring "$g" "$3" "$4"
     [ "$3" -lt ${watchedBytes} ] || unwatch
-    ! compare "$g" "$2" "$3" || break
+    ${own}! compare "$g" "$2" "$3" || break
     ${pathWord(tool.rm)} -f "$g"
     y=$((y + 1))
     [ "$y" -lt 2 ] || failed wrong-digest "$1"

@@ -56,10 +56,10 @@ export const loadDoorman = ({
 }: ScriptArgs['load-doorman']): string => `${serviceFunctions(doormanLabel(port), doormanEndSeconds)}
 p=${pathWord(doormanPlist(port))}
 [ -e "$p" ] || failed no-doorman "there is no $p"
-if look; then
+${refuseRoot(user)}if look; then
   ${reload ? 'bootout' : '[ -z "$pid" ] || unchanged'}
 fi
-${refuseRoot(user)}${withoutKeys(port, left)}must mkdir ${pathWord(tool.mkdir)} -p ${pathWord(closedFolder(port))} ${pathWord(countsFolder(port))} ${pathWord(place.log)}
+${withoutKeys(port, left)}must mkdir ${pathWord(tool.mkdir)} -p ${pathWord(closedFolder(port))} ${pathWord(countsFolder(port))} ${pathWord(place.log)}
 ${ownLogFunction(user)}
 ownlog ${pathWord(doormanLog(port))}
 must chown ${pathWord(tool.chown)} ${ownerWord(user)} ${pathWord(countsFolder(port))}

@@ -63,7 +63,10 @@ look
 if [ -e "$f" ]; then
   u='' q=''
   IFS=' ' read -r u q <"$f"
-  [ -z "$r" ] || { has "UniqueID: \${u#uid=}" && has "GeneratedUID: \${q#id=}" && unchanged; }
+  if [ -n "$r" ] && has "UniqueID: \${u#uid=}" && has "GeneratedUID: \${q#id=}"; then
+    must rm ${pathWord(tool.rm)} -f "$g"
+    unchanged
+  fi
   [ -z "$r" ] || failed other-account 'the account ${name} is not the one that was made'
   # macOS has taken it away: it gets its number back, where its group still has that.
   write "$g" "\${u#uid=}$N"
@@ -105,18 +108,31 @@ changed`;
 }
 
 /**
- * Takes accounts of ours and their groups away, with their homes. Where macOS lets no ssh session delete a record, the
- * account stays, without password, shell and files.
+ * Takes accounts of ours and their groups away, with their homes; of a record that is not the one that was made only our
+ * own files. Where macOS lets no ssh session delete a record, the account stays, without password, shell and files.
  *
  * @see dscl(1): to delete a record over ssh, sshd needs Full Disk Access; else -14120
  */
 export function removeAccounts({ names }: ScriptArgs['remove-accounts']): string {
-  const one = (name: string): string => `for x in ${record(directoryUsers, name)} ${record(directoryGroups, name)}; do
+  const one = (name: string): string => `u='' q=''
+f=${pathWord(accountFile(name))} g=${pathWord(accountBegun(name))}
+[ ! -e "$g" ] || IFS= read -r u <"$g"
+[ ! -e "$f" ] || IFS=' ' read -r u q <"$f"
+set --
+directory -read ${record(directoryGroups, name)} PrimaryGroupID
+r=$o
+! has "PrimaryGroupID: \${u#uid=}" || set -- ${record(directoryGroups, name)}
+directory -read ${record(directoryUsers, name)} ${accountKeys}
+r=$o
+if has "UniqueID: \${u#uid=}" && { [ -z "$q" ] || has "GeneratedUID: \${q#id=}"; }; then set -- ${record(directoryUsers, name)} "$@"; fi
+for x in "$@"; do
   if o=$(${pathWord(tool.dscl)} . -delete "$x" 2>&1); then
     o=$(${pathWord(tool.dscl)} . -read "$x" PrimaryGroupID 2>&1) && failed dscl "dscl reported success, and $x is still there"
   fi
   case $o in (*eDSRecordNotFound* | *eDSPermissionError*) ;; (*) failed dscl "$o" ;; esac
 done
-must rm ${pathWord(tool.rm)} -rf ${[accountFolder, accountFile, accountBegun].map((of) => pathWord(of(name))).join(' ')}`;
-  return `${names.map(one).join('\n')}\nchanged`;
+must rm ${pathWord(tool.rm)} -rf ${pathWord(accountFolder(name))} "$f" "$g"`;
+  return `${directoryFunction}
+${recordFunctions}
+${names.map(one).join('\n')}\nchanged`;
 }

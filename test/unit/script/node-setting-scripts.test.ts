@@ -134,21 +134,43 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     expect(await run(taken, call)).toMatchObject({ slug: 'other-account', text: 'its number 460 belongs to ben now' });
   });
 
+  const remove: ScriptCall = { name: 'remove-accounts', args: { names: ['_meshrank'] } };
+  const records = (root: MacRoot) => ['Users', 'Groups'].map((kind) => root.has(`../s/directory/${kind}/_meshrank`));
+
   it('goes with all that is its own, and without its record where macOS keeps that', async () => {
+    const gone = withDirectory();
+    expect(await run(gone, call)).toEqual(changed);
+    expect(await run(gone, remove)).toEqual(changed);
+    expect([...records(gone), gone.has(file)]).toEqual([false, false, false]);
     const root = withDirectory();
-    const remove: ScriptCall = { name: 'remove-accounts', args: { names: ['_meshrank'] } };
     expect(await run(root, call)).toEqual(changed);
     root.file(`${ours}/accounts/folders/_meshrank/home/x`, 'x');
     root.file('../s/refusal', "printf '<dscl_cmd> DS Error: -14120 (eDSPermissionError)\\n' >&2; exit 40\n");
     expect(await run(root, remove)).toEqual(changed);
-    expect([root.has('../s/directory/Users/_meshrank'), root.has(file)]).toEqual([true, false]);
+    expect([...records(root), root.has(file)]).toEqual([true, true, false]);
     expect(root.has(`${ours}/accounts/folders/_meshrank`)).toBe(false);
-    root.file('../s/refusal', '');
-    expect(await run(root, remove)).toEqual(changed);
-    expect([root.has('../s/directory/Users/_meshrank'), root.has('../s/directory/Groups/_meshrank')]).toEqual([
-      false,
-      false,
-    ]);
+  });
+
+  it('stays where it is not the one that was made, and goes where it is half made', async () => {
+    const other = withDirectory();
+    await run(other, call);
+    other.file('../s/directory/Users/_meshrank', 'UniqueID: 450\nGeneratedUID: of a person\n');
+    other.file('../s/directory/Groups/_meshrank', 'PrimaryGroupID: 700\n');
+    expect(await run(other, remove)).toEqual(changed);
+    expect([...records(other), other.has(file)]).toEqual([true, true, false]);
+    const half = withDirectory();
+    half.file(`${file}.begun`, '460\n');
+    half.file('../s/directory/Users/_meshrank', 'UniqueID: 460\n');
+    half.file('../s/directory/Groups/_meshrank', 'PrimaryGroupID: 460\n');
+    expect(await run(half, remove)).toEqual(changed);
+    expect([...records(half), half.has(`${file}.begun`)]).toEqual([false, false, false]);
+  });
+
+  it('is whole at the next run where the last one was ended before its last word', async () => {
+    const root = withDirectory();
+    await run(root, call);
+    root.file(`${file}.begun`, '450\n');
+    expect([await run(root, call), root.has(`${file}.begun`)]).toEqual([unchanged, false]);
   });
 });
 

@@ -1,6 +1,7 @@
 /** What each script does about a tool of macOS that exits with 0 and changes nothing. */
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import type { ScriptArgs } from '../../../src/model/node-script.ts';
+import { accountFile } from '../../../src/script/account-paths.ts';
 import { doormanPlist } from '../../../src/script/doorman-paths.ts';
 import { keeperPlist } from '../../../src/script/keeper-files.ts';
 import { tool } from '../../../src/script/node-paths.ts';
@@ -113,7 +114,17 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
   'set-updates': { 'defaults write': { tools: { 'usr/bin/defaults': "printf '1\\n'" }, slug: 'defaults' } },
   'set-names': { 'scutil --set': { tools: { 'usr/sbin/scutil': "printf 'old\\n'" }, slug: 'scutil' } },
   'make-account': { dscl: { tools: { 'usr/bin/dscl': 'exit 0' }, slug: 'dscl' } },
-  'remove-accounts': { 'dscl -delete': { tools: { 'usr/bin/dscl': "printf 'PrimaryGroupID: 450\\n'" }, slug: 'dscl' } },
+  'remove-accounts': {
+    dscl: { needless: 'what it calls so only reads' },
+    'dscl -delete': {
+      tools: {
+        'usr/bin/dscl':
+          "case $3 in (/Groups*) printf 'PrimaryGroupID: 450\\n' ;; (*) printf 'UniqueID: 450\\nGeneratedUID: G\\n' ;; esac",
+      },
+      files: { [accountFile('_meshrank').path]: 'uid=450 id=G\n' },
+      slug: 'dscl',
+    },
+  },
   'set-clock': { 'sntp -sS': { later: 'a node has no second clock to compare with', fact: 'clock' } },
   'set-screen-sharing': {
     'launchctl enable': launchctl('absent', 'disabled', screenSharing),
