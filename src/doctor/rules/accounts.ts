@@ -1,5 +1,4 @@
 import { namedAccounts } from '../../desired/run-as.ts';
-import type { DiagnosticCode } from '../../diagnostics/codes.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { ownAccounts } from '../../model/account.ts';
@@ -10,9 +9,7 @@ import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
 function judge(node: NodeName, account: string, state: AccountState): readonly Diagnostic[] {
-  const found = (code: DiagnosticCode, detail: string, hint: string): readonly Diagnostic[] => [
-    diagnose(code, { subject: nodeSubject(node), detail, hint }),
-  ];
+  const about = (detail: string, hint: string) => ({ subject: nodeSubject(node), detail, hint });
   switch (state) {
     case 'made':
     case 'begun':
@@ -20,41 +17,58 @@ function judge(node: NodeName, account: string, state: AccountState): readonly D
     case 'absent':
       return ownAccounts.includes(account)
         ? []
-        : found(
-            'accounts/absent',
-            `There is no account ${account}.`,
-            `Make ${account} in System Settings > Users & Groups of ${node}, as a standard account, and give it a group of its own, or name ${ownAccounts.join(' or ')} in system.accounts: meshwright makes these.`,
-          );
+        : [
+            diagnose(
+              'accounts/absent',
+              about(
+                `There is no account ${account}.`,
+                `Make ${account} in System Settings > Users & Groups of ${node}, as a standard account, and give it a group of its own, or name ${ownAccounts.join(' or ')} in system.accounts: meshwright makes these.`,
+              ),
+            ),
+          ];
     case 'other':
-      return found(
-        'accounts/other',
-        `The account ${account} is there, and it is not the one that meshwright made.`,
-        withCommands(
-          `Name another account in system.accounts. Or, if nothing else needs this one, delete it on ${node}, in a Terminal with Full Disk Access:`,
-          [`sudo dscl . -delete /Users/${account}`, `sudo dscl . -delete /Groups/${account}`],
+      return [
+        diagnose(
+          'accounts/other',
+          about(
+            `The account ${account} is there, and it is not the one that meshwright made.`,
+            withCommands(
+              `Name another account in system.accounts. Or, if nothing else needs this one, delete it on ${node}, in a Terminal with Full Disk Access:`,
+              [`sudo dscl . -delete /Users/${account}`, `sudo dscl . -delete /Groups/${account}`],
+            ),
+          ),
         ),
-      );
+      ];
     case 'administrator':
-      return found(
-        'accounts/can-become-root',
-        `${account} is an administrator of this Mac.`,
-        `Take ${account} out of the administrators of ${node} (System Settings > Users & Groups), or name another account in system.accounts.`,
-      );
-    case 'login':
-      return found(
-        'accounts/can-become-root',
-        `ssh logs in as ${account}, which becomes root with sudo.`,
-        'Name another account in system.accounts.',
-      );
-    case 'shared-group':
-      return found(
-        'accounts/shared-group',
-        `The primary group of ${account} is staff, as that of every account of a person.`,
-        withCommands(
-          `Name another account in system.accounts. Or give ${account} a group of its own on ${node}, in a Terminal with Full Disk Access, with the number of that group for NUMBER:`,
-          [`sudo dseditgroup -o create ${account}`, `sudo dscl . -create /Users/${account} PrimaryGroupID NUMBER`],
+      return [
+        diagnose(
+          'accounts/can-become-root',
+          about(
+            `${account} is an administrator of this Mac.`,
+            `Take ${account} out of the administrators of ${node} (System Settings > Users & Groups), or name another account in system.accounts.`,
+          ),
         ),
-      );
+      ];
+    case 'login':
+      return [
+        diagnose(
+          'accounts/can-become-root',
+          about(`ssh logs in as ${account}, which becomes root with sudo.`, 'Name another account in system.accounts.'),
+        ),
+      ];
+    case 'shared-group':
+      return [
+        diagnose(
+          'accounts/shared-group',
+          about(
+            `The primary group of ${account} is staff, as that of every account of a person.`,
+            withCommands(
+              `Name another account in system.accounts. Or give ${account} a group of its own on ${node}, in a Terminal with Full Disk Access, with the number of that group for NUMBER:`,
+              [`sudo dseditgroup -o create ${account}`, `sudo dscl . -create /Users/${account} PrimaryGroupID NUMBER`],
+            ),
+          ),
+        ),
+      ];
   }
 }
 

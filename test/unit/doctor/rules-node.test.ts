@@ -301,6 +301,14 @@ describe('accounts of ranks and gateway', () => {
     ]);
     expect(judged('ana', {})).toEqual(['error accounts/absent node studio-3']);
   });
+
+  it('are not used where ssh logs in as one of them', () => {
+    const seen = { accounts: { accounts: [person('ana')], made: [], begun: [] }, login: 'ana' };
+    const system = { ...desiredFleet().system, accounts: { ranks: 'ana' } };
+    expect(told(only(seen), { system }).filter((line) => line.includes('studio-3'))).toEqual([
+      'error accounts/can-become-root node studio-3',
+    ]);
+  });
 });
 
 describe('clock', () => {
