@@ -94,7 +94,14 @@ function macRoot(shell: Shell): NodeRoot {
   root.tool('usr/bin/pgrep', 'exit 1');
   root.tool('usr/bin/sudo', 'printf "sudo: a password is required\\n" >&2; exit 1');
   root.tool('usr/bin/awk', 'exec /usr/bin/awk "$@"');
-  root.tool('usr/bin/id', 'case "$*" in (-un) printf "ana\\n" ;; (-u) printf "501\\n" ;; (*) exit 1 ;; esac');
+  root.tool(
+    'usr/bin/id',
+    'case "$*" in (-un) printf "ana\\n" ;; (-u) printf "501\\n" ;; ("-Gn ana") printf "staff admin\\n" ;; (*) exit 1 ;; esac',
+  );
+  root.tool(
+    'usr/bin/dscl',
+    'case $2 in (-list) printf "_www 70\\nana 501\\n" ;; (-read) printf "PrimaryGroupID: 20\\nUniqueID: 501\\n" ;; (*) exit 64 ;; esac',
+  );
   root.tool(
     'usr/bin/defaults',
     'printf "now defaults[7:8] \\nThe domain/default pair of (%s, %s) does not exist\\n" "$2" "$3" >&2; exit 1',
