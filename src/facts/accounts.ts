@@ -41,7 +41,8 @@ function read(lines: readonly string[]): MacAccounts | undefined {
       made.push(one);
     } else return undefined;
   }
-  const isWhole = block === undefined && new Set(accounts.map(({ name }) => name)).size === accounts.length;
+  const names = [accounts.map(({ name }) => name), made.map(({ name }) => name), begun];
+  const isWhole = block === undefined && names.every((all) => new Set(all).size === all.length);
   return isWhole ? { accounts, made, begun } : undefined;
 }
 
