@@ -29,9 +29,12 @@ export const hindrances: readonly Hindrance[] = [
   {
     of: 'identity',
     fault: ['wrong-mac', second],
-    blockers: ['identity/same-mac'],
+    // It has other accounts, too.
+    blockers: ['identity/same-mac', 'accounts/other', 'accounts/other'],
     waiting: [
       `${first} thunderbolt-link`,
+      `${second} accounts/*`,
+      `${second} accounts/*`,
       // The limit of the other Mac, which has more memory.
       `${second} keeper/files`,
       `${second} link-address/*/kept`,

@@ -111,6 +111,11 @@ export const launchctl: TableTool = {
       ),
     },
     {
+      match: "'2:print-disabled user/0'",
+      body: printDisabled('/private/var/db/com.apple.xpc.launchd/disabled.0.plist'),
+      source: unconfirmed('launchctl print-disabled user/0, of root that has logged in: as of any other user'),
+    },
+    {
       match: "'2:print system/'*",
       body:
         `[ ! -f "$r/.sim/launchd/\${2#system/}" ] || { ${say} "$r/.sim/launchd/\${2#system/}"; exit 0; }\n` +
