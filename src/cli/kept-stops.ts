@@ -1,5 +1,6 @@
 import type { PlaybookReport } from '../apply/playbook-report.ts';
 import type { NodeName } from '../model/node.ts';
+import type { Change, Step } from '../model/step.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Pending } from '../report/pending-json.ts';
 
@@ -34,12 +35,30 @@ function keptBy(
   };
 }
 
+/** The placement whose rank a step stops or starts. */
+const rankOf = ({ act }: Step): string | undefined =>
+  act.kind === 'script' && (act.name === 'stop-rank' || act.name === 'kick-rank') ? act.args.placement : undefined;
+
+/** Stops of placements of which no rank was stopped, and none was started either. */
+function missedStops(works: PlaybookReport['works']): readonly Change[] {
+  const ranks = works.flatMap(({ run }) => run?.steps ?? []).filter(({ step }) => rankOf(step) !== undefined);
+  const touched = ranks.filter(({ outcome }) => outcome === 'changed' || outcome === 'unchanged');
+  const isMissed = (step: Step): boolean =>
+    rankOf(step) !== undefined && !touched.some((one) => rankOf(one.step) === rankOf(step));
+  return works.flatMap(({ task, plan, run }) => {
+    if (task.kind !== 'stop' || plan === undefined || run === undefined) return [];
+    const missed = run.steps.flatMap(({ step }) => (isMissed(step) ? step.changes : []));
+    return plan.changes.filter(({ id }) => missed.includes(id));
+  });
+}
+
 /**
- * The plan of the last look after a restart or a reboot, with what kept it from its work: a placement that serves
- * because nobody could stop it was not restarted, and that look alone cannot show it.
+ * The plan of the last check after a restart or a reboot, with the stops that were not done: a placement that still
+ * serves was not restarted then, and that check alone cannot show it.
  */
 export function withKeptStops(last: Plan, { works }: Pick<PlaybookReport, 'works'>): Plan {
-  return { ...last, ...keptBy(works, (kind) => kind === 'stop' || kind === 'reboot', [last]) };
+  const changes = firstOfEach([...last.changes, ...missedStops(works)], ({ id }) => id);
+  return { ...last, changes, ...keptBy(works, (kind) => kind === 'stop' || kind === 'reboot', [last]) };
 }
 
 /** What kept a run from its work, behind which nobody can look: Macs that were to be off. `undefined` when nothing did. */

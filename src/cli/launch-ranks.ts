@@ -13,7 +13,7 @@ export interface LaunchRun {
   /** In rank order. */
   readonly sessions: readonly Session[];
   readonly group: LaunchGroup;
-  /** Whom they run as; absent is the ssh user. */
+  /** The account that runs them; absent is the ssh user. */
   readonly account?: LaunchAccount;
   readonly folder: NodePath;
   /** The words of a rank; `file` gives the path of one of the files of the run. */

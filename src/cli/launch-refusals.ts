@@ -13,15 +13,15 @@ export interface LaunchAsked {
   readonly nodes: readonly NodeName[];
   /** Whether they make a group of JACCL, which takes of the devices as a start of a placement does. */
   readonly isOverRdma: boolean;
-  /** Whom they are to run as; absent is the ssh user. */
+  /** The account that runs the ranks; absent is the ssh user. */
   readonly account?: string;
   /** Whether `--allow rdma-start` was typed. */
   readonly mayPassBudget?: boolean;
 }
 
 /**
- * Macs on which a placement would not be started before they were restarted, or of which nobody knows that: ranks of
- * one's own program are no better off there. Of a node that was not seen at all nothing is told here.
+ * Macs that need a restart before a placement starts, or where that is unknown: the ranks of a program of one's own
+ * would fail there too. A node that was not reached is not reported here.
  */
 export function launchRefusals(
   { nodes, isOverRdma, account, mayPassBudget = false }: LaunchAsked,
@@ -30,7 +30,7 @@ export function launchRefusals(
   return nodes.flatMap((node) => {
     const facts = observation.nodes[node]?.facts;
     if (facts === undefined || facts.hold.kind === 'unknown') return [];
-    const whom = account === undefined ? [] : accountProblem(node, account, facts);
+    const refused = account === undefined ? [] : accountProblem(node, account, facts);
     const why = [...markReasons(facts), ...(isOverRdma && !mayPassBudget ? budgetReasons(facts) : [])];
     const others = why.map(({ isSeen, words }) => {
       const about = {
@@ -43,7 +43,7 @@ export function launchRefusals(
         hint: `Restart it, or leave it out: meshwright reboot ${node}`,
       });
     });
-    return [...whom, ...others];
+    return [...refused, ...others];
   });
 }
 
@@ -57,7 +57,7 @@ function accountProblem(node: NodeName, account: string, { accounts, login }: Fa
     begun: `the account ${account} is half made`,
     other: `the account ${account} is not the one that meshwright made`,
     administrator: `${account} is an administrator and can become root`,
-    unseen: `nobody could see the account ${account}`,
+    unseen: `the state of the account ${account} is unknown`,
   };
   return [
     diagnose('launch/account', {

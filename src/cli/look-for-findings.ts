@@ -22,6 +22,8 @@ import { openWays } from './ways.ts';
 /** One look at the nodes of a command line, with what is wrong there. */
 export interface FoundLook {
   readonly desired: DesiredFleet;
+  /** The same with what the lock adds, as plans are made from it. */
+  readonly locked: DesiredFleet;
   /** The nodes that were asked for. */
   readonly names: readonly NodeName[];
   readonly observation: FleetObservation;
@@ -70,6 +72,7 @@ export async function lookForFindings(run: Run, onSeen?: (seen: SeenSoFar) => vo
   logFindings(run, found);
   return {
     desired,
+    locked,
     names,
     observation,
     placements,

@@ -201,15 +201,15 @@ Examples:
     tail: '-- COMMAND [word...]',
     uses: ['file', 'nodes', 'reach', 'parallel', 'consent'],
     options: [
-      { flags: '--as <account>', text: 'whom the ranks run as; login is the ssh user' },
+      { flags: '--as <account>', text: 'run the ranks as this account; login: the ssh user' },
       allowRdmaStart,
       leaseWait,
     ],
-    more: `The placements of these Macs are stopped first and started again afterwards. All
-ranks run together, as the account of ranks in the file or else as the ssh user,
-with the environment of an MLX group and its files; when one ends badly, or with
-Ctrl-C, all are ended. Nobody else changes these Macs meanwhile. One that is
-held is refused. In the words:
+    more: `The placements of these Macs are stopped first and started again afterwards.
+All ranks run in parallel, as the account system.accounts.ranks of the file or,
+where it has none, as the ssh user. They get the environment and files of an MLX
+group. When one rank fails, or with Ctrl-C, launch stops all of them. Other runs
+of meshwright wait meanwhile. A Mac on hold is refused. In the command:
   {rank} {size} {hostfile} {mpihostfile}
 Exit: the worst one of the ranks; with 0 as of start.
 

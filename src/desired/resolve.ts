@@ -75,11 +75,16 @@ function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
   };
 }
 
-/** Whom ranks and the gateway run as; `login` is to leave that to who logs in. */
-function resolveAccounts({ system }: ClusterSpec): Pick<DesiredFleet['system'], 'accounts'> {
-  const { ranks = 'login', gateway = 'login' } = system?.accounts ?? {};
+/** The accounts of ranks and gateway; `login` is the ssh user. */
+function resolveAccounts({ system }: ClusterSpec): Pick<DesiredFleet['system'], 'accounts' | 'asLogin'> {
+  const spec = system?.accounts ?? {};
+  const { ranks = 'login', gateway = 'login' } = spec;
   const accounts = { ...(ranks === 'login' ? {} : { ranks }), ...(gateway === 'login' ? {} : { gateway }) };
-  return Object.keys(accounts).length === 0 ? {} : { accounts };
+  const asLogin = (['ranks', 'gateway'] as const).filter((role) => spec[role] === 'login');
+  return {
+    ...(Object.keys(accounts).length === 0 ? {} : { accounts }),
+    ...(asLogin.length === 0 ? {} : { asLogin }),
+  };
 }
 
 /** Settings of which the usual value is to leave the Mac as it is. */

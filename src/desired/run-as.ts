@@ -1,10 +1,10 @@
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 
-/** Whom the ranks of a node run as; undefined is whoever logs in to start them. */
+/** The account that runs the ranks of a node; undefined is the ssh user. */
 export const ranksUser = ({ system }: DesiredFleet, { user }: DesiredNode): string | undefined =>
   system.accounts?.ranks ?? user;
 
-/** The same for its gateways. */
+/** The account that runs the gateways of a node; undefined is the ssh user. */
 export const gatewayUser = ({ system }: DesiredFleet, { user }: DesiredNode): string | undefined =>
   system.accounts?.gateway ?? user;
 

@@ -155,13 +155,13 @@ export const doctorCodes = {
     severity: 'error',
     summary: 'The name of an account of meshwright belongs to another account.',
     cause:
-      'A person or a program made it, macOS made it anew, or it is left of an uninstall. meshwright neither changes nor uses an account of which it does not know that it made it.',
+      'A person or a program made it, macOS made it again, or an uninstall had to leave it. meshwright neither changes nor uses an account that it did not make.',
     hint: 'If nothing else needs it, delete it at the Mac, in a Terminal with Full Disk Access: sudo dscl . -delete /Users/NAME, then sudo dscl . -delete /Groups/NAME. Or name another account in system.accounts.',
   },
   'accounts/can-become-root': {
     severity: 'error',
     summary: 'Ranks or the gateway would run as an account that can become root.',
-    cause: 'Whoever breaks a rank or the gateway would then have the whole Mac.',
+    cause: 'An attacker who breaks a rank or the gateway would then be root on that Mac.',
     hint: 'Take it out of the administrators (System Settings > Users & Groups), or name another account in system.accounts.',
   },
   'accounts/shared-group': {
@@ -169,6 +169,13 @@ export const doctorCodes = {
     summary: 'The account of ranks or the gateway shares its group with others.',
     cause: 'Its logs can be read by its group, and every account of a person is in the group staff.',
     hint: 'Give it a group of its own, at the Mac, in a Terminal with Full Disk Access: sudo dseditgroup -o create NAME, then sudo dscl . -create /Users/NAME PrimaryGroupID NUMBER. Or name another account in system.accounts.',
+  },
+  'accounts/login': {
+    severity: 'warning',
+    summary: 'Ranks or the gateway run as the ssh user.',
+    cause:
+      'The file sets login in system.accounts. The ssh user becomes root by the sudo rule of enroll, so an attacker who breaks a rank or the gateway is root on that Mac.',
+    hint: 'Write system: { accounts: { ranks: _meshrank, gateway: _meshgate } } in the file: apply makes these accounts.',
   },
   'mesh/runs-as-root': {
     severity: 'warning',

@@ -114,15 +114,15 @@ export const ruleCodes = {
     severity: 'error',
     summary: 'Ranks and gateway would share an account.',
     cause:
-      'Whoever breaks a rank could then read what clients ask, and the keys that they ask with. Each needs an account of its own.',
-    hint: 'Name two accounts, or leave both keys of system.accounts out.',
+      'An attacker who breaks a rank could then read the requests and keys of clients. Ranks and gateway each need their own account.',
+    hint: 'Name two accounts, such as _meshrank and _meshgate.',
   },
   'node/account-logs-in': {
     severity: 'error',
     summary: 'A rank or the gateway would run as an account that can become root.',
     cause:
-      'The account that ssh logs in as may become root without a password, so whoever breaks a rank or the gateway would have the whole Mac.',
-    hint: 'Leave the key out, name an account that is neither an administrator nor in sudoers, or write login if you accept this.',
+      'The ssh user becomes root without a password, so an attacker who breaks a rank or the gateway would be root on that Mac.',
+    hint: 'Name _meshrank, _meshgate or an account that is neither an administrator nor in sudoers. Write login if you accept the risk.',
   },
   'version/not-text': {
     severity: 'error',

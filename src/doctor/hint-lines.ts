@@ -18,11 +18,14 @@ const withNames = ['forget', 'reboot', 'release', 'restart', 'start', 'stop'];
 
 /**
  * The commands of ours that a hint says to type, in its order: those on lines of their own, as {@link withCommands} sets
- * them, and those behind a colon or `with`. Only whole ones, none that only looks and none that asks a person.
+ * them, and those behind a colon or `with`. Only whole ones, none that only looks and none that asks a person. A stop that
+ * only makes way for what a person then does is the person's to type: what serves is not stopped before.
  *
  * @param names what stands for `NODE`, `PLACEMENT` and `NAME`, and behind a verb that takes names and has none
  */
 export function commandsIn(hint: string, names: readonly string[] = []): readonly string[] {
+  const [, then] = hint.split(/\n(?=Then: )/);
+  if (then !== undefined && commandsIn(then, names).length === 0) return [];
   const found = [...hint.matchAll(/(?:^ {2}|: |\bwith )(meshwright [a-z][^\n]*?)(?=$|\. |\.$|; |, )/gm)];
   return found.flatMap(([, command = '']) => {
     const filled = command.replace(/\b(?:NODE|PLACEMENT|NAME)\b/, names.join(' ')).trim();

@@ -27,6 +27,7 @@ import { rdmaKernelRule } from './rules/rdma-kernel.ts';
 import { rdmaNode } from './rules/rdma-node.ts';
 import { rdmaReceptacles } from './rules/rdma-receptacles.ts';
 import { remoteLogin } from './rules/remote-login.ts';
+import { runsAsLogin } from './rules/runs-as-login.ts';
 import { runsAsRoot } from './rules/runs-as-root.ts';
 import { sameMac } from './rules/same-mac.ts';
 import { screenSharing } from './rules/screen-sharing.ts';
@@ -79,6 +80,7 @@ export const rules: readonly Rule[] = [
   sudo,
   holds,
   accounts,
+  runsAsLogin,
   runsAsRoot,
   clock,
   disk,

@@ -27,3 +27,7 @@ export function subjectNodes(subject: string): readonly string[] {
       return [];
   }
 }
+
+/** The nodes that a finding is about, or its placement. */
+export const subjectNames = (subject = ''): readonly string[] =>
+  subject.startsWith('placement ') ? [subject.slice('placement '.length)] : subjectNodes(subject);

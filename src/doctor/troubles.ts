@@ -25,6 +25,8 @@ export interface Trouble {
   readonly evidence: readonly Evidence[];
   /** What will be right as soon as this is: `RDMA port at studio-1:3`, `placement chat`. */
   readonly hanging: readonly string[];
+  /** Commands of its hint that would be refused, or do nothing, as the Macs are now; absent for none. */
+  readonly refused?: readonly string[];
 }
 
 /** The part of a placement that a trouble can hold up. */

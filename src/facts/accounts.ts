@@ -53,11 +53,11 @@ function madeOf(name: string, text: string): MadeAccount | undefined {
   return uuidForm.test(generatedUid) ? { name, uid: Number(uid), generatedUid } : undefined;
 }
 
-/** A number of an account; macOS has `nobody` as -2. */
+/** A user or group number; macOS has -2 for the account `nobody`. */
 const numberIn = (text: string | undefined): number | undefined =>
   text !== undefined && /^-?\d{1,10}$/.test(text) ? Number(text) : undefined;
 
-/** `KEY: value` lines; a value with a space stands in one line of its own behind its key. */
+/** `KEY: value` lines; dscl prints a value with a space on the next line. */
 function accountOf([name = '', ...lines]: readonly string[], groups: readonly string[]): MacAccount | undefined {
   const values = new Map<string, string>();
   let key = '';

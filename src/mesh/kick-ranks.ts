@@ -84,7 +84,7 @@ export function kickRanks(start: MeshStart, waves: readonly Wave[], needs: reado
 
 const kickRank = (
   { work, transport, lastTalked, deadline, pastBudget = [] }: MeshStart,
-  { node, record, takesOfDevice }: RankConfiguration,
+  { node, record, user, takesOfDevice }: RankConfiguration,
   needs: readonly Step[],
 ): Step =>
   meshStep(work, {
@@ -96,6 +96,7 @@ const kickRank = (
       args: {
         placement: work.placement,
         generation: record.generation,
+        ...(user === '' ? {} : { user }),
         transport,
         startMs: deadline.boundMs,
         ...(lastTalked === undefined ? {} : { lastTalked }),

@@ -16,7 +16,7 @@ export interface MacAccount {
   readonly shell?: string;
   /** Made by macOS with the record; another one means another record. */
   readonly generatedUid?: string;
-  /** Whether somebody can log in with a password. */
+  /** Whether the account has a password. */
   readonly hasPassword: boolean;
   /** Names of the groups that it belongs to; empty where macOS could not say. */
   readonly groups: readonly string[];

@@ -122,7 +122,7 @@ export interface ClusterSpec {
      */
     backgroundServices?: 'keep' | 'stop';
     /**
-     * The accounts that ranks and the gateway run as. _meshrank and _meshgate are made by apply: without password, shell and sudo. Another name is an account that a person made, neither an administrator nor in sudoers. login: the account of ssh, which can become root, and so can whoever breaks a rank or the gateway.
+     * The accounts that ranks and the gateway run as. `apply` makes _meshrank and _meshgate, without password, shell and sudo. Any other name is an account that a person made, neither an administrator nor in sudoers. `login` is the ssh user, who can become root: an attacker who breaks a rank or the gateway is then root.
      */
     accounts?: {
       /**

@@ -61,6 +61,24 @@ export interface RankRecord {
   readonly declared?: string;
 }
 
+/** A command of a runtime that succeeds only where it reaches the GPU. Its patterns are extended regular expressions (POSIX). */
+export interface GpuQuestion {
+  readonly argv: readonly [NodePath, ...string[]];
+  /** Matches a line of its output where it reaches the GPU. */
+  readonly shows: string;
+  /** Matches a line where the runtime was built for the GPU: any other output passes. Absent: all of them were. */
+  readonly builtFor?: string;
+}
+
+/** The tests that the account of ranks has to pass on a node before a placement starts there. */
+export interface AccountCheck {
+  readonly name: string;
+  /** Whether the placement opens RDMA devices. */
+  readonly rdma: boolean;
+  /** Absent where the driver has no such question. */
+  readonly gpu?: GpuQuestion & { readonly digest: Digest; readonly env: Readonly<Record<string, string>> };
+}
+
 /**
  * The arguments of every script that runs on a node and changes something. All run as root by `sudo -n /bin/sh -s`
  * under the fence of a lease, except where the comment says otherwise.
@@ -84,6 +102,8 @@ export interface ScriptArgs {
     readonly localHostName?: string;
     readonly hostName?: string;
   };
+  /** Fails where this account can become root, or fails a test; keeps on the node which tests it passed. */
+  readonly 'check-account': AccountCheck;
   /** Makes one of our accounts; one of that name that is not ours stays as it is. */
   readonly 'make-account': { readonly name: string };
   /** Takes accounts of ours away, as far as macOS lets it. */
@@ -223,6 +243,8 @@ export interface ScriptArgs {
   readonly 'kick-rank': {
     readonly placement: string;
     readonly generation: number;
+    /** The account that the rank runs as; absent is the ssh user. */
+    readonly user?: string;
     readonly transport: 'rdma' | 'tcp';
     readonly startMs: number;
     readonly lastTalked?: 'tcp';

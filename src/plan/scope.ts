@@ -40,6 +40,7 @@ function withState(
   const stateOf = (one: DesiredPlacement): DesiredPlacement => ({
     ...one,
     state,
+    ...(state === 'stopped' && one.state === 'serving' ? { lingersOn: one.nodes } : {}),
     ...(one.home === undefined ? {} : { home: { ...one.home, state } }),
   });
   return { ...desired, placements: desired.placements.map((one) => (isMeant(one) ? stateOf(one) : one)) };

@@ -2,7 +2,7 @@ import { type DiagnosticJson, diagnosticJson } from '../diagnostics/json.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { commandsIn } from '../doctor/hint-lines.ts';
 import type { RdmaSwitches, RdmaVisits } from '../doctor/rdma-switch-steps.ts';
-import { subjectNodes } from '../doctor/subject.ts';
+import { subjectNames, subjectNodes } from '../doctor/subject.ts';
 import type { Stage, Trouble } from '../doctor/troubles.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeBudget } from '../resources/launch-budgets.ts';
@@ -70,14 +70,10 @@ function troubleJson({ desired, observation, troubles }: DoctorJsonInput, troubl
   const own = desired.placements.find(({ name }) => subject === `placement ${name}`)?.nodes ?? subjectNodes(subject);
   const isClosed = own.some((name) => closed.includes(name));
   const commands = commandsIn(finding.hint, subjectNames(subject)).filter(
-    (command) => !isClosed || command.startsWith('meshwright exec '),
+    (command) => !trouble.refused?.includes(command) && (!isClosed || command.startsWith('meshwright exec ')),
   );
   return { ...diagnosticJson(finding), stage, evidence: told, hanging, commands };
 }
-
-/** The nodes that a finding is about, or its placement. */
-const subjectNames = (subject: string): readonly string[] =>
-  subject.startsWith('placement ') ? [subject.slice('placement '.length)] : subjectNodes(subject);
 
 /** The machine form of `doctor`. Text from nodes is as they gave it: print it with `jsonText`, which escapes it. */
 export function doctorJson(input: DoctorJsonInput): DoctorJson {

@@ -60,7 +60,7 @@ const fileStates = (files: readonly KeptFile[]): string =>
   files.map(({ path, state }) => `${path.slice(path.lastIndexOf('/') + 1)} ${state}`).join(', ') || 'no file of it';
 
 const accountText = ({ name, uid, groups }: MacAccount): string =>
-  `${name} ${uid ?? 'without a number'}${groups.includes('admin') ? ', administrator' : ''}`;
+  `${name} ${uid ?? 'without a number'}${groups.includes('admin') ? ' (administrator)' : ''}`;
 
 const sideText = (offsetMs: number): string => (offsetMs < 0 ? 'behind' : 'ahead of');
 

@@ -9,13 +9,13 @@ import type { ObservedTarget, Property, Resource } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 
 const words = {
-  made: 'there',
-  absent: 'none',
-  begun: 'half made',
-  other: 'another one',
+  made: 'created',
+  absent: 'missing',
+  begun: 'half created',
+  other: 'a different account',
   administrator: 'an administrator',
-  login: 'that of ssh',
-  'shared-group': 'in a group of others',
+  login: 'the ssh user',
+  'shared-group': 'in a shared group',
 } as const;
 
 function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Property[] {

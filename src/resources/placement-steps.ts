@@ -1,5 +1,6 @@
 import { layoutsOf } from '../desired/fallback.ts';
 import { askedPort } from '../desired/rank-port.ts';
+import { checkAccounts } from '../mesh/check-accounts.ts';
 import { closeDoor, type Door, drainMs, openDoor } from '../mesh/doors.ts';
 import { endedByRecord } from '../mesh/ended-by-record.ts';
 import { isLate } from '../mesh/evidence.ts';
@@ -45,7 +46,7 @@ interface Ways {
 export function placementSteps(changes: readonly Change[], view: View): ResourceSteps {
   const ids = new Set(changes.map(({ id }) => id));
   const changed = placementCases(view).filter((one) => ids.has(changeId(one)));
-  const ways = changed.map((one) => waysOf(one, view));
+  const ways = checkedFirst(changed.map((one) => waysOf(one, view)));
   const ending = [
     ...orphanSteps(ids, view),
     ...survivorSteps(ids, view, { workOf, doorsOf: doorsToClose, isAnswering }),
@@ -56,6 +57,21 @@ export function placementSteps(changes: readonly Change[], view: View): Resource
     steps: [...ending, ...ways.flatMap((one) => one.starting?.(stops) ?? []), ...serviceFileSteps(ids, view)],
     rescues: ways.flatMap(({ rescue }) => rescue ?? []),
   };
+}
+
+const isCheck = ({ act }: Step): boolean => act.kind === 'script' && act.name === 'check-account';
+
+/** No placement that is to start again is stopped before the accounts of all of them were checked. */
+function checkedFirst(ways: readonly Ways[]): readonly Ways[] {
+  const checks = ways.flatMap(({ ending }) => ending.filter(isCheck)).map(({ id }) => id);
+  return ways.map((one) =>
+    one.ending.some(isCheck)
+      ? {
+          ...one,
+          ending: one.ending.map((step) => (isCheck(step) ? step : { ...step, needs: [...checks, ...step.needs] })),
+        }
+      : one,
+  );
 }
 
 const changeId = ({ leader, placement: { name } }: PlacementCase): string =>
@@ -172,14 +188,16 @@ function openingSteps(one: PlacementCase, needs: readonly Step[]): readonly Step
 }
 
 /**
- * Stops all of it, strangers too, and takes away what strangers keep; the files of members stay, and so do those of
- * strangers whose Mac is restarted: their rank may live until then. Nor is it waited for that anything is seen stopped there.
+ * Stops the whole placement, strangers too. Where it serves and is to start again, its account is checked first. Removes what
+ * strangers keep; the files of members stay, and so do those of strangers whose Mac is restarted: their rank may live
+ * until then, so no step waits for it to stop.
  */
 function stopWays(one: PlacementCase, view: View): readonly Step[] {
   const { restarting } = view;
-  const { mesh, strangers, leader } = one;
+  const { mesh, placement, strangers, leader } = one;
   const work = workOf(one);
   const members = [...seenMembers(mesh.members), ...strangers];
+  const checks = one.comesBack === undefined ? [] : checkAccounts(work, view.desired, placement);
   const closing = closingSteps(one, 'it is stopped.', { needs: [], view });
   const isServing = mesh.state === 'serving';
   const terms = { isAnswering: isAnswering(one, view), isServing, seconds: 0, needs: closing, restarting };
@@ -188,7 +206,7 @@ function stopWays(one: PlacementCase, view: View): readonly Step[] {
   const gates = staying.length === 0 ? [] : [stoppedGate(work, leader, stops)];
   const removable = strangers.filter(({ node, seen }) => !seen.mayRun || !restarting.includes(node));
   return [
-    ...(stops.length === 0 ? [] : closing),
+    ...(stops.length === 0 ? [] : [...checks, ...closing]),
     ...stops,
     ...gates,
     ...removeRanks(() => work, removable, [...stops, ...gates]),
@@ -209,12 +227,13 @@ function tidyWays(one: PlacementCase): readonly Step[] {
   return [...stops, ...removeRanks(() => work, one.strangers, stops)];
 }
 
-/** Everything is brought before anything is stopped; everything is stopped before anything is made ready. */
+/** Everything is brought and checked before anything is stopped; everything is stopped before anything is made ready. */
 function startWays(one: PlacementCase, next: Configured, phases: readonly StartPhase[], view: View): Ways {
   const { placement, mesh, strangers } = one;
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const put = putServices(work, next.ranks);
-  const puts = [...put, ...librariesGate(placement, workOf(one), put, view)];
+  const asked = checkAccounts(workOf(one), view.desired, placement);
+  const puts = [...put, ...asked, ...librariesGate(placement, workOf(one), put, view)];
   const members = [...seenMembers(mesh.members), ...strangers];
   const draining = placement.publication === undefined ? 0 : drainMs;
   const seconds = Math.ceil((draining + orderlyGraceMs + placement.firstTokenMs) / 1_000);

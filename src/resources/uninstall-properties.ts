@@ -57,7 +57,7 @@ export const otherServices = ({ services }: Facts): Known<readonly string[]> =>
 const runningJobs = ({ jobs }: Facts): Known<readonly string[]> =>
   mapKnown(jobs, (all) => all.filter(({ fields }) => fields['state'] === 'running').map(({ key }) => key.slice(0, 8)));
 
-/** Accounts of ours of which something lies on the node; where macOS keeps their records, nothing of them does. */
+/** Accounts of ours that still have files on the node; where macOS keeps their records, they have none. */
 export const keptAccounts = ({ accounts }: Facts): Known<readonly string[]> =>
   mapKnown(accounts, ({ made, begun }) => [...new Set([...made.map(({ name }) => name), ...begun])].toSorted());
 

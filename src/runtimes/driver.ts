@@ -4,6 +4,7 @@ import type { GoldenCheck } from '../model/golden.ts';
 import type { Json } from '../model/json.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodePath } from '../model/node-path.ts';
+import type { GpuQuestion } from '../model/node-script.ts';
 import type { Text } from '../model/step.ts';
 import type { CabledFleet } from './link-address.ts';
 import type { PlacementCheck, PlacementFinding } from './placement-check.ts';
@@ -148,6 +149,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   phases(placement: DesiredPlacement, runtime: R): readonly StartPhase[];
   /** What speaks against a placement before it is started; memory is judged for all drivers alike. */
   check?(one: PlacementCheck<R>): readonly PlacementFinding[];
+  /** The command by which an account of ours shows that it reaches the GPU; absent where the runtime has none. */
+  gpuQuestion?(runtime: R, runtimeFolder: NodePath): GpuQuestion;
   /** How clients reach the runtime past its gateway, as long as it runs. */
   exposed?(placement: DesiredPlacement): readonly PlacementFinding[];
   /** What has to be talked over with the endpoint when all ranks have joined, before it is asked for a token. */

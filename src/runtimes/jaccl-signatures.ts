@@ -8,6 +8,14 @@ import type { FailureSignature } from './driver.ts';
  */
 export const jacclSignatures: readonly FailureSignature[] = [
   {
+    id: 'device-denied',
+    pattern:
+      /(?:Changing queue pair to (?:INIT|RTR|RTS)|Creating the queue pair) failed with (?:errno (?:1|13)\b|'[^']*\((?:1|13)\)')/,
+    meaning: 'macOS does not let this account use an RDMA device.',
+    action: 'change-file',
+    cure: 'Run the ranks as another account (system.accounts.ranks in the file).',
+  },
+  {
     id: 'no-ipv4-gid',
     pattern: /No IPv4-mapped GID/,
     meaning: 'The interface of a cable has no IPv4 address, or is a member of the Thunderbolt Bridge.',

@@ -10,6 +10,12 @@ export const accountBegun = (name: string): NodePath => below(place.accounts, `$
 /** Root's own folder with those of an account: what it may write has no other parent. */
 export const accountFolder = (name: string): NodePath => below(place.accounts, `folders/${name}`);
 
+/** The tests that the account passed on the last build of macOS: one word per line, below that build. */
+export const accountChecked = (name: string): NodePath => below(place.accounts, `${name}.checked`);
+
+/** Root's own; exists only while the account is checked. */
+export const accountCheckFolder = (name: string): NodePath => below(accountFolder(name), 'check');
+
 /** Its home: that of its record cannot be written. */
 export const accountHome = (name: string): NodePath => below(accountFolder(name), 'home');
 

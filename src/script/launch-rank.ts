@@ -16,7 +16,7 @@ export interface LaunchedRank {
   readonly words: readonly string[];
 }
 
-/** Whom a rank runs as, where that is another account than the one that ssh logs in with. */
+/** The account that runs a rank, where it is not the ssh user. */
 export interface LaunchAccount {
   readonly name: string;
   /** It has the folders that ranks of placements have; otherwise its own home. */

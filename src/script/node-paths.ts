@@ -95,7 +95,7 @@ export const place = {
   dataVolume: nodePath('/System/Volumes/Data'),
   keeper: nodePath('/Library/Application Support/meshwright/keeper'),
   diagnosticReports: nodePath('/Library/Logs/DiagnosticReports'),
-  /** The home of accounts that nobody logs in to. */
+  /** The home of accounts without a login. */
   emptyHome: nodePath('/var/empty'),
   /** That this node is to be left alone. */
   hold: nodePath('/Library/Application Support/meshwright/hold'),

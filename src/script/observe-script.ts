@@ -45,10 +45,10 @@ export const observationMaxBytes = (probes: readonly Probe[]): number =>
   probes.reduce((sum, probe) => sum + 2 * (2 * (probe.maxBytes + ulimitBlockBytes) + 512), 4096);
 
 /**
- * `a PID` says whether a process is still a child of this shell: its pid may belong to somebody else by now.
+ * `a PID` says whether a process is still a child of this shell: its pid may belong to a different process by now.
  * `k SIGNAL PID` signals only such a one. `w PID` sets c to the exit of a probe, or to `stuck` when the watchdog
  * interrupted the wait twice (once may be the moment in which it ended; 138 and 158 are 128 + USR1 on Linux and
- * macOS). After the first stuck one nobody is waited for any more, since then all have had their KILL. `u BLOCKS`
+ * macOS). After the first stuck one it waits for no other, since then all have had their KILL. `u BLOCKS`
  * bounds the files of what is started next; `r COMMAND` starts the next probe.
  */
 const prologue = `O=$PATH

@@ -42,7 +42,7 @@ const isForPerson = ({ severity, commands, hint }: Trouble): boolean =>
   severity !== 'notice' &&
   commands.length === 0 &&
   hint
-    .split(/(?<=\.)\s+/)
+    .split(/(?<=\.)\s+|\n/)
     .some(
       (one) =>
         /\bmeshwright (?:enroll|replace|unlock) /.test(one) || !/^(?:See|Look|Read|Wait)\b|meshwright /.test(one),

@@ -97,14 +97,20 @@ describe('launch', () => {
       );
     const rules = '$R/private/etc/sudoers.d/ranks';
     expect((await asRoot(`echo '_meshrank ALL=(root) NOPASSWD: ALL' >'${rules}'`)).code).toBe(0);
+    // The placement runs as the same account: it could not be started again, so it is not stopped either.
     const asked = await launch('id -un');
-    expect([asked.code, printed(asked.stdout, 0)]).toEqual([73, []]);
-    expect(asked.stderr).toContain('simulated rank 0 studio-1 ! sudo -l -U _meshrank: User _meshrank may run');
-    // The placement runs as the same account, and is not started either until the rule is gone.
-    expect(await serves()).toBe(false);
+    expect([asked.code, printed(asked.stdout, 0), await serves()]).toEqual([1, [], true]);
+    expect(asked.stderr.replaceAll(/\s+/g, ' ')).toContain('sudo -l -U _meshrank: User _meshrank may run');
+    const again = await run('restart', 'chat', '--sim', '--yes');
+    expect([again.code, await serves()]).toEqual([1, true]);
+    expect(again.stdout).toContain('Failed: 0 changed, 1 failed');
+    // Where nothing serves, each rank finds it by itself.
+    expect((await run('stop', 'chat', '--sim', '--yes')).code).toBe(0);
+    const idle = await launch('id -un');
+    expect([idle.code, printed(idle.stdout, 0)]).toEqual([73, []]);
+    expect(idle.stderr).toContain('simulated rank 0 studio-1 ! sudo -l -U _meshrank: User _meshrank may run');
     expect((await asRoot(`rm '${rules}'`)).code).toBe(0);
     expect((await run('apply', '--sim', '--yes')).code).toBe(0);
-    expect(await serves()).toBe(true);
   });
 
   it('ends all ranks when another run takes a lease, as one that has failed', async () => {

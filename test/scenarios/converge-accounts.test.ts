@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accountChecked } from '../../src/script/account-paths.ts';
 import { rankLog, serviceFile } from '../../src/script/rank-paths.ts';
 import { type FileValue, filePart, first, pairFile, second } from './converge-file.ts';
 import { type ConvergeRack, leftIn, patience, startConvergeRack } from './converge-rack.ts';
@@ -13,6 +14,12 @@ const withAccounts =
   (file: FileValue): void => {
     filePart(file, 'system')['accounts'] = { ...accounts };
   };
+
+/** What restarts the placement. */
+const changed = (file: FileValue): void => {
+  withAccounts(ours)(file);
+  filePart(file, 'placements', 'chat')['context'] = 4_096;
+};
 
 const ours = { ranks: '_meshrank', gateway: '_meshgate' } as const;
 
@@ -61,7 +68,7 @@ describe('accounts of their own', { timeout: patience }, () => {
     expect(leftIn(await rack.plan())).toEqual([]);
   });
 
-  it('are whom the ranks run as, with folders of their own, and a log that only the ssh user reads', async () => {
+  it('run the ranks, with folders of their own, and a log that only the ssh user reads', async () => {
     for (const node of [first, second]) {
       const text = serviceText(node);
       expect(valueIn(text, 'UserName')).toBe('_meshrank');
@@ -73,12 +80,33 @@ describe('accounts of their own', { timeout: patience }, () => {
     }
   });
 
+  it('are tested in a LaunchDaemon that launchd forgets afterwards', async () => {
+    const path = `${rootOf(first)}${accountChecked('_meshrank').path}`;
+    expect(readFileSync(path, 'utf8')).toMatch(/^build=\w+ uid=450\nhome\n$/);
+    expect(await printed(first, 'launchctl print system/dev.meshwright.check')).toContain('Could not find service');
+  });
+
   it('cannot become root by sudo', async () => {
     const { stdout } = await as('_meshrank', 'sudo -n sh -c "echo root"; echo "exit $?"; id -un');
     expect(stdout).toBe('exit 1\n_meshrank\n');
   });
 
-  it('are not used, and not changed, where a person has made one of that name anew', async () => {
+  it('are checked for sudo rules before a restart stops their ranks', async () => {
+    const rules = '/private/etc/sudoers.d/ranks';
+    writeFileSync(`${rootOf(second)}${rules}`, '_meshrank ALL=(root) NOPASSWD: ALL\n');
+    const before = rack.fleet().processes();
+    expect(await rack.declare(pairFile(changed))).toEqual([]);
+    const { report, exit } = await rack.apply();
+    const failed = report?.steps.filter(({ outcome }) => outcome === 'failed');
+    expect(failed?.map(({ step }) => step.id)).toEqual([`${second}/placement/chat/check-account`]);
+    expect(exit).not.toBe(0);
+    expect(rack.fleet().processes()).toEqual(before);
+    rmSync(`${rootOf(second)}${rules}`);
+    expect((await rack.converge()).exit).toBe(0);
+    expect(rack.fleet().processes()).not.toEqual(before);
+  });
+
+  it('are neither used nor changed where a person made one of that name', async () => {
     const dscl = (words: string) => `sudo -n dscl . ${words}`;
     await printed(first, dscl('-delete /Users/_meshgate'));
     expect(await printed(first, dscl('-create /Users/_meshgate UniqueID 0'))).toBe('');

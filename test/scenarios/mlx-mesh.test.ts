@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { RunListener } from '../../src/apply/run-events.ts';
+import { accountChecked } from '../../src/script/account-paths.ts';
 import { textOf } from '../architecture/sources.ts';
 import { sampleOf } from '../sample.ts';
 import { type FileValue, filePart } from './converge-file.ts';
@@ -27,6 +28,7 @@ function mlxFile(change: (placement: FileValue) => void = () => undefined): File
     requirements: './requirements.lock',
   };
   delete filePart(file, 'runtimes')['reference'];
+  filePart(file, 'system')['accounts'] = { ranks: '_meshrank', gateway: 'login' };
   filePart(file, 'models')['tiny'] = { source: './models/llama' };
   const placement = filePart(file, 'placements', 'chat');
   Object.assign(placement, { runtime: 'mlx', transport: 'rdma', expect: { firstToken: '4s' } });
@@ -75,7 +77,12 @@ describe('a mesh of four ranks of mlx over RDMA', { timeout: patience }, () => {
     const { plan } = await rack.converge();
     expect(changesIn(plan)).toEqual(expect.arrayContaining([`${leader} runtime/mlx`, `${leader} placement/chat`]));
     expect(rack.fleet().processes()).toHaveLength(4);
-    for (const node of nodes) expect(await logOf(node)).toContain('meshwright: group of 4 ranks over jaccl');
+    for (const node of nodes) {
+      expect(await logOf(node)).toContain('meshwright: group of 4 ranks over jaccl');
+      expect((await rack.asRoot(node, `cat "$R${accountChecked('_meshrank').path}"`)).stdout).toMatch(
+        /^build=\w+ uid=450\nhome\nrdma\ngpu-[0-9a-f]{64}\n$/,
+      );
+    }
   });
 
   it('has nothing to do a second time', async () => {

@@ -30,6 +30,11 @@ const hints: ReadonlyMap<string, string> = new Map([
     'can-become-root',
     'Take its rules out of sudo (sudo visudo, /etc/sudoers.d) and the account out of the administrators, or name another one in system.accounts.',
   ],
+  ['account-untested', 'Run the same command again. If that does not help, see what hangs: meshwright doctor'],
+  [
+    'account-unfit',
+    'Name another account in system.accounts.ranks, or set login there if you accept that ranks can become root.',
+  ],
   [
     'other-account',
     'If nothing else needs that account and that group, delete both at the Mac, in a Terminal with Full Disk Access: sudo dscl . -delete /Users/NAME, then sudo dscl . -delete /Groups/NAME. Or name another account in system.accounts.',

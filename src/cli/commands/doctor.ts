@@ -1,6 +1,7 @@
 import { type RdmaSwitches, type RdmaVisits, rdmaSwitches } from '../../doctor/rdma-switch-steps.ts';
 import { troublesOf } from '../../doctor/troubles.ts';
 import { unreachedOf } from '../../plan/unreached.ts';
+import { withoutVainCommands } from '../../plan/vain-commands.ts';
 import { doctorJson } from '../../report/doctor-json.ts';
 import { doctorText } from '../../report/doctor-text.ts';
 import { unreachedField } from '../../report/unreached.ts';
@@ -16,7 +17,7 @@ import type { VerbBody } from '../verb.ts';
 export const doctor: VerbBody = async (run) => {
   const look = await lookForFindings(run);
   const { names, desired, observation, budgets, isSimulated } = look;
-  const troubles = troublesOf(look);
+  const troubles = withoutVainCommands(troublesOf(look), { desired: look.locked, observation });
   const found = rdmaSwitches(troubles, observation);
   const switches = isSimulated ? simulatedSwitches(found) : found;
   const shown = { desired, observation, troubles, switches, budgets, isSimulated };

@@ -140,7 +140,7 @@ function wantedNodes(run: Run, among: NamedIn): readonly DesiredNode[] {
 /** As in the file: sudo reads a name of capitals alone as a list of accounts. */
 const accountForm = /^(?:_meshrank|(?![A-Z][A-Z0-9_]*$)[A-Za-z][A-Za-z0-9_.-]{0,30})$/;
 
-/** Whom the ranks run as; undefined is the ssh user, who can become root. */
+/** The account that runs the ranks; undefined is the ssh user, who can become root. */
 function wantedAccount(run: Run, { system }: DesiredFleet): LaunchAccount | undefined {
   const ranks = system.accounts?.ranks;
   const name = textOption(run, 'as') ?? ranks;
@@ -158,8 +158,8 @@ const servedOn = (fleet: DesiredFleet, nodes: readonly DesiredNode[]): readonly 
     .map(({ name }) => name);
 
 /**
- * @throws FleetError `launch/held` when one of them is held, `launch/hold-unseen` where nobody could see whether it is,
- * `launch/needs-reboot` where no rank is started before a restart, `launch/reboot-unseen` where nobody could see that,
+ * @throws FleetError `launch/held` for a node on hold, `launch/hold-unseen` where that is unknown,
+ * `launch/needs-reboot` where no rank starts before a restart, `launch/reboot-unseen` where that is unknown,
  * `launch/account` where the account cannot be used
  */
 async function refuseUnfit(run: Run, { nodes, ways, cluster, account }: Omit<Launch, 'words'>): Promise<void> {
@@ -216,8 +216,8 @@ async function runRanks(run: Run, { cluster, nodes, ways, words, account }: Laun
   const { signal: _ended, ...limits } = useLimits(run);
   const sessions = (await ways.toAll(nodes)).map((way) => openSession(way, { ...limits, retryMs }));
   const isLogin = account === undefined || sessions.some(({ user }) => user === account.name);
-  const whom = isLogin ? 'the ssh user, who can become root' : account.name;
-  run.console.err(`launch: ${counted(nodes.length, 'rank')}, ${group.backend}, as ${whom}\n`);
+  const runner = isLogin ? 'the ssh user, who can become root' : account.name;
+  run.console.err(`launch: ${counted(nodes.length, 'rank')}, ${group.backend}, as ${runner}\n`);
   try {
     const status = await launchRanks({
       sessions,

@@ -21,11 +21,16 @@ function placementOf({ facts: { services } }: ExaminedNode, { pid, group }: Rdma
   return service === undefined ? undefined : rankPlacement(service);
 }
 
-/** Whether the file has a placement serve on this node, here or as its fallback: then its ranks hold what they need. */
+/**
+ * Whether the file has a placement serve on this node, here or as its fallback, until this very plan stops it: then its
+ * ranks hold what they need.
+ */
 const isWanted = ({ desired }: Examination, { name }: ExaminedNode, placement: string): boolean =>
   desired.placements.some(
     (one) =>
-      one.name === placement && one.state === 'serving' && layoutsOf(one).some(({ nodes }) => nodes.includes(name)),
+      one.name === placement &&
+      (one.state === 'serving' || one.lingersOn !== undefined) &&
+      layoutsOf(one).some(({ nodes }) => nodes.includes(name)),
   );
 
 function heldFinding(examination: Examination, node: ExaminedNode, process: RdmaProcess): readonly Diagnostic[] {

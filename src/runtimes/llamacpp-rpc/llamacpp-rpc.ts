@@ -1,4 +1,5 @@
 import type { LlamaRuntime } from '../../model/desired.ts';
+import { below } from '../../script/node-paths.ts';
 import { countedChatRequest } from '../chat-request.ts';
 import type { RuntimeDriver } from '../driver.ts';
 import { check } from './check.ts';
@@ -21,6 +22,13 @@ export const llamacppRpc: RuntimeDriver<LlamaRuntime> = {
   modelReaders: 'leader',
   // Measured: a mesh of two workers gives the very bytes of the single process.
   goldenCheck: () => 'equal',
+  // @see llama.cpp, common/arg.cpp: `Available devices:`, then a line for each backend device; Metal's is MTL0
+  // With Metal built in, its log names ggml_metal even where macOS gives it no device.
+  gpuQuestion: ({ server }, folder) => ({
+    argv: [below(folder, server), '--list-devices'],
+    shows: '^ *(MTL|Metal)[0-9]*:',
+    builtFor: 'ggml_metal',
+  }),
   // A server never takes a worker back that was started anew.
   canRestartOne: () => false,
   stopOrder: 'leader-first',

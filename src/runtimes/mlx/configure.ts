@@ -7,6 +7,9 @@ import { aloneWord, rankProgram, rankProgramName } from './rank-program.ts';
 
 type Place = RankPlace<MlxRuntime>;
 
+/** Below the folder of the runtime. */
+export const mlxPython = 'venv/bin/python';
+
 /** What the files of a rank are called. */
 const devicesName = 'devices.json';
 const hostsName = 'hosts.json';
@@ -21,7 +24,7 @@ export function configure(place: Place): RankCommand {
   const program: RankFile = { kind: 'file', name: rankProgramName, content: [rankProgram] };
   return {
     argv: [
-      [below(runtimeFolder, 'venv/bin/python')],
+      [below(runtimeFolder, mlxPython)],
       ['-u'],
       [below(filesFolder, rankProgramName)],
       [backendWord(backend)],

@@ -1,9 +1,10 @@
 import type { MlxRuntime } from '../../model/desired.ts';
+import { below } from '../../script/node-paths.ts';
 import { countedChatRequest } from '../chat-request.ts';
 import type { RuntimeDriver } from '../driver.ts';
 import { check } from './check.ts';
 import { signatures } from './classify.ts';
-import { configure } from './configure.ts';
+import { configure, mlxPython } from './configure.ts';
 import { logPattern, observe } from './observe.ts';
 import { phases } from './phases.ts';
 
@@ -31,6 +32,11 @@ export const mlx: RuntimeDriver<MlxRuntime> = {
   isMadeOnNodes: true,
   // A rank whose peer has gone spins in its collective and ends by KILL alone. @see runtimes: restart procedure, step 2
   stopOrder: 'together',
+  // The smallest program that uses the default device: the GPU, unless mlx was built without it.
+  gpuQuestion: (_runtime, folder) => ({
+    argv: [below(folder, mlxPython), '-c', 'import mlx.core as mx; print((mx.ones(1) + 1).item())'],
+    shows: '^2',
+  }),
   // Python takes it as an exception, so that the group is left in order. @see runtimes: restart procedure, step 2
   interruptMs: 10_000,
   logPattern,

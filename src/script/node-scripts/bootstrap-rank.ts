@@ -27,7 +27,7 @@ fi
 type KeptFiles = Pick<ScriptArgs['bootstrap-rank'], 'user' | 'files' | 'links' | 'folders'>;
 
 /**
- * What is kept in a folder belongs to the account that wrote it. After a change of the account it is made anew: root does
+ * What is kept in a folder belongs to the account that wrote it. After a change of the account it is made again: root does
  * not give away what is in a folder that another account could fill with links.
  */
 const withoutOthers = (placement: string, user: string, lasting: readonly string[]): string => `x=\${SUDO_USER:-root}

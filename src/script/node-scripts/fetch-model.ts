@@ -34,7 +34,7 @@ const asAccount = (account: string | undefined): string =>
   account === undefined ? '' : `${pathWord(tool.sudo)} -n -H -u ${quote(account)} `;
 
 /**
- * `bring PART SIZE NAME` goes on with a part where it ends. A server that cannot do that gives the whole file anew. curl
+ * `bring PART SIZE NAME` continues a part where it ends. A server that cannot do that sends the whole file again. curl
  * has no more than the open part, and root reads nothing that comes but to compare it.
  *
  * @see curl(1): 33 and 36 when it cannot go on, 23 when it cannot write, 1 for a protocol that it may not use; -q keeps

@@ -2,6 +2,7 @@ import type { ScriptArgs } from '../../model/node-script.ts';
 import { pathWord, tool } from '../node-paths.ts';
 import { rankLog, rdmaStartsFile, startFile } from '../rank-paths.ts';
 import { launchdFunctions } from './launchd-service.ts';
+import { refuseRoot } from './owner-word.ts';
 import { rebootMarkFunctions, refuseMarked, wiredFunctions } from './wired-memory.ts';
 
 /** Looks, four in a second, at a service that was started and shows no process; launchd may put off a start by ten seconds. */
@@ -50,12 +51,12 @@ write ${pathWord(startFile(placement))} "$i"
 const markProcess = (placement: string): string => `write ${pathWord(startFile(placement))} "\${i}pid=$pid$N"`;
 
 /**
- * Starts a rank that was made ready; one that runs is left alone. The start is counted before it happens, so that one
- * which nobody saw the end of is counted too. The process is noted with the time of its start, by which a later stop
- * knows it again.
+ * Starts a rank that was made ready, unless its account can become root; a running rank stays as it is. The start is
+ * counted first, so that a start with an unknown end counts too. The process is noted with the time of its start, by which
+ * a later stop knows it again.
  */
 export function kickRank(args: ScriptArgs['kick-rank']): string {
-  const { placement, generation, transport, takes = 1 } = args;
+  const { placement, generation, user = '', transport, takes = 1 } = args;
   const count = transport === 'rdma' ? countStart(takes) : '';
   return `${launchdFunctions(placement)}
 ${rebootMarkFunctions}
@@ -74,7 +75,7 @@ done <"$d/record"
 look || failed not-loaded 'launchd does not know the service'
 [ -z "$pid" ] || unchanged
 ${refuseMarked}
-keep_wired
+${refuseRoot(user)}keep_wired
 case $c in ('' | *[!0-9]*) c=0 ;; esac
 [ "$s" = "$u" ] || c=0
 write "$d/record" "\${r}startedIn=$u\${N}starts=$((c + 1))$N"

@@ -46,6 +46,14 @@ export const doormanEndSeconds = 35;
 export const serviceFunctions = (label: string, seconds = usualSeconds): string => `L=system/${label}
 ${lookAndBootout(seconds)}`;
 
+/** Makes launchd load the service of these functions from `$p`; it may refuse for a moment after a `bootout`. */
+export const bootstrapped = `n=0
+until e=$(${pathWord(tool.launchctl)} bootstrap system "$p" 2>&1) || look; do
+  n=$((n + 1))
+  [ "$n" -lt 3 ] || failed launchctl "$e"
+  ${pathWord(tool.sleep)} 2
+done`;
+
 /** These functions for the service of a rank, and the folder of its record in `d`. */
 export const launchdFunctions = (placement: string): string => `${serviceFunctions(rankServiceLabel(placement))}
 d=${pathWord(placementFolder(placement))}`;

@@ -11,7 +11,7 @@ import {
 } from '../doorman-paths.ts';
 import { pathWord, place, tool } from '../node-paths.ts';
 import { fileSeal } from '../put-file.ts';
-import { doormanEndSeconds, serviceFunctions } from './launchd-service.ts';
+import { bootstrapped, doormanEndSeconds, serviceFunctions } from './launchd-service.ts';
 import { ownerWord, ownLogFunction, refuseRoot } from './owner-word.ts';
 
 /** Looks for its process, ten in a second. */
@@ -64,12 +64,7 @@ ${ownLogFunction(user)}
 ownlog ${pathWord(doormanLog(port))}
 must chown ${pathWord(tool.chown)} ${ownerWord(user)} ${pathWord(countsFolder(port))}
 must launchctl ${pathWord(tool.launchctl)} enable "$L"
-n=0
-until e=$(${pathWord(tool.launchctl)} bootstrap system "$p" 2>&1) || look; do
-  n=$((n + 1))
-  [ "$n" -lt 3 ] || failed launchctl "$e"
-  ${pathWord(tool.sleep)} 2
-done
+${bootstrapped}
 n=0
 until look && [ -n "$pid" ]; do
   n=$((n + 1))

@@ -1,7 +1,7 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { keeperLabel, keeperPlist } from '../keeper-files.ts';
 import { pathWord, tool } from '../node-paths.ts';
-import { serviceFunctions } from './launchd-service.ts';
+import { bootstrapped, serviceFunctions } from './launchd-service.ts';
 
 /** Looks for the end of the first round, ten in a second. */
 const looks = 200;
@@ -19,12 +19,7 @@ if look; then
   ${reload ? 'bootout' : 'unchanged'}
 fi
 must launchctl ${pathWord(tool.launchctl)} enable "$L"
-n=0
-until e=$(${pathWord(tool.launchctl)} bootstrap system "$p" 2>&1) || look; do
-  n=$((n + 1))
-  [ "$n" -lt 3 ] || failed launchctl "$e"
-  ${pathWord(tool.sleep)} 2
-done
+${bootstrapped}
 hasrun() {
   look || failed launchctl 'launchctl took the keeper and does not show it'
   [ -z "$pid" ] || return 1

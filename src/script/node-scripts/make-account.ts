@@ -1,5 +1,5 @@
 import type { ScriptArgs } from '../../model/node-script.ts';
-import { accountBegun, accountFile, accountFolder } from '../account-paths.ts';
+import { accountBegun, accountChecked, accountFile, accountFolder } from '../account-paths.ts';
 import { directoryGroups, directoryUsers, pathWord, place, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
 import { accountKeys } from './accounts.ts';
@@ -45,8 +45,8 @@ write "$g" "$i$N"`;
 
 /**
  * Makes an account of ours and a group that is its alone: without password and shell, with a home that cannot be
- * written. A record that is there and that no run of ours has begun is somebody's, and so is one that differs from what
- * was made: neither is changed. A run that was ended half way is finished by the next one.
+ * written. A record that no run of ours began belongs to a person or a program, and so does one that differs from
+ * what was made: neither is changed. The next run finishes the work of a run that was killed.
  *
  * @see dscl(1): a record is made with `-create`, key by key; seen over ssh as root on headless Macs with Apple silicon
  */
@@ -131,7 +131,7 @@ for x in "$@"; do
   fi
   case $o in (*eDSRecordNotFound* | *eDSPermissionError*) ;; (*) failed dscl "$o" ;; esac
 done
-must rm ${pathWord(tool.rm)} -rf ${pathWord(accountFolder(name))} "$f" "$g"`;
+must rm ${pathWord(tool.rm)} -rf ${pathWord(accountFolder(name))} ${pathWord(accountChecked(name))} "$f" "$g"`;
   return `${directoryFunction}
 ${recordFunctions}
 ${names.map(one).join('\n')}\nchanged`;

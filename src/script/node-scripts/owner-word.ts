@@ -3,17 +3,17 @@ import { accountHome, accountTemporary } from '../account-paths.ts';
 import { pathWord, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
 
-/** Who asked sudo, as a word of a script that runs as root. @see sudo(8), ENVIRONMENT: SUDO_USER */
+/** The user who called sudo, as a word of a script that runs as root. @see sudo(8), ENVIRONMENT: SUDO_USER */
 const loginWord = '"${SUDO_USER:-root}"';
 
-/** An account as a word of a script that runs as root; an empty one is whoever asked sudo. */
+/** An account as a word of a script that runs as root; empty is the ssh user, who called sudo. */
 export const ownerWord = (user: string): string =>
   // Set by sudo itself; absent only where root has logged in.
   user === '' ? loginWord : quote(user);
 
 /**
- * `ownlog FILE` gives the log of a service of this account to whoever asked sudo, who reads it without root, and lets
- * the account alone write it beside: by its primary group, which has no other member.
+ * `ownlog FILE` gives the log of a service of this account to the ssh user, who reads it without root. Only the account
+ * can write it besides: by its primary group, which has no other member.
  */
 export const ownLogFunction = (user: string): string => `ownlog() {
   true >>"$1" || failed write 'the log could not be made'
@@ -31,9 +31,9 @@ const missing = (user: string): string =>
   `there is no account ${user}${ownAccounts.includes(user) ? ': meshwright apply makes it' : ''}`;
 
 /**
- * Ends before anything is started as an account that can become root: root itself, an administrator, or one for whom sudo
- * has a rule. Only the sentence that there is no rule lets it pass. Whoever asked sudo is not judged: the file has named
- * no other account.
+ * Fails before anything starts as an account that can become root: root itself, an administrator, or an account with a
+ * sudo rule. Only the sentence that there is no rule lets it pass. The ssh user is not checked: then the file names no
+ * other account.
  *
  * @see sudo(8): `-l -U` of root lists the rules of another account. sudo 1.9.13 (seen on Linux) says `User NAME is not
  * allowed to run sudo on HOST.` with exit 0, and so does its newest source (display.c)
@@ -50,7 +50,7 @@ export const refuseRoot = (user: string): string =>
 }
 `;
 
-/** The folders that an account may write; none for whoever asked sudo, who has a home. */
+/** The folders that an account may write; none for the ssh user, who has a home. */
 export const accountFolders = (user: string): string =>
   user === ''
     ? ''

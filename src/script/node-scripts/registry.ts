@@ -2,6 +2,7 @@ import type { JobArgs, JobCall, JobName, ScriptArgs, ScriptCall, ScriptName } fr
 import { withdrawBody } from '../withdraw.ts';
 import { bootstrapRank } from './bootstrap-rank.ts';
 import { buildPython } from './build-python.ts';
+import { checkAccount } from './check-account.ts';
 import { clearLinkAddress } from './clear-link-address.ts';
 import { clearNode } from './clear-node.ts';
 import { clearStaging } from './clear-staging.ts';
@@ -46,6 +47,7 @@ const scripts: { readonly [K in ScriptName]: (args: ScriptArgs[K]) => string } =
   'clear-hold': clearHold,
   'set-updates': setUpdates,
   'set-names': setNames,
+  'check-account': checkAccount,
   'make-account': makeAccount,
   'remove-accounts': removeAccounts,
   'set-clock': setClock,

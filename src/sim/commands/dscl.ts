@@ -14,7 +14,7 @@ const keys = {
   number: ['PrimaryGroupID'],
 } as const;
 
-/** A value with a space stands in a line of its own. */
+/** dscl prints a value with a space on a line of its own. */
 const printed = (key: string, value: string): string =>
   value.includes(' ') ? `${key}:\n ${value}` : `${key}: ${value}`;
 

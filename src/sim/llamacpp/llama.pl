@@ -21,6 +21,10 @@ my %takes = map { $_ => 1 } $is_worker
     : qw(--model --alias --host --port --rpc --split-mode --tensor-split --n-gpu-layers --ctx-size --parallel --fit
       --cache-ram --log-verbosity);
 my %option;
+if (!$is_worker && "@ARGV" eq '--list-devices') {
+    print "Available devices:\n  MTL0: Apple GPU (98304 MiB, 98304 MiB free)\n";
+    exit 0;
+}
 while (@ARGV) {
     my $name = shift @ARGV;
     if ($flags{$name}) { $option{$name} = 1; next }

@@ -5,6 +5,7 @@
 # made.
 #
 #   python -u rank.py jaccl|ring|alone SIZE [option of mlx_lm.server]...
+#   python -c 'the smallest program that uses the GPU'
 #
 # Rank 0 answers the OpenAI API on its port. A question becomes a digest that goes to every rank and comes back; each
 # mixes in the SHA-256 of its own model files. /health is a constant and /v1/models lists what lies in a cache, as in
@@ -40,6 +41,13 @@ my %takes = map { $_ => 1 } qw(--model --host --port --allowed-origins --log-lev
     --prompt-cache-size --prompt-cache-bytes);
 my %is_flag = map { $_ => 1 } qw(--pipeline --trust-remote-code --use-default-chat-template);
 
+if (@ARGV == 2 && $ARGV[0] eq '-c') {
+    $ARGV[1] eq 'import mlx.core as mx; print((mx.ones(1) + 1).item())'
+        or raise('SyntaxError: this double knows one program in a word');
+    has_packages();
+    print "2.0\n";
+    exit 0;
+}
 my ($backend, $size, @words) = started_with(@ARGV);
 has_packages();
 my $rank = $backend eq 'alone' ? 0 : own_rank();

@@ -33,6 +33,11 @@ describe('the problem that a script names', () => {
     expect(scriptProblem(step, { slug: 'no-source', text: 'x' }).hint).toContain('folder of the node itself');
   });
 
+  it('says which key of the file names another account', () => {
+    const { hint } = scriptProblem(step, { slug: 'account-unfit', text: 'rdma: Operation not permitted' });
+    expect(hint).toContain('system.accounts.ranks');
+  });
+
   it('names the port at which a doorman does not listen', () => {
     const args = { port: 8080, reload: false, isTaken: false, left: [], user: '' };
     const load = { ...step, act: { kind: 'script', name: 'load-doorman', args } } as const;

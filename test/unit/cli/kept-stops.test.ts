@@ -3,10 +3,11 @@ import type { PlaybookWork } from '../../../src/apply/playbook-report.ts';
 import { keptWork, toldToGoOff, withKeptStops } from '../../../src/cli/kept-stops.ts';
 import { codeForPlan } from '../../../src/cli/plan-verdicts.ts';
 import { nodeName } from '../../../src/model/node.ts';
+import type { ScriptCall } from '../../../src/model/node-script.ts';
 import type { Step, StepOutcome } from '../../../src/model/step.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { rack } from '../playbooks/rack.ts';
-import { blocker, planOf, step } from '../report/plan-builder.ts';
+import { blocker, change, planOf, step } from '../report/plan-builder.ts';
 
 const all = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 const held = blocker('studio-3', { code: 'hold/held', resource: 'hold', action: 'held', isHands: false });
@@ -44,6 +45,38 @@ describe('the last look after a restart', () => {
   it('has what kept a reboot from its work', () => {
     const last = lastOf(work('reboot', kept), work('start', planOf()));
     expect([last.blockers, codeOf(last)]).toEqual([kept.blockers, 3]);
+  });
+});
+
+describe('the last check after a restart', () => {
+  const stops = change('studio-1', 'placement/kimi', 'serving', 'stopped');
+  const stop: ScriptCall = { name: 'stop-rank', args: { placement: 'kimi', graceMs: 1 } };
+  const kick: ScriptCall = {
+    name: 'kick-rank',
+    args: { placement: 'kimi', generation: 1, transport: 'tcp', startMs: 1 },
+  };
+  const ran = (kind: 'stop' | 'start', call: ScriptCall, outcome: StepOutcome): PlaybookWork => {
+    const act = { kind: 'script', ...call } as const;
+    const rank = step('studio-2', `placement/kimi/${kind}`, { act, changes: kind === 'stop' ? [stops.id] : [] });
+    const steps = [{ step: rank, outcome, ms: 9, diagnostics: [] }];
+    const run = { runId: 'r', steps, refusals: [], isInterrupted: false, isLeaseLost: false, diagnostics: [] };
+    return { ...work(kind, planOf({ changes: kind === 'stop' ? [stops] : [] })), run };
+  };
+
+  it.each<[string, readonly PlaybookWork[], Plan['changes']]>([
+    ['a skipped stop', [ran('stop', stop, 'skipped'), work('start', planOf())], [stops]],
+    ['a failed stop', [ran('stop', stop, 'failed')], [stops]],
+    ['no completed stop', [ran('stop', stop, 'changed')], []],
+    [
+      'no failed stop of a placement that was started again',
+      [ran('stop', stop, 'failed'), ran('start', kick, 'changed')],
+      [],
+    ],
+    ['no start of unknown outcome', [ran('start', kick, 'unknown')], []],
+  ])('lists %s as remaining', (_, works, left) => {
+    expect(lastOf(...works).changes).toEqual(left);
+    const seen = planOf({ changes: [stops] });
+    expect(withKeptStops(seen, { works }).changes).toEqual([stops]);
   });
 });
 

@@ -55,6 +55,12 @@ describe('a resolved fleet', () => {
       keeper: 'auto',
     });
     expect(resolveFleet({ ...smallest, system: { keeper: 'none' } }).system).toEqual({ fileVault: 'any' });
+    const accounts = { ranks: '_meshrank', gateway: 'login' };
+    expect(resolveFleet({ ...smallest, system: { keeper: 'none', accounts } }).system).toEqual({
+      fileVault: 'any',
+      accounts: { ranks: '_meshrank' },
+      asLogin: ['gateway'],
+    });
     expect(resolveFleet({ ...smallest, power: { sleep: 30 } }).power).toEqual({ sleepMinutes: 30 });
     expect(resolveFleet({ ...smallest, system: { wiredLimit: 'default' } }).system.wiredLimit).toEqual({
       kind: 'default',

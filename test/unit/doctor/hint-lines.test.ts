@@ -13,6 +13,12 @@ describe('the commands of a hint', () => {
 
   it.each([
     ['Start it: meshwright apply', [], ['meshwright apply']],
+    ['First stop it:\n  meshwright stop chat\nThen: Pull the plug.', [], []],
+    [
+      'First stop it:\n  meshwright stop chat\nThen: meshwright apply',
+      [],
+      ['meshwright stop chat', 'meshwright apply'],
+    ],
     ['Take it back: meshwright apply --sim. Or write it down.', [], ['meshwright apply --sim']],
     ['Restart it: meshwright reboot NODE', ['a', 'b'], ['meshwright reboot a b']],
     ['Stop the placement: meshwright stop --sim', ['chat'], ['meshwright stop chat --sim']],

@@ -245,6 +245,23 @@ describe('ranks that run as root', () => {
     expect(told(asRoot, wishes('mesh'))).toEqual([]);
   });
 
+  it('are a warning where the file lets ranks or the gateway run as the ssh user', () => {
+    const warned = (asLogin: readonly ('ranks' | 'gateway')[], placement: Partial<DesiredPlacement> = {}) => {
+      const system = { ...desiredFleet().system, asLogin };
+      return findingsOf({}, { ...wishes(), placements: [{ ...kimi, ...placement }], system })
+        .filter(({ code }) => code === 'accounts/login')
+        .map(({ subject, detail }) => `${subject}: ${detail}`);
+    };
+    const publication = { listen: 'node', servedName: 'kimi', clientNames: ['kimi'] } as const;
+    expect(warned(['ranks', 'gateway'], { publication })).toEqual([
+      'node studio-2: The gateway of kimi runs as the ssh user, who can become root (system.accounts.gateway: login).',
+      'nodes studio-2, studio-3: The ranks of kimi run as the ssh user, who can become root (system.accounts.ranks: login).',
+    ]);
+    expect(warned(['gateway'])).toEqual([]);
+    expect(warned(['ranks'], { state: 'stopped' })).toEqual([]);
+    expect(warned([])).toEqual([]);
+  });
+
   it('are not claimed where nobody could see who is logged in', () => {
     expect(told({ unknown: { 'studio-3': { login: 'failed' } } }, wishes())).toEqual([
       'warning fact/unknown node studio-3',

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { kernelObjects } from '../../../src/model/kernel-objects.ts';
 import type { LaunchdService } from '../../../src/model/launchd-service.ts';
 import type { RdmaHolders, RdmaObject, RdmaProcess } from '../../../src/model/rdma-values.ts';
+import { scopeOf } from '../../../src/plan/scope.ts';
 import { meshFleet } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
 import { observedFleet, type RackChanges } from './fleet-builder.ts';
@@ -114,6 +116,19 @@ describe('holders of RDMA objects', () => {
   ])('are no finding when one is %s of a placement that the file has serve here', (_what, pid) => {
     const changes = withKernel({ processes: [python], services: [rank('kimi', pid)] });
     expect(told(changes, kimi).filter((one) => one.includes('rdma/'))).toEqual([]);
+  });
+
+  it('are no finding when one is a rank that the plan itself stops', () => {
+    const { desired } = scopeOf({ kind: 'stop', placements: ['kimi'] }, fleet);
+    const changes = withKernel({ processes: [python], services: [rank('kimi')] });
+    const heldOf = (placements: DesiredFleet['placements']) =>
+      told(changes, { placements }).filter((one) => one.includes('rdma/held'));
+    expect(heldOf(desired.placements)).toEqual([]);
+    const declared = fleet.placements.map((one) => ({ ...one, state: 'stopped' as const }));
+    expect(heldOf(declared)).toEqual(['warning rdma/held node studio-3']);
+    expect(
+      heldOf(scopeOf({ kind: 'stop', placements: ['kimi'] }, { ...fleet, placements: declared }).desired.placements),
+    ).toEqual(['warning rdma/held node studio-3']);
   });
 
   it('are named with the command that ends a program of somebody else', () => {

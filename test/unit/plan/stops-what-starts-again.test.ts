@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { diagnose } from '../../../src/diagnostics/diagnose.ts';
+import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
+import { withCommands } from '../../../src/doctor/hint-lines.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { digestOf, shortDigest } from '../../../src/model/digest.ts';
 import type { FactValues } from '../../../src/model/fact-values.ts';
 import { type NodeName, nodeName } from '../../../src/model/node.ts';
 import type { Goal } from '../../../src/plan/goal.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
+import { withoutVainCommands } from '../../../src/plan/vain-commands.ts';
 import { type MeshRack, meshFleet, observeMesh, threeMembers } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
 import { settledFacts } from '../resources/settled-rack.ts';
@@ -27,20 +31,21 @@ const reboot = (...names: readonly string[]): Goal => ({ kind: 'reboot', nodes: 
 
 type Values = Partial<FactValues>;
 
-function plan(
-  goal: Goal,
+function observed(
   values: Values,
   rack: MeshRack['members'] = serving,
   unknown: NonNullable<MeshRack['unknown']> = {},
-): Plan {
+): FleetObservation {
   const all = four.map((name) => {
     const { placements: _, services: __, ...facts } = settledFacts(name);
     const limit = { 'wired-limit': { megabytes: 2 ** 18 } };
     return [name, { ...facts, trees, ...limit, ...(name === 'studio-2' ? values : {}) }];
   });
-  const observation = observeMesh(fleet, { members: rack, values: Object.fromEntries(all), unknown });
-  return makePlan({ goal, desired: fleet, observation, targets: nodes(...four) });
+  return observeMesh(fleet, { members: rack, values: Object.fromEntries(all), unknown });
 }
+
+const plan = (goal: Goal, ...seen: Parameters<typeof observed>): Plan =>
+  makePlan({ goal, desired: fleet, observation: observed(...seen), targets: nodes(...four) });
 
 /** What is stopped or restarted. */
 const touched = ({ steps }: Plan): readonly string[] =>
@@ -119,6 +124,52 @@ describe('a reboot of a Mac whose placement answers', () => {
 
   it('restarts nothing while another member is marked for a restart', () => {
     expect(touched(plan(reboot('studio-1'), marked))).toEqual([]);
+  });
+});
+
+describe('a command in a hint of doctor', () => {
+  const idle = threeMembers(['stopped', 'stopped', 'stopped']);
+  const shown = (sentence: string, command: string, ...seen: Parameters<typeof observed>) => {
+    const hint = withCommands(sentence, [command]);
+    const finding = diagnose('mesh/needs-reboot', { subject: 'placement kimi', detail: 'x', hint });
+    const trouble = { finding, stage: 'nodes', evidence: [], hanging: [] } as const;
+    const [one] = withoutVainCommands([trouble], { desired: fleet, observation: observed(...seen) });
+    return one?.refused === undefined ? undefined : one.finding.hint;
+  };
+
+  it.each([
+    [
+      'restart',
+      'a serving placement that could not start again',
+      'meshwright restart kimi',
+      off,
+      serving,
+      'rdma/disabled',
+    ],
+    ['restart', 'a stopped placement that cannot start', 'meshwright restart kimi', off, idle, 'rdma/disabled'],
+    ['start', 'a placement that cannot start', 'meshwright start kimi --sim', off, idle, 'rdma/disabled'],
+    [
+      'reboot',
+      'a Mac whose placement could not start again',
+      'meshwright reboot studio-1',
+      spent,
+      serving,
+      'mesh/launch-budget',
+    ],
+  ] as const)('is left out where it is a %s of %s', (_, __, command, values, rack, code) => {
+    expect(shown('Try a start first:', command, values, rack)).toBe(
+      `First resolve ${code} on studio-2 (until then ${command} is refused). Try a start first.`,
+    );
+  });
+
+  it.each([
+    ['restart', 'a hung placement, which stops it', 'meshwright restart kimi', off, hung],
+    ['restart', 'a placement that can start', 'meshwright restart kimi', {}, serving],
+    ['reboot', 'the Mac whose starts are spent', 'meshwright reboot studio-2', spent, serving],
+    ['command', 'another kind', 'meshwright apply', off, serving],
+    ['start', 'a placement that serves', 'meshwright start kimi', {}, serving],
+  ] as const)('stays where it is a %s of %s', (_, __, command, values, rack) => {
+    expect(shown('Try a start first:', command, values, rack)).toBeUndefined();
   });
 });
 

@@ -110,7 +110,7 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     }
   });
 
-  it('is left alone where somebody else has made it, or made it anew', async () => {
+  it('stays as it is where a person made it, or made it again', async () => {
     const root = withDirectory();
     root.file('../s/directory/Users/_meshrank', 'UniqueID: 301\n');
     expect(await run(root, call)).toMatchObject({ kind: 'failed', slug: 'other-account' });

@@ -59,6 +59,17 @@ const scripts: ScriptArgs = {
   'clear-hold': {},
   'set-power': { sleepMinutes: 0, restartAfterPowerLoss: true },
   'set-updates': {},
+  'check-account': {
+    name: 'mesh',
+    rdma: true,
+    gpu: {
+      argv: [nodePath('/opt/llama-server'), '--list-devices'],
+      shows: '^ *MTL',
+      builtFor: 'ggml_metal',
+      digest: exampleDigest,
+      env: { GGML: "it's" },
+    },
+  },
   'make-account': { name: '_meshrank' },
   'remove-accounts': { names: ['_meshrank', '_meshgate'] },
   'set-names': { computerName: 'studio-1', localHostName: 'studio-1', hostName: "ana's" },
@@ -124,7 +135,7 @@ const scripts: ScriptArgs = {
       { name: 'cache', keeps: true },
     ],
   },
-  'kick-rank': { placement: 'kimi', generation: 3, transport: 'rdma', startMs: 30_000 },
+  'kick-rank': { placement: 'kimi', user: 'mesh', generation: 3, transport: 'rdma', startMs: 30_000 },
   'stop-rank': { placement: 'kimi', graceMs: 1_000 },
   'keep-golden': {
     placement: 'kimi',

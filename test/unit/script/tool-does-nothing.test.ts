@@ -19,7 +19,7 @@ const composed =
 
 /** A tool with these words only reads; so do tools of this name. */
 const reading =
-  /^(?:networksetup (?:-get|-list)|networksetup$|launchctl print|sudo -l|pmset -g|defaults read|scutil --get|dscl -(?:list|read)|sysctl -n|mdutil -s|socketfilterfw(?: --get|$)|PlistBuddy Print|ifconfig$|plutil -extract|(?:awk|base64|cat|cksum|curl|date|df|find|head|id|perl|ps|readlink|sh|shasum|sleep|stat|tail|vmStat|vm_stat|wc)\b)/;
+  /^(?:networksetup (?:-get|-list)|networksetup$|launchctl print|sudo -l|pmset -g|defaults read|scutil --get|dscl -(?:list|read)|sysctl -n|mdutil -s|socketfilterfw(?: --get|$)|PlistBuddy Print|ifconfig$|plutil -extract|(?:awk|base64|cat|ibv_devices|ibv_devinfo|ioclasscount|ioreg|netstat|sw_vers|cksum|curl|date|df|find|head|id|perl|pgrep|ps|readlink|sh|shasum|sleep|stat|tail|vmStat|vm_stat|wc)\b)/;
 /** `must` checks them; without `must` they tidy up, or move what another process may move as well. */
 const onFiles = /^(?:rm|rmdir|mv|mkdir|ln|cp|chmod (?:[0-7]|\$))/;
 const tools = new Set(Object.values(tool).map(({ path }) => path));

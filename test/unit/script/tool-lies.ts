@@ -103,7 +103,7 @@ const unpacks = (archive: 'dmg' | 'tar.gz', tools: Lie['tools'], slug = 'bad-arc
   slug,
 });
 
-/** The log of a service belongs to whoever asked sudo. */
+/** The log of a service belongs to the ssh user. */
 const chownLogin = 'chown $' + '{SUDO_USER:-root}';
 
 /** By script and by what it writes with. */
@@ -336,6 +336,18 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     },
     'launchctl enable': rank('absent', 'disabled'),
     'launchctl bootstrap': rank('absent'),
+  },
+  'check-account': {
+    'chown mesh': { later: `${oneAccount} the account then has no home that it can write`, fact: 'services' },
+    [chownLogin]: { later: `${oneAccount} launchd starts no program whose log it cannot open`, fact: 'services' },
+    [`${chownLogin}:$x`]: {
+      later: `${oneAccount} launchd starts no program whose log it cannot open`,
+      fact: 'services',
+    },
+    'launchctl bootstrap': {
+      ...launchctl('absent'),
+      tools: { ...launchctl('absent').tools, 'usr/bin/sw_vers': 'printf 25E246' },
+    },
   },
   'kick-rank': { 'launchctl kickstart': { ...rank('loaded'), slug: 'ended-at-once' } },
   put: { 'chown root:wheel': { needless: 'the file is made by root already: chown mends the group at most' } },

@@ -32,7 +32,7 @@ case $1 in
   else printf '\\tstate = not running\\n\\truns = 1\\n\\tlast exit code = 0\\n}\\n'; fi ;;
 (print-disabled) printf 'disabled services = {\\n'; /bin/cat "$s/overrides" 2>/dev/null; printf '}\\n' ;;
 (enable | disable) { /bin/grep -v "$l" "$s/overrides"; printf '\\t"%s" => %sd\\n' "$l" "$1"; } >"$s/new" 2>/dev/null; /bin/mv "$s/new" "$s/overrides" ;;
-(bootstrap) l=\${3##*/}; l=\${l%.plist}; case $l in (*doorman*) printf 4243 ;; esac >"$s/loaded.$l"; printf 1 >"$s/first.$l" ;;
+(bootstrap) case $3 in (*/check/*) /bin/sh "\${3%/*}/program" "$R" "$(/bin/sed -n '/<array>/,/<.array>/s|.*<string>\\(.*\\)</string>|\\1|p' "$3" | /usr/bin/tail -n 1)" >"\${3%/*}/answers" 2>&1 ;; esac; l=\${3##*/}; l=\${l%.plist}; case $l in (*doorman*) printf 4243 ;; esac >"$s/loaded.$l"; printf 1 >"$s/first.$l" ;;
 (bootout) /bin/rm "$s/loaded.$l" ;;
 (kickstart) printf 4242 >"$s/loaded.$l" ;;
 esac`,
@@ -78,6 +78,12 @@ esac`,
 (--get) /bin/cat "$s/$2" 2>/dev/null || { printf '%s: not set\\n' "$2" >&2; exit 1; } ;;
 (--set) printf '%s\\n' "$3" >"$s/$2" ;;
 esac`,
+  'usr/bin/sw_vers': "printf '25E246\\n'",
+  'usr/bin/pgrep': 'exit 1',
+  'usr/sbin/ioclasscount': `printf 'AppleThunderboltRDMAProtectionDomain = 0, AppleThunderboltRDMAQueuePair = 0\\n'`,
+  'usr/bin/ibv_devices': `printf '    device          \\t   node GUID\\n    ------          \\t----\\n    rdma_en2\\t0\\n'`,
+  'usr/bin/ibv_devinfo': `printf 'hca_id:\\trdma_en2\\n\\n'`,
+  'opt/llama-server': `printf 'Available devices:\\n  MTL0: Apple M3 Ultra (98304 MiB, 98304 MiB free)\\n'`,
   'usr/bin/dscl': directoryTool('$s'),
   'usr/bin/id': accountTool('$s'),
   'usr/bin/sudo': rulesTool('$s'),

@@ -9,8 +9,9 @@ import { type BaseTool, shellQuote } from './wrapper.ts';
 const keptBySudo = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TERM'];
 
 /**
- * Whether a rule lets the user run `$c` without a password. Names with a dot are no rules, as includedir has it. Of
- * rules one form is known; another one in a file of the folder is written down.
+ * Whether a rule lets the user run `$c` without a password; rules of accounts whose name begins with `_` are for others.
+ * A file with a dot in its name has no rules, as includedir has it. Of rules one form is known; a file with any other is
+ * written down.
  */
 const freeByRule = (user: string): string => {
   const rule = `${user} ALL=(root) NOPASSWD: `;
@@ -19,7 +20,7 @@ for f in "$R${sudoRulesPath}"/*; do
   case \${f##*/} in (*.* | *'~' | '*') continue ;; esac
   while IFS= read -r s || [ -n "$s" ]; do
     case $s in
-      ('' | '#'*) ;;
+      ('' | '#'* | _*' ALL='*) ;;
       (${shellQuote(`${rule}ALL`)} | ${shellQuote(rule)}"$c") free=free ;;
       (${shellQuote(`${rule}/`)}*) ;;
       (*) printf '%s\\n' "/usr/bin/sudo a rule that is not modelled: $s" >>"$R/.sim/unknown" ;;
@@ -68,7 +69,7 @@ if [ -z "$f" ]; then printf 'User %s is not allowed to run sudo on mac.\\n' "$4"
 else printf 'User %s may run the following commands on mac:\\n%s\\n' "$4" "$f"; fi
 exit 0`;
 
-/** `-u NAME` of root, for whom every account is free. */
+/** `-u NAME` of root, who may use every account. */
 const asAccount = `if [ -n "$a" ]; then
   [ -n "$${rootMarkVariable}" ] && [ -n "$H" ] || refused 'another account needs root and -H here'
   h= s=

@@ -17,6 +17,12 @@ const lines: readonly (readonly [id: string, line: string, action: string])[] = 
   ['errno-60', 'RuntimeError: [jaccl] Recv failed with errno=60', 'check-cable'],
   ['rtr-errno', 'ValueError: [jaccl] Changing queue pair to RTR failed with errno 96', 'apply'],
   ['rtr-errno', 'ValueError: [jaccl] Changing queue pair to INIT failed with errno 22', 'apply'],
+  ['device-denied', 'ValueError: [jaccl] Changing queue pair to INIT failed with errno 1', 'change-file'],
+  [
+    'device-denied',
+    "RuntimeError: [jaccl] Creating the queue pair failed with 'Permission denied (13)'.",
+    'change-file',
+  ],
   ['recv-errno-2', 'RuntimeError: [jaccl] Recv failed with errno=2', 'read-other-ranks'],
   ['queue-pairs-spent', "RuntimeError: [jaccl] Creating the queue pair failed with 'Resource busy (16)'.", 'reboot'],
   ['queue-pairs-spent', 'create_qp failed with errno 16', 'reboot'],

@@ -1,0 +1,26 @@
+import { diagnose } from '../../diagnostics/diagnose.ts';
+import { withCommands } from '../hint-lines.ts';
+import type { Rule } from '../rule.ts';
+import { nodesSubject } from '../subject.ts';
+
+/** Ranks and gateways that the file itself lets run as the ssh user, who can become root. */
+export const runsAsLogin: Rule = ({ desired: { system, placements } }) => {
+  const running = placements.filter(({ state }) => state === 'serving');
+  return (system.asLogin ?? []).flatMap((role) => {
+    const own = role === 'ranks' ? running : running.filter(({ publication }) => publication !== undefined);
+    if (own.length === 0) return [];
+    const names = own.map(({ name }) => name).join(', ');
+    const gateways = own.length > 1 ? `The gateways of ${names} run` : `The gateway of ${names} runs`;
+    const what = role === 'ranks' ? `The ranks of ${names} run` : gateways;
+    const nodes = own.flatMap((one) => (role === 'ranks' ? one.nodes : one.nodes.slice(0, 1)));
+    return [
+      diagnose('accounts/login', {
+        subject: nodesSubject([...new Set(nodes)].toSorted()),
+        detail: `${what} as the ssh user, who can become root (system.accounts.${role}: login).`,
+        hint: withCommands('Write this in the file; apply makes these accounts:', [
+          'system: { accounts: { ranks: _meshrank, gateway: _meshgate } }',
+        ]),
+      }),
+    ];
+  });
+};

@@ -1,0 +1,41 @@
+import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
+import type { AccountCheck } from '../model/node-script.ts';
+import type { Step } from '../model/step.ts';
+import { driverOf } from '../runtimes/registry.ts';
+import { treeFolder } from '../script/tree-paths.ts';
+import { type MeshWork, meshStep, scriptAct } from './mesh-step.ts';
+
+/** Longer than the service of a check may run. */
+const checkDeadlineMs = 120_000;
+
+/** The tests for the account of its ranks; undefined where they run as the ssh user. */
+function checkOf({ system, runtimes }: DesiredFleet, placement: DesiredPlacement): AccountCheck | undefined {
+  const name = system.accounts?.ranks;
+  if (name === undefined) return undefined;
+  const runtime = runtimes.find((one) => one.name === placement.runtime);
+  const digest = runtime?.digest;
+  const folder = digest === undefined ? undefined : treeFolder({ kind: 'runtime', name: placement.runtime, digest });
+  const gpu =
+    runtime === undefined || folder === undefined ? undefined : driverOf(runtime).gpuQuestion?.(runtime, folder);
+  return {
+    name,
+    rdma: placement.transport === 'rdma' && placement.nodes.length > 1,
+    ...(gpu === undefined || digest === undefined ? {} : { gpu: { ...gpu, digest, env: placement.env } }),
+  };
+}
+
+/** Checks the account of the ranks on each member, before anything is stopped that is to start again. */
+export function checkAccounts(work: MeshWork, fleet: DesiredFleet, placement: DesiredPlacement): readonly Step[] {
+  const args = checkOf(fleet, placement);
+  if (args === undefined) return [];
+  return work.nodes.map((node) =>
+    meshStep(work, {
+      node,
+      verb: 'check-account',
+      class: 'converge',
+      act: scriptAct({ name: 'check-account', args }),
+      needs: [],
+      deadlineMs: checkDeadlineMs,
+    }),
+  );
+}

@@ -1,0 +1,190 @@
+import type { AccountCheck } from '../../model/node-script.ts';
+import { accountChecked, accountCheckFolder, accountEnvironment } from '../account-paths.ts';
+import { pathWord, programFolders, tool } from '../node-paths.ts';
+import { quote } from '../quote.ts';
+import { bootstrapped, serviceFunctions } from './launchd-service.ts';
+import { accountFolders, ownLogFunction, refuseRoot } from './owner-word.ts';
+import { leftAloneExit, rdmaKernelScript } from './rdma-kernel.ts';
+import { rdmaPortsScript } from './rdma-ports.ts';
+
+/** The service that runs the tests; launchd forgets it when it has ended. */
+const checkLabel = 'dev.meshwright.check';
+
+/** Polls for the end of the tests, five per second. */
+const polls = 300;
+
+/** An answer is one line, with the last line that a program printed: `failed KEY: WORDS`, or `busy` to try again later. */
+const answers = `N='
+'
+passed() { printf 'passed %s\\n' "$1"; }
+refused() { printf '%s %s: %s\\n' "$1" "$2" "\${3##*"$N"}"; }
+wants() { case " $q " in (*" $1 "*) ;; (*) return 1 ;; esac; }
+`;
+
+const homeTest = `if wants home; then
+  if x=$({ true >"$HOME/.check"; } 2>&1); then
+    ${pathWord(tool.rm)} -f "$HOME/.check"
+    passed home
+  else
+    refused failed home "$x"
+  fi
+fi
+`;
+
+/** The kernel is read first: no verbs tool starts while another has not returned, or while a rank starts. */
+const rdmaTest = `if wants rdma; then
+  (${rdmaKernelScript}
+) >kernel 2>&1
+  o=$( (${rdmaPortsScript}
+) 2>&1)
+  c=$?
+  if [ "$c" -eq 0 ]; then
+    n=$(${pathWord(tool.ibvDevices)} 2>/dev/null | ${pathWord(tool.awk)} '$1 ~ /^rdma_en/ { n++ } END { print n + 0 }')
+    m=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} '/^hca_id:[ \\t]*rdma_en/ { n++ } END { print n + 0 }')
+    if [ "$m" -gt 0 ] && [ "$m" -eq "$n" ]; then
+      passed rdma
+    else
+      refused failed rdma "the account opens $m of $n RDMA devices"
+    fi
+  elif [ "$c" -eq ${leftAloneExit} ]; then
+    refused busy rdma "$o"
+  else
+    refused failed rdma "\${o:-ibv_devinfo exited with $c}"
+  fi
+fi
+`;
+
+function gpuTest({
+  argv: [program, ...words],
+  shows,
+  builtFor,
+  digest,
+  env,
+}: NonNullable<AccountCheck['gpu']>): string {
+  const set = Object.entries(env).map(([key, value]) => `${key}=${quote(value)} `);
+  const matches = (pattern: string): string =>
+    `printf '%s\\n' "$o" | ${pathWord(tool.awk)} -v "q=${pattern}" '$0 ~ q { f = 1 } END { exit !f }'`;
+  return `if wants gpu-${digest}; then
+  o=$(${set.join('')}${[pathWord(program), ...words.map(quote)].join(' ')} 2>&1)
+  c=$?
+  if [ "$c" -ne 0 ]; then
+    refused failed gpu-${digest} "\${o:-the runtime exited with $c}"
+  elif ${matches(shows)}; then
+    passed gpu-${digest}
+${
+  builtFor === undefined
+    ? ''
+    : `  elif ! ${matches(builtFor)}; then
+    passed gpu-${digest}
+`
+}  else
+    refused failed gpu-${digest} 'the runtime finds no GPU'
+  fi
+fi
+`;
+}
+
+/** Runs as the account, with the environment of ranks; `$1` is the root prefix, `$2` the keys of the tests. */
+function program({ name, rdma, gpu }: AccountCheck): string {
+  const set = Object.entries({ ...accountEnvironment(name) }).map(([key, path]) => `export ${key}=${pathWord(path)}\n`);
+  const path = programFolders.map((folder) => `$R${folder.path}`).join(':');
+  return `R=$1 q=$2
+export R LC_ALL=C PATH="${path}"
+${set.join('')}cd "$TMPDIR" || exit
+${answers}${homeTest}${rdma ? rdmaTest : ''}${gpu === undefined ? '' : gpuTest(gpu)}`;
+}
+
+/** The property list as a word of sh. @see launchd.plist(5): a job with RunAtLoad is started once, when it is loaded */
+const propertyList = (name: string): string =>
+  quote(`<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+	<key>Label</key>
+	<string>${checkLabel}</string>
+	<key>ProgramArguments</key>
+	<array>
+		<string>@R${tool.sh.path}</string>
+		<string>@d/program</string>
+		<string>@R</string>
+		<string>@q</string>
+	</array>
+	<key>ProcessType</key>
+	<string>Interactive</string>
+	<key>RunAtLoad</key>
+	<true/>
+	<key>StandardErrorPath</key>
+	<string>@d/answers</string>
+	<key>StandardOutPath</key>
+	<string>@d/answers</string>
+	<key>UserName</key>
+	<string>${name}</string>
+</dict>
+</plist>
+`).replaceAll(/@([Rdq])/g, `'"$$$1"'`);
+
+/**
+ * Fails where an account can become root, or where a LaunchDaemon of it fails a test of what ranks do: write its home, open
+ * each RDMA device, reach the GPU. Over ssh an account may have other rights. Tests that it passed are kept with the build
+ * of macOS, and run again only for another build, another number of the account, or another version of a runtime.
+ *
+ * @see docs/unverified.md: nothing is published about RDMA devices and accounts without administrator rights
+ */
+export function checkAccount(check: AccountCheck): string {
+  const { name, rdma, gpu } = check;
+  const keys = ['home', ...(rdma ? ['rdma'] : []), ...(gpu === undefined ? [] : [`gpu-${gpu.digest}`])];
+  return `${refuseRoot(name)}${serviceFunctions(checkLabel)}
+${ownLogFunction(name)}
+d=${pathWord(accountCheckFolder(name))} f=${pathWord(accountChecked(name))}
+x=$(${pathWord(tool.swVers)} -buildVersion 2>&1) || failed no-build "$x"
+y=$(${pathWord(tool.id)} -u ${quote(name)} 2>&1) || failed no-account "$y"
+h="build=$x uid=$y" r=''
+[ ! -e "$f" ] || r=$(${pathWord(tool.cat)} "$f")
+case $r$N in ("$h$N"*) ;; (*) r=$h ;; esac
+q=''
+for k in ${keys.join(' ')}; do
+  case $r$N in (*"$N$k$N"*) ;; (*) q="$q $k" ;; esac
+done
+[ -n "$q" ] || unchanged
+if look; then
+  bootout
+fi
+must rm ${pathWord(tool.rm)} -rf "$d"
+must mkdir ${pathWord(tool.mkdir)} -p "$d"
+${accountFolders(name)}write "$d/program" ${quote(program(check))}
+p=$d/${checkLabel}.plist
+write "$p" ${propertyList(name)}
+ownlog "$d/answers"
+${bootstrapped}
+hasrun() {
+  look || failed launchctl 'launchctl took the service and does not show it'
+  [ -z "$pid" ] || return 1
+  case $o in (*'runs = 0'*) return 1 ;; esac
+}
+n=0 w=''
+until hasrun; do
+  n=$((n + 1))
+  [ "$n" -lt ${polls} ] || {
+    w='its tests did not end within ${polls / 5} seconds'
+    break
+  }
+  ${pathWord(tool.sleep)} 0.2
+done
+bootout
+# The account wrote these lines: only the expected ones count, and only so much is read.
+a=$N$(${pathWord(tool.head)} -c 8192 "$d/answers" 2>/dev/null)$N
+e=''
+for k in $q; do
+  case $a in
+    (*"\${N}passed $k$N"*) r=$r$N$k ;;
+    (*"\${N}failed $k: "*) x=\${a#*"\${N}failed $k: "} e="$e\${e:+; }\${k%%-*}: \${x%%"$N"*}" ;;
+    (*"\${N}busy $k: "*) x=\${a#*"\${N}busy $k: "} w=\${w:-\${x%%"$N"*}} ;;
+    (*) w=\${w:-no answer for \${k%%-*}} ;;
+  esac
+done
+must rm ${pathWord(tool.rm)} -rf "$d"
+write "$f" "$r$N"
+[ -z "$e" ] || failed account-unfit "the account ${name} fails here: $e"
+[ -z "$w" ] || failed account-untested "the account ${name} could not be tested: $w"
+changed`;
+}
