@@ -68,7 +68,9 @@ function checkedFirst(ways: readonly Ways[]): readonly Ways[] {
     one.ending.some(isCheck)
       ? {
           ...one,
-          ending: one.ending.map((step) => (isCheck(step) ? step : { ...step, needs: [...checks, ...step.needs] })),
+          ending: one.ending.map((step) =>
+            isCheck(step) ? step : { ...step, needs: [...new Set([...checks, ...step.needs])] },
+          ),
         }
       : one,
   );
