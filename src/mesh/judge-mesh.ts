@@ -1,11 +1,11 @@
 import { changedSettings } from '../model/declared-settings.ts';
 import type { PlacementMember, TokenSight } from '../model/fact-values.ts';
 import type { UnknownReason } from '../model/known.ts';
-import type { NodeName } from '../model/node.ts';
+import { type NodeName, nodeName } from '../model/node.ts';
 import type { NodeObservation } from '../model/observation.ts';
 import type { RuntimeDriver } from '../runtimes/driver.ts';
 import { deadEvidence, idleEvidence, isLate, missingRanks, silentEvidence, unequalRanks } from './evidence.ts';
-import { isRunning, type Member, type RankOnNode, seeMember } from './member.ts';
+import { isRunning, type Member, type RankOnNode, type SeenMember, seeMember } from './member.ts';
 import { seenTransport } from './seen-transport.ts';
 import { type Traffic, trafficAt } from './traffic.ts';
 
@@ -57,8 +57,9 @@ export interface Mesh {
   /** The highest generation that any node has seen, members of old included; 0 when there was none. */
   readonly generation: number;
   /**
-   * Whether stopping it may take something away from somebody: its endpoint gave a token, or it only gave none in time
-   * while every rank has joined, which a mesh with long requests does as well as a hung one.
+   * Whether stopping it may take an answer away from a client: its endpoint gave a token, a request is in flight and no
+   * rank of that start has ended, or no token came in time although every rank has joined. The last is what a mesh with
+   * long requests shows, as well as one that hangs.
    */
   readonly isAnswering: boolean;
   /** In rank order. */
@@ -74,16 +75,15 @@ export function judgeMesh(expected: ExpectedMesh, nodes: Readonly<Record<string,
   );
   const records = recordsOf(expected.placement, nodes);
   const traffic = trafficOf(expected, nodes, members);
+  const isStuck = traffic?.kind === 'stuck';
   return {
     placement: expected.placement,
     ...verdictOn(expected, members, traffic),
     generation: Math.max(0, ...records.map(({ generation }) => generation)),
     ...talkedOf(expected, members),
     isAnswering:
-      records.some(
-        ({ token }) => token.kind === 'answered' || (token.kind === 'in-flight' && traffic?.kind !== 'stuck'),
-      ) ||
-      (mayBeBusy(members) && traffic?.kind !== 'stuck'),
+      records.some(({ token }) => token.kind === 'answered') ||
+      (!isStuck && (mayBeBusy(members) || hasLivingRequest(expected.placement, nodes, records))),
     members,
   };
 }
@@ -117,6 +117,27 @@ function trafficOf(
 const mayBeBusy = (members: readonly Member[]): boolean =>
   members.every(({ seen }) => seen.kind === 'known' && seen.value.state === 'joined') &&
   members.some(({ seen }) => seen.kind === 'known' && isLate(seen.value.record?.token));
+
+/**
+ * Whether a request is in flight that may still get its answer: a rank that has ended takes the answers of its whole start
+ * with it, and our own question may then wait inside a server that gives no token any more.
+ */
+function hasLivingRequest(
+  placement: string,
+  nodes: Readonly<Record<string, NodeObservation>>,
+  records: readonly PlacementMember[],
+): boolean {
+  const ended = Object.entries(nodes).flatMap(([node, { facts }]) => {
+    const { seen } = seeMember(nodeName(node), placement, facts);
+    return seen.kind === 'known' && hasEnded(seen.value) ? (seen.value.record ?? []) : [];
+  });
+  const isOfStart = (one: PlacementMember) => (other: PlacementMember) =>
+    one.generation === other.generation && one.digest === other.digest;
+  return records.some((record) => record.token.kind === 'in-flight' && !ended.some(isOfStart(record)));
+}
+
+/** Whether launchd has it and no process of it: one that launchd does not have may have left a process behind. */
+const hasEnded = ({ state }: SeenMember): boolean => state === 'exited' || state === 'ready';
 
 /** What any node keeps of a placement, whether it is still a member or not. */
 const recordsOf = (placement: string, nodes: Readonly<Record<string, NodeObservation>>): readonly PlacementMember[] =>

@@ -6,7 +6,14 @@ import { configurePlacement } from '../../../src/runtimes/configure-placement.ts
 import { lastingNames } from '../../../src/runtimes/seen-names.ts';
 import { onOnePage } from '../one-page.ts';
 import { judgeMesh } from './judged-mesh.ts';
-import { digestOfKimi, type MeshRack, meshFleet, observeMesh, threeMembers } from './rack-with-mesh.ts';
+import {
+  digestOfKimi,
+  type MemberCase,
+  type MeshRack,
+  meshFleet,
+  observeMesh,
+  threeMembers,
+} from './rack-with-mesh.ts';
 
 function judged(rack: MeshRack, digest?: string): Mesh {
   const fleet = meshFleet();
@@ -166,6 +173,25 @@ describe('judgement of a mesh', () => {
       'no token: timed out after 30 s; rank 2 on studio-3 has not joined',
     ]);
     expect(judged({ members }).isAnswering).toBe(false);
+  });
+
+  it('answers nobody with a request in flight once a rank of the same start has ended', () => {
+    const token = { kind: 'in-flight', reason: 'a request is in flight; it was not asked' } as const;
+    const isAnswering = (second: Partial<MemberCase>): boolean => {
+      const members = {
+        'studio-1': [{ state: 'joined', rank: 0, token }],
+        'studio-2': [{ state: 'joined', rank: 1, ...second }],
+        'studio-3': [{ state: 'joined', rank: 2 }],
+      } as const;
+      return judged({ members }).isAnswering;
+    };
+    expect(isAnswering({})).toBe(true);
+    expect(isAnswering({ state: 'exited' })).toBe(false);
+    expect(isAnswering({ state: 'ready' })).toBe(false);
+    // What launchd does not have may have left a process, and another start says nothing of this one.
+    expect(isAnswering({ state: 'stopped' })).toBe(true);
+    expect(isAnswering({ state: 'exited', generation: 9 })).toBe(true);
+    expect(isAnswering({ state: 'ready', digest: 'of another file' })).toBe(true);
   });
 
   it('may answer somebody else while it only gave no token in time and every rank has joined', () => {
