@@ -206,10 +206,10 @@ Examples:
       leaseWait,
     ],
     more: `The placements of these Macs are stopped first and started again afterwards.
-All ranks run in parallel, as the account system.accounts.ranks of the file or,
-where it has none, as the ssh user. They get the environment and files of an MLX
-group. When one rank fails, or with Ctrl-C, launch stops all of them. Other runs
-of meshwright wait meanwhile. A Mac on hold is refused. In the command:
+All ranks run in parallel, as the account of ranks (system.accounts.ranks of the
+file, else _meshrank). They get the environment and files of an MLX group. When
+one rank fails, or with Ctrl-C, launch stops all of them. Other runs of
+meshwright wait meanwhile. A Mac on hold is refused. In the command:
   {rank} {size} {hostfile} {mpihostfile}
 Exit: the worst one of the ranks; with 0 as of start.
 

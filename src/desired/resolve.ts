@@ -1,3 +1,4 @@
+import { gatewayAccount, ranksAccount } from '../model/account.ts';
 import type { ClusterSpec, Node as NodeSpec } from '../model/cluster-spec.generated.ts';
 import type { DesiredFleet, DesiredNode, DesiredWiredLimit } from '../model/desired.ts';
 import { type Link, type LinkEnd, linkEndText } from '../model/link.ts';
@@ -27,7 +28,7 @@ export function resolveFleet(spec: ClusterSpec): DesiredFleet {
     power: resolvePower(spec),
     system: {
       fileVault: fileVault ?? 'any',
-      ...resolveAccounts(spec),
+      accounts: resolveAccounts(spec),
       ...(keeper === 'none' ? {} : { keeper: 'auto' }),
       ...(wiredLimit === undefined ? {} : { wiredLimit: resolveWiredLimit(wiredLimit) }),
       ...resolveMacSettings(spec),
@@ -75,15 +76,12 @@ function resolveMacos({ macos }: ClusterSpec): DesiredFleet['macos'] {
   };
 }
 
-/** The accounts of ranks and gateway; `login` is the ssh user. */
-function resolveAccounts({ system }: ClusterSpec): Pick<DesiredFleet['system'], 'accounts' | 'asLogin'> {
-  const spec = system?.accounts ?? {};
-  const { ranks = 'login', gateway = 'login' } = spec;
-  const accounts = { ...(ranks === 'login' ? {} : { ranks }), ...(gateway === 'login' ? {} : { gateway }) };
-  const asLogin = (['ranks', 'gateway'] as const).filter((role) => spec[role] === 'login');
+/** Those that apply makes, unless the file names others; no gateway needs one where the file has no doorman. */
+function resolveAccounts({ system, doorman }: ClusterSpec): DesiredFleet['system']['accounts'] {
+  const { ranks = ranksAccount, gateway = doorman && gatewayAccount } = system?.accounts ?? {};
   return {
-    ...(Object.keys(accounts).length === 0 ? {} : { accounts }),
-    ...(asLogin.length === 0 ? {} : { asLogin }),
+    ...(ranks === 'login' ? {} : { ranks }),
+    ...(gateway === undefined || gateway === 'login' ? {} : { gateway }),
   };
 }
 

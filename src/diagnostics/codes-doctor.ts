@@ -175,14 +175,7 @@ export const doctorCodes = {
     summary: 'Ranks or the gateway run as the ssh user.',
     cause:
       'The file sets login in system.accounts. The ssh user becomes root by the sudo rule of enroll, so an attacker who breaks a rank or the gateway is root on that Mac.',
-    hint: 'Write system: { accounts: { ranks: _meshrank, gateway: _meshgate } } in the file: apply makes these accounts.',
-  },
-  'mesh/runs-as-root': {
-    severity: 'warning',
-    summary: 'The rank of a placement runs as root.',
-    cause:
-      'A rank runs as the user that the file names for its node, or as the one that ssh logs in as. Here that is root, so that a weakness of the runtime gives away the whole Mac.',
-    hint: 'Give the Mac an administrator for meshwright, allow it sudo (meshwright enroll), and name it in the file: ssh.user, or user of this node.',
+    hint: 'Take login out of system.accounts: apply then makes accounts that cannot become root.',
   },
   'clock/offset': {
     severity: 'warning',

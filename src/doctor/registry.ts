@@ -28,7 +28,6 @@ import { rdmaNode } from './rules/rdma-node.ts';
 import { rdmaReceptacles } from './rules/rdma-receptacles.ts';
 import { remoteLogin } from './rules/remote-login.ts';
 import { runsAsLogin } from './rules/runs-as-login.ts';
-import { runsAsRoot } from './rules/runs-as-root.ts';
 import { sameMac } from './rules/same-mac.ts';
 import { screenSharing } from './rules/screen-sharing.ts';
 import { serviceOrder } from './rules/service-order.ts';
@@ -81,7 +80,6 @@ export const rules: readonly Rule[] = [
   holds,
   accounts,
   runsAsLogin,
-  runsAsRoot,
   clock,
   disk,
   unequalMacs,

@@ -10,7 +10,7 @@ const checkDeadlineMs = 120_000;
 
 /** The tests for the account of its ranks; undefined where they run as the ssh user. */
 function checkOf({ system, runtimes }: DesiredFleet, placement: DesiredPlacement): AccountCheck | undefined {
-  const name = system.accounts?.ranks;
+  const name = system.accounts.ranks;
   if (name === undefined) return undefined;
   const runtime = runtimes.find((one) => one.name === placement.runtime);
   const digest = runtime?.digest;

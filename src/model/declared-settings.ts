@@ -4,21 +4,30 @@ import { canonicalJson, shortDigest } from './digest.ts';
 /** The settings of a placement that people change, by key of the file, each as one short text. */
 type Declared = Readonly<Record<string, string>>;
 
+/** The word of the file for the ssh user. */
+const login = 'login';
+
 const tokensText = (tokens: number): string => (tokens % 1_024 === 0 ? `${tokens / 1_024}k` : String(tokens));
+
+/** What the settings of a placement come from. */
+interface DeclaredParts {
+  readonly placement: DesiredPlacement;
+  readonly runtime: Pick<DesiredRuntime, 'digest'>;
+  readonly model: Pick<DesiredModel, 'digest'>;
+  /** The account of its ranks; undefined is the ssh user. */
+  readonly account: string | undefined;
+}
 
 /**
  * What a start keeps on its nodes beside its digest, as JSON on one line, so that a later plan can name what differs.
  * No `env` or `args`: they may hold what nobody should print.
  */
-export function declaredText(
-  placement: DesiredPlacement,
-  runtime: Pick<DesiredRuntime, 'digest'>,
-  model: Pick<DesiredModel, 'digest'>,
-): string {
+export function declaredText({ placement, runtime, model, account = login }: DeclaredParts): string {
   const { nodes, sharding = 'none', transport, contextTokens, parallel, endpointPort, backend } = placement;
   const version = ({ digest }: Pick<DesiredModel, 'digest'>): string =>
     digest === undefined ? '' : ` ${shortDigest(digest)}`;
   return canonicalJson({
+    account,
     context: tokensText(contextTokens),
     model: `${placement.model}${version(model)}`,
     nodes: nodes.join(', '),
@@ -47,7 +56,9 @@ function parsed(text: string | undefined): Declared | undefined {
   try {
     const value: unknown = JSON.parse(text);
     const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isMap && Object.values(value).every((one) => typeof one === 'string') ? (value as Declared) : undefined;
+    const isDeclared = isMap && Object.values(value).every((one) => typeof one === 'string');
+    // Starts of before did not keep the account: all of them ran as the ssh user.
+    return isDeclared ? { account: login, ...(value as Declared) } : undefined;
   } catch {
     return undefined;
   }

@@ -242,10 +242,8 @@ export interface DesiredFleet {
     readonly firewall?: 'disabled';
     /** Spotlight's indexing, backups of Time Machine, and analysis of photos. */
     readonly backgroundServices?: 'stop';
-    /** The accounts of ranks and gateway; absent is the ssh user. */
-    readonly accounts?: { readonly ranks?: string; readonly gateway?: string };
-    /** Set to `login` in the file: these run as the ssh user. */
-    readonly asLogin?: readonly ('ranks' | 'gateway')[];
+    /** The accounts of ranks and gateways. One that is absent is the ssh user. */
+    readonly accounts: { readonly ranks?: string; readonly gateway?: string };
     /** There where the file has something for it to keep; absent where the file wants none. */
     readonly keeper?: 'auto';
   };

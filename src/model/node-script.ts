@@ -305,6 +305,8 @@ export interface JobArgs {
     readonly python: string;
     /** Whether everything comes from the wheels and the Python among the extras, and nothing from the network. */
     readonly isOffline: boolean;
+    /** That uv runs as; empty is the ssh user. */
+    readonly account: string;
   };
   /** Brings every file into staging, resuming what is there, and compares each sha256. */
   readonly 'fetch-model': {

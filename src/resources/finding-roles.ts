@@ -58,7 +58,6 @@ export const findingRoles: Readonly<Record<DoctorCode, FindingRole>> = {
   'accounts/can-become-root': { blocks: 'accounts' },
   'accounts/shared-group': { blocks: 'accounts' },
   'accounts/login': 'told',
-  'mesh/runs-as-root': 'told',
   'clock/offset': 'converged-by-clock',
   'clock/this-computer': 'told',
   'updates/automatic': 'converged',

@@ -155,7 +155,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
     const property = made.find(({ address }) => address === `model/${wanted.name}`);
     return property === undefined
       ? []
-      : modelSteps({ target, property, tree: modelTree(wanted) }, wanted, fleet.system.accounts?.ranks);
+      : modelSteps({ target, property, tree: modelTree(wanted) }, wanted, fleet.system.accounts.ranks);
   });
 }
 

@@ -120,8 +120,11 @@ function caseOf(
   const driver = runtime === undefined ? undefined : driverOf(runtime);
   const talk = driver === undefined ? {} : { talk: { transport: placement.transport, driver } };
   const model = desired.models.find((one) => one.name === placement.model);
+  const account = desired.system.accounts.ranks;
   const declared =
-    runtime === undefined || model === undefined ? {} : { declared: declaredText(placement, runtime, model) };
+    runtime === undefined || model === undefined
+      ? {}
+      : { declared: declaredText({ placement, runtime, model, account }) };
   const mesh = judgeMesh({ placement: name, nodes, digest, firstTokenMs, ...declared, ...talk }, observation.nodes);
   const configuration = configurePlacement(placement, desired, mesh.generation, names);
   const interrupt = driver?.interruptMs === undefined ? {} : { interruptMs: driver.interruptMs };

@@ -135,15 +135,19 @@ const buildDeadlineMs = 1_800_000;
 /** The job that makes the tree of a runtime from what was sent. */
 function madeBy(
   runtime: Program,
-  programs: readonly string[],
+  fleet: DesiredFleet,
   tree: TreeId,
   archive: JobArgs['unpack-runtime']['archive'],
 ): JobCall {
   const extras = runtime.extras.map((extra) => ({ name: extra.name, sha256: digestIn(extra) }));
   const args = { tree, archive, sha256: digestIn(runtime), extras };
-  return 'driver' in runtime && runtime.driver === 'mlx'
-    ? { name: 'build-python', args: { ...args, python: runtime.python, isOffline: runtime.wheels !== undefined } }
-    : { name: 'unpack-runtime', args: { ...args, ...named(programs), ...releaseFolder(runtime, programs) } };
+  if ('driver' in runtime && runtime.driver === 'mlx') {
+    const account = fleet.system.accounts.ranks ?? '';
+    const isOffline = runtime.wheels !== undefined;
+    return { name: 'build-python', args: { ...args, python: runtime.python, isOffline, account } };
+  }
+  const programs = programsOf(runtime, fleet);
+  return { name: 'unpack-runtime', args: { ...args, ...named(programs), ...releaseFolder(runtime, programs) } };
 }
 
 /** What an archive or an older version lacks is found out before anything stops. */
@@ -156,7 +160,7 @@ const releaseFolder = (runtime: Program, programs: readonly string[]): { readonl
     : {};
 
 /** From the archive of the controller to a published version beside the one that is in use. */
-function publishSteps(work: TreeWork, runtime: Program, programs: readonly string[]): readonly Step[] {
+function publishSteps(work: TreeWork, runtime: Program, fleet: DesiredFleet): readonly Step[] {
   const { archive, sizeBytes = 0 } = runtime;
   const { property, tree } = work;
   const about = { node: property.node, resource: 'runtime', towards: [property] } as const;
@@ -172,7 +176,7 @@ function publishSteps(work: TreeWork, runtime: Program, programs: readonly strin
       deadlineMs: transferDeadlineMs(file.sizeBytes),
     }),
   );
-  const call = madeBy(runtime, programs, tree, format);
+  const call = madeBy(runtime, fleet, tree, format);
   const isBuilt = call.name === 'build-python';
   const unpack = buildStep({
     ...about,
@@ -195,7 +199,7 @@ function currentSteps(
   const tree = runtimeTree(runtime);
   const versions = treesOf(target, tree);
   const isThere = versions.kind === 'known' && isIntact(versions.value, tree);
-  const steps = isThere ? [] : publishSteps({ target, property, tree }, runtime, programs);
+  const steps = isThere ? [] : publishSteps({ target, property, tree }, runtime, fleet);
   const about = { node: property.node, resource: 'runtime' } as const;
   const switched = scriptStep({
     ...about,
@@ -248,7 +252,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
  */
 export const runtime: Resource = {
   kind: 'runtime',
-  after: ['identity', 'sudo'],
+  after: ['identity', 'sudo', 'accounts'],
   properties: ({ desired, targets }) => targets.flatMap((target) => propertiesOf(desired, target)),
   steps: (changes, { desired, targets }) => ({
     steps: targets.flatMap((target) =>

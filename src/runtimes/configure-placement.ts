@@ -101,7 +101,7 @@ function partsOf(placement: DesiredPlacement, fleet: DesiredFleet): Parts | stri
     addresses,
     thunderbolt: fleet.thunderbolt,
     users: Object.fromEntries(fleet.nodes.map((node) => [node.name, ranksUser(fleet, node)])),
-    account: fleet.system.accounts?.ranks,
+    account: fleet.system.accounts.ranks,
   };
 }
 
@@ -163,7 +163,7 @@ function configureRanks(parts: Parts, { generation, names }: StartNames): readon
         logPattern: driver.logPattern,
         driver: driver.id,
         ...(driver.takesOneRequest?.(placement) === true ? { requests: 'one' as const } : {}),
-        declared: declaredText(placement, runtime, model),
+        declared: declaredText(parts),
       },
       service: serviceFileText({
         placement: placement.name,

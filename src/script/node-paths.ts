@@ -72,6 +72,7 @@ export const tool = {
   systemProfiler: nodePath('/usr/sbin/system_profiler'),
   tail: nodePath('/usr/bin/tail'),
   tar: nodePath('/usr/bin/tar'),
+  test: nodePath('/bin/test'),
   visudo: nodePath('/usr/sbin/visudo'),
   vmStat: nodePath('/usr/bin/vm_stat'),
   tmutil: nodePath('/usr/bin/tmutil'),

@@ -169,6 +169,9 @@ const consequences: Readonly<Record<string, readonly string[]>> = {
 
 /** Keys whose value is what a file without them means. */
 const isSameAsDefault: readonly string[] = [
+  'system.accounts',
+  'system.accounts.gateway',
+  'system.accounts.ranks',
   'system.keeper',
   'thunderbolt.bridge',
   'runtimes.llamacpp.server',

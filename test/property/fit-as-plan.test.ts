@@ -109,7 +109,7 @@ function fleetFor({ driver, mlxLm, sharding, sizes, shape, beside, contextTokens
   return {
     ...base,
     nodes,
-    system: { fileVault: 'any' },
+    system: { fileVault: 'any', accounts: {} },
     runtimes: [runtimeOf(driver, mlxLm)],
     models: [model('asked', shape), model('other', evenShape(beside))],
     placements: [placement('asked', names), ...(beside === 0 ? [] : [placement('other', names.slice(0, 1))])],

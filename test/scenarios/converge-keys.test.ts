@@ -2,24 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
 import { sampleOf } from '../sample.ts';
 import { patternOf } from './converge-drifting.ts';
-import { first, pairFile, second } from './converge-file.ts';
+import { pairFile } from './converge-file.ts';
 import { isEdit, type KeyEdit, keyEdits, keyPaths, keys } from './converge-keys.ts';
 import { expectNothingOld } from './converge-leftovers.ts';
 import { type ConvergeRack, changesIn, patience, planFor, startConvergeRack } from './converge-rack.ts';
-
-/** Accounts that files name here: ssh cannot log in as one that a Mac does not have. */
-const people = `u=510
-for n in rack mesh; do
-  u=$((u + 1))
-  ! "$R/usr/bin/id" -u "$n" >/dev/null 2>&1 || continue
-  "$R/usr/bin/dscl" . -create "/Users/$n" UniqueID "$u" && "$R/usr/bin/dscl" . -create "/Users/$n" PrimaryGroupID 20
-done`;
 
 let rack: ConvergeRack;
 let seen: FleetObservation;
 beforeAll(async () => {
   rack = await startConvergeRack('keys');
-  for (const node of [first, second]) expect((await rack.asRoot(node, people)).code).toBe(0);
   await rack.converge();
   seen = await rack.observe();
 });

@@ -76,8 +76,8 @@ const linkAddresses = [
 export const keys: Readonly<Record<string, { readonly edit: Entry; readonly remove: Entry }>> = {
   schema: { edit: { to: 2, ...refused('schema/unsupported-version') }, remove: missing },
   name: { edit: { to: 'other-rack' }, remove: missing },
-  ssh: { edit: { to: { user: 'rack' }, changes: restarted }, remove: { changes: restarted } },
-  'ssh.user': { edit: { to: 'rack', changes: restarted }, remove: { changes: restarted } },
+  ssh: { edit: { to: { user: 'rack' } }, remove: nothing },
+  'ssh.user': { edit: { to: 'rack' }, remove: nothing },
   macos: { edit: { to: { version: '26.5.1' }, notices: ['macos/not-the-wish'] }, remove: nothing },
   'macos.version': { edit: { to: '26.4', notices: ['macos/not-the-wish'] }, remove: nothing },
   'macos.accept': {
@@ -122,7 +122,7 @@ export const keys: Readonly<Record<string, { readonly edit: Entry; readonly remo
     remove: { change: withoutSecond, ...refused('lock/node-left-file') },
   },
   'nodes.*.host': { edit: { to: 'elsewhere.lan' }, remove: missing },
-  'nodes.*.user': { edit: { to: 'rack', changes: restarted }, remove: { changes: restarted } },
+  'nodes.*.user': { edit: { to: 'rack' }, remove: nothing },
   'nodes.*.hardware': {
     edit: { to: { memory: '512GB' }, blockers: ['identity/wrong-mac'] },
     remove: nothing,

@@ -18,7 +18,11 @@ beforeAll(async () => {
     filePart(file, 'nodes', second)['user'] = 'root';
   };
   rack = await startConvergeRack('login', pairFile(asRoot));
-  expect(await rack.declare(pairFile(unnamed))).toEqual([]);
+  const withRanksOfLogin = (file: FileValue): void => {
+    unnamed(file);
+    filePart(file, 'system')['accounts'] = { ranks: 'login' };
+  };
+  expect(await rack.declare(pairFile(withRanksOfLogin))).toEqual([]);
 });
 afterAll(() => rack.stop());
 
@@ -27,11 +31,13 @@ const userOn = (node: string): string | undefined => {
   return /<key>UserName<\/key>\s*<string>([^<]*)<\/string>/.exec(text)?.[1];
 };
 
-describe('a file that names no user', { timeout: patience }, () => {
-  it('has ranks that run as whoever ssh logs in as, and is told where that is root', async () => {
+describe('a file that names no user and no account', { timeout: patience }, () => {
+  it('has ranks that run as the ssh user, and a warning that says so', async () => {
     const { plan } = await rack.converge();
-    const told = plan.diagnostics.filter(({ code }) => code === 'mesh/runs-as-root');
-    expect(told.map(({ severity, subject }) => `${severity} ${subject}`)).toEqual([`warning node ${second}`]);
+    const told = plan.diagnostics.filter(({ code }) => code === 'accounts/login');
+    expect(told.map(({ severity, subject }) => `${severity} ${subject}`)).toEqual([
+      `warning nodes ${first}, ${second}`,
+    ]);
     expect([userOn(first), userOn(second)]).toEqual(['mesh', 'root']);
     await keepersAtRest(rack.fleet());
     expect(rack.fleet().processes()).toHaveLength(2);

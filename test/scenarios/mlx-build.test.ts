@@ -5,9 +5,17 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobCall } from '../../src/model/node-script.ts';
 import { scriptBody } from '../../src/script/node-scripts/registry.ts';
-import { sealName, stagedArchive, stagedExtra, stagedTree, treeFolder } from '../../src/script/tree-paths.ts';
+import {
+  sealName,
+  stagedArchive,
+  stagedExtra,
+  stagedTree,
+  stagingFolder,
+  treeFolder,
+} from '../../src/script/tree-paths.ts';
 import { writeRequirements, writeUvArchive, writeWheels } from '../../src/sim/mlx/mlx-archive.ts';
 import { tarGz } from '../../src/sim/reference/tar-gz.ts';
+import { rulesTool } from '../unit/script/directory-tool.ts';
 import type { MacRoot } from '../unit/script/mac-root.ts';
 import { isVerified, makeJobRoot, runJob, sha256 } from '../unit/script/run-job.ts';
 import { exampleDigest } from '../unit/script/script-examples.ts';
@@ -49,6 +57,9 @@ interface Given {
 async function build({ archive = uv, requirements = list, declared, python = '3.12', network, wheels }: Given = {}) {
   const root = makeJobRoot(shell as NonNullable<typeof shell>);
   roots.push(root);
+  root.recorded('usr/bin/sudo', `if [ "$1" = -l ]; then ${rulesTool('$R/../s')}; else shift 4; exec "$@"; fi`);
+  root.tool('usr/bin/env', 'exec /usr/bin/env "$@"');
+  root.recorded('bin/chmod', 'exec /bin/chmod "$@"');
   root.file(stagedArchive(tree, 'tar.gz').path, '');
   writeFileSync(join(root.folder, stagedArchive(tree, 'tar.gz').path), archive);
   root.file(stagedExtra(tree, 'requirements.lock').path, requirements);
@@ -64,7 +75,15 @@ async function build({ archive = uv, requirements = list, declared, python = '3.
   ];
   const call: JobCall = {
     name: 'build-python',
-    args: { tree, archive: 'tar.gz', sha256: sha256(archive), extras, python, isOffline: wheels !== undefined },
+    args: {
+      tree,
+      archive: 'tar.gz',
+      sha256: sha256(archive),
+      extras,
+      python,
+      isOffline: wheels !== undefined,
+      account: 'mesh',
+    },
   };
   return { root, poll: await runJob(root, call) };
 }
@@ -138,6 +157,55 @@ describe('the job that makes a Python', () => {
         failure: { slug, text: expect.stringContaining(text) },
       });
     }
+  });
+
+  it('runs uv and what it starts as the account, and leaves no folder of the account', async () => {
+    const { root } = await build();
+    const asAccount = root.calls().flatMap((one) => (one.startsWith('sudo -n -H -u mesh ') ? [one] : []));
+    const verbs = asAccount.map((one) => /\/(?:uv|bin)[ /](python|venv|pip|find|rm|tar) /.exec(one)?.[1]);
+    expect(verbs).toEqual(['python', 'find', 'venv', 'pip', 'rm', 'tar']);
+    expect(readdirSync(join(root.folder, stagingFolder(tree).path)).toSorted()).toEqual([
+      'archive.tar.gz',
+      'extra',
+      'libraries',
+      'tree',
+      'verified',
+    ]);
+  });
+
+  const madeBy = (last: string) =>
+    tarGz([
+      {
+        path: 'uv/uv',
+        mode: 0o755,
+        content: Buffer.from(`#!/bin/sh
+cd "$HOME" || exit
+case $1 in
+(python) mkdir -p python/cpython-3.12.12/bin; : >python/cpython-3.12.12/bin/python3.12 ;;
+(venv) mkdir -p venv/bin venv/lib/python3.12/site-packages; : >venv/lib/python3.12/site-packages/a
+  ln -s x venv/bin/python; : >venv/pyvenv.cfg ;;
+(pip) ${last} ;;
+esac
+`),
+      },
+    ]);
+
+  it.each([
+    ['a link that leads out', 'ln -s /etc venv/etc', 'a link that leads out: venv/etc'],
+    ['a folder that is a link', 'rm -r python; ln -s /etc python', 'a link that leads out: python'],
+    ['a pipe', '/usr/bin/mkfifo venv/pipe', 'what is neither file, folder nor link: venv/pipe'],
+  ])('takes nothing of an account that leaves %s', async (_, last, text) => {
+    const { root, poll } = await build({ archive: madeBy(last) });
+    expect(poll).toMatchObject({ failure: { slug: 'unsafe-archive', text: expect.stringContaining(text) } });
+    expect(isVerified(root, tree)).toBe(false);
+  });
+
+  it('takes away what would let a program run as its owner, before anybody else may enter', async () => {
+    const { root, poll } = await build({ archive: madeBy(': >venv/x; /bin/chmod 6755 venv/x') });
+    expect(poll).toMatchObject({ exit: 0 });
+    expect(lstatSync(inside(root, 'venv/x')).mode & 0o7777).toBe(0o755);
+    const calls = root.calls().filter((one) => /^chmod .*\.new$/.test(one));
+    expect(calls.map((one) => /^chmod (?:-R )?\S+/.exec(one)?.[0])).toEqual(['chmod 700', 'chmod -R ug-s']);
   });
 
   it('leaves no link behind that names the staging folder', async () => {

@@ -20,7 +20,7 @@ const desired: DesiredFleet = {
   nodes: [node('studio-1'), node('studio-2', { user: 'ana' })],
   macos: { version: '26.5' },
   power: {},
-  system: { fileVault: 'any' },
+  system: { fileVault: 'any', accounts: {} },
   thunderbolt: { bridge: 'remove', rdma: 'auto', avoid: [], links: [], networks: {}, formerNetworks: [] },
   runtimes: [],
   models: [],

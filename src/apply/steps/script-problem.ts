@@ -28,7 +28,7 @@ const hints: ReadonlyMap<string, string> = new Map([
   ],
   [
     'can-become-root',
-    'Take its rules out of sudo (sudo visudo, /etc/sudoers.d) and the account out of the administrators, or name another one in system.accounts.',
+    'Take its rules out of sudo (sudo visudo, /etc/sudoers.d), the account out of the administrators, and its write access away (ls -le shows it), or name another account in system.accounts.',
   ],
   ['account-untested', 'Run the same command again. If that does not help, see what hangs: meshwright doctor'],
   [

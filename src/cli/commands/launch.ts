@@ -142,7 +142,7 @@ const accountForm = /^(?:_meshrank|(?![A-Z][A-Z0-9_]*$)[A-Za-z][A-Za-z0-9_.-]{0,
 
 /** The account that runs the ranks; undefined is the ssh user, who can become root. */
 function wantedAccount(run: Run, { system }: DesiredFleet): LaunchAccount | undefined {
-  const ranks = system.accounts?.ranks;
+  const ranks = system.accounts.ranks;
   const name = textOption(run, 'as') ?? ranks;
   if (name === undefined || name === 'login') return undefined;
   if (accountForm.test(name)) return { name, isOfRanks: name === ranks };

@@ -1,12 +1,12 @@
 import { diagnose } from '../../diagnostics/diagnose.ts';
-import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
 import { nodesSubject } from '../subject.ts';
 
-/** Ranks and gateways that the file itself lets run as the ssh user, who can become root. */
+/** Ranks and gateways that the file lets run as the ssh user, who can become root. */
 export const runsAsLogin: Rule = ({ desired: { system, placements } }) => {
   const running = placements.filter(({ state }) => state === 'serving');
-  return (system.asLogin ?? []).flatMap((role) => {
+  const asLogin = (['ranks', 'gateway'] as const).filter((role) => system.accounts[role] === undefined);
+  return asLogin.flatMap((role) => {
     const own = role === 'ranks' ? running : running.filter(({ publication }) => publication !== undefined);
     if (own.length === 0) return [];
     const names = own.map(({ name }) => name).join(', ');
@@ -17,9 +17,7 @@ export const runsAsLogin: Rule = ({ desired: { system, placements } }) => {
       diagnose('accounts/login', {
         subject: nodesSubject([...new Set(nodes)].toSorted()),
         detail: `${what} as the ssh user, who can become root (system.accounts.${role}: login).`,
-        hint: withCommands('Write this in the file; apply makes these accounts:', [
-          'system: { accounts: { ranks: _meshrank, gateway: _meshgate } }',
-        ]),
+        hint: `Take \`${role}: login\` out of system.accounts: apply then makes an account that cannot become root.`,
       }),
     ];
   });

@@ -3,60 +3,77 @@ import { pathWord, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
 import { stagedTree, treeFolder } from '../tree-paths.ts';
 import { writtenLibraries } from './library-digests.ts';
-import { unpackedRuntime } from './unpack-runtime.ts';
+import { ownerWord, refuseRoot } from './owner-word.ts';
+import { staysInside, unpackedRuntime } from './unpack-runtime.ts';
 
 /**
  * Unpacks uv, and lets it make a Python of its own and a venv beside it, with the packages of the locked requirements and
  * nothing else: each by its hash, none that would run a program of its own to be built, and no file or cache of anybody
- * else. Then what uv wrote as paths of the staging folder is made to be right where the tree is published, so that all
- * of it moves by one rename, and what came out is written down for the seal: each node has made it by itself. Without
- * internet all of it comes from wheels and an archive of Python among the extras.
+ * else. uv runs as the account of ranks, in a folder of that account: what it fetches and what packages start is not root.
+ * Root unpacks a tar of the result into its own tree, which only root enters until no file there runs as its owner. Then
+ * what uv wrote as paths of that folder is made to be right where the tree is published, and what came out is written down
+ * for the seal: each node has made it by itself. Without internet all of it comes from wheels and an archive of Python among
+ * the extras.
  *
  * @see uv reference: `uv python install`, `uv venv`, `uv pip sync` and the environment variables; PEP 405 for `home`
  */
-export function buildPython({ python, isOffline, ...args }: JobArgs['build-python']): string {
+export function buildPython({ python, isOffline, account, ...args }: JobArgs['build-python']): string {
   const staged = pathWord(stagedTree(args.tree));
   const version = quote(python);
-  return unpackedRuntime(
+  const environment = [
+    'HOME="$b" TMPDIR="$b" UV_NO_CONFIG=1 UV_MANAGED_PYTHON=1 UV_NO_CACHE=1 UV_NO_PROGRESS=1',
+    `UV_PYTHON_INSTALL_DIR="$b/python"${isOffline ? ' UV_PYTHON_INSTALL_MIRROR="file://$w"' : ''}`,
+  ].join(' ');
+  return `${refuseRoot(account)}${unpackedRuntime(
     args,
     `t=${staged}.new
+b=${staged}.build
 f=${pathWord(treeFolder(args.tree))}
 u=''
 for x in "$t"/uv "$t"/*/uv; do
   if [ -f "$x" ] && [ ! -h "$x" ]; then u=$x; fi
 done
 [ -n "$u" ] || failed no-uv 'the archive has no program uv'
+own() {
+  ${pathWord(tool.sudo)} -n -H -u ${ownerWord(account)} ${pathWord(tool.env)} ${environment} "$@" </dev/null
+}
 uv() {
   m=$1
   shift
-  o=$("$u" "$@" 2>&1) && return
+  o=$(own "$u" "$@" 2>&1) && return
   x=$?
   printf '%s\\n' "$o"
   o=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} '$0 ~ "error|Caused by|hash" && !k { k = $0 } END { print k }')
   failed "$m" "uv: \${o:-it ended with $x}"
 }
-${isOffline ? takenApart : ''}export UV_NO_CONFIG=1 UV_MANAGED_PYTHON=1 UV_NO_CACHE=1 UV_NO_PROGRESS=1 UV_PYTHON_INSTALL_DIR="$t/python"
+${isOffline ? takenApart : ''}${pathWord(tool.rm)} -rf "$b" "$t.tar"
+must mkdir ${pathWord(tool.mkdir)} "$b"
+must chown ${pathWord(tool.chown)} ${ownerWord(account)} "$b"
 progress $((n / 4)) "$n"
 uv python python install --no-bin ${version}
-for x in "$t/python"/*; do
-  # Links that stand for the newest of several versions name the folder in which they were made.
-  if [ -h "$x" ]; then ${pathWord(tool.rm)} -f "$x"; fi
-done
+# Links that stand for the newest of several versions name the folder in which they were made.
+own ${pathWord(tool.find)} "$b/python" -maxdepth 1 -type l -delete || failed python 'the links of Python could not be removed'
 p=''
-for x in "$t/python"/*/bin/python3.*; do
+for x in "$b/python"/*/bin/python3.*; do
   case $x in (*-config) ;; (*) if [ -f "$x" ] && [ ! -h "$x" ]; then p=$x; fi ;; esac
 done
 [ -n "$p" ] || failed python 'uv has installed no Python'
 progress $((n / 2)) "$n"
-uv venv venv --relocatable --no-project --python "$p" "$t/venv"
-uv packages pip sync ${isOffline ? '--offline --no-index --find-links "$w" ' : ''}--require-hashes --no-build --compile-bytecode --python "$t/venv/bin/python" "$t/requirements.lock"
-${isOffline ? `${pathWord(tool.rm)} -rf "$w"\n` : ''}p=\${p#"$t/"}
-must link ${pathWord(tool.ln)} -s "$f/$p" "$t/venv/bin/python-new"
-must link ${pathWord(tool.mv)} -f "$t/venv/bin/python-new" "$t/venv/bin/python"
+uv venv venv --relocatable --no-project --python "$p" "$b/venv"
+uv packages pip sync ${isOffline ? '--offline --no-index --find-links "$w" ' : ''}--require-hashes --no-build --compile-bytecode --python "$b/venv/bin/python" "$t/requirements.lock"
+${isOffline ? `${pathWord(tool.rm)} -rf "$w"\n` : ''}p=\${p#"$b/"}
+own ${pathWord(tool.rm)} "$b/venv/bin/python" || failed venv 'the link to Python could not be removed'
+own ${pathWord(tool.tar)} -cf - -C "$b" python venv >"$t.tar" || failed packages 'what uv has made could not be packed'
+must chmod ${pathWord(tool.chmod)} 700 "$t"
+must bad-archive ${pathWord(tool.tar)} -xf "$t.tar" -C "$t"
+must chmod ${pathWord(tool.chmod)} -R ug-s "$t"
+${pathWord(tool.rm)} -rf "$b" "$t.tar"
+${staysInside(staged)}if [ ! -f "$t/$p" ] || [ -h "$t/$p" ]; then failed python 'uv has installed no Python'; fi
+must link ${pathWord(tool.ln)} -s "$f/$p" "$t/venv/bin/python"
 ${pathWord(tool.awk)} -v home="$f/\${p%/*}" '/^home = / { $0 = "home = " home } { print }' "$t/venv/pyvenv.cfg" >"$d/cfg" || failed write 'pyvenv.cfg could not be written'
 must cp ${pathWord(tool.cp)} "$d/cfg" "$t/venv/pyvenv.cfg"
 ${writtenLibraries(args.tree)}`,
-  );
+  )}`;
 }
 
 /**
@@ -77,6 +94,4 @@ for x in "$t"/cpython-*+*.tar.gz; do
   must mkdir ${pathWord(tool.mkdir)} -p "$v"
   must mv ${pathWord(tool.mv)} -f "$x" "$v/"
 done
-UV_PYTHON_INSTALL_MIRROR=file://$w
-export UV_PYTHON_INSTALL_MIRROR
 `;

@@ -2,6 +2,7 @@ import { ownAccounts } from '../../model/account.ts';
 import { accountHome, accountTemporary } from '../account-paths.ts';
 import { pathWord, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
+import { daemonFileFunctions } from './daemon-files.ts';
 
 /** The user who called sudo, as a word of a script that runs as root. @see sudo(8), ENVIRONMENT: SUDO_USER */
 const loginWord = '"${SUDO_USER:-root}"';
@@ -31,9 +32,9 @@ const missing = (user: string): string =>
   `there is no account ${user}${ownAccounts.includes(user) ? ': meshwright apply makes it' : ''}`;
 
 /**
- * Fails before anything starts as an account that can become root: root itself, an administrator, or an account with a
- * sudo rule. Only the sentence that there is no rule lets it pass. The ssh user is not checked: then the file names no
- * other account.
+ * Fails before anything starts as an account that can become root: root itself, an administrator, an account with a sudo
+ * rule, or one that may write what launchd runs as root. Only the sentence that there is no rule lets it pass. The ssh user
+ * is not checked: then the file says so.
  *
  * @see sudo(8): `-l -U` of root lists the rules of another account. sudo 1.9.13 (seen on Linux) says `User NAME is not
  * allowed to run sudo on HOST.` with exit 0, and so does its newest source (display.c)
@@ -41,12 +42,15 @@ const missing = (user: string): string =>
 export const refuseRoot = (user: string): string =>
   user === ''
     ? ''
-    : `[ ${ownerWord(user)} = ${loginWord} ] || {
+    : `${daemonFileFunctions}in_one_line() { printf '%s\\n' "$1" | ${pathWord(tool.awk)} '{ $1 = $1; printf "%s%s", s, $0; s = " " }'; }
+[ ${ownerWord(user)} = ${loginWord} ] || {
   x=$(${pathWord(tool.id)} -u ${ownerWord(user)} 2>/dev/null) || failed no-account '${missing(user)}'
   y=$(${pathWord(tool.id)} -Gn ${ownerWord(user)} 2>/dev/null) || failed no-account '${missing(user)}'
   case "$x: $y " in (0:* | *' admin '* | *' wheel '*) failed can-become-root '${user} is an administrator of this Mac' ;; esac
   x=$(${pathWord(tool.sudo)} -l -n -U ${ownerWord(user)} 2>&1)
-  case $x in (*' is not allowed to run sudo '*) ;; (*) failed can-become-root "sudo -l -U ${user}: $x" ;; esac
+  case $x in (*' is not allowed to run sudo '*) ;; (*) failed can-become-root "sudo -l -U ${user}: $(in_one_line "$x")" ;; esac
+  x=$(writable_daemon_file ${ownerWord(user)}) || failed account-untested 'nobody could see what launchd runs as root'
+  [ -z "$x" ] || failed can-become-root "${user} may write what launchd runs as root: $(in_one_line "$x")"
 }
 `;
 

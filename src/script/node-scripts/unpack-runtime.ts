@@ -97,7 +97,7 @@ const holdsFiles = (
  *
  * @see stat(1) of macOS: %i inode, %l hard links
  */
-const staysInside = (
+export const staysInside = (
   staged: string,
 ): string => `c=$(cd -P ${staged}.new && pwd -P) || failed bad-archive 'the unpacked folder cannot be entered'
 unsafe() {

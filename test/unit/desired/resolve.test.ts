@@ -14,7 +14,7 @@ describe('a resolved fleet', () => {
       nodes: [{ name: 'a', host: 'a.lan', hardware: {}, labels: {} }],
       macos: {},
       power: {},
-      system: { fileVault: 'any', keeper: 'auto' },
+      system: { fileVault: 'any', accounts: { ranks: '_meshrank' }, keeper: 'auto' },
       thunderbolt: { bridge: 'keep', rdma: 'auto', avoid: [], links: [], networks: {}, formerNetworks: [] },
       runtimes: [],
       models: [],
@@ -53,14 +53,18 @@ describe('a resolved fleet', () => {
       wiredLimit: { kind: 'bytes', bytes: 480e9 },
       fileVault: 'disabled',
       keeper: 'auto',
+      accounts: { ranks: '_meshrank' },
     });
-    expect(resolveFleet({ ...smallest, system: { keeper: 'none' } }).system).toEqual({ fileVault: 'any' });
-    const accounts = { ranks: '_meshrank', gateway: 'login' };
-    expect(resolveFleet({ ...smallest, system: { keeper: 'none', accounts } }).system).toEqual({
+    expect(resolveFleet({ ...smallest, system: { keeper: 'none' } }).system).toEqual({
       fileVault: 'any',
       accounts: { ranks: '_meshrank' },
-      asLogin: ['gateway'],
     });
+    const doorman = { node: './node.tar.gz' };
+    const accountsOf = (accounts: { ranks?: string; gateway?: string }) =>
+      resolveFleet({ ...smallest, doorman, system: { accounts } }).system.accounts;
+    expect(accountsOf({})).toEqual({ ranks: '_meshrank', gateway: '_meshgate' });
+    expect(accountsOf({ ranks: 'login', gateway: 'gates' })).toEqual({ gateway: 'gates' });
+    expect(accountsOf({ gateway: 'login' })).toEqual({ ranks: '_meshrank' });
     expect(resolveFleet({ ...smallest, power: { sleep: 30 } }).power).toEqual({ sleepMinutes: 30 });
     expect(resolveFleet({ ...smallest, system: { wiredLimit: 'default' } }).system.wiredLimit).toEqual({
       kind: 'default',

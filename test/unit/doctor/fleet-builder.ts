@@ -1,4 +1,5 @@
 import type { FleetObservation } from '../../../src/doctor/fleet-observation.ts';
+import { gatewayAccount, type MacAccounts, ownAccounts, ranksAccount } from '../../../src/model/account.ts';
 import type { DesiredFleet, DesiredNode } from '../../../src/model/desired.ts';
 import type { FactName, FactValues, ThunderboltPeer, ThunderboltReceptacle } from '../../../src/model/fact-values.ts';
 import { known, type UnknownReason, unknown } from '../../../src/model/known.ts';
@@ -42,7 +43,11 @@ export function desiredFleet(
     nodes: names.map((name) => desiredNode(name)),
     macos: { version: '26.5', accept: '>=26.4 <26.6' },
     power: { sleepMinutes: 0, restartAfterPowerLoss: true },
-    system: { wiredLimit: { kind: 'auto' }, fileVault: 'any' },
+    system: {
+      wiredLimit: { kind: 'auto' },
+      fileVault: 'any',
+      accounts: { ranks: ranksAccount, gateway: gatewayAccount },
+    },
     thunderbolt: {
       bridge: 'remove',
       rdma: 'required',
@@ -58,6 +63,20 @@ export function desiredFleet(
     ...rest,
   };
 }
+
+/** Both accounts of ours, as apply makes them. */
+const ownAccountsMade: MacAccounts = {
+  accounts: ownAccounts.map((name, at) => ({
+    name,
+    uid: 450 + at,
+    gid: 450 + at,
+    generatedUid: `GENERATED-${name}`,
+    hasPassword: false,
+    groups: [name, 'everyone', 'localaccounts'],
+  })),
+  made: ownAccounts.map((name, at) => ({ name, uid: 450 + at, generatedUid: `GENERATED-${name}` })),
+  begun: [],
+};
 
 /** One node of a file. */
 export function desiredNode(name: string, hardware: DesiredNode['hardware'] = {}): DesiredNode {
@@ -178,7 +197,7 @@ export function healthyFacts(name: string, own: readonly ThunderboltReceptacle[]
     'hardware-ports': [],
     interfaces: [],
     'dhcp-leases': [],
-    accounts: { accounts: [], made: [], begun: [] },
+    accounts: ownAccountsMade,
     routes: [],
     'bridge-preferences': [],
     'network-services': [],

@@ -131,7 +131,7 @@ describe('the order of the network services', () => {
 describe('a Mac that lets no ssh session change its network', () => {
   const refused = { files: [], isLoaded: true, isRefused: true };
   const kept: Partial<DesiredFleet> = {
-    system: { wiredLimit: { kind: 'auto' }, fileVault: 'any', keeper: 'auto' },
+    system: { wiredLimit: { kind: 'auto' }, fileVault: 'any', accounts: {}, keeper: 'auto' },
   };
   const service = (name: string, device: string) => ({ name, port: name, device, isEnabled: true });
 

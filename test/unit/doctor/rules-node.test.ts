@@ -11,7 +11,7 @@ import { findingsOf, hintsOf, told } from './told.ts';
 
 const only = (values: Partial<FactValues>): RackChanges => ({ values: { 'studio-3': values } });
 const system = (wishes: Partial<DesiredFleet['system']>): Partial<DesiredFleet> => ({
-  system: { fileVault: 'any', ...wishes },
+  system: { ...desiredFleet().system, fileVault: 'any', ...wishes },
 });
 
 describe('a healthy rack', () => {
@@ -209,7 +209,7 @@ describe('sudo', () => {
   });
 });
 
-describe('ranks that run as root', () => {
+describe('ranks and gateways', () => {
   const kimi: DesiredPlacement = {
     name: 'kimi',
     model: 'tiny',
@@ -224,48 +224,27 @@ describe('ranks that run as root', () => {
     firstTokenMs: 30_000,
     state: 'serving',
   };
-  const wishes = (user?: string): Partial<DesiredFleet> => ({
-    placements: [kimi],
-    nodes: desiredFleet().nodes.map((node) => (user === undefined ? node : { ...node, user })),
-  });
-  const asRoot: RackChanges = { values: { 'studio-3': { login: 'root' }, 'studio-4': { login: 'root' } } };
+  const publication = { listen: 'node', servedName: 'kimi', clientNames: ['kimi'] } as const;
 
-  it('are a warning on each member that ssh enters as root', () => {
-    expect(told(asRoot, wishes())).toEqual(['warning mesh/runs-as-root node studio-3']);
-    expect(told({}, wishes())).toEqual([]);
-    expect(findingsOf(asRoot, wishes())[0]?.detail).toBe(
-      'The rank of kimi runs as root here: the file names no user for it, and ssh logs in as root.',
-    );
-    expect(hintsOf('mesh/runs-as-root', asRoot, wishes())[0]).toContain('ssh.user');
-  });
-
-  it('are so on every member where the file says root, and nowhere where it names somebody else', () => {
-    const all = ['warning mesh/runs-as-root node studio-2', 'warning mesh/runs-as-root node studio-3'];
-    expect(told({}, wishes('root'))).toEqual(all);
-    expect(told(asRoot, wishes('mesh'))).toEqual([]);
-  });
-
-  it('are a warning where the file lets ranks or the gateway run as the ssh user', () => {
-    const warned = (asLogin: readonly ('ranks' | 'gateway')[], placement: Partial<DesiredPlacement> = {}) => {
-      const system = { ...desiredFleet().system, asLogin };
-      return findingsOf({}, { ...wishes(), placements: [{ ...kimi, ...placement }], system })
+  it('are a warning where the file lets them run as the ssh user', () => {
+    const ranks = '_meshrank';
+    const gateway = '_meshgate';
+    const warned = (
+      accounts: DesiredFleet['system']['accounts'],
+      placement: Partial<DesiredPlacement> = { publication },
+    ) => {
+      const system = { ...desiredFleet().system, accounts };
+      return findingsOf({}, { placements: [{ ...kimi, ...placement }], system })
         .filter(({ code }) => code === 'accounts/login')
         .map(({ subject, detail }) => `${subject}: ${detail}`);
     };
-    const publication = { listen: 'node', servedName: 'kimi', clientNames: ['kimi'] } as const;
-    expect(warned(['ranks', 'gateway'], { publication })).toEqual([
+    expect(warned({})).toEqual([
       'node studio-2: The gateway of kimi runs as the ssh user, who can become root (system.accounts.gateway: login).',
       'nodes studio-2, studio-3: The ranks of kimi run as the ssh user, who can become root (system.accounts.ranks: login).',
     ]);
-    expect(warned(['gateway'])).toEqual([]);
-    expect(warned(['ranks'], { state: 'stopped' })).toEqual([]);
-    expect(warned([])).toEqual([]);
-  });
-
-  it('are not claimed where nobody could see who is logged in', () => {
-    expect(told({ unknown: { 'studio-3': { login: 'failed' } } }, wishes())).toEqual([
-      'warning fact/unknown node studio-3',
-    ]);
+    expect(warned({ ranks }, {})).toEqual([]);
+    expect(warned({ gateway }, { state: 'stopped' })).toEqual([]);
+    expect(warned({ ranks, gateway })).toEqual([]);
   });
 });
 

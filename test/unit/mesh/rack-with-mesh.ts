@@ -21,6 +21,9 @@ export interface MeshChanges {
   readonly runtime?: Partial<CommandRuntime>;
 }
 
+/** The fleet with ranks and gateways that run as the ssh user: no step checks an account then. */
+export const asLogin = (fleet: DesiredFleet): DesiredFleet => ({ ...fleet, system: { ...fleet.system, accounts: {} } });
+
 /** A placement `kimi` on studio-1, studio-2 and studio-3, all of it settled. */
 export function meshFleet({ placement = {}, runtime = {} }: MeshChanges = {}): DesiredFleet {
   const base = desiredFleet();

@@ -98,7 +98,7 @@ describe('goal uninstall', () => {
     expect(changed(made)).toContain(`${node} uninstall/access`);
     expect(changed(made).every((id) => id.startsWith(`${node} `))).toBe(true);
     const ids = stepIds(made);
-    expect(ids.slice(-3)).toEqual([`${node}/uninstall/clear`, `${node}/uninstall/gate`, `${node}/uninstall/withdraw`]);
+    expect(ids.slice(-4)).toEqual(['clear', 'accounts', 'gate', 'withdraw'].map((verb) => `${node}/uninstall/${verb}`));
     const last = made.steps.at(-1);
     expect([last?.needs, last?.class]).toEqual([[`${node}/uninstall/gate`], 'once']);
     expect(argsOf(made, 'clear-node')).toEqual({ labels: ['dev.meshwright.keeper'], models: false });
@@ -221,6 +221,7 @@ describe('goal uninstall', () => {
 
   it('is empty, and tells nothing, where nothing of us is left', () => {
     const none: Partial<FactValues> = {
+      accounts: { accounts: [], made: [], begun: [] },
       'service-addresses': [],
       interfaces: settledValues()[node]?.interfaces?.map((one) => ({ ...one, ipv4: [] })) ?? [],
       'network-services': [{ name: 'Ethernet', port: 'Ethernet', device: 'en0', isEnabled: true }],

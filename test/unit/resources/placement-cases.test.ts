@@ -5,7 +5,7 @@ import { changeOf, judgeProperty } from '../../../src/resources/change.ts';
 import { placement } from '../../../src/resources/placement.ts';
 import { propertyKey } from '../../../src/resources/property-key.ts';
 import { viewOf } from '../../../src/resources/view.ts';
-import { type MeshChanges, type MeshRack, meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
+import { asLogin, type MeshChanges, type MeshRack, meshFleet, observeMesh } from '../mesh/rack-with-mesh.ts';
 import { stepLine } from './step-lines.ts';
 
 const folder = new URL('../../cases/resources/placement/', import.meta.url);
@@ -23,7 +23,7 @@ interface PlacementFile {
 }
 
 function planned({ file = {}, rack }: PlacementFile): Omit<PlacementFile, 'title' | 'file' | 'rack'> {
-  const desired = meshFleet(file);
+  const desired = asLogin(meshFleet(file));
   const targets = desired.nodes.map(({ name }) => name);
   const view = viewOf({ desired, observation: observeMesh(desired, rack), targets });
   const properties = placement.properties(view);

@@ -85,7 +85,7 @@ describe('steps of a start', () => {
 
   it('are in the group of the placement, but for what comes before anything is stopped', () => {
     const outside = steps.filter(({ group }) => group !== 'kimi').map(({ act: { kind } }) => kind);
-    expect(outside).toEqual(['put', 'put', 'put']);
+    expect(outside).toEqual(['put', 'put', 'put', 'script', 'script', 'script']);
   });
 
   it('rely on all other members', () => {

@@ -11,7 +11,7 @@ import {
 import { lastingNames } from '../../../src/runtimes/seen-names.ts';
 import { renderPath } from '../../../src/script/node-paths.ts';
 import { fleetOf } from '../mesh/driver-fleets.ts';
-import { type MeshChanges, meshFleet } from '../mesh/rack-with-mesh.ts';
+import { asLogin, type MeshChanges, meshFleet } from '../mesh/rack-with-mesh.ts';
 
 const render = (text: Text, prefix = ''): string => text.map((part) => partText(part, prefix)).join('');
 
@@ -23,7 +23,7 @@ function partText(part: Text[number], prefix: string): string {
 function configured(fleet: DesiredFleet, generation = 5): Configured {
   const [kimi] = fleet.placements;
   if (kimi === undefined) throw new Error('the fleet has no placement');
-  const configuration = configurePlacement(kimi, fleet, generation, lastingNames);
+  const configuration = configurePlacement(kimi, asLogin(fleet), generation, lastingNames);
   if (configuration.kind === 'incomplete') throw new Error(configuration.missing);
   return configuration;
 }

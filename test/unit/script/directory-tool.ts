@@ -20,8 +20,9 @@ esac`;
 
 /** `id -u NAME` over the same files, and for `mesh`; every account is in `staff`, unless a file `groups` there says otherwise. */
 export const accountTool = (folder: string): string => `case "$1 $2" in
-('-u mesh') printf '501\\n' ;;
+('-u mesh') printf '4501\\n' ;; # no number of a person who runs these tests
 ('-g '*) printf '20\\n' ;;
+('-G '*) printf '20 12\\n' ;;
 ('-Gn '*) if [ -e "${folder}/groups" ]; then /bin/cat "${folder}/groups"; else printf 'staff everyone\\n'; fi ;;
 (*) /bin/sed -n 's/^UniqueID: //p' "${folder}/directory/Users/$2" 2>/dev/null ;;
 esac`;

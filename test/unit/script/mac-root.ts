@@ -43,6 +43,9 @@ case $2 in (%z) f=%s ;; (%m) f=%Y ;; (%Lp) f=%a ;; ('%Lp %N') f='%a %n' ;; (%u) 
 shift 2
 set -- $l -c "$f" "$@"
 `,
+        // A file whose name ends in `.acl` has an access list.
+        'usr/bin/find':
+          'for o; do shift; case $o in (-acl) set -- "$@" -name "*.acl" ;; (*) set -- "$@" "$o" ;; esac; done\n',
         'usr/bin/base64': 'set -- -w0\n',
         'usr/bin/tar': 'PATH=/usr/bin:/bin\n',
       };

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { readdirSync, readlinkSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { chmodSync, readdirSync, readlinkSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ScriptArgs, ScriptCall } from '../../../src/model/node-script.ts';
@@ -135,7 +135,11 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
 
   it.each([
     ['groups', 'staff admin\n', 'mesh is an administrator of this Mac'],
-    ['rules', 'User mesh may run the following commands on mac:\n    (ALL) ALL\n', 'sudo -l -U mesh: User mesh may'],
+    [
+      'rules',
+      'User mesh may run the following commands on mac:\n    (ALL) ALL\n',
+      'sudo -l -U mesh: User mesh may run the following commands on mac: (ALL) ALL',
+    ],
     ['rules', 'sudo: a password is required\n', 'sudo -l -U mesh: sudo: a password is required'],
   ])('is not made ready for an account that may become root: %s', async (file, text, why) => {
     const root = newRoot(shell);
@@ -145,6 +149,17 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     expect(ended.kind === 'failed' && ended.text).toContain(why);
     expect([writes(root), root.has(rankLog('kimi').path)]).toEqual([[], false]);
     expect(await run(root, record({}, ''))).toEqual(changed);
+  });
+
+  it('is not made ready for an account that may write what launchd runs as root', async () => {
+    const root = newRoot(shell);
+    root.file('Library/LaunchDaemons/org.fan.plist', '');
+    chmodSync(join(root.folder, 'Library/LaunchDaemons/org.fan.plist'), 0o666);
+    const ended = await run(root, record());
+    expect(ended).toMatchObject({ kind: 'failed', slug: 'can-become-root' });
+    expect(ended.kind === 'failed' && ended.text).toMatch(
+      /mesh may write what launchd runs as root: .*org\.fan\.plist$/,
+    );
   });
 
   it('begins a new log where the one of before is too long, and keeps the last of those', async () => {

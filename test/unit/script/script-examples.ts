@@ -158,6 +158,7 @@ const jobs: JobArgs = {
     extras: [{ name: 'requirements.lock', sha256: exampleDigest }],
     python: '3.12',
     isOffline: true,
+    account: 'mesh',
   },
   'fetch-model': { tree: exampleModel, files, source: { kind: 'url', base: 'https://models.lan/tiny/' } },
   'verify-model': { tree: exampleModel, files },

@@ -420,7 +420,15 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
       'chmod',
     ),
   },
-  'job build-python': { 'tar -tf': asUnpack, 'tar -xf': asUnpack, 'chown -R': asUnpack, 'chmod -R': asUnpack },
+  'job build-python': {
+    'tar -tf': asUnpack,
+    'tar -xf': asUnpack,
+    'chown -R': asUnpack,
+    'chmod -R': asUnpack,
+    'chown mesh': { needless: 'uv cannot write into its folder then' },
+    'sudo -n': { needless: 'no program of Python is found then' },
+    'tar -cf': { needless: 'tar finds no archive in the empty file then' },
+  },
   'job fetch-model': { 'chown -R': asUnpack, 'chmod -R': asUnpack },
   'job verify-model': { 'chown -R': asUnpack, 'chmod -R': asUnpack },
   'stop-rank': {

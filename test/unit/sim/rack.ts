@@ -35,7 +35,7 @@ export const desiredRack: DesiredFleet = {
   })),
   macos: { version: '26.5' },
   power: { sleepMinutes: 0, restartAfterPowerLoss: true },
-  system: { wiredLimit: { kind: 'auto' }, fileVault: 'any' },
+  system: { wiredLimit: { kind: 'auto' }, fileVault: 'any', accounts: {} },
   thunderbolt: {
     bridge: 'remove',
     rdma: 'required',

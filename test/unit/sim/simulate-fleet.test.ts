@@ -103,7 +103,7 @@ describe('a simulated fleet', () => {
 
 describe('one simulated Mac', () => {
   it('is a Mac15,14 with the least memory when the file is silent', () => {
-    const mac = only(oneNode({}, { macos: {}, power: {}, system: { fileVault: 'any' } }));
+    const mac = only(oneNode({}, { macos: {}, power: {}, system: { fileVault: 'any', accounts: {} } }));
     expect([mac.model.id, mac.memoryBytes, mac.macos.version, mac.macos.build]).toEqual([
       'Mac15,14',
       96 * 2 ** 30,
@@ -120,7 +120,7 @@ describe('one simulated Mac', () => {
         {
           macos: { version: '26.4.1' },
           power: { sleepMinutes: 15, restartAfterPowerLoss: true },
-          system: { fileVault: 'enabled', wiredLimit: { kind: 'bytes', bytes: 100 * 2 ** 30 } },
+          system: { fileVault: 'enabled', accounts: {}, wiredLimit: { kind: 'bytes', bytes: 100 * 2 ** 30 } },
         },
       ),
     );

@@ -226,14 +226,16 @@ ${isBsd ? `exec ${shellQuote(host)} $L -f "$b" -- "$@"` : `exec ${shellQuote(hos
     path: '/usr/bin/find',
     source: manual('find'),
     forms:
-      'path ... then -name -path -type -maxdepth -mindepth -mtime -newer -cnewer -perm -links -user -empty -prune -print -print0 -delete -exec ! ( ) -a -o',
+      'path ... then -name -path -type -maxdepth -mindepth -mtime -newer -cnewer -perm -links -user -group -acl (no file has one) -empty -prune -print -print0 -delete -exec ! ( ) -a -o',
     usage: {
       text: 'usage: find [-H | -L | -P] [-EXdsx] [-f path] path ... [expression]\n       find [-H | -L | -P] [-EXdsx] -f path [path ...] [expression]',
       code: 1,
     },
-    body: ({ host }) => `case \${1-} in ('' | -*) refused '' ;; esac
+    body: ({ host, isBsd }) => `case \${1-} in ('' | -*) refused '' ;; esac
 x= p=path
 for o; do
+  shift
+  case $x:$o in (:-acl) set -- "$@" ${isBsd ? '-acl' : '-false'} ;; (*) set -- "$@" "$o" ;; esac
   case $o in ('!' | '(' | -?*) [ "$p" != path ] || p= ;; esac
   case $p in (path | -newer | -cnewer) inside "$o" ;; (-exec) starts "$o" ;; esac
   [ "$p" = path ] || p=$o
@@ -241,7 +243,7 @@ for o; do
     (x:';' | x:+) x= ;;
     (x:*) ;;
     (:-exec) x=x ;;
-    (:-name | :-path | :-type | :-maxdepth | :-mindepth | :-mtime | :-newer | :-cnewer | :-perm | :-links | :-user | :-empty | :-prune) ;;
+    (:-name | :-path | :-type | :-maxdepth | :-mindepth | :-mtime | :-newer | :-cnewer | :-perm | :-links | :-user | :-group | :-acl | :-empty | :-prune) ;;
     (:-print | :-print0 | :-delete | :-a | :-o) ;;
     (:-[0-9]*) ;;
     (:-*) refused "$o: unknown primary or operator" ;;

@@ -34,6 +34,11 @@ case $* in
     case "$s " in (*' admin '*) x=',80(admin)' ;; esac
     printf 'uid=%s(%s) gid=%s(%s) groups=%s(%s),12(everyone),61(localaccounts)%s\\n' "$u" "$n" "$g" "$m" "$g" "$m" "$x" ;;
   (-u) echo "$u" ;; (-un | -nu) echo "$n" ;; (-g) echo "$g" ;; (-gn | -ng) echo "$m" ;; (-Gn | -nG) echo "$m$s" ;;
+  (-G) x=$g
+    for o in $s; do
+      case $o in (everyone) x="$x 12" ;; (localaccounts) x="$x 61" ;; (admin) x="$x 80" ;; (*) refused "the number of $o" ;; esac
+    done
+    echo "$x" ;;
   (*) refused 'illegal option' ;;
 esac`;
 
@@ -62,7 +67,7 @@ export const systemTools: readonly BaseTool[] = [
   {
     path: '/usr/bin/id',
     source: manual('id'),
-    forms: 'no argument, -u, -un, -g, -gn, -Gn; each with an account or without',
+    forms: 'no argument, -u, -un, -g, -gn, -G, -Gn; each with an account or without',
     host: 'none',
     usage: usageOf(
       'usage: id [user]\n       id -G [-n] [user]\n       id -g [-nr] [user]\n       id -u [-nr] [user]',

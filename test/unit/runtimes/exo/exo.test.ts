@@ -48,6 +48,7 @@ function startOf(rank: RankConfiguration | undefined) {
 const behind = (words: readonly string[], flag: string): string => words[words.indexOf(flag) + 1] ?? '';
 
 const files = '/R/Library/Application Support/meshwright/placements/kimi/files';
+const ownFolder = '/R/Library/Application Support/meshwright/accounts/folders/_meshrank';
 
 describe('a rank of exo', () => {
   it('is started from its version, the leader as forced master, each with ports of this start', () => {
@@ -94,9 +95,12 @@ describe('a rank of exo', () => {
       EXO_MAX_CONCURRENT_REQUESTS: '4',
       EXO_MODELS_READ_ONLY_DIRS: files,
       EXO_OFFLINE: 'true',
+      HF_HOME: `${ownFolder}/home/huggingface`,
       HOME: `${files}/home`,
       LOGURU_DIAGNOSE: 'false',
       PATH: '/R/usr/bin:/R/bin:/R/usr/sbin:/R/sbin',
+      PYTHONPYCACHEPREFIX: `${ownFolder}/home/pycache`,
+      TMPDIR: `${ownFolder}/tmp`,
     });
     expect(words.at(-1)).toBe('-v');
     expect(leader?.files).toEqual([

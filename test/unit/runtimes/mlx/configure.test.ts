@@ -6,7 +6,7 @@ import type { Text } from '../../../../src/model/step.ts';
 import { type Configuration, configurePlacement } from '../../../../src/runtimes/configure-placement.ts';
 import type { SeenNames } from '../../../../src/runtimes/seen-names.ts';
 import { renderPath } from '../../../../src/script/node-paths.ts';
-import { meshFleet } from '../../mesh/rack-with-mesh.ts';
+import { asLogin, meshFleet } from '../../mesh/rack-with-mesh.ts';
 import { mlxRuntime } from './mlx-runtime.ts';
 
 const nodes = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
@@ -32,7 +32,7 @@ function configured(
   const [placement] = fleet.placements;
   if (placement === undefined) throw new Error('the fleet has no placement');
   const models = fleet.models.map((one) => ({ ...one, ...model }));
-  return configurePlacement(placement, { ...fleet, runtimes: [mlxRuntime], models }, generation, names);
+  return configurePlacement(placement, { ...asLogin(fleet), runtimes: [mlxRuntime], models }, generation, names);
 }
 
 const textOf = (text: Text): string =>
@@ -116,7 +116,7 @@ describe('a ring of JACCL with several cables on a hop', () => {
         placement: { nodes: nodes.slice(0, size), transport: 'rdma', runtime: 'mlx', backend },
       });
       const [placement] = fleet.placements;
-      const all = placement && configurePlacement(placement, { ...fleet, runtimes: [mlxRuntime] }, 3, seen);
+      const all = placement && configurePlacement(placement, { ...asLogin(fleet), runtimes: [mlxRuntime] }, 3, seen);
       return all?.kind === 'configured' ? all.ranks.map(({ takesOfDevice }) => takesOfDevice ?? 1) : [];
     };
     expect([takes(2), takes(2, 'jaccl'), takes(4)]).toEqual([

@@ -1,0 +1,162 @@
+import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { daemonFileFunctions } from '../../../src/script/node-scripts/daemon-files.ts';
+import { quote } from '../../../src/script/quote.ts';
+import { type MacRoot, makeMacRoot } from './mac-root.ts';
+import { scriptShells } from './shells.ts';
+
+const program = 'Library/Fans/fand';
+const daemon = 'Library/LaunchDaemons/org.fan.plist';
+
+const plist = (inner: string): string => `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0"><dict><key>Label</key><string>org.fan</string>${inner}</dict></plist>
+`;
+const words = (...all: string[]): string =>
+  `<key>ProgramArguments</key><array>${all.map((word) => `<string>${word}</string>`).join('')}</array>`;
+
+describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
+  /** A Mac with one daemon; `change` spoils it. */
+  const mac = (text: string, change: (root: MacRoot) => void = () => undefined): MacRoot => {
+    const root = makeMacRoot(shell);
+    root.file(program, '');
+    root.file(daemon, text);
+    change(root);
+    return root;
+  };
+  const mode = (root: MacRoot, path: string, bits: number): void => chmodSync(join(root.folder, path), bits);
+  const link = (root: MacRoot, path: string, to: string): void => {
+    mkdirSync(dirname(join(root.folder, path)), { recursive: true });
+    symlinkSync(to, join(root.folder, path));
+  };
+  /** What the account `mesh` may write of it: it has groups 20 and 12, and owns nothing. */
+  const writable = async (root: MacRoot): Promise<readonly string[] | 'unknown'> => {
+    const text = `R=${quote(root.folder)}\nexport R\n${daemonFileFunctions}writable_daemon_file mesh\n`;
+    const { stdout, stderr, code } = await root.run(text);
+    expect(stderr).toBe('');
+    if (code !== 0) return 'unknown';
+    return stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.slice(root.folder.length + 1)]));
+  };
+  const fan = plist(words(`/${program}`, '-v'));
+  const opened = (path: string) => (root: MacRoot) => mode(root, path, 0o757);
+
+  it('is closed to an account on a healthy Mac, and on one without daemons', async () => {
+    expect(await writable(mac(fan))).toEqual([]);
+    expect(await writable(mac(fan, (root) => rmSync(join(root.folder, daemon))))).toEqual([]);
+    expect(await writable(mac(fan, (root) => rmSync(join(root.folder, 'Library'), { recursive: true })))).toEqual([]);
+  });
+
+  it.each([
+    ['the property list', daemon],
+    ['the program', program],
+    ['the folder of the program', 'Library/Fans'],
+    ['a folder further above', 'Library'],
+    ['the folder of the property lists', 'Library/LaunchDaemons'],
+  ])('is open where others may write %s', async (_, path) => {
+    expect(await writable(mac(fan, opened(path)))).toEqual([path]);
+  });
+
+  it('is open to the owner and to members of a group', async () => {
+    const ofGroup = mac(fan, (root) => mode(root, program, 0o770));
+    ofGroup.tool(
+      'usr/bin/id',
+      `case $1 in (-u) printf '4501\\n' ;; (-G) printf '4501 ${process.getgid?.()}\\n' ;; esac`,
+    );
+    expect(await writable(ofGroup)).toEqual([program]);
+    const ofOwner = mac(fan);
+    ofOwner.tool('usr/bin/id', `case $1 in (-u) printf '${process.getuid?.()}\\n' ;; (-G) printf '4501\\n' ;; esac`);
+    expect(await writable(ofOwner)).toContain(program);
+  });
+
+  it.each([
+    ['a folder that keeps the files of others', 'Library/Fans', 0o1777],
+    ['a group that the account is not in', program, 0o770],
+  ])('is closed by %s', async (_, path, bits) => {
+    const root = mac(fan, (one) => mode(one, path, bits));
+    root.tool('usr/bin/id', "case $1 in (-u) printf '4501\\n' ;; (-G) printf '4501\\n' ;; esac");
+    expect(await writable(root)).toEqual([]);
+  });
+
+  it.each([
+    ['Program', plist(`<key>Program</key><string>/${program}</string>`)],
+    ['a script of an interpreter', plist(words('/usr/bin/perl', `/${program}`))],
+    ['words of a shell', plist(words('/bin/sh', '-c', `cd /tmp; "/${program}" &gt;/dev/null`))],
+    ['a value behind an option', plist(words('/bin/sh', `--file=/${program}`))],
+    ['a user that is root', plist(`<key>UserName</key><string>root</string>${words(`/${program}`)}`)],
+    ['a comment that names a user', plist(`<!-- <key>UserName</key><string>ana</string> -->${words(`/${program}`)}`)],
+    ['one line for each tag', plist(words(`/${program}`)).replaceAll('><', '>\n\t<')],
+  ])('has the program of %s', async (_, text) => {
+    expect(await writable(mac(text, opened(program)))).toEqual([program]);
+  });
+
+  it('has the program of a name that XML writes in another way', async () => {
+    const odd = "Library/Fans/a & b's <fan>";
+    const text = plist(words('/Library/Fans/a &amp; b&apos;s &lt;fan&gt;'));
+    expect(
+      await writable(
+        mac(text, (root) => {
+          root.file(odd, '');
+          mode(root, odd, 0o757);
+        }),
+      ),
+    ).toEqual([odd]);
+  });
+
+  it.each([
+    ['a daemon of another user', plist(`<key>UserName</key><string>ana</string>${words(`/${program}`)}`)],
+    ['the log of a daemon', plist(`<key>StandardOutPath</key><string>/${program}</string>`)],
+    ['a comment', plist(`<!-- ${words(`/${program}`)} -->`)],
+  ])('has nothing of %s', async (_, text) => {
+    expect(await writable(mac(text, opened(program)))).toEqual([]);
+  });
+
+  it('has every daemon, also behind one whose property list breaks off', async () => {
+    const root = mac(fan, (one) => {
+      one.file('Library/LaunchDaemons/a.plist', '<plist><!-- <key>UserName</key><string>ana</string>');
+      mode(one, program, 0o757);
+    });
+    expect(await writable(root)).toEqual([program]);
+  });
+
+  it('has what links lead to, and the folders above it', async () => {
+    const through = (to: (root: MacRoot) => string) =>
+      mac(plist(words('/opt/fan/bin/fand')), (root) => {
+        link(root, 'opt/fan', to(root));
+        root.file('Cellar/fan/bin/fand', '');
+        mode(root, 'Cellar', 0o757);
+      });
+    expect(await writable(through(({ folder }) => `${folder}/Cellar/fan`))).toEqual(['Cellar']);
+    expect(await writable(through(() => '../Cellar/fan'))).toEqual(['opt/../Cellar']);
+    // A link that leads to itself ends.
+    expect(await writable(mac(plist(words('/opt/fan/x')), (root) => link(root, 'opt/fan', 'fan')))).toEqual([]);
+  });
+
+  it('has what a binary property list says', async () => {
+    const binary = mac('bplist00x', opened(program));
+    binary.tool('usr/bin/plutil', `[ "$*" = "-convert xml1 -o - $R/${daemon}" ] && printf '%s' ${quote(fan)}`);
+    expect(await writable(binary)).toEqual([program]);
+    // launchd cannot read it either.
+    const broken = mac('bplist00x', opened(program));
+    broken.tool('usr/bin/plutil', 'exit 1');
+    expect(await writable(broken)).toEqual([]);
+  });
+
+  it('asks as the account where there is an access list', async () => {
+    const listed = 'Library/Fans/fand.acl';
+    const withList = (said: string): MacRoot => {
+      const root = mac(plist(words(`/${listed}`)), (one) => one.file(listed, ''));
+      root.tool('usr/bin/sudo', `[ "$*" = "-n -H -u mesh $R/bin/test -w $R/${listed}" ] || exit 64\n${said}`);
+      return root;
+    };
+    expect(await writable(withList('exit 0'))).toEqual([listed]);
+    expect(await writable(withList('exit 1'))).toEqual([]);
+    expect(await writable(withList('exit 2'))).toBe('unknown');
+  });
+
+  it.each(['usr/bin/awk', 'usr/bin/find', 'usr/bin/id'])('stays unknown where %s fails', async (path) => {
+    const root = mac(fan);
+    root.tool(path, 'exit 1');
+    expect(await writable(root)).toBe('unknown');
+  });
+});
