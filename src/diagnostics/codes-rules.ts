@@ -122,7 +122,7 @@ export const ruleCodes = {
     summary: 'A rank or the gateway would run as an account that can become root.',
     cause:
       'The ssh user becomes root without a password, so an attacker who breaks a rank or the gateway would be root on that Mac.',
-    hint: 'Name _meshrank, _meshgate or an account that is neither an administrator nor in sudoers. Write login if you accept the risk.',
+    hint: 'Name _meshrank, _meshgate or an account that cannot become root. Write login if you accept the risk.',
   },
   'version/not-text': {
     severity: 'error',

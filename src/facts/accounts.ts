@@ -1,4 +1,4 @@
-import type { MacAccount, MacAccounts, MadeAccount } from '../model/account.ts';
+import type { CheckedAccount, MacAccount, MacAccounts, MadeAccount } from '../model/account.ts';
 import { known, unknown } from '../model/known.ts';
 import type { Fact } from './fact.ts';
 import { accountRecords } from './probes/ours.ts';
@@ -19,11 +19,12 @@ export const accounts: Fact<'accounts'> = {
   },
 };
 
-/** Blocks of lines, each from `account NAME` to `groups …`; then what was written about ours. */
+/** Blocks of lines, each from `account NAME` to `groups …`; then what was written about ours, and about tests. */
 function read(lines: readonly string[]): MacAccounts | undefined {
   const accounts: MacAccount[] = [];
   const made: MadeAccount[] = [];
   const begun: string[] = [];
+  const checked: CheckedAccount[] = [];
   let block: string[] | undefined;
   for (const line of lines) {
     const [word = '', name = '', ...rest] = line.split(' ');
@@ -39,11 +40,15 @@ function read(lines: readonly string[]): MacAccounts | undefined {
       const one = madeOf(name, rest.join(' '));
       if (one === undefined) return undefined;
       made.push(one);
+    } else if (block === undefined && word === 'checked' && isName(name)) {
+      const one = checkedOf(name, rest);
+      if (one === undefined) return undefined;
+      checked.push(one);
     } else return undefined;
   }
-  const names = [accounts.map(({ name }) => name), made.map(({ name }) => name), begun];
+  const names = [...[accounts, made, checked].map((all) => all.map(({ name }) => name)), begun];
   const isWhole = block === undefined && names.every((all) => new Set(all).size === all.length);
-  return isWhole ? { accounts, made, begun } : undefined;
+  return isWhole ? { accounts, made, begun, checked } : undefined;
 }
 
 const uuidForm = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/;
@@ -51,6 +56,14 @@ const uuidForm = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/;
 function madeOf(name: string, text: string): MadeAccount | undefined {
   const [, uid = '', generatedUid = ''] = /^uid=(\d{1,9}) id=(\S+)$/.exec(text) ?? [];
   return uuidForm.test(generatedUid) ? { name, uid: Number(uid), generatedUid } : undefined;
+}
+
+/** `build=25E246 uid=450 home rdma gpu-…`. */
+function checkedOf(name: string, words: readonly string[]): CheckedAccount | undefined {
+  const [, build = '', uid = ''] = /^build=([0-9A-Za-z]{1,16}) uid=(\d{1,9})$/.exec(words.slice(0, 2).join(' ')) ?? [];
+  const passed = words.slice(2);
+  const isRead = build !== '' && passed.every((one) => /^(?:home|rdma|gpu-[0-9a-f]{64})$/.test(one));
+  return isRead ? { name, build, uid: Number(uid), passed } : undefined;
 }
 
 /** A user or group number; macOS has -2 for the account `nobody`. */

@@ -120,7 +120,8 @@ const mayBeBusy = (members: readonly Member[]): boolean =>
 
 /**
  * Whether a request is in flight that may still get its answer: a rank that has ended takes the answers of its whole start
- * with it, and our own question may then wait inside a server that gives no token any more.
+ * with it, and our own question may then wait inside a server that gives no token any more. A client that has just got a
+ * token says more: the Macs were not looked at in the same moment.
  */
 function hasLivingRequest(
   placement: string,
@@ -131,9 +132,12 @@ function hasLivingRequest(
     const { seen } = seeMember(nodeName(node), placement, facts);
     return seen.kind === 'known' && hasEnded(seen.value) ? (seen.value.record ?? []) : [];
   });
-  const isOfStart = (one: PlacementMember) => (other: PlacementMember) =>
+  const isOfStart = (one: Omit<PlacementMember, 'token'>) => (other: PlacementMember) =>
     one.generation === other.generation && one.digest === other.digest;
-  return records.some((record) => record.token.kind === 'in-flight' && !ended.some(isOfStart(record)));
+  return records.some(
+    ({ token, ...record }) =>
+      token.kind === 'in-flight' && (token.lastTokenMsAgo !== undefined || !ended.some(isOfStart(record))),
+  );
 }
 
 /** Whether launchd has it and no process of it: one that launchd does not have may have left a process behind. */

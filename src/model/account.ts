@@ -29,6 +29,15 @@ export interface MadeAccount {
   readonly generatedUid: string;
 }
 
+/** The tests that an account of ranks passed on one build of macOS. */
+export interface CheckedAccount {
+  readonly name: string;
+  readonly build: string;
+  readonly uid: number;
+  /** `home`, `rdma`, and `gpu-` with the digest of the version of a runtime. */
+  readonly passed: readonly string[];
+}
+
 /** The accounts of a Mac that count: those of people, and ours. */
 export interface MacAccounts {
   readonly accounts: readonly MacAccount[];
@@ -36,4 +45,5 @@ export interface MacAccounts {
   readonly made: readonly MadeAccount[];
   /** Names of those that a run has begun to make and did not finish. */
   readonly begun: readonly string[];
+  readonly checked: readonly CheckedAccount[];
 }

@@ -122,7 +122,7 @@ export interface ClusterSpec {
      */
     backgroundServices?: 'keep' | 'stop';
     /**
-     * The accounts that ranks and the gateway run as. Without this key these are _meshrank and, where the file has `doorman`, _meshgate; `apply` makes both, without password, shell and sudo. Any other name is an account that a person made, neither an administrator nor in sudoers. `login` is the ssh user, who can become root: an attacker who breaks a rank or the gateway is then root.
+     * The accounts that ranks and the gateway run as. Without this key these are _meshrank and, where the file has `doorman`, _meshgate; `apply` makes both, without password, shell and sudo. Any other name is an account that a person made and that cannot become root. `login` is the ssh user, who can become root: an attacker who breaks a rank or the gateway is then root.
      */
     accounts?: {
       /**

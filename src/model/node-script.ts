@@ -281,7 +281,7 @@ export type NetworkCall = Extract<
   { readonly name: 'remove-bridge' | 'set-link-address' | 'clear-link-address' | 'order-services' | 'restore-network' }
 >;
 
-/** The arguments of every job: long work, kept on the node by its key. All run as root. */
+/** The arguments of every job: long work, kept on the node by its key. All run as root; curl and uv in them do not. */
 export interface JobArgs {
   /**
    * Unpacks a staged archive after its sha256 has been compared, format by `archive`; then puts the extras into the root

@@ -62,6 +62,8 @@ const fileStates = (files: readonly KeptFile[]): string =>
 const accountText = ({ name, uid, groups }: MacAccount): string =>
   `${name} ${uid ?? 'without a number'}${groups.includes('admin') ? ' (administrator)' : ''}`;
 
+const testText = (test: string): string => ({ home: 'home', rdma: 'RDMA' })[test] ?? `GPU (${test.slice(4, 20)})`;
+
 const sideText = (offsetMs: number): string => (offsetMs < 0 ? 'behind' : 'ahead of');
 
 const linesByFact: { readonly [K in FactName]: Lines<K> } = {
@@ -153,7 +155,10 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
     ...(isRefused ? ['macOS let no ssh session change the network preferences'] : []),
   ],
   login: (user) => [user],
-  accounts: ({ accounts, begun }) => orNone([[...accounts.map(accountText), ...begun.map((name) => `${name} begun`)]]),
+  accounts: ({ accounts, begun, checked }) => [
+    ...orNone([[...accounts.map(accountText), ...begun.map((name) => `${name} begun`)]]),
+    ...checked.map(({ name, build, passed }) => [`${name} passed on ${build}: ${passed.map(testText).join(', ')}`]),
+  ],
   'search-path': (folders) => orNone([folders]),
   sudo: (answer) => [answer === 'needs-password' ? 'needs a password' : answer],
   clock: ({ offsetMs, uncertaintyMs }, plusMinus) => [

@@ -29,7 +29,7 @@ export interface RankConfiguration {
   readonly request: string;
   /** Body of the golden question, and what its answer must be. */
   readonly golden: { readonly question: string; readonly check: GoldenCheck };
-  /** Who it runs as; empty where the file names nobody: then it is whoever logs in to start it. */
+  /** The account that it runs as; empty is the ssh user. */
   readonly user: string;
   /** Sorted by name. */
   readonly files: readonly RankFile[];

@@ -9,7 +9,7 @@ export interface RankService {
   readonly placement: string;
   readonly argv: readonly Text[];
   readonly env: Readonly<Record<string, EnvValue>>;
-  /** Who it runs as; whoever logs in to start it when the file names nobody. */
+  /** The account that it runs as; absent is the ssh user. */
   readonly user?: string;
   /** How long it needs to end. */
   readonly ending: Pick<RuntimeDriver, 'graceMs' | 'interruptMs'>;

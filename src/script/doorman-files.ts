@@ -14,7 +14,7 @@ export interface DoormanWork {
   readonly port: number;
   readonly node: NodePath;
   readonly program: NodePath;
-  /** Who it runs as; whoever logs in where the file names nobody. */
+  /** The account that it runs as; absent is the ssh user. */
   readonly user?: string;
   readonly upstreams: readonly DoormanUpstream[];
   /** Addresses of proxies. */
@@ -52,8 +52,8 @@ export function doormanKeysText(keys: DoormanKeys['keys']): Text {
 export const closedText = (reason: string): Text => [`${reason}\n`];
 
 /**
- * What launchd has to know of a doorman: it runs always, and as the ssh user, who may do on the node whatever that user
- * may: what guards the node is that the doorman runs no other program and writes nothing but its counts.
+ * What launchd has to know of a doorman: it runs always, as an account of its own unless the file says otherwise. It starts
+ * no other program and writes nothing but its counts and its log.
  *
  * @see launchd.plist(5): KeepAlive, UserName, ExitTimeOut, ProcessType (what answers people is not to be throttled)
  */

@@ -38,6 +38,7 @@ export const tool = {
   kill: nodePath('/bin/kill'),
   launchctl: nodePath('/bin/launchctl'),
   ln: nodePath('/bin/ln'),
+  ls: nodePath('/bin/ls'),
   mdutil: nodePath('/usr/bin/mdutil'),
   mkdir: nodePath('/bin/mkdir'),
   mktemp: nodePath('/usr/bin/mktemp'),
@@ -72,7 +73,6 @@ export const tool = {
   systemProfiler: nodePath('/usr/sbin/system_profiler'),
   tail: nodePath('/usr/bin/tail'),
   tar: nodePath('/usr/bin/tar'),
-  test: nodePath('/bin/test'),
   visudo: nodePath('/usr/sbin/visudo'),
   vmStat: nodePath('/usr/bin/vm_stat'),
   tmutil: nodePath('/usr/bin/tmutil'),
@@ -93,6 +93,8 @@ export const place = {
   applicationSupport: nodePath('/Library/Application Support'),
   /** Values of this Mac as they were before the first change. */
   baseline: nodePath('/Library/Application Support/meshwright/baseline'),
+  /** Folders of an account in which uv makes a Python. */
+  builds: nodePath('/opt/meshwright/builds'),
   dataVolume: nodePath('/System/Volumes/Data'),
   keeper: nodePath('/Library/Application Support/meshwright/keeper'),
   diagnosticReports: nodePath('/Library/Logs/DiagnosticReports'),

@@ -13,9 +13,11 @@ export const treeFolder = (tree: TreeId): NodePath => below(versionsFolder(tree)
 /** The link that names the version of a runtime in use. */
 export const currentLink = (name: string): NodePath => below(versionsFolder({ kind: 'runtime', name }), 'current');
 
+/** What folders are called that belong to the making of a tree. */
+export const stagingName = ({ kind, name, digest }: TreeId): string => `${kind}-${name}-${shortDigest(digest)}`;
+
 /** The folder in which a tree is made ready; nothing in it is ever used from there. */
-export const stagingFolder = ({ kind, name, digest }: TreeId): NodePath =>
-  below(place.opt, `staging/${kind}-${name}-${shortDigest(digest)}`);
+export const stagingFolder = (tree: TreeId): NodePath => below(place.opt, `staging/${stagingName(tree)}`);
 
 /** Holds the digest of a staged tree that a job has verified. */
 export const verifiedMark = (tree: TreeId): NodePath => below(stagingFolder(tree), 'verified');

@@ -63,7 +63,7 @@ const seen = (node) => ({
   power: known({ sleepMinutes: 10, diskSleepMinutes: 0, restartAfterPowerLoss: false }),
   hardware: known({ chip: 'Apple M3 Ultra', ...node.hardware }),
   sudo: known('allowed'),
-  accounts: known({ accounts: [], made: [], begun: [] }),
+  accounts: known({ accounts: [], made: [], begun: [], checked: [] }),
   hold: known([]),
   trees: known([]),
 });

@@ -61,7 +61,7 @@ describe('apply without a terminal', () => {
     expect([ran.code, ran.stderr]).toEqual([0, '']);
     expect(widest(ran.stdout)).toBeLessThanOrEqual(80);
     expect(lineOf(ran.stdout)).toContain('studio-1 power/sleep has been changed (never sleeps)');
-    expect(ran.stdout).toMatch(/^Done: 6 changed, \d+ already right\. Checked again: nothing left to do\.$/m);
+    expect(ran.stdout).toMatch(/^Done: 8 changed, \d+ already right\. Checked again: nothing left to do\.$/m);
     const again = await run('apply', '--sim');
     expect([again.code, again.stdout.split('\n').at(-2)]).toEqual([0, 'Nothing to change: 2 nodes match the file.']);
     expect(fileIn(place, 'cluster.lock')).toBeUndefined();

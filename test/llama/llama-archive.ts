@@ -11,12 +11,12 @@ export const llamaPrograms = ['llama-server', 'ggml-rpc-server'] as const;
 /** One of them. */
 export type LlamaProgram = (typeof llamaPrograms)[number];
 
-/** A file of a simulated Mac: where it is, programs of llama.cpp say what is in it and end with 1. */
+/** A file of a simulated Mac: where it is, programs of llama.cpp that are to serve say what is in it and end with 1. */
 export const lastWordsPath = '/.sim/last-words';
 
 /** Starts a program through the loader that came with it, from where it finds its backends. */
 const wrapper = (program: LlamaProgram, { loader, backends }: LlamaPackages): string => `#!/bin/sh
-[ ! -f ${lastWordsPath} ] || { cat ${lastWordsPath} >&2; exit 1; }
+[ ! -f ${lastWordsPath} ] || [ "$*" = --list-devices ] || { cat ${lastWordsPath} >&2; exit 1; }
 h=\${0%/bin/*}
 cd "$h/${backends}" || exit 1
 exec "$h/${loader}" --library-path "$h/lib:$h/lib/llama" "$h/programs/${program}" "$@"

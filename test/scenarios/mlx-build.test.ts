@@ -21,6 +21,7 @@ import { isVerified, makeJobRoot, runJob, sha256 } from '../unit/script/run-job.
 import { exampleDigest } from '../unit/script/script-examples.ts';
 import { scriptShells } from '../unit/script/shells.ts';
 
+const folderOfBuilds = '/opt/meshwright/builds';
 const tree = { kind: 'runtime', name: 'mlx', digest: exampleDigest } as const;
 const [shell] = scriptShells;
 if (shell === undefined) throw new Error('this computer has no shell');
@@ -51,15 +52,24 @@ interface Given {
   readonly network?: string;
   /** Names of the wheels that are sent along; absent where everything comes from the network. */
   readonly wheels?: readonly string[];
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** A node to which everything was sent, and the job that makes the runtime of it. */
-async function build({ archive = uv, requirements = list, declared, python = '3.12', network, wheels }: Given = {}) {
+async function build({
+  archive = uv,
+  requirements = list,
+  declared,
+  python = '3.12',
+  network,
+  wheels,
+  files = {},
+}: Given = {}) {
   const root = makeJobRoot(shell as NonNullable<typeof shell>);
   roots.push(root);
   root.recorded('usr/bin/sudo', `if [ "$1" = -l ]; then ${rulesTool('$R/../s')}; else shift 4; exec "$@"; fi`);
   root.tool('usr/bin/env', 'exec /usr/bin/env "$@"');
-  root.recorded('bin/chmod', 'exec /bin/chmod "$@"');
+  for (const [path, text] of Object.entries(files)) root.file(path, text);
   root.file(stagedArchive(tree, 'tar.gz').path, '');
   writeFileSync(join(root.folder, stagedArchive(tree, 'tar.gz').path), archive);
   root.file(stagedExtra(tree, 'requirements.lock').path, requirements);
@@ -193,6 +203,7 @@ esac
   it.each([
     ['a link that leads out', 'ln -s /etc venv/etc', 'a link that leads out: venv/etc'],
     ['a folder that is a link', 'rm -r python; ln -s /etc python', 'a link that leads out: python'],
+    ['a line break in a name', "/usr/bin/touch 'venv/a\nb'", 'a name with a line break: venv/a'],
     ['a pipe', '/usr/bin/mkfifo venv/pipe', 'what is neither file, folder nor link: venv/pipe'],
   ])('takes nothing of an account that leaves %s', async (_, last, text) => {
     const { root, poll } = await build({ archive: madeBy(last) });
@@ -200,12 +211,15 @@ esac
     expect(isVerified(root, tree)).toBe(false);
   });
 
-  it('takes away what would let a program run as its owner, before anybody else may enter', async () => {
-    const { root, poll } = await build({ archive: madeBy(': >venv/x; /bin/chmod 6755 venv/x') });
+  it('takes no right of the account along, and no rest of an attempt before', async () => {
+    const rest = `${folderOfBuilds}/runtime-mlx-${exampleDigest.slice(0, 16)}.old`;
+    const { root, poll } = await build({
+      archive: madeBy(': >venv/x; /bin/chmod 6755 venv/x'),
+      files: { [`${rest}/venv/x`]: '' },
+    });
     expect(poll).toMatchObject({ exit: 0 });
     expect(lstatSync(inside(root, 'venv/x')).mode & 0o7777).toBe(0o755);
-    const calls = root.calls().filter((one) => /^chmod .*\.new$/.test(one));
-    expect(calls.map((one) => /^chmod (?:-R )?\S+/.exec(one)?.[0])).toEqual(['chmod 700', 'chmod -R ug-s']);
+    expect(readdirSync(join(root.folder, folderOfBuilds))).toEqual([]);
   });
 
   it('leaves no link behind that names the staging folder', async () => {

@@ -6,8 +6,8 @@ export const accountKeys = 'GeneratedUID NFSHomeDirectory Password PrimaryGroupI
 
 /**
  * Accounts of people, which have numbers from 501 on, and those of ours that are there: for each `account NAME`, its
- * record, `groups` with the names of its groups, and of ours what was written when it was made. Behind the last one
- * `end`. The file `users` of the private folder is its own. Its tools run in the background: a shell hears no signal
+ * record, `groups` with the names of its groups, and of ours what was written when it was made. Then for each account that
+ * passed tests `checked NAME`, the build of macOS, its number and the names of the tests. Behind the last one `end`. The file `users` of the private folder is its own. Its tools run in the background: a shell hears no signal
  * before one in front ends.
  *
  * @see dscl(1): -list and -read of the local node need no root
@@ -27,5 +27,12 @@ for n in ${ownAccounts.join(' ')}; do
 f=${pathWord(place.accounts)}/$n
 [ ! -e "$f.begun" ] || printf "begun %s\\n" "$n"
 [ ! -e "$f" ] || { read -r x; printf "made %s %s\\n" "$n" "$x"; } <"$f"
+done
+for f in ${pathWord(place.accounts)}/*.checked; do
+[ -e "$f" ] || continue
+n=\${f##*/}
+printf "checked %s" "\${n%.checked}"
+while read -r x; do printf " %s" "$x"; done <"$f"
+printf "\\n"
 done
 printf "end\\n"`;

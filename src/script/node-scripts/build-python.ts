@@ -1,17 +1,16 @@
 import type { JobArgs } from '../../model/node-script.ts';
-import { pathWord, tool } from '../node-paths.ts';
+import { below, pathWord, place, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
-import { stagedTree, treeFolder } from '../tree-paths.ts';
+import { stagedTree, stagingName, treeFolder } from '../tree-paths.ts';
 import { writtenLibraries } from './library-digests.ts';
 import { ownerWord, refuseRoot } from './owner-word.ts';
-import { staysInside, unpackedRuntime } from './unpack-runtime.ts';
+import { staysInside, tarWords, unpackedRuntime } from './unpack-runtime.ts';
 
 /**
  * Unpacks uv, and lets it make a Python of its own and a venv beside it, with the packages of the locked requirements and
  * nothing else: each by its hash, none that would run a program of its own to be built, and no file or cache of anybody
- * else. uv runs as the account of ranks, in a folder of that account: what it fetches and what packages start is not root.
- * Root unpacks a tar of the result into its own tree, which only root enters until no file there runs as its owner. Then
- * what uv wrote as paths of that folder is made to be right where the tree is published, and what came out is written down
+ * else. uv runs as the account of ranks, in a folder of that account, a new one each time: what it fetches and what packages
+ * start is not root. Root unpacks a tar of the result into its own tree. Then what uv wrote as paths of that folder is made to be right where the tree is published, and what came out is written down
  * for the seal: each node has made it by itself. Without internet all of it comes from wheels and an archive of Python among
  * the extras.
  *
@@ -19,6 +18,7 @@ import { staysInside, unpackedRuntime } from './unpack-runtime.ts';
  */
 export function buildPython({ python, isOffline, account, ...args }: JobArgs['build-python']): string {
   const staged = pathWord(stagedTree(args.tree));
+  const builds = pathWord(below(place.builds, stagingName(args.tree)));
   const version = quote(python);
   const environment = [
     'HOME="$b" TMPDIR="$b" UV_NO_CONFIG=1 UV_MANAGED_PYTHON=1 UV_NO_CACHE=1 UV_NO_PROGRESS=1',
@@ -27,7 +27,6 @@ export function buildPython({ python, isOffline, account, ...args }: JobArgs['bu
   return `${refuseRoot(account)}${unpackedRuntime(
     args,
     `t=${staged}.new
-b=${staged}.build
 f=${pathWord(treeFolder(args.tree))}
 u=''
 for x in "$t"/uv "$t"/*/uv; do
@@ -35,7 +34,8 @@ for x in "$t"/uv "$t"/*/uv; do
 done
 [ -n "$u" ] || failed no-uv 'the archive has no program uv'
 own() {
-  ${pathWord(tool.sudo)} -n -H -u ${ownerWord(account)} ${pathWord(tool.env)} ${environment} "$@" </dev/null
+  # find and uv want to enter the folder that they start in, and the home of the ssh user is closed to others.
+  (cd "$b" && exec ${pathWord(tool.sudo)} -n -H -u ${ownerWord(account)} ${pathWord(tool.env)} ${environment} "$@" </dev/null)
 }
 uv() {
   m=$1
@@ -46,8 +46,10 @@ uv() {
   o=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} '$0 ~ "error|Caused by|hash" && !k { k = $0 } END { print k }')
   failed "$m" "uv: \${o:-it ended with $x}"
 }
-${isOffline ? takenApart : ''}${pathWord(tool.rm)} -rf "$b" "$t.tar"
-must mkdir ${pathWord(tool.mkdir)} "$b"
+${isOffline ? takenApart : ''}must mkdir ${pathWord(tool.mkdir)} -p ${pathWord(place.builds)}
+must rm ${pathWord(tool.rm)} -rf ${builds}.* "$t.tar"
+b=$(${pathWord(tool.mktemp)} -d ${builds}.XXXXXX)
+[ -d "$b" ] || failed mktemp 'no folder could be made for uv'
 must chown ${pathWord(tool.chown)} ${ownerWord(account)} "$b"
 progress $((n / 4)) "$n"
 uv python python install --no-bin ${version}
@@ -62,12 +64,11 @@ progress $((n / 2)) "$n"
 uv venv venv --relocatable --no-project --python "$p" "$b/venv"
 uv packages pip sync ${isOffline ? '--offline --no-index --find-links "$w" ' : ''}--require-hashes --no-build --compile-bytecode --python "$b/venv/bin/python" "$t/requirements.lock"
 ${isOffline ? `${pathWord(tool.rm)} -rf "$w"\n` : ''}p=\${p#"$b/"}
+case $p in (*[!A-Za-z0-9._+/-]*) failed python 'uv has made a folder of a strange name' ;; esac
 own ${pathWord(tool.rm)} "$b/venv/bin/python" || failed venv 'the link to Python could not be removed'
-own ${pathWord(tool.tar)} -cf - -C "$b" python venv >"$t.tar" || failed packages 'what uv has made could not be packed'
-must chmod ${pathWord(tool.chmod)} 700 "$t"
-must bad-archive ${pathWord(tool.tar)} -xf "$t.tar" -C "$t"
-must chmod ${pathWord(tool.chmod)} -R ug-s "$t"
-${pathWord(tool.rm)} -rf "$b" "$t.tar"
+own ${pathWord(tool.tar)} -cf - -C "$b" python venv >"$t.tar" 2>"$d/tar" || failed packages "tar: $(${pathWord(tool.cat)} "$d/tar")"
+must bad-archive ${pathWord(tool.tar)} ${tarWords('"$t.tar"')} -C "$t"
+must rm ${pathWord(tool.rm)} -rf "$b" "$t.tar"
 ${staysInside(staged)}if [ ! -f "$t/$p" ] || [ -h "$t/$p" ]; then failed python 'uv has installed no Python'; fi
 must link ${pathWord(tool.ln)} -s "$f/$p" "$t/venv/bin/python"
 ${pathWord(tool.awk)} -v home="$f/\${p%/*}" '/^home = / { $0 = "home = " home } { print }' "$t/venv/pyvenv.cfg" >"$d/cfg" || failed write 'pyvenv.cfg could not be written'

@@ -3,96 +3,121 @@ import { quote } from '../quote.ts';
 
 /**
  * Reads property lists, each followed by `<daemon-end>`, and prints the paths of what launchd runs as root: a program and
- * its arguments, whole and, for `sh -c 'x; /opt/y --file=/opt/z'`, word by word.
+ * its arguments, whole, by what stands in quotes, and, for `sh -c 'x; /opt/y --file=/opt/z'`, word by word.
  */
 const rootPrograms = `
-function ends() { if (!other) printf "%s", words; words = key = ""; other = note = 0 }
+function ends() { if (!other) printf "%s", words; words = key = ""; other = note = depth = 0 }
+function paths(text, separators, n, i, word) {
+  n = split(text, word, separators)
+  for (i = 1; i <= n; i++) if (word[i] ~ /^\\// && word[i] !~ /\\n/) words = words word[i] "\\n"
+}
 BEGIN { RS = "<" }
 /^daemon-end>/ { ends(); next }
+/^daemon-unread>/ { exit 1 }
 note || /^!--/ { note = !index($0, "-->"); next }
-/^key>/ { key = substr($0, 5) }
-!/^string>/ { next }
+/^dict>/ { depth++ }
+/^\\/dict>/ { depth-- }
+/^key>/ && depth == 1 { key = substr($0, 5) }
+!/^string>/ || depth != 1 { next }
 {
   text = substr($0, 8)
   gsub(/&lt;/, "<", text); gsub(/&gt;/, ">", text); gsub(/&quot;/, "\\"", text); gsub(/&apos;/, "\\047", text)
   gsub(/&amp;/, "\\\\&", text)
   if (key == "UserName" && text != "root") other = 1
   if (key != "Program" && key != "ProgramArguments") next
-  if (text ~ /^\\// && text !~ /\\n/) words = words text "\\n"
-  n = split(text, word, "[ \\t\\n;&|()<>=:,\\"\\047]+")
-  for (i = 1; i <= n; i++) if (word[i] ~ /^\\// && word[i] != text) words = words word[i] "\\n"
+  paths(text, "\\n")
+  paths(text, "[\\"\\047\`]")
+  paths(text, "[ \\t\\n;&|()<>=:,\\"\\047\`]+")
 }
+`;
+
+/** Whether an access list, as `ls -lde` prints it, lets `user` or one of `groups` change a file or what is in a folder. */
+const allowsWriting = `
+BEGIN {
+  is["user:" user] = is["group:everyone"] = 1
+  n = split(groups, all, " ")
+  for (i = 1; i <= n; i++) is["group:" all[i]] = 1
+}
+$1 ~ /^[0-9]+:$/ && ($2 in is) && / allow .*(write|append|add_|delete|chown)/ { found = 1 }
+END { exit !found }
 `;
 
 /**
  * `writable_daemon_file NAME` prints files and folders with which this account can change what launchd runs as root:
  * a property list of `/Library/LaunchDaemons`, the program of a daemon that runs as root, a file among its arguments, what
- * links there lead to, and each folder above. Prints nothing where there is none; fails where that stays unknown. Modes and
- * groups say it, and where there is an access list, `test` as that account. What such a program reads or starts by itself
+ * links there lead to, and each folder above. Of a program that is not there, or
+ * that is a folder by now, the folders above count: whoever owns them puts another one there. Prints nothing where there is
+ * none; fails where that stays unknown. Owners, modes and access lists say it. What such a program reads or starts by itself
  * is not looked at, and neither is what a sticky folder lets others add.
  *
- * @see launchd.plist(5): Program, ProgramArguments, UserName; find(1) of macOS: -acl
+ * @see launchd.plist(5): Program, ProgramArguments, UserName; find(1) of macOS: -acl; ls(1) of macOS: -e;
+ *   chmod(1) of macOS for the rights in an access list
  */
 export const daemonFileFunctions = `root_programs() {
-  for w in ${pathWord(place.launchDaemons)}/*.plist; do
-    [ -f "$w" ] || continue
-    IFS= read -r x <"$w"
-    case $x in
-      (bplist*) ${pathWord(tool.plutil)} -convert xml1 -o - "$w" ;;
-      (*) ${pathWord(tool.cat)} "$w" ;;
+  for plist in ${pathWord(place.launchDaemons)}/*.plist; do
+    [ -f "$plist" ] || continue
+    IFS= read -r start <"$plist"
+    case $start in
+      (bplist*) ${pathWord(tool.plutil)} -convert xml1 -o - "$plist" ;;
+      (*) ${pathWord(tool.cat)} "$plist" || printf '<daemon-unread>' ;;
     esac
     printf '<daemon-end>'
   done 2>/dev/null | ${pathWord(tool.awk)} ${quote(rootPrograms)} && printf 'end\\n'
 }
 with_folders() {
-  w=$1
-  while [ -n "$w" ] && [ "$w" != "$R" ]; do
-    case "$l$n" in (*"$n$w$n"*) return ;; esac
-    l=$l$n$w
-    printf '%s\\n' "$w"
-    if [ -h "$w" ]; then
-      set -- "$w"
-      x=$(${pathWord(tool.readlink)} "$w")
-      case $x in (/*) with_folders "$x" ;; (*) with_folders "\${w%/*}/$x" ;; esac
-      w=$1
+  at=$1
+  while [ -n "$at" ] && [ "$at" != "$R" ]; do
+    case "$seen$feed" in (*"$feed$at$feed"*) return ;; esac
+    seen=$seen$feed$at
+    printf '%s\\n' "$at"
+    if [ -h "$at" ]; then
+      set -- "$at"
+      to=$(${pathWord(tool.readlink)} "$at")
+      case $to in (/*) with_folders "$to" ;; (*) with_folders "\${at%/*}/$to" ;; esac
+      at=$1
     fi
-    w=\${w%/*}
+    at=\${at%/*}
   done
 }
 daemon_files() {
-  l= n='
+  seen='' feed='
 '
-  for p in ${pathWord(place.launchDaemons)} ${pathWord(place.launchDaemons)}/*.plist; do
-    with_folders "$p"
+  for plist in ${pathWord(place.launchDaemons)} ${pathWord(place.launchDaemons)}/*.plist; do
+    with_folders "$plist"
   done
-  root_programs | while IFS= read -r p; do
-    if [ "$p" = end ]; then
+  root_programs | while IFS= read -r program; do
+    if [ "$program" = end ]; then
       printf 'end\\n'
-    elif [ -f "$R$p" ]; then
-      with_folders "$R$p"
+    elif [ -d "$R$program" ]; then
+      with_folders "$R\${program%/*}"
+    else
+      with_folders "$R$program"
     fi
   done
 }
 writable_daemon_file() {
   daemon_files | {
-    name=$1 x=
+    account=$1 last=''
     set --
-    while IFS= read -r w; do
-      case $w in (end) x=end ;; (*) [ ! -e "$w" ] || set -- "$@" "$w" ;; esac
+    while IFS= read -r item; do
+      case $item in (end) last=end ;; (*) [ ! -e "$item" ] || set -- "$@" "$item" ;; esac
     done
-    [ -n "$x" ] || exit 1
+    [ -n "$last" ] || exit 1
     [ "$#" -gt 0 ] || exit 0
-    a=$(${pathWord(tool.find)} "$@" -prune -acl -print) || exit 1
-    x=$(${pathWord(tool.id)} -u "$name") || exit 1
-    g=$(${pathWord(tool.id)} -G "$name") || exit 1
-    set -- "$@" -prune '(' -type f -o -type d ')' '(' -user "$x" -o ! '(' -type d -perm -1000 ')' '(' -perm -002
-    for x in $g; do
-      set -- "$@" -o -perm -020 -group "$x"
+    listed=$(${pathWord(tool.find)} "$@" -prune -acl -print) || exit 1
+    uid=$(${pathWord(tool.id)} -u "$account") || exit 1
+    groups=$(${pathWord(tool.id)} -G "$account") || exit 1
+    set -- "$@" -prune '(' -type f -o -type d ')' '(' -user "$uid" -o ! '(' -type d -perm -1000 ')' '(' -perm -002
+    for gid in $groups; do
+      set -- "$@" -o -perm -020 -group "$gid"
     done
     ${pathWord(tool.find)} "$@" ')' ')' -print || exit 1
-    [ -z "$a" ] || printf '%s\\n' "$a" | while IFS= read -r w; do
-      ${pathWord(tool.sudo)} -n -H -u "$name" ${pathWord(tool.test)} -w "$w" </dev/null
-      case $? in (0) printf '%s\\n' "$w" ;; (1) ;; (*) exit 1 ;; esac
+    [ -n "$listed" ] || exit 0
+    groups=$(${pathWord(tool.id)} -Gn "$account") || exit 1
+    printf '%s\\n' "$listed" | while IFS= read -r item; do
+      entries=$(${pathWord(tool.ls)} -lde "$item") || exit 1
+      printf '%s\\n' "$entries" | ${pathWord(tool.awk)} -v user="$account" -v groups="$groups" ${quote(allowsWriting)}
+      case $? in (0) printf '%s\\n' "$item" ;; (1) ;; (*) exit 1 ;; esac
     done
   }
 }

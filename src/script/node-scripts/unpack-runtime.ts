@@ -50,6 +50,14 @@ ${ownedByRoot(tree)}
 ${verified(tree)}`;
 }
 
+/**
+ * Words of tar that take the owners, set-id bits, access lists and flags of no member: as root bsdtar keeps all of them.
+ * Its chown -R leaves links to their owner, too.
+ *
+ * @see bsdtar(1): --no-same-owner, --no-same-permissions
+ */
+export const tarWords = (archive: string): string => `-xf ${archive} --no-same-owner --no-same-permissions`;
+
 /** What tar reads, after every member has been looked at. */
 const fromTar = (staged: string): string => `must bad-archive ${pathWord(tool.tar)} -tf "$a"
 printf '%s\\n' "$o" >"$d/members"
@@ -58,7 +66,7 @@ while IFS= read -r x; do
 done <"$d/members"
 ${pathWord(tool.rm)} -rf ${staged} ${staged}.new
 must mkdir ${pathWord(tool.mkdir)} -p ${staged}.new
-must bad-archive ${pathWord(tool.tar)} -xf "$a" -C ${staged}.new
+must bad-archive ${pathWord(tool.tar)} ${tarWords('"$a"')} -C ${staged}.new
 ${holdsFiles(staged)}${staysInside(staged)}`;
 
 /**
@@ -93,7 +101,7 @@ const holdsFiles = (
 
 /**
  * Ends with `unsafe-archive` where devices, pipes or sockets have come out, links that lead out of the folder or
- * nowhere through `..`, or files that lie elsewhere, too: root changes owners and modes of all that is there.
+ * nowhere through `..`, names with a line break, or files that lie elsewhere, too: root changes owners and modes of all that is there.
  *
  * @see stat(1) of macOS: %i inode, %l hard links
  */
@@ -103,6 +111,8 @@ export const staysInside = (
 unsafe() {
   failed unsafe-archive "it holds $1: \${2#"$c/"}"
 }
+x=$(${pathWord(tool.find)} "$c" -name "*$N*") || failed find 'the unpacked files could not be listed'
+[ -z "$x" ] || unsafe 'a name with a line break' "$x"
 x=$(${pathWord(tool.find)} "$c" ! -type f ! -type d ! -type l) || failed find 'the unpacked files could not be listed'
 [ -z "$x" ] || unsafe 'what is neither file, folder nor link' "$x"
 ${pathWord(tool.find)} "$c" -type f -links +1 -exec ${pathWord(tool.stat)} -f '%i %l' '{}' + >"$d/inodes" || failed find 'the unpacked files could not be listed'

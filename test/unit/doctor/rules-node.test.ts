@@ -261,7 +261,7 @@ describe('accounts of ranks and gateway', () => {
   const own = person('_meshrank', { uid: 450, gid: 450, hasPassword: false });
   const made = { name: '_meshrank', uid: 450, generatedUid: own.generatedUid ?? '' };
   const judged = (ranks: string, seen: Partial<MacAccounts>) =>
-    told(only({ accounts: { accounts: [], made: [], begun: [], ...seen } }), {
+    told(only({ accounts: { accounts: [], made: [], begun: [], checked: [], ...seen } }), {
       system: { ...desiredFleet().system, accounts: { ranks } },
     }).filter((line) => line.includes('studio-3'));
 
@@ -299,7 +299,7 @@ describe('accounts of ranks and gateway', () => {
   });
 
   it('are not used where ssh logs in as one of them', () => {
-    const seen = { accounts: { accounts: [person('ana')], made: [], begun: [] }, login: 'ana' };
+    const seen = { accounts: { accounts: [person('ana')], made: [], begun: [], checked: [] }, login: 'ana' };
     const system = { ...desiredFleet().system, accounts: { ranks: 'ana' } };
     expect(told(only(seen), { system }).filter((line) => line.includes('studio-3'))).toEqual([
       'error accounts/can-become-root node studio-3',

@@ -221,7 +221,7 @@ describe('goal uninstall', () => {
 
   it('is empty, and tells nothing, where nothing of us is left', () => {
     const none: Partial<FactValues> = {
-      accounts: { accounts: [], made: [], begun: [] },
+      accounts: { accounts: [], made: [], begun: [], checked: [] },
       'service-addresses': [],
       interfaces: settledValues()[node]?.interfaces?.map((one) => ({ ...one, ipv4: [] })) ?? [],
       'network-services': [{ name: 'Ethernet', port: 'Ethernet', device: 'en0', isEnabled: true }],

@@ -7,6 +7,7 @@ import { type MacRoot, makeMacRoot } from './mac-root.ts';
 import { scriptShells } from './shells.ts';
 
 const program = 'Library/Fans/fand';
+const spaced = 'Library/Application Support/fan/fand';
 const daemon = 'Library/LaunchDaemons/org.fan.plist';
 
 const plist = (inner: string): string => `<?xml version="1.0" encoding="UTF-8"?>
@@ -78,16 +79,29 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
     expect(await writable(root)).toEqual([]);
   });
 
-  it.each([
+  const running: readonly (readonly [string, string, string?])[] = [
     ['Program', plist(`<key>Program</key><string>/${program}</string>`)],
     ['a script of an interpreter', plist(words('/usr/bin/perl', `/${program}`))],
     ['words of a shell', plist(words('/bin/sh', '-c', `cd /tmp; "/${program}" &gt;/dev/null`))],
+    ['a path with a space in quotes', plist(words('/bin/sh', '-c', `exec '/${spaced}' &amp;`)), spaced],
     ['a value behind an option', plist(words('/bin/sh', `--file=/${program}`))],
     ['a user that is root', plist(`<key>UserName</key><string>root</string>${words(`/${program}`)}`)],
     ['a comment that names a user', plist(`<!-- <key>UserName</key><string>ana</string> -->${words(`/${program}`)}`)],
     ['one line for each tag', plist(words(`/${program}`)).replaceAll('><', '>\n\t<')],
-  ])('has the program of %s', async (_, text) => {
-    expect(await writable(mac(text, opened(program)))).toEqual([program]);
+    [
+      'a daemon whose environment names a user',
+      plist(
+        `${words(`/${program}`)}<key>EnvironmentVariables</key><dict><key>UserName</key><string>ana</string></dict>`,
+      ),
+    ],
+  ];
+  const rows = running.map(([what, text, path = program]) => [what, text, path] as const);
+  it.each(rows)('has the program of %s', async (_, text, path) => {
+    const root = mac(text, (one) => {
+      one.file(path, '');
+      mode(one, path, 0o757);
+    });
+    expect(await writable(root)).toEqual([path]);
   });
 
   it('has the program of a name that XML writes in another way', async () => {
@@ -142,19 +156,49 @@ describe.each(scriptShells)('what launchd runs as root, in $name', (shell) => {
     expect(await writable(broken)).toEqual([]);
   });
 
-  it('asks as the account where there is an access list', async () => {
+  it('reads an access list where there is one', async () => {
     const listed = 'Library/Fans/fand.acl';
-    const withList = (said: string): MacRoot => {
+    const withList = (entries: string, code = 0): MacRoot => {
       const root = mac(plist(words(`/${listed}`)), (one) => one.file(listed, ''));
-      root.tool('usr/bin/sudo', `[ "$*" = "-n -H -u mesh $R/bin/test -w $R/${listed}" ] || exit 64\n${said}`);
+      root.tool(
+        'usr/bin/id',
+        "case $1 in (-u) printf '4501\\n' ;; (-G) printf '20\\n' ;; (-Gn) printf 'staff rack\\n' ;; esac",
+      );
+      root.tool(
+        'bin/ls',
+        `[ "$1 $2" = "-lde $R/${listed}" ] || exit 64\nprintf -- '-rw-r--r--+ 1 root  wheel  0 Nov 23 12:00 x\\n${entries}'\nexit ${code}`,
+      );
       return root;
     };
-    expect(await writable(withList('exit 0'))).toEqual([listed]);
-    expect(await writable(withList('exit 1'))).toEqual([]);
-    expect(await writable(withList('exit 2'))).toBe('unknown');
+    for (const entry of [
+      ' 0: user:mesh allow write,append',
+      ' 0: group:rack inherited allow delete_child',
+      ' 0: group:everyone deny delete\\n 1: group:everyone allow chown',
+    ]) {
+      expect([entry, await writable(withList(`${entry}\\n`))]).toEqual([entry, [listed]]);
+    }
+    for (const entry of [' 0: user:ana allow write', ' 0: user:mesh allow read', ' 0: user:mesh deny write']) {
+      expect([entry, await writable(withList(`${entry}\\n`))]).toEqual([entry, []]);
+    }
+    expect(await writable(withList('', 1))).toBe('unknown');
   });
 
-  it.each(['usr/bin/awk', 'usr/bin/find', 'usr/bin/id'])('stays unknown where %s fails', async (path) => {
+  it('has the folder above a program that is not there, or that a folder has taken the place of', async () => {
+    const without = (change: (root: MacRoot) => void) =>
+      mac(fan, (root) => {
+        rmSync(join(root.folder, program));
+        mode(root, 'Library/Fans', 0o757);
+        change(root);
+      });
+    expect(await writable(without(() => undefined))).toEqual(['Library/Fans']);
+    expect(await writable(without((root) => mkdirSync(join(root.folder, program))))).toEqual(['Library/Fans']);
+    expect(await writable(without((root) => link(root, program, 'nowhere')))).toEqual(['Library/Fans']);
+    // What is in a folder among the arguments is only data.
+    const data = mac(plist(words('/bin/fand', '/Library/Fans')), (root) => mode(root, 'Library/Fans', 0o757));
+    expect(await writable(data)).toEqual([]);
+  });
+
+  it.each(['usr/bin/awk', 'usr/bin/find', 'usr/bin/id', 'bin/cat'])('stays unknown where %s fails', async (path) => {
     const root = mac(fan);
     root.tool(path, 'exit 1');
     expect(await writable(root)).toBe('unknown');

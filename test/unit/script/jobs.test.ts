@@ -327,7 +327,7 @@ describe.concurrent.each(scriptShells)('the archive of a runtime under $name', (
     const outside = join(root.folder, '../outside');
     root.tool(
       'usr/bin/tar',
-      `PATH=/usr/bin:/bin; case $1 in (-xf) /bin/tar "$@"; exec /bin/ln '${outside}' "$4/in" ;; esac; exec /bin/tar "$@"`,
+      `PATH=/usr/bin:/bin; case $1 in (-xf) /bin/tar "$@"; exec /bin/ln '${outside}' "$6/in" ;; esac; exec /bin/tar "$@"`,
     );
     expect(await runJob(root, unpack(archive))).toMatchObject({
       failure: { slug: 'unsafe-archive', text: expect.stringContaining('a file that lies outside, too') },

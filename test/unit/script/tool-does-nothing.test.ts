@@ -19,7 +19,7 @@ const composed =
 
 /** A tool with these words only reads; so do tools of this name. */
 const reading =
-  /^(?:networksetup (?:-get|-list)|networksetup$|launchctl print|sudo -(?:l|n test)|pmset -g|defaults read|scutil --get|dscl -(?:list|read)|sysctl -n|mdutil -s|socketfilterfw(?: --get|$)|PlistBuddy Print|ifconfig$|plutil -(?:convert|extract)|(?:awk|base64|cat|ibv_devices|ibv_devinfo|ioclasscount|ioreg|netstat|sw_vers|cksum|curl|date|df|find|head|id|perl|pgrep|ps|readlink|sh|shasum|sleep|stat|tail|vmStat|vm_stat|wc)\b)/;
+  /^(?:networksetup (?:-get|-list)|networksetup$|launchctl print|sudo -l|pmset -g|defaults read|scutil --get|dscl -(?:list|read)|sysctl -n|mdutil -s|socketfilterfw(?: --get|$)|PlistBuddy Print|ifconfig$|plutil -(?:convert|extract)|(?:awk|base64|cat|ibv_devices|ibv_devinfo|ioclasscount|ioreg|netstat|sw_vers|cksum|curl|date|df|find|head|id|ls|perl|pgrep|ps|readlink|sh|shasum|sleep|stat|tail|vmStat|vm_stat|wc)\b)/;
 /** `must` checks them; without `must` they tidy up, or move what another process may move as well. */
 const onFiles = /^(?:rm|rmdir|mv|mkdir|ln|cp|chmod (?:[0-7]|\$))/;
 const tools = new Set(Object.values(tool).map(({ path }) => path));
@@ -47,7 +47,6 @@ function verbOf(name: string, words: readonly string[]): string {
   if (name === 'PlistBuddy') return words[1]?.trim() === 'Print' ? 'Print' : (words[1]?.split(' ')[0] ?? '');
   if (name === 'mdutil') return words.includes('-s') ? '-s' : '-i';
   if (name === 'sysctl') return words[0] === '-n' ? '-n' : '';
-  if (name === 'sudo' && words.includes('$R/bin/test')) return '-n test';
   if (name === 'dscl') return words[1] === '$@' ? '' : (words[1] ?? '');
   return words[0] === '$@' ? '' : (words[0] ?? '');
 }

@@ -414,7 +414,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'chmod -R': unpacks(
       'tar.gz',
       {
-        'usr/bin/tar': 'case $1 in (-tf) printf "a\n" ;; (*) printf x >"$4/a"; /bin/chmod 666 "$4/a" ;; esac',
+        'usr/bin/tar': 'case $1 in (-tf) printf "a\n" ;; (*) printf x >"$6/a"; /bin/chmod 666 "$6/a" ;; esac',
         'bin/chmod': 'exit 0',
       },
       'chmod',
@@ -426,6 +426,7 @@ export const rows: Readonly<Record<string, Readonly<Record<string, Lie | Later |
     'chown -R': asUnpack,
     'chmod -R': asUnpack,
     'chown mesh': { needless: 'uv cannot write into its folder then' },
+    'mktemp -d': { needless: 'its folder is looked for' },
     'sudo -n': { needless: 'no program of Python is found then' },
     'tar -cf': { needless: 'tar finds no archive in the empty file then' },
   },

@@ -43,6 +43,7 @@ for (1 .. $count) {
 const zipForms = `if [ -f "\${2-}" ] && [ "$(command -p head -c 2 "$2")" = PK ]; then
   case $1:$#:\${3-} in
     (-tf:2: | -xf:2:) limited "$R/usr/bin/perl" -e ${shellQuote(readZip)} -- "$1" "$2" . ;;
+    (-xf:6:--no-same-owner) limited "$R/usr/bin/perl" -e ${shellQuote(readZip)} -- "$1" "$2" "$6" ;;
     (-xf:4:-C) limited "$R/usr/bin/perl" -e ${shellQuote(readZip)} -- "$1" "$2" "$4" ;;
     (*) refused "Option $1 is not supported for zip" ;;
   esac
@@ -54,7 +55,8 @@ export const archiveTools: readonly BaseTool[] = [
   {
     path: '/usr/bin/tar',
     source: apple('tar(1) of macOS: bsdtar'),
-    forms: '-c, -t or -x with f and any of jmvzJ, file, [-C folder] [name ...]; -tf and -xf read zip as well',
+    forms:
+      '-c, -t or -x with f and any of jmvzJ, file, [--no-same-owner] [--no-same-permissions] [-C folder] [name ...]; -tf and -xf read zip as well',
     usage: {
       text: 'Usage:\n  List:    tar -tf <archive-filename>\n  Extract: tar -xf <archive-filename>\n  Create:  tar -cf <archive-filename> [filenames...]\n  Help:    tar --help',
       code: 1,
@@ -63,9 +65,9 @@ export const archiveTools: readonly BaseTool[] = [
 case $m in (-[ctx]*f) ;; (*) refused 'Must specify one of -c, -r, -t, -u, -x' ;; esac
 m=\${m#-?}
 case \${m%f} in (*[!jmvzJ]*) refused "Option $1 is not supported" ;; esac
-for o; do case $o in ("$1" | -C) ;; (-?*) refused "Option $o is not supported" ;; esac; done
+for o; do case $o in ("$1" | -C | --no-same-owner | --no-same-permissions) ;; (-?*) refused "Option $o is not supported" ;; esac; done
 z=x
-for o; do case $z$o in (x* | -C) ;; (*) readable "$o" ;; esac; z=; done
+for o; do case $z$o in (x* | -C | --no-same-*) ;; (*) readable "$o" ;; esac; z=; done
 ${roomFunctions}${isBsd ? '' : zipForms}# GNU tar calls gzip by name; bsdtar has it inside.
 export PATH=${programs ?? '/usr/bin:/bin'}
 case $1 in
