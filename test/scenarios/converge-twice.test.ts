@@ -24,6 +24,7 @@ describe('apply', { timeout: patience }, () => {
   it('brings two Macs that have everything wrong to their file, up to a token', async () => {
     const { plan, report } = await rack.converge();
     const everywhere = addresses(
+      'accounts/_meshrank',
       'power/sleep',
       'power/restart-after-power-loss',
       'thunderbolt-bridge/interface',

@@ -53,7 +53,11 @@ describe('the keeper', { timeout: patience }, () => {
   it('is brought and loaded by an apply, which the next one leaves as it is', async () => {
     const { plan } = await rack.converge();
     expect(changesIn(plan)).toEqual(
-      [first, second].flatMap((node) => [`${node} keeper/files`, `${node} keeper/loaded`]),
+      [first, second].flatMap((node) => [
+        `${node} accounts/_meshrank`,
+        `${node} keeper/files`,
+        `${node} keeper/loaded`,
+      ]),
     );
     expect(await logAt(first)).toBe('');
   });

@@ -75,7 +75,8 @@ const ownAccountsMade: MacAccounts = {
     groups: [name, 'everyone', 'localaccounts'],
   })),
   made: ownAccounts.map((name, at) => ({ name, uid: 450 + at, generatedUid: `GENERATED-${name}` })),
-  begun: [], checked: [],
+  begun: [],
+  checked: [],
 };
 
 /** One node of a file. */
