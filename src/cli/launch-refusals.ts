@@ -52,9 +52,10 @@ function accountProblem(node: NodeName, account: string, { accounts, login }: Fa
   const state = accounts.kind === 'known' ? accountState(account, accounts.value, login) : undefined;
   if (state === 'made' || state === 'login' || state === 'shared-group') return [];
   const isOurs = ownAccounts.includes(account);
-  const words: Readonly<Record<'absent' | 'begun' | 'other' | 'administrator' | 'unseen', string>> = {
+  const words: Readonly<Record<'absent' | 'begun' | 'left' | 'other' | 'administrator' | 'unseen', string>> = {
     absent: `there is no account ${account}`,
     begun: `the account ${account} is half made`,
+    left: `the account ${account} was left by an earlier installation`,
     other: `the account ${account} is not the one that meshwright made`,
     administrator: `${account} is an administrator and can become root`,
     unseen: `the state of the account ${account} is unknown`,
@@ -63,7 +64,10 @@ function accountProblem(node: NodeName, account: string, { accounts, login }: Fa
     diagnose('launch/account', {
       subject: `node ${node}`,
       detail: `No rank is started, and nothing was stopped: ${node}: ${words[state ?? 'unseen']}.`,
-      ...(isOurs && (state === 'absent' || state === 'begun') && { hint: 'Let apply make it: meshwright apply' }),
+      ...(isOurs &&
+        (state === 'absent' || state === 'begun' || state === 'left') && {
+          hint: 'Let apply make it: meshwright apply',
+        }),
     }),
   ];
 }

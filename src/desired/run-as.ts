@@ -1,4 +1,6 @@
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
+import type { NodeName } from '../model/node.ts';
+import { layoutsOf } from './fallback.ts';
 
 /** The account that runs the ranks of a node; undefined is the ssh user. */
 export const ranksUser = ({ system }: DesiredFleet, { user }: DesiredNode): string | undefined =>
@@ -8,6 +10,14 @@ export const ranksUser = ({ system }: DesiredFleet, { user }: DesiredNode): stri
 export const gatewayUser = ({ system }: DesiredFleet, { user }: DesiredNode): string | undefined =>
   system.accounts.gateway ?? user;
 
-/** The accounts that the file names, each once. */
-export const namedAccounts = ({ system }: DesiredFleet): readonly string[] =>
-  [system.accounts.ranks, system.accounts.gateway].flatMap((one) => one ?? []);
+/** Whether a gateway stands on a node: the node leads a published placement, in its place or on its fallback. */
+const hasGateway = ({ placements }: DesiredFleet, node: NodeName): boolean =>
+  placements
+    .flatMap(layoutsOf)
+    .some(({ publication, nodes: [leader] }) => publication !== undefined && leader === node);
+
+/** The accounts that a node needs: one for ranks on every node, one for the gateway only where a gateway stands. */
+export const accountsOn = (fleet: DesiredFleet, node: NodeName): readonly string[] =>
+  [fleet.system.accounts.ranks, hasGateway(fleet, node) ? fleet.system.accounts.gateway : undefined].flatMap(
+    (one) => one ?? [],
+  );

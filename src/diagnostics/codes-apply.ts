@@ -74,8 +74,8 @@ export const applyCodes = {
   },
   'step/no-full-disk-access': {
     severity: 'error',
-    summary: 'macOS does not let the ssh session change its preferences.',
-    cause: 'Programs of an ssh session may change the network preferences only with Full Disk Access.',
+    summary: 'macOS does not let the ssh session make this change.',
+    cause: 'Programs of an ssh session may change network preferences and accounts only with Full Disk Access.',
     hint: 'On the Mac: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users.',
     hands: true,
   },

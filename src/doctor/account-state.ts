@@ -1,4 +1,4 @@
-import { type MacAccount, type MacAccounts, ownAccounts } from '../model/account.ts';
+import { type MacAccount, type MacAccounts, ownAccounts, ownRecord } from '../model/account.ts';
 import type { Known } from '../model/known.ts';
 
 /** What became of an account that ranks or the gateway are to run as. */
@@ -7,6 +7,8 @@ export type AccountState =
   | 'absent'
   /** A run began to make it and was ended. */
   | 'begun'
+  /** Made by `apply` and kept by macOS when `uninstall` took the rest away: `apply` takes it again. */
+  | 'left'
   /** Of our name, and not what apply made. */
   | 'other'
   | 'administrator'
@@ -21,25 +23,28 @@ const staff = 20;
 /** Groups whose members become root, or decide who does. */
 const mighty = ['admin', 'wheel'];
 
+/** Whether a record has every value that `apply` gives: nothing starts as it by itself, and nobody logs in. */
+function isLikeOurs({ uid, gid, home, shell, hasPassword }: MacAccount): boolean {
+  const { first, last } = ownRecord.numbers;
+  const isOurNumber = uid !== undefined && uid >= first && uid <= last && gid === uid;
+  return isOurNumber && home === ownRecord.home && shell === ownRecord.shell && !hasPassword;
+}
+
 function ownState(name: string, account: MacAccount | undefined, { made, begun }: MacAccounts): AccountState {
   if (begun.includes(name)) return 'begun';
   if (account === undefined) return 'absent';
+  if (!isLikeOurs(account)) return 'other';
   const written = made.find((one) => one.name === name);
-  const isOurs =
-    written !== undefined &&
-    account.uid === written.uid &&
-    account.gid === written.uid &&
-    account.generatedUid === written.generatedUid &&
-    !account.hasPassword;
-  return isOurs ? 'made' : 'other';
+  if (written === undefined) return 'left';
+  return account.uid === written.uid && account.generatedUid === written.generatedUid ? 'made' : 'other';
 }
 
 /** The account of this name on one Mac. @param login who logs in there, as far as that was seen */
 export function accountState(name: string, seen: MacAccounts, login?: Known<string>): AccountState {
   const account = seen.accounts.find((one) => one.name === name);
   const state = ownAccounts.includes(name) ? ownState(name, account, seen) : account === undefined ? 'absent' : 'made';
-  if (state !== 'made' || account === undefined) return state;
+  if ((state !== 'made' && state !== 'left') || account === undefined) return state;
   if (login?.kind === 'known' && login.value === name) return 'login';
   if (account.uid === 0 || account.groups.some((group) => mighty.includes(group))) return 'administrator';
-  return account.gid === staff ? 'shared-group' : 'made';
+  return account.gid === staff ? 'shared-group' : state;
 }

@@ -28,11 +28,14 @@ function read(lines: readonly string[]): MacAccounts | undefined {
   let block: string[] | undefined;
   for (const line of lines) {
     const [word = '', name = '', ...rest] = line.split(' ');
-    if (block === undefined && word === 'account' && isName(name) && rest.length === 0) block = [name];
+    if (block === undefined && word === 'account' && name !== '' && rest.length === 0) block = [name];
     else if (block !== undefined && word === 'groups') {
-      const account = accountOf(block, [name, ...rest]);
-      if (account === undefined) return undefined;
-      accounts.push(account);
+      // No file can name such an account: directory services let people have `ann@example.com` and `0123`.
+      if (isName(block[0] ?? '')) {
+        const account = accountOf(block, [name, ...rest]);
+        if (account === undefined) return undefined;
+        accounts.push(account);
+      }
       block = undefined;
     } else if (block !== undefined) block.push(line);
     else if (word === 'begun' && isName(name)) begun.push(name);
@@ -40,10 +43,9 @@ function read(lines: readonly string[]): MacAccounts | undefined {
       const one = madeOf(name, rest.join(' '));
       if (one === undefined) return undefined;
       made.push(one);
-    } else if (block === undefined && word === 'checked' && isName(name)) {
-      const one = checkedOf(name, rest);
-      if (one === undefined) return undefined;
-      checked.push(one);
+    } else if (word === 'checked') {
+      // What cannot be read counts as not passed: the next check writes the file again.
+      checked.push(...(isName(name) ? checkedOf(name, rest) : []));
     } else return undefined;
   }
   const names = [...[accounts, made, checked].map((all) => all.map(({ name }) => name)), begun];
@@ -58,12 +60,12 @@ function madeOf(name: string, text: string): MadeAccount | undefined {
   return uuidForm.test(generatedUid) ? { name, uid: Number(uid), generatedUid } : undefined;
 }
 
-/** `build=25E246 uid=450 home rdma gpu-…`. */
-function checkedOf(name: string, words: readonly string[]): CheckedAccount | undefined {
+/** `build=25E246 uid=450 home files-… rdma gpu-…`. */
+function checkedOf(name: string, words: readonly string[]): readonly CheckedAccount[] {
   const [, build = '', uid = ''] = /^build=([0-9A-Za-z]{1,16}) uid=(\d{1,9})$/.exec(words.slice(0, 2).join(' ')) ?? [];
   const passed = words.slice(2);
-  const isRead = build !== '' && passed.every((one) => /^(?:home|rdma|gpu-[0-9a-f]{64})$/.test(one));
-  return isRead ? { name, build, uid: Number(uid), passed } : undefined;
+  const isRead = build !== '' && passed.every((one) => /^(?:home|rdma|files-[0-9a-f]{16}|gpu-[0-9a-f]{64})$/.test(one));
+  return isRead ? [{ name, build, uid: Number(uid), passed }] : [];
 }
 
 /** A user or group number; macOS has -2 for the account `nobody`. */

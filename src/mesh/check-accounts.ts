@@ -9,7 +9,7 @@ import { type MeshWork, meshStep, scriptAct } from './mesh-step.ts';
 const checkDeadlineMs = 120_000;
 
 /** The tests for the account of its ranks; undefined where they run as the ssh user. */
-function checkOf({ system, runtimes }: DesiredFleet, placement: DesiredPlacement): AccountCheck | undefined {
+function checkOf({ system, runtimes, models }: DesiredFleet, placement: DesiredPlacement): AccountCheck | undefined {
   const name = system.accounts.ranks;
   if (name === undefined) return undefined;
   const runtime = runtimes.find((one) => one.name === placement.runtime);
@@ -17,8 +17,15 @@ function checkOf({ system, runtimes }: DesiredFleet, placement: DesiredPlacement
   const folder = digest === undefined ? undefined : treeFolder({ kind: 'runtime', name: placement.runtime, digest });
   const gpu =
     runtime === undefined || folder === undefined ? undefined : driverOf(runtime).gpuQuestion?.(runtime, folder);
+  const model = models.find((one) => one.name === placement.model);
+  const outside = runtime === undefined ? undefined : driverOf(runtime).programOutside?.(runtime);
   return {
     name,
+    reads: [
+      ...(folder === undefined ? [] : [folder]),
+      ...(model?.digest === undefined ? [] : [treeFolder({ kind: 'model', name: model.name, digest: model.digest })]),
+      ...(outside === undefined ? [] : [outside]),
+    ],
     rdma: placement.transport === 'rdma' && placement.nodes.length > 1,
     ...(gpu === undefined || digest === undefined ? {} : { gpu: { ...gpu, digest, env: placement.env } }),
   };

@@ -7,6 +7,20 @@ export const gatewayAccount = '_meshgate';
 /** The accounts that are ours. */
 export const ownAccounts: readonly string[] = [ranksAccount, gatewayAccount];
 
+/**
+ * What `apply` gives an account of ours. macOS uses the numbers below 450 for its own, and those above 500 for people.
+ *
+ * @see docs/unverified.md: no account of macOS and of its own tools has a number from 450 to 499
+ */
+export const ownRecord = {
+  // Values of a record, of which no path on a node is made.
+  /* eslint-disable no-restricted-syntax */
+  home: '/var/empty',
+  shell: '/usr/bin/false',
+  /* eslint-enable no-restricted-syntax */
+  numbers: { first: 450, last: 499 },
+} as const;
+
 /** One account of a Mac. What its record lacks is absent. */
 export interface MacAccount {
   readonly name: string;
@@ -34,7 +48,7 @@ export interface CheckedAccount {
   readonly name: string;
   readonly build: string;
   readonly uid: number;
-  /** `home`, `rdma`, and `gpu-` with the digest of the version of a runtime. */
+  /** `home`, `rdma`, `files-` with a digest of their paths, and `gpu-` with the digest of the version of a runtime. */
   readonly passed: readonly string[];
 }
 

@@ -75,6 +75,8 @@ export interface AccountCheck {
   readonly name: string;
   /** Whether the placement opens RDMA devices. */
   readonly rdma: boolean;
+  /** What its ranks read: the trees of its runtime and its model, and a program outside of them. */
+  readonly reads: readonly NodePath[];
   /** Absent where the driver has no such question. */
   readonly gpu?: GpuQuestion & { readonly digest: Digest; readonly env: Readonly<Record<string, string>> };
 }

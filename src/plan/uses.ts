@@ -32,14 +32,34 @@ function isLeftBy(name: string | undefined, { address, nodes }: Earlier, desired
   return !nodes.some(isBehind);
 }
 
+/** The account that something needs: a tree only where one builds or fetches it. */
+function accountFor(address: string, { system, runtimes, models }: DesiredFleet): string | undefined {
+  const [kind, name] = address.split('/');
+  const { ranks, gateway } = system.accounts;
+  switch (kind) {
+    case 'doorman':
+      return gateway;
+    case 'runtime':
+      return runtimes.find((one) => one.name === name)?.driver === 'mlx' ? ranks : undefined;
+    case 'model':
+      return models.find((one) => one.name === name)?.source.kind === 'url' ? ranks : undefined;
+    default:
+      return ranks;
+  }
+}
+
 /**
  * Whether a later property depends on an earlier thing that is on its nodes. A placement needs its own runtime, its
- * own model, and what joins its own members, whatever becomes of others there; everything else needs all of it.
+ * own model, its own account, and what joins its own members, whatever becomes of others there; everything else needs all
+ * of it.
  */
 export function isUsedBy({ address }: Pick<Property, 'address'>, earlier: Earlier, desired: DesiredFleet): boolean {
   const name = /^placement\/([^/]+)/.exec(address)?.[1];
   const placement = desired.placements.find((one) => one.name === name);
   if (earlier.kind === 'doorman') return isLeftBy(name, earlier, desired);
+  if (earlier.kind === 'accounts' && earlier.address !== undefined) {
+    return earlier.address === `accounts/${accountFor(address, desired)}`;
+  }
   if (placement === undefined) {
     return true;
   }

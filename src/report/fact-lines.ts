@@ -62,7 +62,11 @@ const fileStates = (files: readonly KeptFile[]): string =>
 const accountText = ({ name, uid, groups }: MacAccount): string =>
   `${name} ${uid ?? 'without a number'}${groups.includes('admin') ? ' (administrator)' : ''}`;
 
-const testText = (test: string): string => ({ home: 'home', rdma: 'RDMA' })[test] ?? `GPU (${test.slice(4, 20)})`;
+function testText(test: string): string {
+  const [kind = '', digits = ''] = test.split('-');
+  const word = { home: 'home', rdma: 'RDMA', files: 'files', gpu: 'GPU' }[kind] ?? kind;
+  return digits === '' ? word : `${word} (${digits.slice(0, 16)})`;
+}
 
 const sideText = (offsetMs: number): string => (offsetMs < 0 ? 'behind' : 'ahead of');
 

@@ -1,17 +1,19 @@
-import { namedAccounts } from '../desired/run-as.ts';
+import { accountsOn } from '../desired/run-as.ts';
+import { isHandsWork } from '../diagnostics/hands-work.ts';
 import { accountState } from '../doctor/account-state.ts';
+import { accountFindings } from '../doctor/rules/accounts.ts';
 import { ownAccounts } from '../model/account.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { scriptStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
-import { findingBlockers } from './finding-blockers.ts';
-import type { ObservedTarget, Property, Resource } from './resource.ts';
+import type { Blocker, ObservedTarget, Property, Resource } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 
 const words = {
   made: 'created',
   absent: 'missing',
   begun: 'half created',
+  left: 'left by an earlier installation',
   other: 'a different account',
   administrator: 'an administrator',
   login: 'the ssh user',
@@ -19,7 +21,7 @@ const words = {
 } as const;
 
 function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Property[] {
-  return namedAccounts(fleet).map((account) => {
+  return accountsOn(fleet, node).map((account) => {
     const observed = mapKnown(facts.accounts, (seen) => accountState(account, seen, facts.login));
     return {
       node,
@@ -31,6 +33,26 @@ function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: O
       reason: 'system.accounts',
     };
   });
+}
+
+/** An account that cannot be used keeps only waiting what needs that one. */
+function blockersOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Blocker[] {
+  const { accounts: seen, login } = facts;
+  if (seen.kind === 'unknown') return [];
+  return accountsOn(fleet, node).flatMap((account) =>
+    accountFindings(node, account, accountState(account, seen.value, login)).map(
+      ({ code, hint }): Blocker => ({
+        code,
+        node,
+        resource: 'accounts',
+        address: `accounts/${account}`,
+        action: hint,
+        isHands: isHandsWork(code),
+        peers: [],
+        blocks: [],
+      }),
+    ),
+  );
 }
 
 /** The accounts that ranks and the gateway run as: ours are made, others have to be there. */
@@ -58,5 +80,5 @@ export const accounts: Resource = {
     ),
     rescues: [],
   }),
-  blockers: (view) => findingBlockers(view, 'accounts'),
+  blockers: ({ desired, targets }) => targets.flatMap((target) => blockersOf(desired, target)),
 };

@@ -81,7 +81,7 @@ const accessWords = ({ facts: { traces, sudo } }: ObservedTarget): readonly stri
 function accountWords({ accounts }: Facts): readonly string[] {
   const own =
     accounts.kind === 'known'
-      ? ownAccounts.filter((name) => ['made', 'begun'].includes(accountState(name, accounts.value)))
+      ? ownAccounts.filter((name) => ['made', 'begun', 'left'].includes(accountState(name, accounts.value)))
       : [];
   const commands = own.flatMap((name) =>
     [directoryUsers, directoryGroups].map((kind) => `sudo dscl . -delete ${kind}/${name}`),

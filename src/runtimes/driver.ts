@@ -149,6 +149,8 @@ export interface RuntimeDriver<R extends DesiredRuntime = DesiredRuntime> {
   phases(placement: DesiredPlacement, runtime: R): readonly StartPhase[];
   /** What speaks against a placement before it is started; memory is judged for all drivers alike. */
   check?(one: PlacementCheck<R>): readonly PlacementFinding[];
+  /** Its program, where the file names one that no archive brings. */
+  programOutside?(runtime: R): NodePath | undefined;
   /** The command by which an account of ours shows that it reaches the GPU; absent where the runtime has none. */
   gpuQuestion?(runtime: R, runtimeFolder: NodePath): GpuQuestion;
   /** How clients reach the runtime past its gateway, as long as it runs. */

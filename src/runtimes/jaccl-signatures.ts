@@ -85,7 +85,7 @@ export const jacclSignatures: readonly FailureSignature[] = [
     pattern: /Could not open device \S+/,
     meaning: 'An RDMA device of the matrix is there and does not open.',
     action: 'reboot',
-    cure: 'Look at RDMA on this Mac (`meshwright doctor`); if nothing is wrong there, restart it.',
+    cure: 'Look at RDMA on this Mac (`meshwright doctor`); if nothing is wrong there, restart it. If it stays so, the account of the ranks (system.accounts.ranks) may not open it.',
   },
   {
     id: 'no-coordinator',

@@ -119,6 +119,8 @@ export function launchRankScript(rank: LaunchedRank, { name, isOfRanks }: Launch
     ...[pathWord(tool.sh), '-c', quote('cd && exec "$@"'), 'sh', ...rank.words.map(quote)],
   ];
   return `{
+# A shell complains when it starts in a folder that its account cannot enter, as the home of the ssh user.
+cd / || exit
 ${rootLine(rank.rootPrefix)}
 export R LC_ALL=C
 PATH=$R/usr/bin:$R/bin:$R/usr/sbin:$R/sbin

@@ -29,11 +29,10 @@ export const hindrances: readonly Hindrance[] = [
   {
     of: 'identity',
     fault: ['wrong-mac', second],
-    // It has other accounts, too.
-    blockers: ['identity/same-mac', 'accounts/other', 'accounts/other'],
+    // It has another account, too.
+    blockers: ['identity/same-mac', 'accounts/other'],
     waiting: [
       `${first} thunderbolt-link`,
-      `${second} accounts/*`,
       `${second} accounts/*`,
       // The limit of the other Mac, which has more memory.
       `${second} keeper/files`,

@@ -58,7 +58,7 @@ describe('apply, after an edit of the file', { timeout: patience }, () => {
   // What needs hands has tests of its own.
   const effective = edits.filter(({ changes = [], blockers = [] }) => changes.length > 0 && blockers.length === 0);
 
-  it.each(sampleOf(effective, { few: 1, oneIn: 3 }))(
+  it.each(sampleOf(effective, { few: 1, oneIn: 6 }))(
     'leaves nothing of the old, and finds its way back: $key $what',
     async ({ key, change, changes }) => {
       if (key === 'placements.*.transport') {

@@ -1,4 +1,4 @@
-import { ownAccounts } from '../../src/model/account.ts';
+import { ranksAccount } from '../../src/model/account.ts';
 import type { Drift } from './converge-hand.ts';
 
 const updates = '"$R/Library/Preferences/com.apple.SoftwareUpdate" AutomaticallyInstallMacOSUpdates';
@@ -25,9 +25,9 @@ export const settingDrifts: readonly Drift[] = [
   },
   {
     of: 'accounts/*',
-    what: 'a new macOS has taken the accounts of ours away',
+    what: 'a new macOS has taken the account of ranks away',
     batch: 'settings',
-    make: ({ asRoot }) => asRoot(ownAccounts.map((name) => `"$R/usr/bin/dscl" . -delete /Users/${name}`).join('\n')),
+    make: ({ asRoot }) => asRoot(`"$R/usr/bin/dscl" . -delete /Users/${ranksAccount}`),
   },
   {
     of: 'names/computer',

@@ -104,7 +104,7 @@ const failures: readonly Failure[] = [
 ];
 
 const every = failures.flatMap((failure) => [first, second].map((node) => ({ ...failure, node })));
-const cases = sampleOf(every, { few: 2, oneIn: 2 });
+const cases = sampleOf(every, { few: 2, oneIn: 4 });
 
 const run = (plan: Plan, onEvent: RunListener): Promise<RunReport> =>
   runPlan(plan, {

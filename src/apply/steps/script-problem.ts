@@ -36,6 +36,10 @@ const hints: ReadonlyMap<string, string> = new Map([
     'Name another account in system.accounts.ranks, or set login there if you accept that ranks can become root.',
   ],
   [
+    'daemons-unread',
+    'Nothing starts as an account while it is unknown whether that account can change what root runs. See on the Mac why that path cannot be read, or take it out of its LaunchDaemon.',
+  ],
+  [
     'other-account',
     'If nothing else needs that account and that group, delete both at the Mac, in a Terminal with Full Disk Access: sudo dscl . -delete /Users/NAME, then sudo dscl . -delete /Groups/NAME. Or name another account in system.accounts.',
   ],
@@ -49,6 +53,15 @@ function listeningHint({ act, node }: Step): string | undefined {
   return `See who listens there: ssh ${node} sudo lsof -nP -iTCP:${port} -sTCP:LISTEN. End it, or give endpoint.port another number. The doorman says more in ${doormanLog(port).path}.`;
 }
 
+/** An account may also be made by a person. */
+function accountHint({ act, node }: Step): { readonly hint?: string } {
+  return act.kind === 'script' && act.name === 'make-account'
+    ? {
+        hint: `On ${node}: System Settings > General > Sharing > Remote Login (i): allow full disk access for remote users. Or make standard accounts there, each with a group of its own, and name them in system.accounts.`,
+      }
+    : {};
+}
+
 /** A failure that a script or a job names itself, with what can be done about it. */
 export function scriptProblem(step: Step, { slug, text }: ScriptFailure): Diagnostic {
   const detail = `${step.id}: ${escapeText(text).trim() || 'without a word'} (${slug}).`;
@@ -59,7 +72,7 @@ export function scriptProblem(step: Step, { slug, text }: ScriptFailure): Diagno
     case 'wrong-digest':
       return diagnose('step/wrong-digest', fields);
     case 'no-full-disk-access':
-      return diagnose('step/no-full-disk-access', fields);
+      return diagnose('step/no-full-disk-access', { ...fields, ...accountHint(step) });
     case 'needs-reboot':
       return diagnose('step/needs-reboot', { ...fields, hint: `Restart the Mac: meshwright reboot ${step.node}` });
     case 'rolled-back':

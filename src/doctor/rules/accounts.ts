@@ -1,4 +1,4 @@
-import { namedAccounts } from '../../desired/run-as.ts';
+import { accountsOn } from '../../desired/run-as.ts';
 import { diagnose } from '../../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { ownAccounts } from '../../model/account.ts';
@@ -8,11 +8,13 @@ import { withCommands } from '../hint-lines.ts';
 import type { Rule } from '../rule.ts';
 import { nodeSubject } from '../subject.ts';
 
-function judge(node: NodeName, account: string, state: AccountState): readonly Diagnostic[] {
+/** Why nothing can run as this account on a node; empty where it can, and where `apply` makes the account. */
+export function accountFindings(node: NodeName, account: string, state: AccountState): readonly Diagnostic[] {
   const about = (detail: string, hint: string) => ({ subject: nodeSubject(node), detail, hint });
   switch (state) {
     case 'made':
     case 'begun':
+    case 'left':
       return [];
     case 'absent':
       return ownAccounts.includes(account)
@@ -78,7 +80,7 @@ export const accounts: Rule = ({ desired, nodes }) =>
     const seen = facts.accounts;
     return seen.kind === 'unknown'
       ? []
-      : namedAccounts(desired).flatMap((account) =>
-          judge(name, account, accountState(account, seen.value, facts.login)),
+      : accountsOn(desired, name).flatMap((account) =>
+          accountFindings(name, account, accountState(account, seen.value, facts.login)),
         );
   });

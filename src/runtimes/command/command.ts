@@ -1,7 +1,7 @@
 import type { CommandRuntime } from '../../model/desired.ts';
 import type { RuntimeDriver } from '../driver.ts';
 import { signatures } from './classify.ts';
-import { configure } from './configure.ts';
+import { configure, programOutside } from './configure.ts';
 import { phases } from './phases.ts';
 import { tokenRequest } from './token-request.ts';
 
@@ -9,6 +9,7 @@ import { tokenRequest } from './token-request.ts';
 export const command: RuntimeDriver<CommandRuntime> = {
   id: 'command',
   configure,
+  programOutside,
   needs: () => [],
   tokenRequest,
   phases: (_placement, runtime) => phases(runtime),

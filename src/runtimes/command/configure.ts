@@ -40,6 +40,11 @@ function fieldValues(place: RankPlace<CommandRuntime>): Readonly<Record<CommandF
   };
 }
 
+/** The program, where it is a path on the node. One with fields is known only for a rank. */
+export function programOutside({ command: [program = ''] }: CommandRuntime): NodePath | undefined {
+  return program.startsWith('/') && !program.includes('{') ? nodePath(`/${program.slice(1)}`) : undefined;
+}
+
 /** A program outside of the archive, such as the perl that macOS ships, is a path on the node like any other. */
 function programWord(word: Text): Text {
   const [first, ...rest] = word;

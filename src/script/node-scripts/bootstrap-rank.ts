@@ -4,7 +4,7 @@ import { quote } from '../quote.ts';
 import { mostLogBytes } from '../rank-log-size.ts';
 import { olderRankLog, rankFile, rankFilesFolder, rankLog, serviceFile } from '../rank-paths.ts';
 import { launchdFunctions } from './launchd-service.ts';
-import { accountFolders, ownerWord, ownLogFunction, refuseRoot } from './owner-word.ts';
+import { accountFolders, ownerWord, ownLogFunction } from './owner-word.ts';
 import { rebootMarkFunctions, refuseMarked, wiredFunctions } from './wired-memory.ts';
 
 /** The lines of a record but the two that count starts. */
@@ -89,7 +89,7 @@ if look; then
   bootout
 fi
 ${refuseMarked}
-${refuseRoot(user)}must mkdir ${pathWord(tool.mkdir)} -p "$d" ${pathWord(place.log)}
+must mkdir ${pathWord(tool.mkdir)} -p "$d" ${pathWord(place.log)}
 ${keptLog(record.placement, user)}${accountFolders(user)}${keptFiles(record.placement, { user, ...kept })}write "$d/request" ${quote(request)}
 write "$d/record" "$r$N"
 must launchctl ${pathWord(tool.launchctl)} enable "$L"

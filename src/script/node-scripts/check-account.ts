@@ -1,3 +1,4 @@
+import { digestOf, shortDigest } from '../../model/digest.ts';
 import type { AccountCheck } from '../../model/node-script.ts';
 import { accountChecked, accountCheckFolder, accountEnvironment } from '../account-paths.ts';
 import { pathWord, programFolders, tool } from '../node-paths.ts';
@@ -27,6 +28,20 @@ const homeTest = `if wants home; then
     passed home
   else
     refused failed home "$x"
+  fi
+fi
+`;
+
+/** What the root script saw on this node, one path per line. The folders above may be closed to the account. */
+const filesTest = (key: string): string => `if wants ${key}; then
+  z=''
+  while IFS= read -r x; do
+    [ -r "$x" ] || [ -x "$x" ] || z=$x
+  done <"\${0%/*}/paths" || z='the list of what it reads'
+  if [ -z "$z" ]; then
+    passed ${key}
+  else
+    refused failed ${key} "the account cannot read $z"
   fi
 fi
 `;
@@ -84,14 +99,18 @@ fi
 `;
 }
 
+/** Other paths are another test. */
+const filesKey = (reads: AccountCheck['reads']): string =>
+  `files-${shortDigest(digestOf(reads.map(({ path }) => path)))}`;
+
 /** Runs as the account, with the environment of ranks; `$1` is the root prefix, `$2` the keys of the tests. */
-function program({ name, rdma, gpu }: AccountCheck): string {
+function program({ name, rdma, reads, gpu }: AccountCheck): string {
   const set = Object.entries({ ...accountEnvironment(name) }).map(([key, path]) => `export ${key}=${pathWord(path)}\n`);
   const path = programFolders.map((folder) => `$R${folder.path}`).join(':');
   return `R=$1 q=$2
 export R LC_ALL=C PATH="${path}"
 ${set.join('')}cd "$TMPDIR" || exit
-${answers}${homeTest}${rdma ? rdmaTest : ''}${gpu === undefined ? '' : gpuTest(gpu)}`;
+${answers}${homeTest}${reads.length === 0 ? '' : filesTest(filesKey(reads))}${rdma ? rdmaTest : ''}${gpu === undefined ? '' : gpuTest(gpu)}`;
 }
 
 /** The property list as a word of sh. @see launchd.plist(5): a job with RunAtLoad is started once, when it is loaded */
@@ -123,16 +142,31 @@ const propertyList = (name: string): string =>
 </plist>
 `).replaceAll(/@([Rdq])/g, `'"$$$1"'`);
 
+const pathsFile = (reads: AccountCheck['reads']): string =>
+  reads.length === 0
+    ? ''
+    : `x=''
+for y in ${reads.map(pathWord).join(' ')}; do
+  [ ! -e "$y" ] || x=$x$y$N
+done
+write "$d/paths" "$x"
+`;
+
 /**
- * Fails where an account can become root, or where a LaunchDaemon of it fails a test of what ranks do: write its home, open
- * each RDMA device, reach the GPU. Over ssh an account may have other rights. Tests that it passed are kept with the build
+ * Fails where an account can become root, or where a LaunchDaemon of it fails a test of what ranks do: write its home, read
+ * their files, open each RDMA device, reach the GPU. Over ssh an account may have other rights. Tests that it passed are kept with the build
  * of macOS, and run again only for another build, another number of the account, or another version of a runtime.
  *
  * @see docs/unverified.md: nothing is published about RDMA devices and accounts without administrator rights
  */
 export function checkAccount(check: AccountCheck): string {
-  const { name, rdma, gpu } = check;
-  const keys = ['home', ...(rdma ? ['rdma'] : []), ...(gpu === undefined ? [] : [`gpu-${gpu.digest}`])];
+  const { name, rdma, reads, gpu } = check;
+  const keys = [
+    'home',
+    ...(reads.length === 0 ? [] : [filesKey(reads)]),
+    ...(rdma ? ['rdma'] : []),
+    ...(gpu === undefined ? [] : [`gpu-${gpu.digest}`]),
+  ];
   return `${refuseRoot(name)}${serviceFunctions(checkLabel)}
 ${ownLogFunction(name)}
 d=${pathWord(accountCheckFolder(name))} f=${pathWord(accountChecked(name))}
@@ -152,7 +186,7 @@ fi
 must rm ${pathWord(tool.rm)} -rf "$d"
 must mkdir ${pathWord(tool.mkdir)} -p "$d"
 ${accountFolders(name)}write "$d/program" ${quote(program(check))}
-p=$d/${checkLabel}.plist
+${pathsFile(reads)}p=$d/${checkLabel}.plist
 write "$p" ${propertyList(name)}
 ownlog "$d/answers"
 ${bootstrapped}

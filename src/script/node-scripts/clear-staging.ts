@@ -4,7 +4,7 @@ import { below, pathWord, place, tool } from '../node-paths.ts';
 
 /**
  * Takes away staging folders and folders of jobs that are needed no longer. A job that runs keeps its own, and the tree
- * that it works on. A staging folder leaves its place by one rename before its files are deleted.
+ * that it works on. What uv was making for a staging folder goes with it. A staging folder leaves its place by one rename before its files are deleted.
  */
 export function clearStaging({ folders, jobs }: ScriptArgs['clear-staging']): string {
   return `${jobFolderFunctions}
@@ -26,6 +26,7 @@ gone() {
   [ -d "$t" ] || return 0
   x=\${1#*-}
   isused "\${1%%-*} \${x%-*}" "\${1##*-}" && return
+  must rm ${pathWord(tool.rm)} -rf ${pathWord(place.builds)}/"$1".*
   g=${pathWord(below(place.opt, 'staging/.removed'))}-$$-$1
   must mv ${pathWord(tool.mv)} -f "$t" "$g"
   must rm ${pathWord(tool.rm)} -rf "$g"

@@ -2,7 +2,7 @@ import { pathWord, place, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
 
 /**
- * Reads property lists, each followed by `<daemon-end>`, and prints the paths of what launchd runs as root: a program and
+ * Reads property lists and prints the paths of what launchd runs as root: a program and
  * its arguments, whole, by what stands in quotes, and, for `sh -c 'x; /opt/y --file=/opt/z'`, word by word.
  */
 const rootPrograms = `
@@ -12,8 +12,8 @@ function paths(text, separators, n, i, word) {
   for (i = 1; i <= n; i++) if (word[i] ~ /^\\// && word[i] !~ /\\n/) words = words word[i] "\\n"
 }
 BEGIN { RS = "<" }
-/^daemon-end>/ { ends(); next }
-/^daemon-unread>/ { exit 1 }
+FILENAME != file { ends(); file = FILENAME }
+END { ends() }
 note || /^!--/ { note = !index($0, "-->"); next }
 /^dict>/ { depth++ }
 /^\\/dict>/ { depth-- }
@@ -43,26 +43,28 @@ END { exit !found }
 `;
 
 /**
- * `writable_daemon_file NAME` prints files and folders with which this account can change what launchd runs as root:
+ * `writable_daemon_file NAME UID GROUPS` prints files and folders with which this account can change what launchd runs as root:
  * a property list of `/Library/LaunchDaemons`, the program of a daemon that runs as root, a file among its arguments, what
  * links there lead to, and each folder above. Of a program that is not there, or
  * that is a folder by now, the folders above count: whoever owns them puts another one there. Prints nothing where there is
- * none; fails where that stays unknown. Owners, modes and access lists say it. What such a program reads or starts by itself
+ * none; fails where that stays unknown, with the reason on stderr. Owners, modes and access lists say it. What such a program reads or starts by itself
  * is not looked at, and neither is what a sticky folder lets others add.
  *
  * @see launchd.plist(5): Program, ProgramArguments, UserName; find(1) of macOS: -acl; ls(1) of macOS: -e;
  *   chmod(1) of macOS for the rights in an access list
  */
 export const daemonFileFunctions = `root_programs() {
+  set --
   for plist in ${pathWord(place.launchDaemons)}/*.plist; do
     [ -f "$plist" ] || continue
     IFS= read -r start <"$plist"
     case $start in
-      (bplist*) ${pathWord(tool.plutil)} -convert xml1 -o - "$plist" ;;
-      (*) ${pathWord(tool.cat)} "$plist" || printf '<daemon-unread>' ;;
+      (bplist*) ${pathWord(tool.plutil)} -convert xml1 -o - "$plist" 2>/dev/null | ${pathWord(tool.awk)} ${quote(rootPrograms)} || return ;;
+      (*) set -- "$@" "$plist" ;;
     esac
-    printf '<daemon-end>'
-  done 2>/dev/null | ${pathWord(tool.awk)} ${quote(rootPrograms)} && printf 'end\\n'
+  done
+  [ "$#" -eq 0 ] || ${pathWord(tool.awk)} ${quote(rootPrograms)} "$@" || return
+  printf 'end\\n'
 }
 with_folders() {
   at=$1
@@ -97,7 +99,7 @@ daemon_files() {
 }
 writable_daemon_file() {
   daemon_files | {
-    account=$1 last=''
+    account=$1 number=$2 names=$3 last=''
     set --
     while IFS= read -r item; do
       case $item in (end) last=end ;; (*) [ ! -e "$item" ] || set -- "$@" "$item" ;; esac
@@ -105,18 +107,16 @@ writable_daemon_file() {
     [ -n "$last" ] || exit 1
     [ "$#" -gt 0 ] || exit 0
     listed=$(${pathWord(tool.find)} "$@" -prune -acl -print) || exit 1
-    uid=$(${pathWord(tool.id)} -u "$account") || exit 1
-    groups=$(${pathWord(tool.id)} -G "$account") || exit 1
-    set -- "$@" -prune '(' -type f -o -type d ')' '(' -user "$uid" -o ! '(' -type d -perm -1000 ')' '(' -perm -002
-    for gid in $groups; do
+    gids=$(${pathWord(tool.id)} -G "$account") || exit 1
+    set -- "$@" -prune '(' -type f -o -type d ')' '(' -user "$number" -o ! '(' -type d -perm -1000 ')' '(' -perm -002
+    for gid in $gids; do
       set -- "$@" -o -perm -020 -group "$gid"
     done
     ${pathWord(tool.find)} "$@" ')' ')' -print || exit 1
     [ -n "$listed" ] || exit 0
-    groups=$(${pathWord(tool.id)} -Gn "$account") || exit 1
     printf '%s\\n' "$listed" | while IFS= read -r item; do
       entries=$(${pathWord(tool.ls)} -lde "$item") || exit 1
-      printf '%s\\n' "$entries" | ${pathWord(tool.awk)} -v user="$account" -v groups="$groups" ${quote(allowsWriting)}
+      printf '%s\\n' "$entries" | ${pathWord(tool.awk)} -v user="$account" -v groups="$names" ${quote(allowsWriting)}
       case $? in (0) printf '%s\\n' "$item" ;; (1) ;; (*) exit 1 ;; esac
     done
   }

@@ -1,11 +1,11 @@
+import { ownRecord } from '../../model/account.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { accountBegun, accountChecked, accountFile, accountFolder } from '../account-paths.ts';
 import { directoryGroups, directoryUsers, pathWord, place, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
 import { accountKeys } from './accounts.ts';
 
-/** Numbers of accounts of programs that a person has installed: macOS uses the ones below for its own. */
-const numbers = { first: 450, last: 499 } as const;
+const { home, numbers, shell } = ownRecord;
 
 const record = (folder: string, name: string): string => quote(`${folder}/${name}`);
 
@@ -40,13 +40,12 @@ while [ "$i" -le ${numbers.last} ]; do
   case $l in (*"$N$i$N"*) i=$((i + 1)) ;; (*) break ;; esac
 done
 [ "$i" -le ${numbers.last} ] || failed no-number 'every number from ${numbers.first} to ${numbers.last} is taken'
-must mkdir ${pathWord(tool.mkdir)} -p ${pathWord(place.accounts)}
 write "$g" "$i$N"`;
 
 /**
  * Makes an account of ours and a group that is its alone: without password and shell, with a home that cannot be
- * written. A record that no run of ours began belongs to a person or a program, and so does one that differs from
- * what was made: neither is changed. The next run finishes the work of a run that was killed.
+ * written. A record that differs from what is given here belongs to a person or a program, and is not changed. The next
+ * run finishes the work of a run that was killed, and takes a record again that macOS kept at `uninstall`.
  *
  * @see dscl(1): a record is made with `-create`, key by key; seen over ssh as root on headless Macs with Apple silicon
  */
@@ -58,6 +57,13 @@ f=${pathWord(accountFile(name))} g=${pathWord(accountBegun(name))}
 look() {
   directory -read ${user} ${accountKeys}
   r=$o
+}
+# Leaves in \`y\` a value that the record does not have.
+lacking() {
+  y=''
+  for x in "UniqueID: $i" "PrimaryGroupID: $i" 'NFSHomeDirectory: ${home}' 'UserShell: ${shell}' 'Password: *'; do
+    has "$x" || y=$x
+  done
 }
 look
 if [ -e "$f" ]; then
@@ -72,12 +78,23 @@ if [ -e "$f" ]; then
   write "$g" "\${u#uid=}$N"
   must rm ${pathWord(tool.rm)} -f "$f"
 fi
+must mkdir ${pathWord(tool.mkdir)} -p ${pathWord(place.accounts)}
 directory -read ${group} PrimaryGroupID
 if [ -e "$g" ]; then
   IFS= read -r i <"$g"
-else
-  [ -z "$r$o" ] || failed other-account 'there is an account or a group ${name} that meshwright did not make'
+elif [ -z "$r$o" ]; then
   ${chooseNumber}
+else
+  # What macOS kept of an earlier installation has every value that is given below. The rest belongs to others.
+  i=\${r##*UniqueID: }
+  i=\${i%%"$N"*}
+  case $i in ('' | *[!0-9]*) i=0 ;; esac
+  lacking
+  case $N$o$N in (*"\${N}PrimaryGroupID: $i$N"*) ;; (*) y=group ;; esac
+  if [ -n "$y" ] || [ "$i" -lt ${numbers.first} ] || [ "$i" -gt ${numbers.last} ]; then
+    failed other-account 'there is an account or a group ${name} that meshwright did not make'
+  fi
+  write "$g" "$i$N"
 fi
 case $i in ('' | *[!0-9]*) failed other-account "$g has no number" ;; esac
 directory -list ${quote(directoryUsers)} UniqueID
@@ -91,13 +108,12 @@ directory -create ${user}
 look
 add ${user} UniqueID "$i"
 add ${user} PrimaryGroupID "$i"
-add ${user} NFSHomeDirectory ${quote(place.emptyHome.path)}
-add ${user} UserShell ${quote(tool.false.path)}
+add ${user} NFSHomeDirectory ${quote(home)}
+add ${user} UserShell ${quote(shell)}
 add ${user} Password '*'
 look
-for x in "UniqueID: $i" "PrimaryGroupID: $i" 'NFSHomeDirectory: ${place.emptyHome.path}' 'UserShell: ${tool.false.path}' 'Password: *'; do
-  has "$x" || failed dscl "dscl reported success, and the account has no $x"
-done
+lacking
+[ -z "$y" ] || failed dscl "dscl reported success, and the account has no $y"
 q=\${r##*GeneratedUID: }
 q=\${q%%"$N"*}
 o=$(${pathWord(tool.id)} -u ${name} 2>&1)

@@ -44,12 +44,15 @@ export const refuseRoot = (user: string): string =>
     ? ''
     : `${daemonFileFunctions}in_one_line() { printf '%s\\n' "$1" | ${pathWord(tool.awk)} '{ $1 = $1; printf "%s%s", s, $0; s = " " }'; }
 [ ${ownerWord(user)} = ${loginWord} ] || {
-  x=$(${pathWord(tool.id)} -u ${ownerWord(user)} 2>/dev/null) || failed no-account '${missing(user)}'
-  y=$(${pathWord(tool.id)} -Gn ${ownerWord(user)} 2>/dev/null) || failed no-account '${missing(user)}'
-  case "$x: $y " in (0:* | *' admin '* | *' wheel '*) failed can-become-root '${user} is an administrator of this Mac' ;; esac
+  uid=$(${pathWord(tool.id)} -u ${ownerWord(user)} 2>/dev/null) || failed no-account '${missing(user)}'
+  groups=$(${pathWord(tool.id)} -Gn ${ownerWord(user)} 2>/dev/null) || failed no-account '${missing(user)}'
+  case "$uid: $groups " in (0:* | *' admin '* | *' wheel '*) failed can-become-root '${user} is an administrator of this Mac' ;; esac
   x=$(${pathWord(tool.sudo)} -l -n -U ${ownerWord(user)} 2>&1)
   case $x in (*' is not allowed to run sudo '*) ;; (*) failed can-become-root "sudo -l -U ${user}: $(in_one_line "$x")" ;; esac
-  x=$(writable_daemon_file ${ownerWord(user)}) || failed account-untested 'nobody could see what launchd runs as root'
+  x=$(writable_daemon_file ${ownerWord(user)} "$uid" "$groups") || {
+    x=$(writable_daemon_file ${ownerWord(user)} "$uid" "$groups" 2>&1 >/dev/null)
+    failed daemons-unread "cannot read what launchd runs as root: $(in_one_line "$x")"
+  }
   [ -z "$x" ] || failed can-become-root "${user} may write what launchd runs as root: $(in_one_line "$x")"
 }
 `;

@@ -173,6 +173,10 @@ describe('a path inside a model', () => {
     expect(collisionsOf(['w', 'W/x/y'])).toEqual([{ path: 'W/x/y', other: 'w' }]);
     expect(collisionsOf(['w/a', 'w/b', 'v/a', 'wa'])).toEqual([]);
   });
+
+  it('cannot differ only in the Unicode form of a letter (case 38)', () => {
+    expect(['\u00e9', 'e\u0301'].map(isTreePath)).toEqual([false, false]);
+  });
 });
 
 onOnePage('resolve-placements');

@@ -71,6 +71,8 @@ const ownAccountsMade: MacAccounts = {
     uid: 450 + at,
     gid: 450 + at,
     generatedUid: `GENERATED-${name}`,
+    home: '/var/empty',
+    shell: '/usr/bin/false',
     hasPassword: false,
     groups: [name, 'everyone', 'localaccounts'],
   })),

@@ -258,7 +258,13 @@ describe('accounts of ranks and gateway', () => {
     groups: [name, 'everyone', 'localaccounts'],
     ...more,
   });
-  const own = person('_meshrank', { uid: 450, gid: 450, hasPassword: false });
+  const own = person('_meshrank', {
+    uid: 450,
+    gid: 450,
+    home: '/var/empty',
+    shell: '/usr/bin/false',
+    hasPassword: false,
+  });
   const made = { name: '_meshrank', uid: 450, generatedUid: own.generatedUid ?? '' };
   const judged = (ranks: string, seen: Partial<MacAccounts>) =>
     told(only({ accounts: { accounts: [], made: [], begun: [], checked: [], ...seen } }), {
@@ -272,15 +278,25 @@ describe('accounts of ranks and gateway', () => {
     expect(judged('ana', { accounts: [person('ana')] })).toEqual([]);
   });
 
+  it('are used again where macOS kept them at an uninstall', () => {
+    expect(judged('_meshrank', { accounts: [own] })).toEqual([]);
+  });
+
   it('are not used where they are others than were made', () => {
     const other = ['error accounts/other node studio-3'];
-    expect(judged('_meshrank', { accounts: [own] })).toEqual(other);
     for (const changed of [
       { uid: 451 },
+      { uid: 550, gid: 550 },
       { gid: 20 },
-      { generatedUid: '5C3C7B0E-6E0D-4C0B-9C1B-1B6B6F6C2A12' },
+      { home: '/Users/x' },
+      { shell: '/bin/sh' },
       { hasPassword: true },
     ]) {
+      const accounts = [{ ...own, ...changed }];
+      expect(judged('_meshrank', { accounts, made: [made] })).toEqual(other);
+      expect(judged('_meshrank', { accounts })).toEqual(other);
+    }
+    for (const changed of [{ uid: 451, gid: 451 }, { generatedUid: '5C3C7B0E-6E0D-4C0B-9C1B-1B6B6F6C2A12' }]) {
       expect(judged('_meshrank', { accounts: [{ ...own, ...changed }], made: [made] })).toEqual(other);
     }
   });

@@ -23,6 +23,7 @@ async function check(shell: Shell, odd: OddMac = {}) {
 
 const kept = `${ours}/accounts/mesh.checked`;
 const gpu = `gpu-${exampleDigest}`;
+const files = 'files-534d6aaac6d895bd';
 const unfit = (words: string) => `account-unfit: the account mesh fails here: ${words}`;
 const untested = (words: string) => `account-untested: the account mesh could not be tested: ${words}`;
 
@@ -30,10 +31,10 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
   it('runs the tests in a LaunchDaemon of the account, once for a build of macOS', async () => {
     const { first, again, root } = await check(shell);
     expect(first).toEqual({ said: 'changed', isLoaded: true });
-    expect(root.read(kept)).toBe(`build=25E246 uid=4501\nhome\nrdma\n${gpu}\n`);
+    expect(root.read(kept)).toBe(`build=25E246 uid=4501\nhome\n${files}\nrdma\n${gpu}\n`);
     expect(root.has(`${ours}/accounts/folders/mesh/check`)).toBe(false);
     expect(await again()).toEqual({ said: 'unchanged', isLoaded: false });
-    root.file(kept, `build=25E200 uid=4501\nhome\nrdma\n${gpu}\n`);
+    root.file(kept, `build=25E200 uid=4501\nhome\n${files}\nrdma\n${gpu}\n`);
     expect(await again()).toEqual({ said: 'changed', isLoaded: true });
   });
 
@@ -42,8 +43,11 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
       'usr/bin/ibv_devinfo': 'printf started >"$s/started"; exit 1',
       'opt/llama-server': `[ "$GGML" = "it's" ] && printf '  MTL0: Apple\\n'`,
     };
-    const { again, root } = await check(shell, { tools, files: { [kept]: 'build=25E246 uid=4501\nhome\nrdma\n' } });
-    expect(root.read(kept)).toBe(`build=25E246 uid=4501\nhome\nrdma\n${gpu}\n`);
+    const { again, root } = await check(shell, {
+      tools,
+      files: { [kept]: `build=25E246 uid=4501\nhome\n${files}\nrdma\n` },
+    });
+    expect(root.read(kept)).toBe(`build=25E246 uid=4501\nhome\n${files}\nrdma\n${gpu}\n`);
     expect(root.has('../s/started')).toBe(false);
     expect(await again()).toEqual({ said: 'unchanged', isLoaded: false });
   });
@@ -53,19 +57,19 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
       'an RDMA device that does not open',
       { tools: { 'usr/bin/ibv_devinfo': "printf 'x\\nOperation not permitted\\n' >&2; exit 1" } },
       unfit('rdma: Operation not permitted'),
-      ['home', gpu],
+      ['home', files, gpu],
     ],
     [
       'fewer RDMA devices than macOS lists',
       { tools: { 'usr/bin/ibv_devices': "printf 'a\\nb\\n rdma_en2\\n rdma_en3\\n'" } },
       unfit('rdma: the account opens 1 of 2 RDMA devices'),
-      ['home', gpu],
+      ['home', files, gpu],
     ],
     [
       'no RDMA device',
       { tools: { 'usr/bin/ibv_devices': 'exit 0', 'usr/bin/ibv_devinfo': 'exit 0' } },
       unfit('rdma: the account opens 0 of 0 RDMA devices'),
-      ['home', gpu],
+      ['home', files, gpu],
     ],
     [
       'a verbs tool that has not returned',
@@ -78,19 +82,19 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
         },
       },
       untested('ibv_devinfo (pid 77) has not returned'),
-      ['home', gpu],
+      ['home', files, gpu],
     ],
     [
       'a runtime that was built for the GPU and finds none',
       { tools: { 'opt/llama-server': "printf 'ggml_metal_init: none\\nAvailable devices:\\n'" } },
       unfit('gpu: the runtime finds no GPU'),
-      ['home', 'rdma'],
+      ['home', files, 'rdma'],
     ],
     [
       'a runtime that fails',
       { tools: { 'opt/llama-server': "printf '  MTL0: Apple\\n'; printf 'killed\\n'; exit 9" } },
       unfit('gpu: killed'),
-      ['home', 'rdma'],
+      ['home', files, 'rdma'],
     ],
     ['no answer', { tools: { 'usr/bin/head': 'exit 0' } }, untested('no answer for home'), []],
   ])('fails for %s', async (_, odd, said, passed) => {
@@ -98,6 +102,14 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
     expect(first).toEqual({ said, isLoaded: true });
     expect(root.read(kept)).toBe(`${['build=25E246 uid=4501', ...passed].join('\n')}\n`);
     expect(root.has('../s/started')).toBe(false);
+  });
+
+  it('fails where the account cannot read what root sees', async () => {
+    const path = 'opt/of another member';
+    const chmod = `case $* in (*answers) /bin/rm -f "$R/${path}" ;; esac; exec /bin/chmod "$@"`;
+    const { first, root } = await check(shell, { tools: { 'bin/chmod': chmod }, files: { [path]: 'x' } });
+    expect(first.said).toBe(unfit(`files: the account cannot read ${root.folder}/${path}`));
+    expect(root.read(kept)).toBe(`build=25E246 uid=4501\nhome\nrdma\n${gpu}\n`);
   });
 
   it('passes other RDMA cards, and a runtime that was built without the GPU', async () => {

@@ -119,6 +119,30 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     expect(created(root)).toEqual([]);
   });
 
+  it('is taken again where macOS kept all of it at an uninstall, and nothing less', async () => {
+    const root = withDirectory();
+    expect(await run(root, call)).toEqual(changed);
+    const kept = root.read(file);
+    const record = root.read('../s/directory/Users/_meshrank');
+    root.file('../s/refusal', "printf '<dscl_cmd> DS Error: -14120 (eDSPermissionError)\\n' >&2; exit 40\n");
+    await run(root, { name: 'remove-accounts', args: { names: ['_meshrank'] } });
+    root.file('../s/refusal', ':\n');
+    expect([await run(root, call), root.read(file), root.has(`${file}.begun`)]).toEqual([changed, kept, false]);
+    for (const [path, text] of [
+      ['Users/_meshrank', record.replace('/usr/bin/false', '/bin/sh')],
+      ['Users/_meshrank', record.replaceAll(' 451', ' 551')],
+      ['Users/_meshrank', record.replace('UniqueID: 451', 'UniqueID: x')],
+      ['Groups/_meshrank', 'PrimaryGroupID: 452\n'],
+    ] as const) {
+      const other = withDirectory();
+      other.file('../s/directory/Users/_meshrank', record);
+      other.file('../s/directory/Groups/_meshrank', 'PrimaryGroupID: 451\n');
+      other.file(`../s/directory/${path}`, text);
+      expect(await run(other, call), text).toMatchObject({ kind: 'failed', slug: 'other-account' });
+      expect(created(other)).toEqual([]);
+    }
+  });
+
   it('says so where macOS refuses, where no number is free, and where another account has its number', async () => {
     const refused = withDirectory();
     refused.file('../s/refusal', "printf '<dscl_cmd> DS Error: -14120 (eDSPermissionError)\\n' >&2; exit 40\n");

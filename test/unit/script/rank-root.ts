@@ -86,6 +86,11 @@ export const kick = (generation = 3, transport: 'rdma' | 'tcp' = 'tcp'): ScriptC
   name: 'kick-rank',
   args: { placement: 'kimi', generation, transport, startMs: 30_000 },
 });
+/** The same, of a rank that runs as this account. */
+export const kickAs = (user: string): ScriptCall => ({
+  name: 'kick-rank',
+  args: { placement: 'kimi', generation: 3, transport: 'tcp', startMs: 30_000, user },
+});
 /** The call that stops it. */
 export const stop = (graceMs = 250, interruptMs?: number): ScriptCall => ({
   name: 'stop-rank',

@@ -23,6 +23,7 @@ import {
   isAlive,
   isRunning,
   kick,
+  kickAs,
   processesOf,
   rankRoots,
   record,
@@ -133,35 +134,6 @@ describe.concurrent.each(scriptShells)('a member that is made ready under $name'
     expect(modeOf(other, rankLog('kimi').path)).toBe(0o660);
   });
 
-  it.each([
-    ['groups', 'staff admin\n', 'mesh is an administrator of this Mac'],
-    [
-      'rules',
-      'User mesh may run the following commands on mac:\n    (ALL) ALL\n',
-      'sudo -l -U mesh: User mesh may run the following commands on mac: (ALL) ALL',
-    ],
-    ['rules', 'sudo: a password is required\n', 'sudo -l -U mesh: sudo: a password is required'],
-  ])('is not made ready for an account that may become root: %s', async (file, text, why) => {
-    const root = newRoot(shell);
-    root.file(`../s/${file}`, text);
-    const ended = await run(root, record());
-    expect(ended).toMatchObject({ kind: 'failed', slug: 'can-become-root' });
-    expect(ended.kind === 'failed' && ended.text).toContain(why);
-    expect([writes(root), root.has(rankLog('kimi').path)]).toEqual([[], false]);
-    expect(await run(root, record({}, ''))).toEqual(changed);
-  });
-
-  it('is not made ready for an account that may write what launchd runs as root', async () => {
-    const root = newRoot(shell);
-    root.file('Library/LaunchDaemons/org.fan.plist', '');
-    chmodSync(join(root.folder, 'Library/LaunchDaemons/org.fan.plist'), 0o666);
-    const ended = await run(root, record());
-    expect(ended).toMatchObject({ kind: 'failed', slug: 'can-become-root' });
-    expect(ended.kind === 'failed' && ended.text).toMatch(
-      /mesh may write what launchd runs as root: .*org\.fan\.plist$/,
-    );
-  });
-
   it('begins a new log where the one of before is too long, and keeps the last of those', async () => {
     const root = newRoot(shell);
     const [log, older] = [rankLog('kimi').path, olderRankLog('kimi').path];
@@ -247,6 +219,43 @@ describe.concurrent.each(scriptShells)('a member that is started under $name', (
     await run(root, stop());
     expect(await run(root, kick())).toMatchObject({ slug: 'not-loaded' });
     expect(processesOf(root)).toEqual([]);
+  });
+
+  it.each([
+    ['groups', 'staff admin\n', 'mesh is an administrator of this Mac'],
+    [
+      'rules',
+      'User mesh may run the following commands on mac:\n    (ALL) ALL\n',
+      'sudo -l -U mesh: User mesh may run the following commands on mac: (ALL) ALL',
+    ],
+    ['rules', 'sudo: a password is required\n', 'sudo -l -U mesh: sudo: a password is required'],
+  ])('is not started as an account that may become root: %s', async (file, text, why) => {
+    const root = newRoot(shell);
+    root.file(`../s/${file}`, text);
+    await run(root, record());
+    const ended = await run(root, kickAs('mesh'));
+    expect(ended).toMatchObject({ kind: 'failed', slug: 'can-become-root' });
+    expect(ended.kind === 'failed' && ended.text).toContain(why);
+    expect([processesOf(root), recordOf(root).at(-2)]).toEqual([[], 'starts=0']);
+    expect(await run(root, kickAs(''))).toEqual(changed);
+    await run(root, stop());
+  });
+
+  it('is not started as an account that may write what launchd runs as root, or where that stays unknown', async () => {
+    const root = newRoot(shell);
+    await run(root, record());
+    root.file('Library/LaunchDaemons/org.fan.plist', '');
+    chmodSync(join(root.folder, 'Library/LaunchDaemons/org.fan.plist'), 0o666);
+    const ended = await run(root, kickAs('mesh'));
+    expect(ended).toMatchObject({ kind: 'failed', slug: 'can-become-root' });
+    expect(ended.kind === 'failed' && ended.text).toMatch(
+      /mesh may write what launchd runs as root: .*org\.fan\.plist$/,
+    );
+    root.tool('usr/bin/find', "printf 'find: /Library: Operation not permitted\\n' >&2; exit 1");
+    expect(await run(root, kickAs('mesh'))).toMatchObject({
+      slug: 'daemons-unread',
+      text: 'cannot read what launchd runs as root: find: /Library: Operation not permitted',
+    });
   });
 
   it('is waited for while launchd puts its start off', async () => {

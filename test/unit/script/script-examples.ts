@@ -62,6 +62,7 @@ const scripts: ScriptArgs = {
   'check-account': {
     name: 'mesh',
     rdma: true,
+    reads: [nodePath('/opt/llama-server'), nodePath('/opt/of another member')],
     gpu: {
       argv: [nodePath('/opt/llama-server'), '--list-devices'],
       shows: '^ *MTL',
