@@ -30,12 +30,10 @@ function read(lines: readonly string[]): MacAccounts | undefined {
     const [word = '', name = '', ...rest] = line.split(' ');
     if (block === undefined && word === 'account' && name !== '' && rest.length === 0) block = [name];
     else if (block !== undefined && word === 'groups') {
-      // No file can name such an account: directory services let people have `ann@example.com` and `0123`.
-      if (isName(block[0] ?? '')) {
-        const account = accountOf(block, [name, ...rest]);
-        if (account === undefined) return undefined;
-        accounts.push(account);
-      }
+      const account = accountOf(block, [name, ...rest]);
+      if (account === undefined) return undefined;
+      // No file can name another one: directory services let people have `ann@example.com` and `0123`.
+      if (isName(account.name)) accounts.push(account);
       block = undefined;
     } else if (block !== undefined) block.push(line);
     else if (word === 'begun' && isName(name)) begun.push(name);

@@ -6,6 +6,7 @@ import { ownAccounts } from '../model/account.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { scriptStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
+import { findingBlockers } from './finding-blockers.ts';
 import type { Blocker, ObservedTarget, Property, Resource } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 
@@ -80,5 +81,9 @@ export const accounts: Resource = {
     ),
     rescues: [],
   }),
-  blockers: ({ desired, targets }) => targets.flatMap((target) => blockersOf(desired, target)),
+  blockers: (view) => {
+    const own = view.targets.flatMap((target) => blockersOf(view.desired, target));
+    const isOwn = (one: Blocker): boolean => own.some(({ node, code }) => node === one.node && code === one.code);
+    return [...own, ...findingBlockers(view, 'accounts').filter((one) => !isOwn(one))];
+  },
 };

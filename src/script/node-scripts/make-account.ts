@@ -30,6 +30,14 @@ add() {
   directory -create "$1" "$2" "$3"
 }`;
 
+/** `lacking` leaves in `y` a value of ours, with the number `i`, that the record `r` does not have. */
+const lackingFunction = `lacking() {
+  y=''
+  for x in "UniqueID: $i" "PrimaryGroupID: $i" 'NFSHomeDirectory: ${home}' 'UserShell: ${shell}' 'Password: *'; do
+    has "$x" || y=$x
+  done
+}`;
+
 /** The first number that is neither an account's nor a group's; once chosen it is kept for later attempts. */
 const chooseNumber = `directory -list ${quote(directoryUsers)} UniqueID
 l=$o
@@ -53,17 +61,11 @@ export function makeAccount({ name }: ScriptArgs['make-account']): string {
   const [user, group] = [record(directoryUsers, name), record(directoryGroups, name)];
   return `${directoryFunction}
 ${recordFunctions}
+${lackingFunction}
 f=${pathWord(accountFile(name))} g=${pathWord(accountBegun(name))}
 look() {
   directory -read ${user} ${accountKeys}
   r=$o
-}
-# Leaves in \`y\` a value that the record does not have.
-lacking() {
-  y=''
-  for x in "UniqueID: $i" "PrimaryGroupID: $i" 'NFSHomeDirectory: ${home}' 'UserShell: ${shell}' 'Password: *'; do
-    has "$x" || y=$x
-  done
 }
 look
 if [ -e "$f" ]; then
