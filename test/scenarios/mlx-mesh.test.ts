@@ -80,7 +80,7 @@ describe('a mesh of four ranks of mlx over RDMA', { timeout: patience }, () => {
     for (const node of nodes) {
       expect(await logOf(node)).toContain('meshwright: group of 4 ranks over jaccl');
       expect((await rack.asRoot(node, `cat "$R${accountChecked('_meshrank').path}"`)).stdout).toMatch(
-        /^build=\w+ uid=450\nhome\nrdma\ngpu-[0-9a-f]{64}\n$/,
+        /^build=\w+ uid=450\nhome\nfiles-[0-9a-f]{16}\nrdma\ngpu-[0-9a-f]{64}\n$/,
       );
     }
   });
