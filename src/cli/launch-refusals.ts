@@ -51,7 +51,7 @@ export function launchRefusals(
 function accountProblem(node: NodeName, account: string, { accounts, login }: Facts): readonly Diagnostic[] {
   const state = accounts.kind === 'known' ? accountState(account, accounts.value, login) : undefined;
   if (state === 'made' || state === 'login' || state === 'shared-group') return [];
-  const isOurs = ownAccounts.includes(account);
+  const isMade = ownAccounts.includes(account) && (state === 'absent' || state === 'begun' || state === 'left');
   const words: Readonly<Record<'absent' | 'begun' | 'left' | 'other' | 'administrator' | 'unseen', string>> = {
     absent: `there is no account ${account}`,
     begun: `the account ${account} is half made`,
@@ -64,10 +64,7 @@ function accountProblem(node: NodeName, account: string, { accounts, login }: Fa
     diagnose('launch/account', {
       subject: `node ${node}`,
       detail: `No rank is started, and nothing was stopped: ${node}: ${words[state ?? 'unseen']}.`,
-      ...(isOurs &&
-        (state === 'absent' || state === 'begun' || state === 'left') && {
-          hint: 'Let apply make it: meshwright apply',
-        }),
+      ...(isMade && { hint: 'Let apply make it: meshwright apply' }),
     }),
   ];
 }

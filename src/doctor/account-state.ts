@@ -1,4 +1,5 @@
-import { type MacAccount, type MacAccounts, ownAccounts, ownRecord } from '../model/account.ts';
+import { isLikeOurs } from '../facts/accounts.ts';
+import { type MacAccount, type MacAccounts, ownAccounts } from '../model/account.ts';
 import type { Known } from '../model/known.ts';
 
 /** What became of an account that ranks or the gateway are to run as. */
@@ -22,13 +23,6 @@ const staff = 20;
 
 /** Groups whose members become root, or decide who does. */
 const mighty = ['admin', 'wheel'];
-
-/** Whether a record has every value that `apply` gives: nothing starts as it by itself, and nobody logs in. */
-function isLikeOurs({ uid, gid, home, shell, hasPassword }: MacAccount): boolean {
-  const { first, last } = ownRecord.numbers;
-  const isOurNumber = uid !== undefined && uid >= first && uid <= last && gid === uid;
-  return isOurNumber && home === ownRecord.home && shell === ownRecord.shell && !hasPassword;
-}
 
 function ownState(name: string, account: MacAccount | undefined, { made, begun }: MacAccounts): AccountState {
   if (begun.includes(name)) return 'begun';

@@ -1,5 +1,12 @@
-import type { CheckedAccount, MacAccount, MacAccounts, MadeAccount } from '../model/account.ts';
+import {
+  type CheckedAccount,
+  type MacAccount,
+  type MacAccounts,
+  type MadeAccount,
+  ownNumbers,
+} from '../model/account.ts';
 import { known, unknown } from '../model/known.ts';
+import { place, tool } from '../script/node-paths.ts';
 import type { Fact } from './fact.ts';
 import { accountRecords } from './probes/ours.ts';
 import { garbled, readLines } from './read-answer.ts';
@@ -96,4 +103,10 @@ function accountOf([name = '', ...lines]: readonly string[], groups: readonly st
     hasPassword: values.get('Password') !== '*' && values.has('Password'),
     groups: groups.filter((one) => one !== ''),
   };
+}
+
+/** Whether a record has every value that `apply` gives to accounts of ours: without password and shell, by one of their numbers. */
+export function isLikeOurs({ uid, gid, home, shell, hasPassword }: MacAccount): boolean {
+  const isOurNumber = uid !== undefined && uid >= ownNumbers.first && uid <= ownNumbers.last && gid === uid;
+  return isOurNumber && home === place.emptyHome.path && shell === tool.false.path && !hasPassword;
 }

@@ -8,18 +8,11 @@ export const gatewayAccount = '_meshgate';
 export const ownAccounts: readonly string[] = [ranksAccount, gatewayAccount];
 
 /**
- * What `apply` gives an account of ours. macOS uses the numbers below 450 for its own, and those above 500 for people.
+ * The numbers of accounts of ours. macOS uses those below for its own, and those above 500 for people.
  *
  * @see docs/unverified.md: no account of macOS and of its own tools has a number from 450 to 499
  */
-export const ownRecord = {
-  // Values of a record, of which no path on a node is made.
-  /* eslint-disable no-restricted-syntax */
-  home: '/var/empty',
-  shell: '/usr/bin/false',
-  /* eslint-enable no-restricted-syntax */
-  numbers: { first: 450, last: 499 },
-} as const;
+export const ownNumbers = { first: 450, last: 499 } as const;
 
 /** One account of a Mac. What its record lacks is absent. */
 export interface MacAccount {

@@ -22,6 +22,7 @@ export const tool = {
   df: nodePath('/bin/df'),
   ditto: nodePath('/usr/bin/ditto'),
   dscl: nodePath('/usr/bin/dscl'),
+  false: nodePath('/usr/bin/false'),
   fdesetup: nodePath('/usr/bin/fdesetup'),
   env: nodePath('/usr/bin/env'),
   find: nodePath('/usr/bin/find'),
@@ -97,6 +98,8 @@ export const place = {
   dataVolume: nodePath('/System/Volumes/Data'),
   keeper: nodePath('/Library/Application Support/meshwright/keeper'),
   diagnosticReports: nodePath('/Library/Logs/DiagnosticReports'),
+  /** The home of accounts without a login. */
+  emptyHome: nodePath('/var/empty'),
   /** That this node is to be left alone. */
   hold: nodePath('/Library/Application Support/meshwright/hold'),
   launchDaemons: nodePath('/Library/LaunchDaemons'),

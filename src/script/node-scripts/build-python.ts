@@ -7,12 +7,12 @@ import { ownerWord, refuseRoot } from './owner-word.ts';
 import { staysInside, tarWords, unpackedRuntime } from './unpack-runtime.ts';
 
 /**
- * Unpacks uv, and lets it make a Python of its own and a venv beside it, with the packages of the locked requirements and
- * nothing else: each by its hash, none that would run a program of its own to be built, and no file or cache of anybody
- * else. uv runs as the account of ranks, in a folder of that account, a new one each time: what it fetches and what packages
- * start is not root. Root unpacks a tar of the result into its own tree. Then what uv wrote as paths of that folder is made to be right where the tree is published, and what came out is written down
- * for the seal: each node has made it by itself. Without internet all of it comes from wheels and an archive of Python among
- * the extras.
+ * Unpacks uv, which makes a Python of its own and a venv beside it, with the packages of the locked requirements and nothing
+ * else: each by its hash, none that would run a program of its own to be built, and no file or cache from elsewhere. uv runs
+ * as the account of ranks, in a new folder of that account each time: what it fetches, and what packages start, is not root.
+ * Root unpacks a tar of the result into its own tree, then changes the paths that uv wrote to those of the published tree, and
+ * writes down for the seal what came out: each node has made it by itself. Without internet all of it comes from wheels and
+ * an archive of Python among the extras.
  *
  * @see uv reference: `uv python install`, `uv venv`, `uv pip sync` and the environment variables; PEP 405 for `home`
  */

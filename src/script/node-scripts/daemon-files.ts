@@ -43,27 +43,28 @@ END { exit !found }
 `;
 
 /**
- * `writable_daemon_file NAME UID GROUPS` prints files and folders with which this account can change what launchd runs as root:
- * a property list of `/Library/LaunchDaemons`, the program of a daemon that runs as root, a file among its arguments, what
- * links there lead to, and each folder above. Of a program that is not there, or
- * that is a folder by now, the folders above count: whoever owns them puts another one there. Prints nothing where there is
- * none; fails where that stays unknown, with the reason on stderr. Owners, modes and access lists say it. What such a program reads or starts by itself
- * is not looked at, and neither is what a sticky folder lets others add.
+ * `writable_daemon_file NAME UID GROUPS` prints files and folders with which this account can change what launchd runs as
+ * root: a property list of `/Library/LaunchDaemons`, the program of a daemon that runs as root, a file among its arguments,
+ * what links there lead to, and each folder above. Of a program that is missing, or replaced by a folder, the folders above
+ * count: their owner can put another one there. Prints nothing where there is none; fails where that stays unknown, with the
+ * reason on stderr. It reads owners, modes and access lists. It does not look at what such a program reads or starts by
+ * itself, or at what a sticky folder lets others add.
  *
  * @see launchd.plist(5): Program, ProgramArguments, UserName; find(1) of macOS: -acl; ls(1) of macOS: -e;
  *   chmod(1) of macOS for the rights in an access list
  */
-export const daemonFileFunctions = `root_programs() {
+export const daemonFileFunctions = `root_words() { ${pathWord(tool.awk)} ${quote(rootPrograms)} "$@"; }
+root_programs() {
   set --
   for plist in ${pathWord(place.launchDaemons)}/*.plist; do
     [ -f "$plist" ] || continue
     IFS= read -r start <"$plist"
     case $start in
-      (bplist*) ${pathWord(tool.plutil)} -convert xml1 -o - "$plist" 2>/dev/null | ${pathWord(tool.awk)} ${quote(rootPrograms)} || return ;;
+      (bplist*) ${pathWord(tool.plutil)} -convert xml1 -o - "$plist" 2>/dev/null | root_words || return ;;
       (*) set -- "$@" "$plist" ;;
     esac
   done
-  [ "$#" -eq 0 ] || ${pathWord(tool.awk)} ${quote(rootPrograms)} "$@" || return
+  [ "$#" -eq 0 ] || root_words "$@" || return
   printf 'end\\n'
 }
 with_folders() {

@@ -1,11 +1,11 @@
-import { ownRecord } from '../../model/account.ts';
+import { ownNumbers as numbers } from '../../model/account.ts';
 import type { ScriptArgs } from '../../model/node-script.ts';
 import { accountBegun, accountChecked, accountFile, accountFolder } from '../account-paths.ts';
 import { directoryGroups, directoryUsers, pathWord, place, tool } from '../node-paths.ts';
 import { quote } from '../quote.ts';
 import { accountKeys } from './accounts.ts';
 
-const { home, numbers, shell } = ownRecord;
+const [home, shell] = [place.emptyHome.path, tool.false.path];
 
 const record = (folder: string, name: string): string => quote(`${folder}/${name}`);
 

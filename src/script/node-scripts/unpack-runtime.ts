@@ -101,7 +101,8 @@ const holdsFiles = (
 
 /**
  * Ends with `unsafe-archive` where devices, pipes or sockets have come out, links that lead out of the folder or
- * nowhere through `..`, names with a line break, or files that lie elsewhere, too: root changes owners and modes of all that is there.
+ * nowhere through `..`, names with a line break, or files that lie elsewhere, too: root changes owners and modes of all
+ * that is there.
  *
  * @see stat(1) of macOS: %i inode, %l hard links
  */
