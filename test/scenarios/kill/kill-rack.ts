@@ -85,8 +85,8 @@ const killedTiming: RunTiming = {
   rollbackAfterMs: rollbackSeconds * 1_000,
   beatMs: realTiming.beatMs,
   busyMs: realTiming.busyMs,
-  gatePollMs: 150,
-  jobPollMs: 100,
+  gatePollMs: 400,
+  jobPollMs: 200,
   gateStallMs: 30_000,
   tokenStallMs: 30_000,
 };
