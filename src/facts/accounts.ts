@@ -65,12 +65,15 @@ function madeOf(name: string, text: string): MadeAccount | undefined {
   return uuidForm.test(generatedUid) ? { name, uid: Number(uid), generatedUid } : undefined;
 }
 
-/** `build=25E246 uid=450 home files-… rdma gpu-…`. */
+/** `build=25E246 uid=450 home files-… !rdma gpu-…`; a test that failed begins with `!`. */
 function checkedOf(name: string, words: readonly string[]): readonly CheckedAccount[] {
   const [, build = '', uid = ''] = /^build=([0-9A-Za-z]{1,16}) uid=(\d{1,9})$/.exec(words.slice(0, 2).join(' ')) ?? [];
-  const passed = words.slice(2);
-  const isRead = build !== '' && passed.every((one) => /^(?:home|rdma|files-[0-9a-f]{16}|gpu-[0-9a-f]{64})$/.test(one));
-  return isRead ? [{ name, build, uid: Number(uid), passed }] : [];
+  const tests = words.slice(2);
+  const isRead =
+    build !== '' && tests.every((one) => /^!?(?:home|rdma|files-[0-9a-f]{16}|gpu-[0-9a-f]{64})$/.test(one));
+  const passed = tests.filter((one) => !one.startsWith('!'));
+  const failed = tests.filter((one) => one.startsWith('!')).map((one) => one.slice(1));
+  return isRead ? [{ name, build, uid: Number(uid), passed, failed }] : [];
 }
 
 /** A user or group number; macOS has -2 for the account `nobody`. */

@@ -36,13 +36,15 @@ export interface MadeAccount {
   readonly generatedUid: string;
 }
 
-/** The tests that an account of ranks passed on one build of macOS. */
+/** The results of the tests that an account of ranks ran on one build of macOS. */
 export interface CheckedAccount {
   readonly name: string;
   readonly build: string;
   readonly uid: number;
   /** `home`, `rdma`, `files-` with a digest of their paths, and `gpu-` with the digest of the version of a runtime. */
   readonly passed: readonly string[];
+  /** Tests of the same names that it failed when they last ran. */
+  readonly failed: readonly string[];
 }
 
 /** The accounts of a Mac that count: those of people, and ours. */

@@ -73,8 +73,8 @@ export interface GpuQuestion {
 /** The tests that the account of ranks has to pass on a node before a placement starts there. */
 export interface AccountCheck {
   readonly name: string;
-  /** Whether the placement opens RDMA devices. */
-  readonly rdma: boolean;
+  /** RDMA devices that the account has to open: those that the ssh user sees. Absent where the placement opens none. */
+  readonly devices?: readonly string[];
   /** What its ranks read: the trees of its runtime and its model, and a program outside of them. */
   readonly reads: readonly NodePath[];
   /** Absent where the driver has no such question. */
@@ -104,7 +104,7 @@ export interface ScriptArgs {
     readonly localHostName?: string;
     readonly hostName?: string;
   };
-  /** Fails where this account can become root, or fails a test; keeps on the node which tests it passed. */
+  /** Fails where this account can become root, or fails a test; keeps the results of the tests on the node. */
   readonly 'check-account': AccountCheck;
   /** Makes one of our accounts; one of that name that is not ours stays as it is. */
   readonly 'make-account': { readonly name: string };

@@ -3,7 +3,7 @@ import { rdmaObjectWords } from '../doctor/rdma-object-words.ts';
 import { reasonWords } from '../doctor/reason-words.ts';
 import { screenSharingWords } from '../doctor/screen-sharing-words.ts';
 import { diskText, durationText, memoryText } from '../doctor/units.ts';
-import type { MacAccount } from '../model/account.ts';
+import type { CheckedAccount, MacAccount } from '../model/account.ts';
 import type { FactName, FactValues, KeptFile } from '../model/fact-values.ts';
 import type { Known } from '../model/known.ts';
 import type { LaunchdService } from '../model/launchd-service.ts';
@@ -67,6 +67,9 @@ function testText(test: string): string {
   const word = { home: 'home', rdma: 'RDMA', files: 'files', gpu: 'GPU' }[kind] ?? kind;
   return digits === '' ? word : `${word} (${digits.slice(0, 16)})`;
 }
+
+const testedText = (one: CheckedAccount, result: 'passed' | 'failed'): readonly string[] =>
+  one[result].length === 0 ? [] : [`${one.name} ${result} on ${one.build}: ${one[result].map(testText).join(', ')}`];
 
 const sideText = (offsetMs: number): string => (offsetMs < 0 ? 'behind' : 'ahead of');
 
@@ -161,7 +164,9 @@ const linesByFact: { readonly [K in FactName]: Lines<K> } = {
   login: (user) => [user],
   accounts: ({ accounts, begun, checked }) => [
     ...orNone([[...accounts.map(accountText), ...begun.map((name) => `${name} begun`)]]),
-    ...checked.map(({ name, build, passed }) => [`${name} passed on ${build}: ${passed.map(testText).join(', ')}`]),
+    ...checked.flatMap((one) =>
+      [testedText(one, 'passed'), testedText(one, 'failed')].filter((items) => items.length > 0),
+    ),
   ],
   'search-path': (folders) => orNone([folders]),
   sudo: (answer) => [answer === 'needs-password' ? 'needs a password' : answer],

@@ -1,6 +1,6 @@
 import { layoutsOf } from '../desired/fallback.ts';
 import { askedPort } from '../desired/rank-port.ts';
-import { checkAccounts } from '../mesh/check-accounts.ts';
+import { type CheckSubject, checkAccounts } from '../mesh/check-accounts.ts';
 import { closeDoor, type Door, drainMs, openDoor } from '../mesh/doors.ts';
 import { endedByRecord } from '../mesh/ended-by-record.ts';
 import { isLate } from '../mesh/evidence.ts';
@@ -60,6 +60,16 @@ export function placementSteps(changes: readonly Change[], view: View): Resource
 }
 
 const isCheck = ({ act }: Step): boolean => act.kind === 'script' && act.name === 'check-account';
+
+/** What a check of the account of this placement's ranks needs to know. */
+const checkSubject = ({ placement }: PlacementCase, { desired, observation: { nodes } }: View): CheckSubject => ({
+  fleet: desired,
+  placement,
+  devicesOn: (node) => {
+    const devices = Object.hasOwn(nodes, node) ? nodes[node]?.facts['rdma-devices'] : undefined;
+    return devices?.kind === 'known' ? devices.value.map(({ name }) => name) : [];
+  },
+});
 
 /** No placement that is to start again is stopped before the accounts of all of them were checked. */
 function checkedFirst(ways: readonly Ways[]): readonly Ways[] {
@@ -196,10 +206,10 @@ function openingSteps(one: PlacementCase, needs: readonly Step[]): readonly Step
  */
 function stopWays(one: PlacementCase, view: View): readonly Step[] {
   const { restarting } = view;
-  const { mesh, placement, strangers, leader } = one;
+  const { mesh, strangers, leader } = one;
   const work = workOf(one);
   const members = [...seenMembers(mesh.members), ...strangers];
-  const checks = one.comesBack === undefined ? [] : checkAccounts(work, view.desired, placement);
+  const checks = one.comesBack === undefined ? [] : checkAccounts(work, checkSubject(one, view));
   const closing = closingSteps(one, 'it is stopped.', { needs: [], view });
   const isServing = mesh.state === 'serving';
   const terms = { isAnswering: isAnswering(one, view), isServing, seconds: 0, needs: closing, restarting };
@@ -234,7 +244,7 @@ function startWays(one: PlacementCase, next: Configured, phases: readonly StartP
   const { placement, mesh, strangers } = one;
   const work: MeshWork = { ...workOf(one), group: placement.name };
   const put = putServices(work, next.ranks);
-  const asked = checkAccounts(workOf(one), view.desired, placement);
+  const asked = checkAccounts(workOf(one), checkSubject(one, view));
   const puts = [...put, ...asked, ...librariesGate(placement, workOf(one), put, view)];
   const members = [...seenMembers(mesh.members), ...strangers];
   const draining = placement.publication === undefined ? 0 : drainMs;

@@ -37,6 +37,10 @@ async function saidBy(node: string, words: string): Promise<string> {
 const files = (): Promise<readonly string[]> => Promise.all(nodes.map((node) => saidBy(node, look)));
 const settings = (): Promise<readonly string[]> => Promise.all(nodes.map((node) => saidBy(node, ask)));
 
+/** Processes of a number that only our accounts have. */
+const ofRanks = async (): Promise<string> =>
+  (await rack.asRoot(first, "/bin/ps -ax -o uid= -o pid= | awk '$1 >= 450 && $1 <= 499'")).stdout;
+
 it(
   'leaves nothing behind on Macs with a file system and an sshd of their own',
   async () => {
@@ -60,7 +64,12 @@ it(
       restore: true,
       models: true,
     } as const;
+    // A shell that was left behind by a rank, say, must not outlive its account.
+    const started = await rack.asRoot(first, 'sudo -n -H -u _meshrank sh -c "sleep 600 >/dev/null 2>&1 &"');
+    expect(started.stderr).toBe('');
+    expect(await ofRanks()).not.toBe('');
     const { report, after } = await rack.apply({ goal });
+    expect(await ofRanks()).toBe('');
     expect([report?.diagnostics, leftIn(after)]).toEqual([[], []]);
     // These Macs were enrolled when they were made.
     const without = before.map((text) => text.replace('etc/sudoers.d/meshwright\n', ''));

@@ -7,6 +7,9 @@ import { accountKeys } from './accounts.ts';
 
 const [home, shell] = [place.emptyHome.path, tool.false.path];
 
+/** Looks for processes that were ended, five per second. */
+const endPolls = 50;
+
 const record = (folder: string, name: string): string => quote(`${folder}/${name}`);
 
 /** `directory COMMAND…` leaves in `o` what dscl says; a refusal that a person can lift has a slug of its own. */
@@ -126,7 +129,24 @@ changed`;
 }
 
 /**
- * Takes accounts of ours and their groups away, with their homes; of a record that is not the one that was made only our
+ * `end_all UID NAME` ends every process of an account: root's services were taken away before, so what still runs was left
+ * behind. A number that has no account any more could be given to another one.
+ */
+const endFunction = `end_all() {
+  n=0
+  while :; do
+    o=$(${pathWord(tool.ps)} -ax -o uid= -o pid= 2>&1) || failed ps "$o"
+    x=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} -v "u=$1" '$1 == u { print $2 }')
+    [ -n "$x" ] || return 0
+    [ "$n" -lt ${endPolls} ] || failed still-running "process \${x%%"$N"*} of the account $2 does not end"
+    for x in $x; do kill -s KILL "$x" 2>/dev/null; done
+    n=$((n + 1))
+    ${pathWord(tool.sleep)} 0.2
+  done
+}`;
+
+/**
+ * Takes accounts of ours and their groups away, with their homes and whatever still runs as them; of a record that is not the one that was made only our
  * own files. Where macOS lets no ssh session delete a record, the account stays, without password, shell and files.
  *
  * @see dscl(1): to delete a record over ssh, sshd needs Full Disk Access; else -14120
@@ -142,7 +162,10 @@ r=$o
 ! has "PrimaryGroupID: \${u#uid=}" || set -- ${record(directoryGroups, name)}
 directory -read ${record(directoryUsers, name)} ${accountKeys}
 r=$o
-if has "UniqueID: \${u#uid=}" && { [ -z "$q" ] || has "GeneratedUID: \${q#id=}"; }; then set -- ${record(directoryUsers, name)} "$@"; fi
+if has "UniqueID: \${u#uid=}" && { [ -z "$q" ] || has "GeneratedUID: \${q#id=}"; }; then
+  end_all "\${u#uid=}" ${name}
+  set -- ${record(directoryUsers, name)} "$@"
+fi
 for x in "$@"; do
   if o=$(${pathWord(tool.dscl)} . -delete "$x" 2>&1); then
     o=$(${pathWord(tool.dscl)} . -read "$x" PrimaryGroupID 2>&1) && failed dscl "dscl reported success, and $x is still there"
@@ -152,5 +175,6 @@ done
 must rm ${pathWord(tool.rm)} -rf ${pathWord(accountFolder(name))} ${pathWord(accountChecked(name))} "$f" "$g"`;
   return `${directoryFunction}
 ${recordFunctions}
+${endFunction}
 ${names.map(one).join('\n')}\nchanged`;
 }

@@ -57,19 +57,19 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
       'an RDMA device that does not open',
       { tools: { 'usr/bin/ibv_devinfo': "printf 'x\\nOperation not permitted\\n' >&2; exit 1" } },
       unfit('rdma: Operation not permitted'),
-      ['home', files, gpu],
+      ['home', files, '!rdma', gpu],
     ],
     [
-      'fewer RDMA devices than macOS lists',
-      { tools: { 'usr/bin/ibv_devices': "printf 'a\\nb\\n rdma_en2\\n rdma_en3\\n'" } },
-      unfit('rdma: the account opens 1 of 2 RDMA devices'),
-      ['home', files, gpu],
+      'other RDMA devices than those that the ssh user sees',
+      { tools: { 'usr/bin/ibv_devinfo': "printf 'hca_id:\\trdma_en3\\n\\nhca_id:\\trdma_en20\\n\\n'" } },
+      unfit('rdma: the account cannot open rdma_en2'),
+      ['home', files, '!rdma', gpu],
     ],
     [
       'no RDMA device',
-      { tools: { 'usr/bin/ibv_devices': 'exit 0', 'usr/bin/ibv_devinfo': 'exit 0' } },
-      unfit('rdma: the account opens 0 of 0 RDMA devices'),
-      ['home', files, gpu],
+      { tools: { 'usr/bin/ibv_devinfo': 'exit 0' } },
+      unfit('rdma: the account cannot open rdma_en2'),
+      ['home', files, '!rdma', gpu],
     ],
     [
       'a verbs tool that has not returned',
@@ -88,13 +88,13 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
       'a runtime that was built for the GPU and finds none',
       { tools: { 'opt/llama-server': "printf 'ggml_metal_init: none\\nAvailable devices:\\n'" } },
       unfit('gpu: the runtime finds no GPU'),
-      ['home', files, 'rdma'],
+      ['home', files, 'rdma', `!${gpu}`],
     ],
     [
       'a runtime that fails',
       { tools: { 'opt/llama-server': "printf '  MTL0: Apple\\n'; printf 'killed\\n'; exit 9" } },
       unfit('gpu: killed'),
-      ['home', files, 'rdma'],
+      ['home', files, 'rdma', `!${gpu}`],
     ],
     ['no answer', { tools: { 'usr/bin/head': 'exit 0' } }, untested('no answer for home'), []],
   ])('fails for %s', async (_, odd, said, passed) => {
@@ -109,12 +109,22 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
     const chmod = `case $* in (*answers) /bin/rm -f "$R/${path}" ;; esac; exec /bin/chmod "$@"`;
     const { first, root } = await check(shell, { tools: { 'bin/chmod': chmod }, files: { [path]: 'x' } });
     expect(first.said).toBe(unfit(`files: the account cannot read ${root.folder}/${path}`));
-    expect(root.read(kept)).toBe(`build=25E246 uid=4501\nhome\nrdma\n${gpu}\n`);
+    expect(root.read(kept)).toBe(`build=25E246 uid=4501\nhome\n!${files}\nrdma\n${gpu}\n`);
+  });
+
+  it('runs a test again that failed, and leaves the failures of other tests as they are', async () => {
+    const other = `!gpu-${'0'.repeat(64)}`;
+    const { first, again, root } = await check(shell, {
+      files: { [kept]: `build=25E246 uid=4501\nhome\n!rdma\n${other}\n!${files}\n` },
+    });
+    expect(first).toEqual({ said: 'changed', isLoaded: true });
+    expect(root.read(kept)).toBe(`build=25E246 uid=4501\nhome\n${other}\n${files}\nrdma\n${gpu}\n`);
+    expect(await again()).toEqual({ said: 'unchanged', isLoaded: false });
   });
 
   it('passes other RDMA cards, and a runtime that was built without the GPU', async () => {
     const tools = {
-      'usr/bin/ibv_devices': "printf 'a\\nb\\n rdma_en2 0\\n mlx5_0 0\\n'",
+      'usr/bin/ibv_devinfo': "printf 'hca_id:\\tmlx5_0\\n\\nhca_id:\\trdma_en2\\n\\n'",
       'opt/llama-server': "printf 'Available devices:\\n  BLAS: Accelerate\\n'",
     };
     expect((await check(shell, { tools })).first.said).toBe('changed');

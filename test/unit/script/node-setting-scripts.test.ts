@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { ScriptCall } from '../../../src/model/node-script.ts';
 import { accountTool, directoryTool } from './directory-tool.ts';
@@ -173,6 +175,25 @@ n=$((n + 1)); printf '%s' "$n" >"$R/../s/n"
     expect(await run(root, remove)).toEqual(changed);
     expect([...records(root), root.has(file)]).toEqual([true, true, false]);
     expect(root.has(`${ours}/accounts/folders/_meshrank`)).toBe(false);
+  });
+
+  it('goes with what still runs as it, and stays where that does not end', async () => {
+    const root = withDirectory();
+    expect(await run(root, call)).toEqual(changed);
+    const left = spawn('/bin/sleep', ['60']);
+    const ended = once(left, 'exit');
+    root.tool('bin/ps', `kill -0 ${left.pid} 2>/dev/null && printf '  451 ${left.pid}\\n'; printf '    0 1\\n'`);
+    expect(await run(root, remove)).toEqual(changed);
+    expect(await ended).toEqual([null, 'SIGKILL']);
+    expect(records(root)).toEqual([false, false]);
+    const stuck = withDirectory();
+    expect(await run(stuck, call)).toEqual(changed);
+    stuck.tool('bin/ps', "printf '  451 999999999\\n'");
+    stuck.tool('bin/sleep', ':');
+    expect(await run(stuck, remove)).toMatchObject({ slug: 'still-running' });
+    stuck.tool('bin/ps', "printf 'ps: no\\n'; exit 1");
+    expect(await run(stuck, remove)).toMatchObject({ slug: 'ps', text: 'ps: no' });
+    expect([...records(stuck), stuck.has(file)]).toEqual([true, true, true]);
   });
 
   it('stays where it is not the one that was made, and goes where it is half made', async () => {

@@ -61,7 +61,7 @@ const scripts: ScriptArgs = {
   'set-updates': {},
   'check-account': {
     name: 'mesh',
-    rdma: true,
+    devices: ['rdma_en2'],
     reads: [nodePath('/opt/llama-server'), nodePath('/opt/of another member')],
     gpu: {
       argv: [nodePath('/opt/llama-server'), '--list-devices'],

@@ -245,6 +245,17 @@ describe('the simulated sudo', () => {
     expect(await sh('sudo -l -n -U _www')).toMatchObject({ code: 1, err: 'sudo: a password is required\n' });
   });
 
+  it('follows the rules of the account that asks', async () => {
+    const rule = `printf '_www ALL=(root) NOPASSWD: /bin/sh -s\\n' >"$R/private/etc/sudoers.d/w"`;
+    const asks = 'sudo -n "$(command -v sh)" -s </dev/null && echo root; sudo -n true; echo $?';
+    const ask = () => sh('sudo -n "$R/bin/sh" -s', `sudo -n -H -u _www sh -c '${asks}'\n`);
+    const no = 'sudo: a password is required\n';
+    expect(await ask()).toMatchObject({ out: '1\n', err: no + no });
+    await sh(rule);
+    expect(await ask()).toMatchObject({ out: 'root\n1\n', err: no, unknown: '' });
+    await sh('rm -f "$R"/private/etc/sudoers.d/w');
+  });
+
   it('refuses a user who is not in sudoers', async () => {
     await state('denied', 0);
     const ran = await sh('sudo -n true');

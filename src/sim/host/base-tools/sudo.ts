@@ -9,25 +9,21 @@ import { type BaseTool, shellQuote } from './wrapper.ts';
 const keptBySudo = ['LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TERM'];
 
 /**
- * Whether a rule lets the user run `$c` without a password; rules of accounts whose name begins with `_` are for others.
- * A file with a dot in its name has no rules, as includedir has it. Of rules one form is known; a file with any other is
- * written down.
+ * Whether a rule lets the account `$e` run `$c` without a password. A file with a dot in its name has no rules, as
+ * includedir has it. Of rules one form is known; a file with any other is written down.
  */
-const freeByRule = (user: string): string => {
-  const rule = `${user} ALL=(root) NOPASSWD: `;
-  return `free=
+const freeByRule = `free=
 for f in "$R${sudoRulesPath}"/*; do
   case \${f##*/} in (*.* | *'~' | '*') continue ;; esac
   while IFS= read -r s || [ -n "$s" ]; do
     case $s in
-      ('' | '#'* | _*' ALL='*) ;;
-      (${shellQuote(`${rule}ALL`)} | ${shellQuote(rule)}"$c") free=free ;;
-      (${shellQuote(`${rule}/`)}*) ;;
+      ('' | '#'*) ;;
+      ("$e ALL=(root) NOPASSWD: ALL" | "$e ALL=(root) NOPASSWD: $c") free=free ;;
+      (*' ALL=(root) NOPASSWD: ALL' | *' ALL=(root) NOPASSWD: /'*) ;;
       (*) printf '%s\\n' "/usr/bin/sudo a rule that is not modelled: $s" >>"$R/.sim/unknown" ;;
     esac
   done <"$f"
 done`;
-};
 
 /** Reads the password as `-S` does: byte by byte, so that what follows it is left for the command. */
 const readPassword = `IFS= read -r p <"$R/.sim/password"
@@ -101,13 +97,14 @@ while [ $# -gt 0 ]; do
 done
 [ $# -gt 0 ] || refused ''
 ${asAccount}
-if [ -n "$${accountVariable}" ] && [ "$${accountVariable}" != ${shellQuote(user)} ]; then
+e=\${${accountVariable}:-${user}}
+c=
+for o; do c="\${c:+$c }\${o#"$R"}"; done
+${freeByRule}
+if [ "$e" != ${shellQuote(user)} ] && [ -z "$free" ]; then
   echo 'sudo: a password is required' >&2
   exit 1
 fi
-c=
-for o; do c="\${c:+$c }\${o#"$R"}"; done
-${freeByRule(user)}
 case $w:$free:$n:$S in
   (denied:*::stdin) ${readPassword}
     ${refuseDenied(user)} ;;
@@ -124,7 +121,7 @@ case $w:$free:$n:$S in
 esac
 starts "$@"
 exec /usr/bin/env -i ${keptBySudo.map((name) => `\${${name}+${name}="$${name}"}`).join(' ')} PATH="$PATH" HOME="$HOME" \\
-  SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER=${user} SUDO_UID=501 ${markVariable}="$${markVariable}" ${rootMarkVariable}=1 "$@"`;
+  SHELL="$R/bin/sh" USER=root LOGNAME=root SUDO_USER="$e" SUDO_UID=501 ${markVariable}="$${markVariable}" ${rootMarkVariable}=1 "$@"`;
 
 /** One rule per line, of the one form that {@link sudoBody} follows; anything else is a syntax error. */
 const visudoBody = `case $#:\${1-} in (2:-cf) ;; (*) refused 'a check of one file is needed here' ;; esac
