@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { quote } from '../../src/script/quote.ts';
 import { first, pairFile, second, withEverySetting } from '../scenarios/converge-file.ts';
 import { changesIn, leftIn, patience } from '../scenarios/converge-rack.ts';
 import { eventually } from '../scenarios/sim-fixture.ts';
 import { type NamespaceRack, startNamespaceRack } from './rack.ts';
-import { typedRack } from './typed.ts';
 
 /** Everything that the file says of settings, turned over. */
 const otherSettings = `set -e
@@ -13,22 +11,6 @@ for name in ComputerName LocalHostName HostName; do scutil --set $name other; do
 launchctl enable system/com.apple.screensharing
 launchctl bootstrap system /System/Library/LaunchDaemons/com.apple.screensharing.plist
 /usr/libexec/ApplicationFirewall/socketfilterfw --setglobalstate on`;
-
-const ours = '/Library/Application Support/meshwright';
-
-/** What root reads or runs, and what lets people in. */
-const rootsOwn = [
-  '/Library/LaunchDaemons',
-  '/etc',
-  '/etc/sudoers.d',
-  ours,
-  `${ours}/accounts`,
-  `${ours}/placements/chat`,
-  '/opt/meshwright/runtimes',
-  '/opt/meshwright/models',
-  '/Users/mesh/.ssh',
-  '/Users/mesh/.ssh/authorized_keys',
-];
 
 const file = pairFile(withEverySetting);
 let rack: NamespaceRack;
@@ -102,24 +84,6 @@ describe('apply to Macs in namespaces', { timeout: patience }, () => {
       const ranks = processes.filter((line) => line.includes('/opt/meshwright/runtimes/'));
       expect(ranks.map((line) => line.trim().split(' ')[0])).toEqual([number]);
     }
-  });
-
-  it("lets nothing that runs as the account of ranks become root, write where root reads, or signal what is root's", async () => {
-    const mightDo = `sudo -n true 2>/dev/null && echo sudo
-for f in ${rootsOwn.map((path) => `'${path}'`).join(' ')}; do
-  [ ! -e "$f" ] || [ ! -w "$f" ] || echo "$f"
-done
-kill -0 1 2>/dev/null && echo signal
-id -un`;
-    const all = ['sudo', ...rootsOwn, 'signal'];
-    expect((await rack.asRoot(first, mightDo)).stdout.split('\n')).toEqual([...all, 'root', '']);
-    const said = await rack.asRoot(first, `sudo -n -H -u _meshrank sh -c ${quote(mightDo)}`);
-    expect(said.stdout).toBe('_meshrank\n');
-    const typed = typedRack(rack, file);
-    const ran = await typed.type('launch', '--nodes', first, '--yes', '--', 'sh', '-c', mightDo);
-    typed.end();
-    expect([ran.code, ran.stdout]).toEqual([0, expect.stringContaining(`rank 0 ${first} | _meshrank\n`)]);
-    for (const one of all) expect(ran.stdout).not.toContain(`| ${one}\n`);
   });
 
   it('has no step a second time, takes no lease, and looks once at each Mac', async () => {

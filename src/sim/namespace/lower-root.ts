@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdir, realpath, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NodeFile } from '../node-files.ts';
+import { nodeProgramPath, programsPath } from '../programs-path.ts';
 import { runProgram } from './run-program.ts';
 import { systemFiles } from './system-files.ts';
-
-/** Where programs of this machine lie on a node; no script of the product can name it, and no PATH leads there. */
-export const programsPath = '/.sim/programs';
 
 /** Programs that stand at the place where a Mac has them too, with the names by which this machine may know them. */
 const placed = [
@@ -86,7 +84,8 @@ function wantedPrograms(find: (name: string) => string | undefined, names: reado
     ...placed.map(({ path, names: known }) => ({ from: known.map(find).find((one) => one !== undefined), path })),
     ...[...new Set([...names, ...helpers])].map((name) => ({ from: find(name), path: `${programsPath}/${name}` })),
   ];
-  return wanted.flatMap(({ from, path }) => (from === undefined ? [] : [from, path]));
+  const node = { from: process.execPath, path: nodeProgramPath };
+  return [...wanted, node].flatMap(({ from, path }) => (from === undefined ? [] : [from, path]));
 }
 
 /** The table of the dynamic linker is written anew whenever a library comes, goes or is replaced. */

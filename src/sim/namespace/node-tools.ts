@@ -1,7 +1,7 @@
 import { baseTools, hostTool } from '../host/base-tools/all-base-tools.ts';
 import { wrapperText } from '../host/base-tools/wrapper.ts';
 import { type NodeFile, toolFile } from '../node-files.ts';
-import { programsPath } from './lower-root.ts';
+import { programsPath } from '../programs-path.ts';
 
 /** Real here, so not wrapped. */
 const realTools = ['/usr/bin/sudo', '/usr/sbin/visudo'];

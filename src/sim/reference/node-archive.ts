@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { nodeProgramPath } from '../programs-path.ts';
 import type { WrittenFile } from './reference.ts';
 import { tarGz } from './tar-gz.ts';
 
@@ -37,8 +38,12 @@ if (table !== undefined) {
 
 const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The double itself; what it loads first is beside it. */
-const nodeDouble = `#!/bin/sh\nexec ${shellQuote(process.execPath)} --require "$0.network.cjs" "$@"\n`;
+/** The double itself; what it loads first is beside it. A Mac in namespaces has the Node of this machine elsewhere. */
+const nodeDouble = `#!/bin/sh
+n=${nodeProgramPath}
+[ -x "$n" ] || n=${shellQuote(process.execPath)}
+exec "$n" --require "$0.network.cjs" "$@"
+`;
 
 /** The files of the double of Node, by their paths, with its program at this one. */
 export const nodeDoubleFiles = (program: string): readonly { readonly path: string; readonly content: string }[] => [
