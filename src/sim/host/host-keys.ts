@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -19,8 +19,19 @@ const text = (value: string | Uint8Array): Buffer => {
   return Buffer.concat([length, bytes]);
 };
 
-const jwkBytes = (key: KeyObject, field: 'd' | 'x'): Buffer =>
-  Buffer.from(key.export({ format: 'jwk' })[field] ?? '', 'base64url');
+/**
+ * The private and the public half of a new key. The call itself encodes them: Node 20 can hang where a key that was just made is
+ * exported while the memory of the call is being freed.
+ *
+ * @see RFC 8410: in both encodings the key is the last 32 bytes
+ */
+function newHalves(): { readonly secret: Buffer; readonly open: Buffer } {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519', {
+    privateKeyEncoding: { type: 'pkcs8', format: 'der' },
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+  });
+  return { secret: privateKey.subarray(-32), open: publicKey.subarray(-32) };
+}
 
 /** The padding of the private section is 1, 2, 3… up to the block size of 8 (OpenSSH PROTOCOL.key). */
 const padded = (section: Buffer): Buffer => {
@@ -35,16 +46,15 @@ const padded = (section: Buffer): Buffer => {
  * @see OpenSSH PROTOCOL.key
  */
 export function createKeyText(comment: string): { readonly privateText: string; readonly publicText: string } {
-  const { privateKey } = generateKeyPairSync('ed25519');
-  const publicBytes = jwkBytes(createPublicKey(privateKey), 'x');
-  const publicBlob = Buffer.concat([text('ssh-ed25519'), text(publicBytes)]);
+  const { secret, open } = newHalves();
+  const publicBlob = Buffer.concat([text('ssh-ed25519'), text(open)]);
   const check = randomBytes(4);
   const section = Buffer.concat([
     check,
     check,
     text('ssh-ed25519'),
-    text(publicBytes),
-    text(Buffer.concat([jwkBytes(privateKey, 'd'), publicBytes])),
+    text(open),
+    text(Buffer.concat([secret, open])),
     text(comment),
   ]);
   const whole = Buffer.concat([
