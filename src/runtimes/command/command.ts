@@ -1,5 +1,6 @@
 import type { CommandRuntime } from '../../model/desired.ts';
 import type { RuntimeDriver } from '../driver.ts';
+import { check } from './check.ts';
 import { signatures } from './classify.ts';
 import { configure, programOutside } from './configure.ts';
 import { phases } from './phases.ts';
@@ -8,6 +9,7 @@ import { tokenRequest } from './token-request.ts';
 /** Any program that the file gives the command line of: one process per node. */
 export const command: RuntimeDriver<CommandRuntime> = {
   id: 'command',
+  check,
   configure,
   programOutside,
   needs: () => [],

@@ -40,6 +40,35 @@ const pageOf = (plan: ReturnType<typeof planFor>): string =>
     unicode: true,
   });
 
+/** A fleet whose runtime starts this program of the node. */
+function fleetStarting(program: string, accounts: DesiredFleet['system']['accounts']): DesiredFleet {
+  const fleet = fleetWith(undefined);
+  return {
+    ...fleet,
+    system: { ...fleet.system, accounts },
+    runtimes: fleet.runtimes.map((one) => (one.driver === 'command' ? { ...one, command: [program] } : one)),
+  };
+}
+
+describe('a program of the node', () => {
+  const ranks = '_meshrank';
+  it.each([
+    ['/Users/ana/bin/rank', { ranks }, true],
+    ['/Users/ana/bin/rank', { ranks: 'ana' }, false],
+    ['/Users/ana/bin/rank', {}, false],
+    ['/Users/Shared/rank', { ranks }, false],
+    ['/opt/rank', { ranks }, false],
+    ['Users/ana/rank', { ranks }, false],
+  ] as const)('%s with accounts %j is in a home that ranks cannot enter: %j', (program, accounts, isTold) => {
+    const fleet = fleetStarting(program, accounts);
+    const found = fleet.placements.flatMap((placement) => checkPlacement(placement, fleet));
+    const told = found.filter(({ code }) => code === 'placement/program-in-home');
+    expect(told.map(({ detail }) => detail)).toEqual(
+      isTold ? ['The ranks of kimi run as _meshrank, and /Users/ana/bin/rank is in the home of ana.'] : [],
+    );
+  });
+});
+
 describe('a placement that is to be started', () => {
   it('is told nothing of where it fits, and the plan has its bytes on each node', () => {
     const plan = planFor(fleetWith(gqa(600e9)));
