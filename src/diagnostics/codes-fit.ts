@@ -41,6 +41,13 @@ export const fitCodes = {
       'Over RDMA peers may not see each other, and no handshake tells: JACCL uses buffers above 4 KiB from macOS 26.3 on, and exo asks for exactly equal versions. Over TCP it is only told. Builds of one version count between Macs of one model, since some models have builds of their own.',
     hint: 'Bring all of them to one version and build, 26.3 or later.',
   },
+  'placement/program-in-home': {
+    severity: 'warning',
+    summary: 'The program of a runtime is in a home that the account of ranks cannot enter.',
+    cause:
+      'macOS opens the home of a person to that person and to the group staff, and the account of ranks is not in it.',
+    hint: 'Put the program in an archive (`archive`), or in a folder that every account can read, such as /opt or /usr/local.',
+  },
   'placement/not-divisible': {
     severity: 'error',
     summary: 'The model cannot be split over this number of nodes.',

@@ -124,13 +124,6 @@ export const placementCodes = {
       'Tokens are made at the speed of the memory. In a mesh each token passes through every Mac, so the others wait for the one with the slowest memory (docs/macs.md).',
     hint: 'Nothing to do if that is fast enough. Otherwise use equal Macs.',
   },
-  'placement/program-in-home': {
-    severity: 'warning',
-    summary: 'The program of a runtime is in a home that the account of ranks cannot enter.',
-    cause:
-      'macOS opens the home of a person to that person and to the group staff, and the account of ranks is not in it.',
-    hint: 'Put the program in an archive (`archive`), or in a folder that every account can read, such as /opt or /usr/local.',
-  },
   'placement/endpoint-taken': {
     severity: 'error',
     summary: 'Two placements on one node have the same port.',
