@@ -43,9 +43,9 @@ export const fitCodes = {
   },
   'placement/program-in-home': {
     severity: 'warning',
-    summary: 'The program of a runtime is in a home that the account of ranks cannot enter.',
+    summary: 'The program of a runtime is in the home of another account, which that of ranks usually cannot enter.',
     cause:
-      'macOS opens the home of a person to that person and to the group staff, and the account of ranks is not in it.',
+      'macOS usually opens a home to its owner and the group staff, and the account of ranks is not in that group.',
     hint: 'Put the program in an archive (`archive`), or in a folder that every account can read, such as /opt or /usr/local.',
   },
   'placement/not-divisible': {

@@ -46,27 +46,34 @@ const filesTest = (key: string): string => `if wants ${key}; then
 fi
 `;
 
+const unknownDevices = `! wants rdma || refused busy rdma 'the ssh user sees no RDMA device here'
+`;
+
 /** The kernel is read first: no verbs tool starts while another has not returned, or while a rank starts. */
-const rdmaTest = (devices: readonly string[]): string => `if wants rdma; then
+const rdmaTest = (devices: readonly string[]): string =>
+  devices.length === 0
+    ? unknownDevices
+    : `if wants rdma; then
   (${rdmaKernelScript}
 ) >kernel 2>&1
   o=$( (${rdmaPortsScript}
 ) 2>&1)
   c=$?
-  if [ "$c" -eq 0 ]; then
-    m=$N$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} '$1 == "hca_id:" { print $2 }')$N
-    z='${devices.length === 0 ? ' any RDMA device' : ''}'
-${devices
-  .map((device) => `    case $m in (*"$N"${quote(device)}"$N"*) ;; (*) z="$z "${quote(device)} ;; esac\n`)
-  .join('')}    if [ -z "$z" ]; then
-      passed rdma
-    else
-      refused failed rdma "the account cannot open$z"
-    fi
-  elif [ "$c" -eq ${leftAloneExit} ]; then
+  if [ "$c" -eq ${leftAloneExit} ]; then
     refused busy rdma "$o"
   else
-    refused failed rdma "\${o:-ibv_devinfo exited with $c}"
+    m=$N$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} '$1 == "hca_id:" { print $2 }')$N
+    z=''
+${devices
+  .map((device) => `    case $m in (*"$N"${quote(device)}"$N"*) ;; (*) z="$z "${quote(device)} ;; esac\n`)
+  .join('')}    if [ -n "$z" ]; then
+      [ "$c" -eq 0 ] || z="$z: \${o##*"$N"}"
+      refused failed rdma "the account cannot open$z"
+    elif [ "$c" -ne 0 ]; then
+      refused failed rdma "\${o:-ibv_devinfo exited with $c}"
+    else
+      passed rdma
+    fi
   fi
 fi
 `;
@@ -158,7 +165,7 @@ write "$d/paths" "$x"
  * Fails where an account can become root, or where a LaunchDaemon of it fails a test of what ranks do: write its home, read
  * their files, open the RDMA devices that the ssh user sees, reach the GPU. Over ssh an account may have other rights. The
  * results are kept with the build of macOS. A test that was passed runs again only for another build, another number of the
- * account, or another version of a runtime; one that failed begins with `!` and runs each time.
+ * account, or another version of a runtime. A failed test runs each time; its line begins with `!`.
  *
  * @see docs/unverified.md: nothing is published about RDMA devices and accounts without administrator rights
  */

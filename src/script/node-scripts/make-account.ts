@@ -7,7 +7,7 @@ import { accountKeys } from './accounts.ts';
 
 const [home, shell] = [place.emptyHome.path, tool.false.path];
 
-/** Looks for processes that were ended, five per second. */
+/** How often `end_all` looks whether processes still run, five times per second. */
 const endPolls = 50;
 
 const record = (folder: string, name: string): string => quote(`${folder}/${name}`);
@@ -138,7 +138,7 @@ const endFunction = `end_all() {
     o=$(${pathWord(tool.ps)} -ax -o uid= -o pid= 2>&1) || failed ps "$o"
     x=$(printf '%s\\n' "$o" | ${pathWord(tool.awk)} -v "u=$1" '$1 == u { print $2 }')
     [ -n "$x" ] || return 0
-    [ "$n" -lt ${endPolls} ] || failed still-running "process \${x%%"$N"*} of the account $2 does not end"
+    [ "$n" -lt ${endPolls} ] || failed still-running "process \${x%%"$N"*} of the account $2 does not end; restart this Mac and run uninstall again"
     for x in $x; do kill -s KILL "$x" 2>/dev/null; done
     n=$((n + 1))
     ${pathWord(tool.sleep)} 0.2

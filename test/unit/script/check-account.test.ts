@@ -56,7 +56,7 @@ describe.each(scriptShells)('check-account in $name', (shell) => {
     [
       'an RDMA device that does not open',
       { tools: { 'usr/bin/ibv_devinfo': "printf 'x\\nOperation not permitted\\n' >&2; exit 1" } },
-      unfit('rdma: Operation not permitted'),
+      unfit('rdma: the account cannot open rdma_en2: Operation not permitted'),
       ['home', files, '!rdma', gpu],
     ],
     [
