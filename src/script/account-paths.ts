@@ -10,7 +10,7 @@ export const accountBegun = (name: string): NodePath => below(place.accounts, `$
 /** Root's own folder with those of an account: what it may write has no other parent. */
 export const accountFolder = (name: string): NodePath => below(place.accounts, `folders/${name}`);
 
-/** The tests that the account passed on the last build of macOS: one word per line, below that build. */
+/** The results of the tests of the account on the last build of macOS: one per line, below that build; a failed one begins with `!`. */
 export const accountChecked = (name: string): NodePath => below(place.accounts, `${name}.checked`);
 
 /** Root's own; exists only while the account is checked. */

@@ -2,7 +2,7 @@ import type { CommandRuntime } from '../../model/desired.ts';
 import type { PlacementCheck, PlacementFinding } from '../placement-check.ts';
 import { programOutside } from './configure.ts';
 
-/** The account whose home a path lies in; undefined outside of homes. */
+/** The account whose home a path lies in, by the name of the folder; undefined outside of /Users. */
 const ownerOf = (path: string): string | undefined => /^\/Users\/(?!Shared\/)([^/]+)\//.exec(path)?.[1];
 
 /**

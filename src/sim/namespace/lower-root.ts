@@ -112,7 +112,7 @@ export async function lowerRootDigest(
 
 /**
  * Builds what all nodes of a fleet have in common and none can change: the programs below their tools, the shell,
- * perl, sshd, sudo, and the accounts.
+ * perl, Node, sshd, sudo, and the accounts.
  *
  * @param find where this machine has a program
  * @param names of the programs below the tools of a Mac
