@@ -19,7 +19,7 @@ const longRuns = [
   'test/scenarios/{daemon-fights,demo-sshd,faults-found,faults-healed,graph-chromium,hostile-contents,hostile-frames,hostile-streams}.test.ts',
   'test/scenarios/{kill-apply,kill-first-start,kill-reboot,kill-restart}.test.ts',
   'test/scenarios/{observe-counts,observe-independence,observe-silence,ssh-exec-faults,sshd-observe}.test.ts',
-  'test/cli/{cables,endpoints,observe}.test.ts',
+  'test/cli/{cables,endpoints,observe,skeletons}.test.ts',
   'test/scenarios/doorman-{clients,fleet,raw,refusals,siege}.test.ts',
   'test/scenarios/sim-{contract,launchd,launchd-boots,launchd-mesh,network,reboot,ssh,supervisor,writes}.test.ts',
   'test/scenarios/{exo-double,exo-mesh,start-exo}.test.ts',
@@ -75,7 +75,7 @@ const longest = [
     'start-exo',
     'cli/act',
   ],
-  ...['cli/blind-follower', 'cli/stop-ladder', 'cli/launch'],
+  ...['cli/blind-follower', 'cli/skeletons', 'cli/stop-ladder', 'cli/launch'],
   ...['namespace/llama', 'namespace/faults-healed', 'namespace/contract'],
 ];
 

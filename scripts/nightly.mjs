@@ -30,6 +30,7 @@ const enumerated = [
   ...['kill', 'start-phases', 'converge', 'hostile'].map((name) => `test/scenarios/${name}`),
   'test/cli/kill',
   'test/cli/blind-follower',
+  'test/cli/skeletons',
   'test/unit/script/lease-interleaved',
 ];
 

@@ -7,7 +7,7 @@ import type { Place } from './place.ts';
 const mostSteps = 6;
 
 /** Where a fault is set on the pair; those that have no target of their own there break a Mac or the cable. */
-function targetOf(fault: FaultName): string {
+export function targetOf(fault: FaultName): string {
   const cure = faultCures[fault];
   if (cure.kind !== 'verb') return cure.target;
   return fault === 'idle-dead-port' ? 'studio-1:4' : 'studio-4';

@@ -1,0 +1,138 @@
+import type { FaultName } from '../../../src/sim/faults.ts';
+import { endPlace } from '../fleet.ts';
+import { targetOf } from '../follow-doctor.ts';
+import { type OneProcess, startOneProcess } from './one-process.ts';
+import { bystander, fileWithoutBystander, placeWithRack, rackNodes } from './rack.ts';
+import type { Recorded } from './skeleton.ts';
+
+/** Which Macs have power. */
+type Reached = 'all' | 'all-but-one';
+
+/** What a step is given of those before it. */
+type Before = Readonly<Record<string, Recorded>>;
+
+interface Step {
+  readonly name: string;
+  readonly words: readonly string[] | ((before: Before) => readonly string[]);
+  /** After `--`: a command for the node. */
+  readonly tail?: readonly string[];
+}
+
+const word = (name: string, ...words: readonly string[]): Step => ({ name, words: [name, ...words] });
+const named = (name: string, ...words: readonly string[]): Step => ({ name, words });
+
+/** Verbs that only look; nothing of them depends on their order. */
+const looks: readonly Step[] = [
+  ...['status', 'doctor', 'plan', 'drift', 'facts', 'cables', 'graph', 'logs', 'secrets'].map((name) =>
+    word(name, '--sim'),
+  ),
+  word('history', '--last', '1', '--sim'),
+  named('lease-status', 'lease', 'status', '--sim'),
+  word('endpoints'),
+];
+
+const password = ['--password-env', 'NODE_PASSWORD'];
+const broken = 'studio-4';
+
+/** The fingerprint that a node has shown to `enroll`, so that `replace` may take it. */
+const shownFingerprint = ({ enroll }: Before): string => {
+  const { nodes = {} } = (enroll?.document ?? {}) as { nodes?: Record<string, { fingerprint?: string }> };
+  return nodes[broken]?.fingerprint ?? 'SHA256:none';
+};
+
+/** Verbs that act, in an order in which each finds something to do on a rack without a fault. */
+const acts: readonly Step[] = [
+  word('ask', 'chat', 'Hello', '--sim'),
+  word('bench', 'chat', '--sim', '--requests', '1', '--runs', '1', '--max-tokens', '8'),
+  { ...word('exec', '--sim', '--all'), tail: ['echo', 'there'] },
+  word('hold', broken, '--sim', '--yes', '--reason', 'a new cable'),
+  word('release', broken, '--sim', '--yes'),
+  word('drain', 'chat', '--sim', '--yes'),
+  word('restart', 'chat', '--sim', '--yes'),
+  word('stop', 'chat', '--sim', '--yes'),
+  word('start', 'chat', '--sim', '--yes'),
+  word('enroll', '--sim', '--all', '--yes', ...password),
+  word('unlock', '--sim', '--all', '--yes', ...password),
+  named('lease-release', 'lease', 'release', '--sim', '--all', '--yes'),
+  {
+    name: 'replace',
+    words: (before) => ['replace', broken, '--sim', '--yes', ...password, '--expect', shownFingerprint(before)],
+  },
+  word('apply', '--sim', '--yes', '--allow', 'interrupt'),
+  word('rollback', 'reference', '--sim', '--yes'),
+  word('run', './night.yaml', '--sim', '--yes'),
+  word('reboot', broken, '--sim', '--yes'),
+];
+
+/** The last ones: they leave no rack to look at. */
+const ends: readonly Step[] = [
+  word('uninstall', broken, '--sim', '--yes'),
+  named('history-of-all', 'history', '--last', '1', '--sim'),
+  word('shutdown', '--all', '--sim', '--yes'),
+];
+
+/** Its node has to be out of the file. */
+const forget = word('forget', bystander, '--sim', '--yes');
+
+const playbook = `playbook: 1
+plays:
+  - nodes: [${rackNodes.join(', ')}]
+    tasks:
+      - run: { command: ["true"], effect: none }
+`;
+
+const stepWords = ({ words, tail }: Step, before: Before): readonly string[] => [
+  ...(typeof words === 'function' ? words(before) : words),
+  '--json',
+  ...(tail === undefined ? [] : ['--', ...tail]),
+];
+
+async function recordStep(rack: OneProcess, step: Step, before: Before): Promise<Recorded> {
+  const { code, stdout } = await rack.run(stepWords(step, before));
+  return stdout === '' ? { exit: code } : { exit: code, document: JSON.parse(stdout) as unknown };
+}
+
+/** A Mac that the fault does not name, and that has no power besides it. */
+function unreachedNode(target: string): string {
+  const free = rackNodes.find((name) => !target.includes(name));
+  if (free === undefined) throw new Error(`${target} names every Mac of the rack`);
+  return free;
+}
+
+async function mustRun(rack: OneProcess, words: readonly string[]): Promise<void> {
+  const { code, stdout } = await rack.run(words);
+  if (code !== 0) throw new Error(`meshwright ${words.join(' ')} ended with ${code}: ${stdout}`);
+}
+
+/** Runs steps one after the other; a later one may ask for what an earlier one has found. */
+async function recordSteps(rack: OneProcess, steps: readonly Step[]): Promise<Before> {
+  const found: Record<string, Recorded> = {};
+  for (const step of steps) found[step.name] = await recordStep(rack, step, found);
+  return found;
+}
+
+/** Breaks a fresh rack that serves, runs every verb on it, and then again with one more Mac without power. */
+export async function record(fault: FaultName | 'none'): Promise<Readonly<Record<Reached, Before>>> {
+  const target = fault === 'none' ? '' : targetOf(fault);
+  const place = await placeWithRack();
+  let rack: OneProcess | undefined;
+  try {
+    rack = await startOneProcess(place, { NODE_PASSWORD: 'simulated' });
+    place.write('night.yaml', playbook);
+    await mustRun(rack, ['apply', '--sim', '--yes', '--update-lock', '--allow', 'interrupt', '--json']);
+    if (fault !== 'none') await mustRun(rack, ['sim', 'fault', fault, target, '--json']);
+    const all = await recordSteps(rack, [...looks, ...acts]);
+    // Verbs have mended what they could: it is broken once more.
+    if (fault !== 'none') {
+      await rack.run(['sim', 'fault', '--clear', '--json']);
+      await mustRun(rack, ['sim', 'fault', fault, target, '--json']);
+    }
+    await mustRun(rack, ['sim', 'fault', 'power-cut', unreachedNode(target), '--json']);
+    const allButOne = await recordSteps(rack, [...looks, ...acts, ...ends]);
+    place.write('cluster.yaml', fileWithoutBystander());
+    return { all, 'all-but-one': { ...allButOne, ...(await recordSteps(rack, [forget])) } };
+  } finally {
+    await rack?.end();
+    await endPlace(place);
+  }
+}
