@@ -6,8 +6,6 @@ export const sentences: ReadonlySet<string> = new Set([
   'action',
   // Why an endpoint is closed.
   'closed',
-  // Of a file that a step writes: it may hold a sentence for clients.
-  'content',
   'detail',
   'evidence',
   'for',
@@ -26,6 +24,9 @@ export const sentences: ReadonlySet<string> = new Set([
 /** Fields with a word of a closed list, a name, or a phrase in place of it: the guard drops the phrase. */
 export const phrases: ReadonlySet<string> = new Set(['first', 'sees', 'unknown']);
 
+/** Fields that are dropped whatever they hold: contents of files that a plan writes, with a sentence for clients in one. */
+export const unread: ReadonlySet<string> = new Set(['content']);
+
 /** Of those above: data. A run of `history` is from a journal or a node. */
 export const dataAfterAll: ReadonlySet<string> = new Set(['runs.from']);
 
@@ -33,6 +34,7 @@ export const dataAfterAll: ReadonlySet<string> = new Set(['runs.from']);
 export const unsteady: ReadonlySet<string> = new Set([
   // Times.
   'at',
+  'atEpochSeconds',
   'bootedAtEpochSeconds',
   'firstTokenMs',
   'lastMs',
@@ -54,7 +56,6 @@ export const unsteady: ReadonlySet<string> = new Set([
   'bus',
   'by',
   'configHash',
-  'endpointPort',
   'freeBytes',
   'guid',
   'gids.index',

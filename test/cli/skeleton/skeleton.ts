@@ -1,4 +1,4 @@
-import { dataAfterAll, phrases, sentences, unordered, unsteady, unsteadyTexts } from './fields.ts';
+import { dataAfterAll, phrases, sentences, unordered, unread, unsteady, unsteadyTexts } from './fields.ts';
 
 /** How a verb ended: its exit code and its JSON document, and none where it printed none. */
 export interface Recorded {
@@ -23,6 +23,7 @@ const sorted = (list: readonly Skeleton[]): readonly Skeleton[] =>
   list.toSorted((one, other) => compare(JSON.stringify(one), JSON.stringify(other)));
 
 function field(holder: string, name: string, value: unknown): readonly (readonly [string, Skeleton])[] {
+  if (isIn(unread, holder, name)) return [];
   if (isPlain(value) && typeof value !== 'boolean' && !isIn(dataAfterAll, holder, name)) {
     if (isIn(unsteady, holder, name)) return [];
     if (isIn(sentences, holder, name)) return Array.isArray(value) ? [[name, value.length]] : [];
