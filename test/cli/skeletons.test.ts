@@ -11,6 +11,8 @@
  * does (`cables --identify`, `--watch`, `logs --follow`, `plan --out`, `start --fallback`); verbs that were cut off;
  * `launch`, which has no `--json`; the keeper, which would mend a fault at a moment of its own.
  *
+ * Golden files have what differs from a rack without a fault: an empty one says that a fault changes nothing.
+ *
  * `npm test` tries none, `.ci/run` a share of the faults that the commit draws, `npm run nightly` all. To record:
  * `MESHWRIGHT_SKELETONS=write MESHWRIGHT_DEPTH=whole MESHWRIGHT_TESTS=all npx vitest run test/cli/skeletons.test.ts`
  */

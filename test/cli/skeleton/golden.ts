@@ -34,7 +34,7 @@ export const skeletonsOf = (recorded: Readonly<Record<string, Readonly<Record<st
   );
 
 function read(fault: FaultName | 'none'): Skeletons {
-  const lines = readFileSync(pathOf(fault), 'utf8').trimEnd().split('\n');
+  const lines = readFileSync(pathOf(fault), 'utf8').split('\n').slice(0, -1);
   return Object.fromEntries(
     lines.map((line) => {
       const [name = '', text = ''] = line.split('\t');
