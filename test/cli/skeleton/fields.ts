@@ -1,3 +1,5 @@
+import type { FaultName } from '../../../src/sim/faults.ts';
+
 /**
  * Fields of `--json` that hold sentences: the guard drops a text, and keeps how many a list has. A field is named alone,
  * or after the one that holds it where the same name is data elsewhere. What is in no table is kept.
@@ -52,18 +54,23 @@ export const unsteady: ReadonlySet<string> = new Set([
   'totalSpeed',
   'watts',
   // What a run or the simulator makes up.
+  'beat',
   'bootSession',
   'bus',
   'by',
   'configHash',
+  'controller',
   'freeBytes',
   'guid',
   'gids.index',
   'hash',
+  'owner',
   'pid',
   'run',
   'serial',
   'startedIn',
+  'fields.start',
+  'fields.token',
   // Logs.
   'lines',
 ]);
@@ -87,8 +94,17 @@ export const unsteadyTexts: readonly (readonly [RegExp, string])[] = [
   [/\b[\da-f]{16,64}\b/g, 'DIGEST'],
   [/(?<=-)[\da-f]{8}(?=\/)/g, 'DIGEST'],
   [/\/\S*\/mw-cli-\w+(?=\/)/g, '/PLACE'],
+  [/(?<=\bpanic-(?:full|base\+socd)-)[\d-]+(?=\.)/g, 'TIME'],
   [/\b20\d{6}T\d{6}-[\da-f]{6}\b/g, 'RUN'],
   [/\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?/g, 'TIME'],
   // Commands that are shown are to lose it or get it: the one thing that may change on purpose.
   [/ --sim\b/g, ''],
 ];
+
+/** What is not compared, as the start of its name, and why it differs from run to run. */
+export const uncompared: Readonly<Partial<Record<FaultName, { readonly names: RegExp; readonly reason: string }>>> = {
+  'tcp-load-panic': {
+    names: /^(?:all reboot$|all-but-one )/,
+    reason: 'the Mac panics while a mesh is loaded: before or after a look of the same run',
+  },
+};

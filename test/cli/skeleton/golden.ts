@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FaultName } from '../../../src/sim/faults.ts';
+import { uncompared } from './fields.ts';
 import { type Recorded, type Skeleton, skeleton } from './skeleton.ts';
 
 /** Skeletons by the name of what was recorded, such as `all plan` or `all-but-one facts studio-1 routes`. */
@@ -51,6 +52,13 @@ function differences(found: Skeletons, usual: Skeletons): Skeletons {
       .filter((name) => JSON.stringify(found[name]) !== JSON.stringify(usual[name]))
       .map((name) => [name, found[name] ?? null]),
   );
+}
+
+/** What of a fault is the same in every run. */
+export function comparable(fault: FaultName | 'none', found: Skeletons): Skeletons {
+  const names = fault === 'none' ? undefined : uncompared[fault]?.names;
+  if (names === undefined) return found;
+  return Object.fromEntries(Object.entries(found).filter(([name]) => !names.test(name)));
 }
 
 /** The committed skeletons of a fault: those of a rack without one, but for what differs from them. */
