@@ -24,7 +24,7 @@ const longRuns = [
   'test/scenarios/sim-{contract,launchd,launchd-boots,launchd-mesh,network,reboot,ssh,supervisor,writes}.test.ts',
   'test/scenarios/{exo-double,exo-mesh,start-exo}.test.ts',
   'test/scenarios/mlx-{build,mesh,ranks}.test.ts',
-  'test/scenarios/{overlapping-placements,command-llama,cut-transaction,keeper,keeper-refused,unlock-node,watch-fleet}.test.ts',
+  'test/scenarios/{overlapping-placements,command-llama,cut-transaction,keeper,keeper-refused,transcripts,unlock-node,watch-fleet}.test.ts',
 ];
 
 /**
