@@ -5,7 +5,7 @@ const changing: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}\b/g, 'BOOT'],
   [/\brun-[0-9a-f]{6}\b/g, 'RUN'],
   [new RegExp(`\\b${process.pid}\\b`, 'g'), 'PID'],
-  [/(?<=\.(?:tar\.gz|dmg) )\d+/g, 'SIZE'],
+  [/(?<=\.(?:tar\.gz|dmg|mjs) )\d+/g, 'SIZE'],
   [/\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME'],
 ];
 

@@ -103,6 +103,10 @@ const probesIn = (command: string): readonly string[] =>
     .filter((line) => line.startsWith('r '))
     .map((line) => line.slice(2));
 
+/** Whether this is an observation, which a restart of a Mac sends without telling the log. */
+export const isObservation = ({ command }: SeenExec): boolean =>
+  /^T=[0-9a-f]{32}$/m.test(command) && probesIn(command).length > 0;
+
 /** Writes lines, and keeps what the observations in them ask. */
 function lineWriter({ folders }: Recorded) {
   const kinds = new Map<string, string>();
@@ -113,13 +117,13 @@ function lineWriter({ folders }: Recorded) {
     return name;
   };
   const aboutOf = ({ exec, step }: Told): string => {
-    if (exec.name === 'observe') return observation(exec);
+    if (isObservation(exec)) return observation(exec);
     return (isRoot(exec) && step ? stepArguments(step) : undefined) ?? argumentsIn(textOf(exec));
   };
   return {
     line: (told: Told): string => {
       const { exec } = told;
-      const words = [exec.name ?? 'UNKNOWN', ...(isRoot(exec) ? ['as root'] : []), aboutOf(told)];
+      const words = [exec.name ?? (isObservation(exec) ? 'observe, not in the log,' : 'UNKNOWN'), ...(isRoot(exec) ? ['as root'] : []), aboutOf(told)];
       return `${steady(words.join(' '), folders)}: ${exitText(exec.exit)}`;
     },
     legend: (): string =>
@@ -141,7 +145,8 @@ function part(
   { steps, outcomes }: Recorded,
   writer: ReturnType<typeof lineWriter>,
 ): readonly string[] {
-  const lease = (name: string) => all.filter(({ exec }) => exec.name === name).map((one) => writer.line(one));
+  const lease = (name: string) =>
+    once(all.filter(({ exec }) => exec.name === name).map((one) => writer.line(one)));
   const ofSteps = steps.flatMap((step) => {
     const lines = once(all.filter((one) => one.step === step).map((one) => writer.line(one)));
     return lines.length === 0
