@@ -45,7 +45,7 @@ const inNamespaces = ['test/namespace/**/*.test.ts'];
 const samples = {
   parts: [
     'test/property/{cabling-moves,config-edits,config-never-throws,known-hosts-openssh,placement-plans,plan}.test.ts',
-    'test/unit/script/lease-interleaved.test.ts',
+    'test/unit/script/{lease-interleaved,texts-before}.test.ts',
   ],
   whole: ['test/scenarios/{converge-drift,converge-keys}.test.ts'],
 };

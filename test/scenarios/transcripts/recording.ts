@@ -23,6 +23,16 @@ export interface Recording {
   readonly end: () => Promise<readonly SeenExec[]>;
 }
 
+/** What the controller says that it sent, and how it says that this ended. */
+interface Sent {
+  readonly node: string;
+  readonly name: string;
+  readonly command: string;
+  readonly script?: string;
+  exit?: Exit;
+  isReceived: boolean;
+}
+
 type Received = Pick<SeenExec, 'node' | 'command' | 'input'>;
 
 const keyOf = ({ node, command }: Pick<SeenExec, 'node' | 'command'>): string => `${node}\0${command}`;
@@ -41,17 +51,26 @@ function recordsByKey(fleet: Fleet): ReadonlyMap<string, readonly (Exit | undefi
 export function startRecording(fleet: Fleet): Recording {
   const before = recordsByKey(fleet);
   const received: Received[] = [];
-  const names = new Map<string, string>();
+  const sent: Sent[] = [];
   const stop = fleet.onExec(({ node, command, input }) => void received.push({ node, command, input }));
-  const nameOf = ({ input, ...one }: Received): string | undefined =>
-    names.get(`${keyOf(one)}\0${input}`) ?? names.get(`${keyOf(one)}\0`);
+  const sentAs = ({ node, command, input }: Received): Sent | undefined => {
+    const isSame = (one: Sent): boolean =>
+      !one.isReceived && one.node === node && one.command === command && (one.script ?? input) === input;
+    const found = sent.find(isSame);
+    if (found !== undefined) found.isReceived = true;
+    return found;
+  };
   const hasEnded = (): boolean => {
     const now = recordsByKey(fleet);
     return [...now.values()].every((all) => all.every((exit) => exit !== undefined));
   };
   return {
     listener: (event) => {
-      if (event.kind === 'sent') names.set(`${keyOf(event)}\0${event.script ?? ''}`, event.name);
+      const { node } = event;
+      if (event.kind === 'sent') sent.push({ ...event, isReceived: false });
+      if (event.kind !== 'answered') return;
+      const first = sent.find((one) => one.node === node && one.name === event.name && one.exit === undefined);
+      if (first !== undefined) first.exit = event.exit;
     },
     end: async () => {
       expect(await eventually(hasEnded)).toBe(true);
@@ -62,9 +81,11 @@ export function startRecording(fleet: Fleet): Recording {
         const key = keyOf(one);
         const at = taken.get(key) ?? before.get(key)?.length ?? 0;
         taken.set(key, at + 1);
-        const exit = after.get(key)?.[at];
+        const known = sentAs(one);
+        // All scripts of root have one command line: which record is whose the node does not say.
+        const exit = known?.exit === undefined || known.exit.kind === 'unknown' ? after.get(key)?.[at] : known.exit;
         if (exit === undefined) throw new Error(`${one.node} has no record of ${one.command.slice(0, 200)}`);
-        return { ...one, name: nameOf(one), exit };
+        return { ...one, name: known?.name, exit };
       });
     },
   };

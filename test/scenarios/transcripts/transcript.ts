@@ -123,7 +123,11 @@ function lineWriter({ folders }: Recorded) {
   return {
     line: (told: Told): string => {
       const { exec } = told;
-      const words = [exec.name ?? (isObservation(exec) ? 'observe, not in the log,' : 'UNKNOWN'), ...(isRoot(exec) ? ['as root'] : []), aboutOf(told)];
+      const words = [
+        exec.name ?? (isObservation(exec) ? 'observe, not in the log,' : 'UNKNOWN'),
+        ...(isRoot(exec) ? ['as root'] : []),
+        aboutOf(told),
+      ];
       return `${steady(words.join(' '), folders)}: ${exitText(exec.exit)}`;
     },
     legend: (): string =>
@@ -145,8 +149,7 @@ function part(
   { steps, outcomes }: Recorded,
   writer: ReturnType<typeof lineWriter>,
 ): readonly string[] {
-  const lease = (name: string) =>
-    once(all.filter(({ exec }) => exec.name === name).map((one) => writer.line(one)));
+  const lease = (name: string) => once(all.filter(({ exec }) => exec.name === name).map((one) => writer.line(one)));
   const ofSteps = steps.flatMap((step) => {
     const lines = once(all.filter((one) => one.step === step).map((one) => writer.line(one)));
     return lines.length === 0
