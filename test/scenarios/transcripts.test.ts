@@ -19,7 +19,15 @@ import { type FileValue, filePart, first, pairFile, second } from './converge-fi
 import { type ApplyWish, type ConvergeRack, patience, startConvergeRack } from './converge-rack.ts';
 import { keepersAtRest } from './keepers-at-rest.ts';
 import { publish } from './published-sources.ts';
-import { addressChange, beginChange, isChange, isSettled, lookMs, shortRollback, transaction } from './transaction-steps.ts';
+import {
+  addressChange,
+  beginChange,
+  isChange,
+  isSettled,
+  lookMs,
+  shortRollback,
+  transaction,
+} from './transaction-steps.ts';
 import { recordedRun } from './transcripts/recorded-run.ts';
 
 const expectGolden = async (name: string, parts: readonly string[]): Promise<void> =>
@@ -70,37 +78,35 @@ describe('the commands that nodes receive', { timeout: patience }, () => {
   }, patience);
   afterAll(() => rack.stop());
 
-  it('are those of before in a first apply', () => expectTranscript(rack, 'first-apply', [['apply']]));
+  it('match the golden file in a first apply', () => expectTranscript(rack, 'first-apply', [['apply']]));
 
-  it('are those of before in an apply with nothing to do', () =>
-    expectTranscript(rack, 'second-apply', [['apply']]));
+  it('match the golden file in an apply with nothing to do', () => expectTranscript(rack, 'second-apply', [['apply']]));
 
-  it('are those of before when settings are edited', async () => {
+  it('match the golden file when settings are edited', async () => {
     await declare(
       rack,
       file((value) => {
-        filePart(value, 'power')['restartAfterPowerLoss'] = false;
-        filePart(value, 'macos')['updates'] = { automatic: 'any' };
+        filePart(value, 'power')['sleep'] = 30;
         filePart(value, 'placements', 'chat')['context'] = '4k';
       }),
     );
     await expectTranscript(rack, 'edited-settings', [['apply']]);
   });
 
-  it('are those of before in a restart of a placement', () =>
+  it('match the golden file in a restart of a placement', () =>
     expectTranscript(rack, 'restarted-placement', [
       goal({ kind: 'stop', placements, back: placements }),
       goal({ kind: 'start', placements }),
     ]));
 
-  it('are those of before in a drain, a stop and a start', () =>
+  it('match the golden file in a drain, a stop and a start', () =>
     expectTranscript(rack, 'drained-placement', [
       goal({ kind: 'drain', placements, waitMs: 10_000 }),
       goal({ kind: 'stop', placements }),
       goal({ kind: 'start', placements }),
     ]));
 
-  it('are those of before in a rollback of a runtime', async () => {
+  it('match the golden file in a rollback of a runtime', async () => {
     const version = () => rack.desired().runtimes[0]?.digest;
     const older = version();
     const newer = file((value) => {
@@ -116,13 +122,13 @@ describe('the commands that nodes receive', { timeout: patience }, () => {
     await expectTranscript(rack, 'rolled-back-runtime', [['rollback', { goal: { kind: 'converge', only } }]]);
   });
 
-  it('are those of before in a restart of a Mac', () =>
+  it('match the golden file in a restart of a Mac', () =>
     expectTranscript(rack, 'rebooted-node', [
       goal({ kind: 'reboot', nodes: nodes.slice(1), back: placements }),
       ['apply'],
     ]));
 
-  it('are those of before in an uninstallation', () =>
+  it('match the golden file in an uninstallation', () =>
     expectTranscript(rack, 'uninstalled-nodes', [
       goal({ kind: 'uninstall', nodes, placements: [], restore: true, models: true }),
     ]));
@@ -143,7 +149,7 @@ async function expectFirstStart(name: string, file: FileValue, write: (folder: s
 }
 
 describe('the commands of a first start', { timeout: patience }, () => {
-  it('are those of before with exo over RDMA', () => {
+  it('match the golden file with exo over RDMA', () => {
     const file = pairFile((value) => {
       value['runtimes'] = { exo: { driver: 'exo', archive: './dist/exo-main.dmg', version: '1.0.72' } };
       value['models'] = { tiny: { source: './models/indexed', repository: 'acme/indexed' } };
@@ -156,7 +162,7 @@ describe('the commands of a first start', { timeout: patience }, () => {
     });
   });
 
-  it('are those of before with llama.cpp', () => {
+  it('match the golden file with llama.cpp', () => {
     const wish = { driver: 'llamacpp', isPublished: false } as const;
     const example = filePart(parse(exampleText(textOf('cluster.example.yaml'), wish)));
     const { runtime, sharding, context } = filePart(example, 'placements', 'chat');
@@ -196,7 +202,7 @@ describe('the commands of a change of the network', { timeout: patience }, () =>
       },
     });
 
-  it('are those of before when it is cut off, taken back and made again', async () => {
+  it('match the golden file when it is cut off, taken back and made again', async () => {
     await beginChange(rack, node, call);
     const { proxy, ways } = await proxied(rack, node);
     const stop = rack.fleet.onExec(async ({ input }) => {

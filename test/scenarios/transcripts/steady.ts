@@ -3,6 +3,8 @@
 /** What stands for a text that is made up anew in every run. */
 const changing: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}\b/g, 'BOOT'],
+  [/ b\/lease\/(?:busy|again)\.[0-9a-f]{32}\.\d\.?/g, ''],
+  [/\b[0-9a-f]{32}\b/g, 'ID'],
   [/\brun-[0-9a-f]{6}\b/g, 'RUN'],
   [new RegExp(`\\b${process.pid}\\b`, 'g'), 'PID'],
   [/(?<=\.(?:tar\.gz|dmg|mjs) )\d+/g, 'SIZE'],

@@ -45,6 +45,9 @@ function stepOf(exec: SeenExec, steps: readonly Step[]): Step | undefined {
   );
 }
 
+/** Whether it says how long is left, or how long something took. */
+const isHurried = ({ name = '' }: SeenExec): boolean => ['ask', 'prove', 'dialogue'].includes(name);
+
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.match(/[\w.:@%+/-]+/g) ?? []);
 
 /** Words of all texts that are sent, by their names. */
@@ -56,10 +59,10 @@ const sharedWith = (words: ReadonlySet<string>, others: ReadonlySet<string>): nu
 };
 
 /** What a text has besides the words of the example of its kind: what it was called with, where no step says so. */
-function argumentsIn(text: string): string {
+function argumentsIn(text: string, isHurried: boolean): string {
   const words = wordsOf(text);
   const likest = examples.toSorted((a, b) => sharedWith(words, b.words) - sharedWith(words, a.words))[0];
-  const own = [...words].filter((word) => likest?.words.has(word) !== true && word !== '');
+  const own = [...words].filter((word) => likest?.words.has(word) !== true && !(isHurried && /^[\d.]+$/.test(word)));
   return `(${likest?.name}) ${own.join(' ')}`.trimEnd();
 }
 
@@ -118,7 +121,7 @@ function lineWriter({ folders }: Recorded) {
   };
   const aboutOf = ({ exec, step }: Told): string => {
     if (isObservation(exec)) return observation(exec);
-    return (isRoot(exec) && step ? stepArguments(step) : undefined) ?? argumentsIn(textOf(exec));
+    return (isRoot(exec) && step ? stepArguments(step) : undefined) ?? argumentsIn(textOf(exec), isHurried(exec));
   };
   return {
     line: (told: Told): string => {
