@@ -14,8 +14,11 @@ const [before, now] = [textsBefore(), nodeTexts()];
 const both = (name: string, ...texts: readonly [string, string]) =>
   Promise.all(texts.map((text) => runOnMac(shell, name, text)));
 
-/** What it starts goes on behind its back, so that no two Macs are alike when it ends. */
-const unsteady = new Set(['launch of a job']);
+/**
+ * What cannot be compared by running it: a launched job goes on after its script, and the recording tools of the Mac run
+ * into the file size limits of an observation. A change of these texts is for a reader, who then keeps them anew.
+ */
+const unsteady = new Set(['launch of a job', 'observation']);
 
 describe('the texts that nodes are sent', () => {
   const { changed, gone, added } = changedTexts(before, now);
@@ -25,6 +28,7 @@ describe('the texts that nodes are sent', () => {
   });
 
   it.each(changed.map((name) => [name] as const))('%s: does the same as before', async (name) => {
+    if (unsteady.has(name)) expect.fail(`the text of "${name}" has changed, and running it would not compare it`);
     const [old, fresh] = await both(name, before[name] ?? '', now[name] ?? '');
     expect(fresh).toEqual(old);
   });
