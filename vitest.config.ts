@@ -24,7 +24,7 @@ const longRuns = [
   'test/scenarios/sim-{contract,launchd,launchd-boots,launchd-mesh,network,reboot,ssh,supervisor,writes}.test.ts',
   'test/scenarios/{exo-double,exo-mesh,start-exo}.test.ts',
   'test/scenarios/mlx-{build,mesh,ranks}.test.ts',
-  'test/scenarios/{overlapping-placements,command-llama,cut-transaction,keeper,keeper-refused,unlock-node,watch-fleet}.test.ts',
+  'test/scenarios/{overlapping-placements,command-llama,cut-transaction,keeper,keeper-refused,transcripts,unlock-node,watch-fleet}.test.ts',
 ];
 
 /**
@@ -45,7 +45,7 @@ const inNamespaces = ['test/namespace/**/*.test.ts'];
 const samples = {
   parts: [
     'test/property/{cabling-moves,config-edits,config-never-throws,known-hosts-openssh,placement-plans,plan}.test.ts',
-    'test/unit/script/lease-interleaved.test.ts',
+    'test/unit/script/{lease-interleaved,texts-before}.test.ts',
   ],
   whole: ['test/scenarios/{converge-drift,converge-keys}.test.ts'],
 };

@@ -17,11 +17,13 @@ import type { FleetObservation } from '../../src/doctor/fleet-observation.ts';
 import type { ClusterLock } from '../../src/model/cluster-lock.ts';
 import type { DesiredFleet } from '../../src/model/desired.ts';
 import type { Step } from '../../src/model/step.ts';
+import { fleetWithout } from '../../src/plan/fleet-without.ts';
 import type { Goal } from '../../src/plan/goal.ts';
 import { isEmptyPlan } from '../../src/plan/is-empty-plan.ts';
 import { makePlan } from '../../src/plan/make-plan.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { targetsForGoal } from '../../src/plan/targets-for-goal.ts';
+import type { RemoteListener } from '../../src/remote/remote.ts';
 import type { Effect } from '../../src/sim/host/effects.ts';
 import type { StartFleetOptions } from '../../src/sim/host/fleet-options.ts';
 import { modelledFleet } from '../../src/sim/host/modelled-fleet.ts';
@@ -81,6 +83,8 @@ export interface ConvergeRack<F extends RunningFleet = Fleet> {
   readonly converge: (wish?: ApplyWish) => Promise<Applied>;
   /** Runs a script as root on a node, outside of every plan; `$R` is its root. */
   readonly asRoot: (node: string, script: string) => Promise<Ran>;
+  /** Hears every command of observations and runs from now on; nothing any more when it is undefined. */
+  readonly listen: (listener?: RemoteListener) => void;
   /** Whatever this disturbs needs no plan. */
   readonly behindOurBack: <T>(act: (fleet: F) => Promise<T>) => Promise<T>;
   /** Every Mac goes down and starts from its disk. */
@@ -104,6 +108,10 @@ export const planFor = (
   goal: Goal = { kind: 'converge' },
 ): Plan => makePlan({ goal, desired, observation, targets: allTargets(desired) });
 
+/** The file as a goal has it: an uninstalled node has nothing placed on it. */
+const fleetFor = (fleet: DesiredFleet, goal?: Goal): DesiredFleet =>
+  goal?.kind === 'uninstall' ? fleetWithout(fleet, goal.nodes).fleet : fleet;
+
 /** What a rack is made of; the fleet and the file may be replaced by others. */
 interface Parts<F extends RunningFleet = RunningFleet> {
   readonly folder: string;
@@ -112,7 +120,12 @@ interface Parts<F extends RunningFleet = RunningFleet> {
   settled: SettledFleet;
   /** How many effects somebody has answered for. */
   named: number;
+  /** What `listen` was given last. */
+  onRemote?: RemoteListener | undefined;
 }
+
+/** What an observation or a run of this rack is bounded by, and who hears its commands. */
+const limitsOf = ({ onRemote }: Parts) => ({ ...limits, ...(onRemote === undefined ? {} : { onRemote }) });
 
 const waysOf = ({ fleet, settled }: Parts): readonly NodeWay[] =>
   allTargets(settled.fleet).map((name) => wayTo(fleet, name));
@@ -129,10 +142,11 @@ const expectNamed = (parts: Parts, seen: FleetObservation, steps: readonly Step[
   expect(unnamedEffects(newEffects(parts), steps, seen)).toEqual([]);
 
 async function apply(parts: Parts, { goal, seen: shown, allow, ...wish }: ApplyWish = {}): Promise<Applied> {
-  const desired: DesiredFleet = { ...parts.settled.fleet, ...(allow === undefined ? {} : { mayPassBudget: true }) };
+  const fleet = fleetFor(parts.settled.fleet, goal);
+  const desired: DesiredFleet = { ...fleet, ...(allow === undefined ? {} : { mayPassBudget: true }) };
   await keepersAtRest(parts.fleet);
   const ways = wish.ways ?? waysOf(parts);
-  const seen = shown ?? (await observeFleet(ways, limits));
+  const seen = shown ?? (await observeFleet(ways, limitsOf(parts)));
   const plan = planFor(desired, seen, goal);
   expectNamed(parts, seen);
   const exitOf = (last: Plan, observation: FleetObservation): number =>
@@ -147,7 +161,7 @@ async function apply(parts: Parts, { goal, seen: shown, allow, ...wish }: ApplyW
     return { looks: { first: seen, last: seen }, plan, after: plan, exit: exitOf(plan, seen) };
   }
   const report = await runPlan(plan, {
-    ...limits,
+    ...limitsOf(parts),
     ways,
     desired,
     verb: 'apply',
@@ -159,7 +173,7 @@ async function apply(parts: Parts, { goal, seen: shown, allow, ...wish }: ApplyW
     ...wish,
   });
   expectNamed(parts, seen, [...plan.steps, ...plan.rescues.flatMap((rescue) => rescue.steps)]);
-  const later = await observeFleet(ways, limits);
+  const later = await observeFleet(ways, limitsOf(parts));
   const after = planFor(desired, later, goal);
   expectNamed(parts, later);
   const lock = withNodes(parts.settled.lock, allTargets(desired));
@@ -224,15 +238,18 @@ export async function startConvergeRackBy<F extends RunningFleet>(
       parts.settled = { ...parts.settled, lock: change(parts.settled.lock) };
     },
     ways: () => waysOf(parts),
-    observe: () => observeFleet(waysOf(parts), limits),
+    observe: () => observeFleet(waysOf(parts), limitsOf(parts)),
     plan: async (goal) => {
-      const seen = await observeFleet(waysOf(parts), limits);
+      const seen = await observeFleet(waysOf(parts), limitsOf(parts));
       expectNamed(parts, seen);
       return planFor(parts.settled.fleet, seen, goal);
     },
     apply: (wish) => apply(parts, wish),
     converge: (wish) => converge(parts, wish),
     asRoot: (node, script) => asRoot(parts.fleet, node, script),
+    listen: (listener) => {
+      parts.onRemote = listener;
+    },
     behindOurBack: async (act) => {
       try {
         return await act(parts.fleet);

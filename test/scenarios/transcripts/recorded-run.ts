@@ -1,0 +1,37 @@
+import { expect } from 'vitest';
+import type { RunReport } from '../../../src/apply/run-report.ts';
+import { isSuccess } from '../../../src/model/exit.ts';
+import type { Plan } from '../../../src/plan/plan.ts';
+import type { RemoteListener } from '../../../src/remote/remote.ts';
+import type { Fleet } from '../../../src/sim/host/start-fleet.ts';
+import { startRecording } from './recording.ts';
+import { isObservation, isTimed, otherScripts, outOfOrder, transcriptOf } from './transcript.ts';
+
+/** A run that is to be recorded, on a fleet whose other files are in a folder. */
+export interface RunToRecord {
+  readonly title: string;
+  readonly fleet: Fleet;
+  readonly folder: string;
+  /** Gives its listener to everything that sends commands. */
+  readonly run: (listener: RemoteListener) => Promise<{ readonly plan: Plan; readonly report?: RunReport | undefined }>;
+}
+
+/** The transcript of a run, whose commands came in order, with names, and as the arguments of its steps make them. */
+export async function recordedRun({ title, fleet, folder, run }: RunToRecord): Promise<string> {
+  const recording = startRecording(fleet);
+  const { plan, report } = await run(recording.listener);
+  const execs = await recording.end();
+  const { nodes } = fleet;
+  const roots = Object.fromEntries(Object.values(nodes).map(({ root }) => [root, '']));
+  const recorded = {
+    execs,
+    steps: [...plan.steps, ...plan.rescues.flatMap((rescue) => rescue.steps)],
+    outcomes: new Map(report?.steps.map(({ step, outcome }) => [step, outcome])),
+    placeOf: (node: string) => ({ rootPrefix: nodes[node]?.root ?? '', login: nodes[node]?.user ?? '' }),
+    folders: { ...roots, [folder]: '/rack' },
+  };
+  expect([outOfOrder(recorded), otherScripts(recorded)]).toEqual([[], []]);
+  expect(execs.filter((one) => one.name === undefined && !isObservation(one))).toEqual([]);
+  expect(execs.filter((one) => isTimed(one) && !isSuccess(one.exit)).map(({ name, exit }) => [name, exit])).toEqual([]);
+  return transcriptOf(title, recorded);
+}
