@@ -13,7 +13,7 @@ const builtOnes = ['test/cli/**/*.test.ts', 'test/scenarios/**/*.test.ts', 'test
 const longRuns = [
   'test/scenarios/llama-{cache,placement}.test.ts',
   'test/cli/{act,apply,bench,blind-follower,canary,drain,hold,launch,rollback,cables-watch,crashes,demo,doctor,doctor-suspects,enroll,exec,faults,fit-model,golden-proof,kill-verbs,lease-held,log,logs-elsewhere,logs-follow,lost-member}.test.ts',
-  'test/cli/{doubles,macos-27,restart-refused,thunderbolt-4,enroll-answers,enroll-install,factory,graph,playbook,replace,sim,status,stop-ladder,surroundings,unconfirmed-change,uninstall,unlock}.test.ts',
+  'test/cli/{doubles,macos-27,restart-refused,thunderbolt-4,enroll-answers,enroll-install,factory,graph,playbook,replace,sim,status,stop-ladder,surroundings,unconfirmed-change,uninstall,unlock,yesterday}.test.ts',
   'test/scenarios/{apply-failures,apply-files,apply-lease,apply-playbook,apply-reboot,apply-transaction,start-phases}.test.ts',
   'test/scenarios/converge-{accounts,effects,failures,hindered,login,moves,traces,twice}.test.ts',
   'test/scenarios/{daemon-fights,demo-sshd,faults-found,faults-healed,graph-chromium,hostile-contents,hostile-frames,hostile-streams}.test.ts',

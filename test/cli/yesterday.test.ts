@@ -1,0 +1,159 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { first } from '../scenarios/converge-file.ts';
+import { allowedByAdr } from '../yesterday/adr.ts';
+import { namesOf } from '../yesterday/names.ts';
+import { unpackOldBuild } from '../yesterday/old-build.ts';
+import {
+  bringToYesterday,
+  type Documents,
+  diskOf,
+  lookers,
+  must,
+  startYesterdayRack,
+  type YesterdayRack,
+} from '../yesterday/rack.ts';
+import { withoutProse } from '../yesterday/without-prose.ts';
+import { codesOf, json, mainFile, type Ran } from './meshwright.ts';
+
+const patience = { timeout: 900_000 };
+const namesFile = new URL('../yesterday/names.txt', import.meta.url).pathname;
+const allowed = allowedByAdr();
+
+interface OfResource {
+  readonly node: string;
+  readonly resource: string;
+}
+
+interface PlanDocument {
+  readonly changes: readonly OfResource[];
+  readonly steps: readonly (OfResource & { readonly effect: { readonly kind: string } })[];
+  readonly waiting: unknown;
+  readonly blockers: unknown;
+  readonly effects: unknown;
+}
+
+interface DoctorDocument {
+  readonly troubles: readonly { readonly code: string }[];
+}
+
+interface StatusDocument {
+  readonly placements: Readonly<Record<string, { readonly state: string; readonly standing: string }>>;
+}
+
+let rack: YesterdayRack;
+let old: string;
+let before: unknown;
+let documents: Documents;
+let names: string;
+
+/** Runs today's command line, which has to succeed. */
+const run = (...words: string[]): Promise<Ran> => must(rack, mainFile, words);
+
+const plan = async (): Promise<PlanDocument> => json(await run('plan', '--json')) as PlanDocument;
+
+const isCompared = ({ resource }: OfResource): boolean => !allowed.changes.includes(resource);
+
+/** Everything of a plan but what the record of decisions names, and without how the nodes were observed. */
+const compared = ({ changes, steps, waiting, blockers, effects }: PlanDocument): unknown =>
+  withoutProse({ changes: changes.filter(isCompared), steps: steps.filter(isCompared), waiting, blockers, effects });
+
+/** What the plan of today changes: the same as that of the release before, and nothing that disturbs. */
+async function changesOfBoth(): Promise<readonly string[]> {
+  const yesterday = json(await must(rack, old, ['plan', '--json'])) as PlanDocument;
+  const today = await plan();
+  expect(compared(today)).toEqual(compared(yesterday));
+  const kinds = today.steps.map(({ effect }) => effect.kind);
+  expect(kinds.filter((kind) => !['none', 'start', 'network'].includes(kind))).toEqual([]);
+  return today.changes.filter(isCompared).map(({ node, resource }) => `${node} ${resource}`);
+}
+
+interface HistoryDocument {
+  readonly runs: readonly { readonly run: string }[];
+}
+
+const runsIn = (document: unknown): readonly string[] => (document as HistoryDocument).runs.map(({ run }) => run);
+
+const linesOf = (text: string): readonly string[] => text.split('\n');
+
+beforeAll(async () => {
+  rack = await startYesterdayRack();
+  old = unpackOldBuild(join(rack.place.root, 'build'));
+  before = diskOf(rack);
+  documents = await bringToYesterday(rack, old);
+  names = namesOf(rack, documents);
+}, patience.timeout);
+afterAll(() => rack?.remove());
+
+describe('a rack that the release before has left', patience, () => {
+  it('is described by the new release as by the old one, with both placements serving', async () => {
+    await expect(names).toMatchFileSnapshot(namesFile);
+    for (const words of lookers) {
+      const today = json(await rack.type(mainFile, [...words.split(' '), '--json']));
+      // The history has the sentences of the old release, which its journal keeps.
+      const shown = words === 'history' ? (value: unknown) => value : withoutProse;
+      expect([words, shown(today)]).toEqual([words, shown(documents[words])]);
+    }
+    const { troubles } = documents['doctor'] as DoctorDocument;
+    expect(troubles.map(({ code }) => code)).toEqual(['network/unconfirmed-change', 'mesh/not-serving', 'hold/held']);
+    const status = documents['status'] as StatusDocument;
+    const serving = Object.entries(status.placements).filter(([, { state }]) => state === 'serving');
+    expect(serving.map(([name, { standing }]) => [name, standing])).toEqual([
+      ['chat', 'met'],
+      ['draft', 'met'],
+    ]);
+  });
+
+  it('gets the plan that the old release makes, on hold and released, and no interruption', async () => {
+    expect(await changesOfBoth()).toEqual(['studio-4 rollback']);
+    await run('release', first, '--yes');
+    expect(await changesOfBoth()).toEqual(['studio-1 model/fetched', 'studio-1 placement/next', 'studio-4 rollback']);
+  });
+
+  it('reads a plan that the old release saved', async () => {
+    await must(rack, old, ['plan', '--out', 'saved.json']);
+    const ran = await rack.type(mainFile, ['apply', 'saved.json', '--yes']);
+    expect([ran.code, ran.stderr]).toEqual([5, expect.stringContaining('the same changes, other configHash')]);
+  });
+
+  it('continues with the half fetched model, settles the network, and has nothing left to do', async () => {
+    rack.files.release();
+    await run('apply', '--yes');
+    expect(rack.files.requests).toEqual([...new Set(rack.files.requests)]);
+    expect(await plan()).toMatchObject({ changes: [], steps: [], waiting: [], blockers: [], effects: [] });
+    await run('ask', 'next', 'Hello?');
+    const shown = runsIn(json(await run('history', '--json')));
+    expect(shown).toEqual(expect.arrayContaining([...runsIn(documents['history'])]));
+  });
+
+  it('drains and starts, and takes the runtime back to the version that the old release kept', async () => {
+    await run('drain', 'chat', '--yes');
+    await run('start', 'chat', '--yes');
+    await run('rollback', 'reference', '--yes');
+    await run('ask', 'chat', 'Hello?');
+    const ran = await run('plan', '--json');
+    expect([(json(ran) as PlanDocument).steps, codesOf(json(ran))]).toEqual([[], ['runtime/taken-back']]);
+  });
+
+  it('has no trace of either release after uninstall', async () => {
+    await run('uninstall', '--all', '--restore', '--models', '--yes');
+    expect(diskOf(rack)).toEqual(before);
+  });
+});
+
+describe('a rack that the new release has set up', patience, () => {
+  it('has the names of the release before, but for those that decision 16 lists', async () => {
+    const other = await startYesterdayRack();
+    try {
+      const was = linesOf(names);
+      const is = linesOf(namesOf(other, await bringToYesterday(other, mainFile)));
+      const changed = [
+        ...was.filter((line) => !is.includes(line)).map((line) => `gone: ${line}`),
+        ...is.filter((line) => !was.includes(line)).map((line) => `new: ${line}`),
+      ];
+      expect(changed.filter((line) => !allowed.names.some((name) => line.includes(name)))).toEqual([]);
+    } finally {
+      await other.remove();
+    }
+  });
+});

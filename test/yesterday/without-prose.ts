@@ -1,0 +1,13 @@
+/** Keys of documents whose values are sentences for people: their words may change with any release. */
+const prose: readonly string[] = ['detail', 'evidence', 'from', 'hint', 'reason', 'says', 'summary', 'to'];
+
+const isText = (value: unknown): boolean =>
+  typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
+
+/** The same document without the sentences in it. */
+export function withoutProse(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutProse);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([key, inner]) => !(prose.includes(key) && isText(inner)));
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutProse(inner)]));
+}
