@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { AddressParts } from '../model/address.ts';
 import type { Digest } from '../model/digest.ts';
 import type { NodeFit } from '../model/memory-fit.ts';
 import type { NodeName } from '../model/node.ts';
@@ -10,6 +11,7 @@ import type { Unreached } from './unreached.ts';
 export interface Waiting {
   /** Address of the property, such as `placement/kimi`. */
   readonly resource: string;
+  readonly about: AddressParts;
   readonly node: NodeName;
   /** Texts of what it waits for: `rdma/disabled on studio-3`, `power is unknown`. */
   readonly for: readonly string[];

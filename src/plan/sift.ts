@@ -47,14 +47,14 @@ const unknownText = ({ address, node, observed, why }: Property): string =>
   `${address} on ${node} is unknown${observed.kind === 'unknown' ? ` (${why ?? reasonWords[observed.reason]})` : ''}`;
 
 function blockerBar(blocker: Blocker): Bar {
-  const { code, node, resource: kind, address } = blocker;
+  const { code, node, resource: kind, property } = blocker;
   const reason = { text: `${code} on ${node}`, isUnknown: false, blocker };
-  return { kind, ...(address === undefined ? {} : { address }), nodes: nodesOf(blocker), isOwn: true, reason };
+  return { kind, ...(property === undefined ? {} : { property }), nodes: nodesOf(blocker), isOwn: true, reason };
 }
 
 const propertyBar = (kind: ResourceKind, property: Property, reason: Reason): Bar => ({
   kind,
-  address: property.address,
+  property,
   nodes: nodesOf(property),
   isAtStake: property.isAtStake === true,
   isOwn: false,
@@ -106,7 +106,7 @@ const stopsTheRun = ({ kind, reason: { blocker } }: Bar): boolean => kind === 'i
 /** Whether a bar stands in the way of a property of this resource, by what they are; where they are is judged apart. */
 function isInTheWay(bar: Bar, { kind }: Resource, property: Property, before: readonly ResourceKind[]): boolean {
   if (bar.kind === kind) {
-    return bar.isOwn && (bar.address === undefined || bar.address === property.address);
+    return bar.isOwn && (bar.property === undefined || bar.property.address === property.address);
   }
   // Whatever a node is for, it is left alone.
   if (bar.kind === 'hold') return true;
@@ -126,7 +126,7 @@ function reasonsFor(
   const before = property.after ?? kindsBefore(resource, scope.resources);
   const nodes = nodesOf(property);
   const isNear = (bar: Bar): boolean => bar.nodes.some((node) => nodes.includes(node));
-  const isUsed = (bar: Bar): boolean => bar.kind === resource.kind || isUsedBy(property, bar, view.desired);
+  const isUsed = (bar: Bar): boolean => bar.kind === resource.kind || isUsedBy(property.about, bar, view.desired);
   const found = bars.filter(
     (bar) => stopsTheRun(bar) || (isNear(bar) && isUsed(bar) && isInTheWay(bar, resource, property, before)),
   );

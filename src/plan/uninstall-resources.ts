@@ -1,3 +1,4 @@
+import { placementAddress } from '../mesh/mesh-step.ts';
 import { hold } from '../resources/hold.ts';
 import { identity } from '../resources/identity.ts';
 import { keeper } from '../resources/keeper.ts';
@@ -26,9 +27,9 @@ const narrowed = (resource: Resource, isMeant: (property: Property) => boolean):
 export function uninstallResources(goal: UninstallGoal): readonly Resource[] {
   const isOn = ({ node }: Property): boolean => goal.nodes.includes(node);
   const isPlaced = (property: Property): boolean =>
-    property.address === leftoverAddress
+    property.address === leftoverAddress.address
       ? isOn(property)
-      : goal.placements.some((name) => property.address === `placement/${name}`);
+      : goal.placements.some((name) => property.address === placementAddress(name).address);
   const ownKeeper = narrowed(keeper, isOn);
   const addresses = narrowed(linkAddress, isOn);
   return [
