@@ -37,7 +37,7 @@ const stepJson = (step: Step): object => ({
 const waitingJson = ({ resource, node, for: reasons, isUnknown }: Waiting): object => ({
   resource,
   node,
-  for: reasons,
+  for: reasons.map(({ text }) => text),
   unknown: isUnknown,
 });
 

@@ -4,20 +4,13 @@ import type { Blocker, Property, Resource, ResourceKind, View } from '../resourc
 import type { Assessed } from './assess.ts';
 import type { Context } from './context.ts';
 import { nodesOf } from './nodes-of.ts';
+import type { Reason } from './plan.ts';
 import { kindsBefore } from './resource-order.ts';
 import { type Earlier, isUsedBy } from './uses.ts';
 
 interface Candidate {
   readonly resource: Resource;
   readonly property: Property;
-}
-
-/** One thing that keeps properties waiting. */
-export interface Reason {
-  /** `rdma/disabled on studio-3`, `power/sleep on studio-1 is unknown (no answer in time)`. */
-  readonly text: string;
-  readonly isUnknown: boolean;
-  readonly blocker?: Blocker;
 }
 
 /** A property that cannot be brought to its desired value now, with everything that it waits for. */

@@ -72,7 +72,7 @@ function openWaiting(goal: Goal, assessed: readonly Assessed[]): readonly Waitin
       resource,
       about: { kind: resource },
       node,
-      for: [`${text} is unknown`],
+      for: [{ text: `${text} is unknown`, isUnknown: true }],
       isUnknown: true,
     }));
 }
@@ -84,7 +84,7 @@ export function waitingAll(goal: Goal, assessed: readonly Assessed[], held: read
       resource: address,
       about,
       node,
-      for: [...new Set(reasons.map(({ text }) => text))],
+      for: reasons.filter(({ text }, at) => reasons.findIndex((one) => one.text === text) === at),
       isUnknown: reasons.some(({ isUnknown }) => isUnknown),
     }),
   );

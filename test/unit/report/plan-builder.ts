@@ -2,7 +2,7 @@ import type { AddressParts } from '../../../src/model/address.ts';
 import { digest } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { type Change, type Step, stepId } from '../../../src/model/step.ts';
-import type { Plan, Waiting } from '../../../src/plan/plan.ts';
+import type { Plan, Reason, Waiting } from '../../../src/plan/plan.ts';
 import type { Blocker } from '../../../src/resources/resource.ts';
 
 /** A digest that nobody computed. */
@@ -21,8 +21,17 @@ function aboutOf(address: string): AddressParts {
 }
 
 /** `placement/kimi` on a node as something that waits. */
-export function waits(resource: string, node: string, reasons: readonly string[], isUnknown = false): Waiting {
-  return { resource, about: aboutOf(resource), node: nodeName(node), for: reasons, isUnknown };
+export function waits(
+  resource: string,
+  node: string,
+  reasons: readonly (string | Pick<Blocker, 'code' | 'node'>)[],
+  isUnknown = false,
+): Waiting {
+  const reasonOf = (one: (typeof reasons)[number]): Reason =>
+    typeof one === 'string'
+      ? { text: one, isUnknown }
+      : { text: `${one.code} on ${one.node}`, isUnknown, blocker: one };
+  return { resource, about: aboutOf(resource), node: nodeName(node), for: reasons.map(reasonOf), isUnknown };
 }
 
 /** A step that sets something, with what a test says otherwise. */

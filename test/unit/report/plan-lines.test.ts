@@ -22,8 +22,7 @@ describe('what waits in a plan', () => {
   it('names its manual steps in the order of their numbers', () => {
     const names = ['studio-1', 'studio-2', 'studio-3'];
     const blockers = names.map((name) => blocker(name, { blocks: ['studio-1 placement/kimi'] }));
-    const reasons = names.toReversed().map((name) => `rdma/disabled on ${name}`);
-    const waiting = [waits('placement/kimi', 'studio-1', reasons)];
+    const waiting = [waits('placement/kimi', 'studio-1', blockers.toReversed())];
     const lines = waitingLines({ waiting, blockers }, { columns: 80, unicode: false, paint: plainPaint });
     expect(lines[1]).toMatch(/: needs 1, 2, 3$/);
   });

@@ -60,9 +60,9 @@ const full = planOf({
     }),
   ],
   waiting: [
-    waits('placement/kimi', 'studio-1', ['rdma/disabled on studio-3']),
-    waits('link-address/3', 'studio-4', ['cabling/elsewhere on studio-4']),
-    waits('link-address/3', 'studio-2', ['cabling/elsewhere on studio-4']),
+    waits('placement/kimi', 'studio-1', [blocker('studio-3')]),
+    waits('link-address/3', 'studio-4', [blocker('studio-4', { code: 'cabling/elsewhere' })]),
+    waits('link-address/3', 'studio-2', [blocker('studio-4', { code: 'cabling/elsewhere' })]),
     waits('power', 'studio-4', ['power is unknown: no answer in time'], true),
   ],
   effects: [
