@@ -1,6 +1,5 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { subjectNodes } from '../doctor/subject.ts';
-import { doorOf } from '../mesh/doors.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
 import { drainDoors } from '../resources/drain.ts';
@@ -47,8 +46,8 @@ function withState(
 }
 
 /** Whether a property is the door of one of these placements. */
-const isDoorOf = (property: Property, placements: readonly string[]): boolean =>
-  placements.includes(doorOf(property) ?? '');
+const isDoorOf = ({ about: { part, placement = '' } }: Property, placements: readonly string[]): boolean =>
+  part === 'door' && placements.includes(placement);
 
 /** A placement may be named for nodes of its fallback, and run elsewhere. */
 const meantNames = (
