@@ -1,4 +1,4 @@
-/** One line per node and per placement of what a run is at: the texts of the view on a terminal. */
+/** One line per node of what a run is at: the texts of the view on a terminal. */
 import { columnsOf } from '../diagnostics/cells.ts';
 import { escapeText } from '../diagnostics/escape.ts';
 import { diskText, durationText } from '../doctor/units.ts';
@@ -9,7 +9,7 @@ type Progress = Extract<RunEvent, { kind: 'step-progress' }>;
 
 /** What one line knows. */
 export interface RunLine {
-  /** The placement that its steps belong to, else their node. */
+  /** The node of its steps. */
   readonly name: string;
   readonly steps: readonly Step[];
   readonly running: ReadonlyMap<StepId, { readonly step: Step; readonly progress?: Progress }>;
@@ -23,19 +23,13 @@ export interface RunLine {
 /** How a line stands. */
 export type LineState = 'waiting' | 'running' | 'done' | 'failed' | 'skipped';
 
-/** The name of the line of a step. */
-export const lineNameOf = ({ resource, node }: Step): string => {
-  const [kind, name] = resource.split('/');
-  return kind === 'placement' && name !== undefined ? name : node;
-};
-
-/** A line for each node and placement that the steps name, in their order. What only hands can do has none. */
+/** A line for each node that the steps name, in their order. What only hands can do has none. */
 export function linesOf(steps: readonly Step[]): readonly RunLine[] {
   const ours = steps.filter(({ act }) => act.kind !== 'hands');
-  const names = [...new Set(ours.map(lineNameOf))];
+  const names = [...new Set(ours.map(({ node }) => node))];
   return names.map((name) => ({
     name,
-    steps: ours.filter((step) => lineNameOf(step) === name),
+    steps: ours.filter((step) => step.node === name),
     running: new Map(),
     ended: new Map(),
     ms: 0,
@@ -47,7 +41,7 @@ export function linesOf(steps: readonly Step[]): readonly RunLine[] {
 export function lineAfter(line: RunLine, event: RunEvent): RunLine {
   switch (event.kind) {
     case 'step-started':
-      if (lineNameOf(event.step) !== line.name || event.step.act.kind === 'hands') return line;
+      if (event.step.node !== line.name || event.step.act.kind === 'hands') return line;
       return { ...line, running: new Map([...line.running, [event.step.id, { step: event.step }]]) };
     case 'step-progress': {
       const now = line.running.get(event.step);
@@ -55,7 +49,7 @@ export function lineAfter(line: RunLine, event: RunEvent): RunLine {
     }
     case 'step-ended': {
       const { step, outcome, diagnostics, ms } = event;
-      if (lineNameOf(step) !== line.name || step.act.kind === 'hands') return line;
+      if (step.node !== line.name || step.act.kind === 'hands') return line;
       const code = diagnostics[0]?.code;
       const end = { step, outcome, ...(code === undefined ? {} : { code }) };
       const running = new Map([...line.running].filter(([id]) => id !== step.id));
@@ -124,8 +118,7 @@ function summary({ ended }: RunLine): string {
   const counts = new Map<string, number>();
   for (const { step, outcome } of ended.values()) {
     if (outcome !== 'changed') continue;
-    const [kind = ''] = step.resource.split('/');
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    counts.set(step.resource, (counts.get(step.resource) ?? 0) + 1);
   }
   if (counts.size === 0) return 'as it was';
   return [...counts].map(([kind, count]) => (count === 1 ? kind : `${count} ${kind}`)).join(', ');

@@ -71,7 +71,11 @@ function missingIn(observation: FleetObservation, work: WaitWork, desired: Desir
       const missing = [
         ...changes.map(({ node, resource, from }): Missing => ({ node, why: `${resource}: ${from}`, fails })),
         ...waiting.map(
-          ({ node, resource, for: reasons }): Missing => ({ node, why: `${resource}: ${reasons.join(', ')}`, fails }),
+          ({ node, resource, for: reasons }): Missing => ({
+            node,
+            why: `${resource}: ${reasons.map(({ text }) => text).join(', ')}`,
+            fails,
+          }),
         ),
       ];
       return { nodes: placement.nodes, missing };

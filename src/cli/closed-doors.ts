@@ -33,13 +33,14 @@ function doorsAfter({ step, outcome, ms }: StepReport): readonly LeftDoor[] {
   if (!isDone && ms === 0) return [];
   if (step.act.kind === 'gate') {
     // It only waits behind a door that is closed.
-    return step.act.expect.flatMap(({ node, address }): readonly LeftDoor[] => {
-      const placement = insideOf(address);
-      return placement === undefined ? [] : [{ placement, node, state: 'closed' }];
+    return step.act.expect.flatMap((patch): readonly LeftDoor[] => {
+      const placement = insideOf(patch);
+      return placement === undefined ? [] : [{ placement, node: patch.node, state: 'closed' }];
     });
   }
-  return step.establishes.flatMap(({ node, address, value }): readonly LeftDoor[] => {
-    const placement = doorOf(address);
+  return step.establishes.flatMap((patch): readonly LeftDoor[] => {
+    const { node, value } = patch;
+    const placement = doorOf(patch);
     if (placement === undefined || (value !== 'closed' && value !== 'open')) return [];
     return [{ placement, node, state: isDone ? value : 'unsure' }];
   });

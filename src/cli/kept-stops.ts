@@ -30,7 +30,7 @@ function keptBy(
     ),
     blockers: firstOfEach(
       all.flatMap(({ blockers }) => blockers),
-      ({ node, code, resource, address = '' }) => [node, code, resource, address].join(' '),
+      ({ node, code, resource, property }) => [node, code, resource, property?.address ?? ''].join(' '),
     ),
   };
 }

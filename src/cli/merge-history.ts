@@ -1,6 +1,7 @@
 import type { JournalRecord } from '../apply/journal-record.ts';
 import type { RecordedRun } from '../apply/read-journals.ts';
 import type { ChangeResult, HistoryChange, HistoryRun, HistoryStep } from '../report/history-text.ts';
+import { readPropertyKey } from '../resources/property-key.ts';
 import type { HistoryEntry } from '../script/history.ts';
 
 /** What the history of one node has. */
@@ -78,7 +79,7 @@ function changesOf(records: readonly JournalRecord[]): readonly HistoryChange[] 
 }
 
 function changeOf({ id, from, to, steps }: Planned, records: readonly JournalRecord[]): HistoryChange {
-  const [node = '', ...address] = id.split(' ');
+  const { node, address } = readPropertyKey(id);
   const begun = records.flatMap((one) =>
     one.phase === 'intent' && one.rescues === undefined && one.changes.includes(id) ? [one] : [],
   );
@@ -88,7 +89,7 @@ function changeOf({ id, from, to, steps }: Planned, records: readonly JournalRec
   const last = ends.at(-1);
   const ms = first === undefined || last === undefined ? Number.NaN : msOf(last.at) - msOf(first.at);
   const result = resultOf(steps, { begun: begun.length, outcomes: ends.map(({ outcome }) => outcome) });
-  return { node, resource: address.join(' '), from, to, result, ...(ms >= 0 ? { ms } : {}) };
+  return { node, resource: address, from, to, result, ...(ms >= 0 ? { ms } : {}) };
 }
 
 function resultOf(

@@ -1,10 +1,10 @@
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { AddressParts } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Goal } from '../plan/goal.ts';
 import type { Plan, Waiting } from '../plan/plan.ts';
 import { awayNodes } from '../resources/layouts.ts';
-import { survivorAddress } from '../resources/survivors.ts';
 import { verdictOf } from './commands/facts.ts';
 import { codeForNodes, type ExitCode, exitCode, type NodeVerdict } from './exit-codes.ts';
 
@@ -27,11 +27,11 @@ function verdictFor(name: NodeName, { goal, plan, observation, fleet, targets }:
     const failures = observation.failures[name] ?? [];
     return failures.length === 0 ? 'unjudged' : verdictOf(failures);
   }
-  const isAbout = ({ node, resource }: { readonly node: NodeName; readonly resource: string }): boolean =>
-    node === name || membersOf(resource, fleet).includes(name);
+  const isAbout = ({ node, about }: Pick<Waiting, 'node' | 'about'>): boolean =>
+    node === name || membersOf(about, fleet).includes(name);
   const waiting = plan.waiting.filter(isAbout);
   const isOneUnseen = isOtherUnseen(name, { goal, plan, observation, targets });
-  const isOwn = ({ isUnknown, resource }: Waiting): boolean => isUnknown && !(isOneUnseen && isShared(resource));
+  const isOwn = ({ isUnknown, about }: Waiting): boolean => isUnknown && !(isOneUnseen && isShared(about));
   if (waiting.some(isOwn)) return 'unjudged';
   if (plan.changes.some(isAbout)) return 'wrong';
   const isBlocked = plan.blockers.some(({ node, peers }) => node === name || peers.includes(name));
@@ -43,7 +43,8 @@ function verdictFor(name: NodeName, { goal, plan, observation, fleet, targets }:
  * for that target, which is unjudged itself: the others are as far as the file can be brought on them, and of a placement
  * that is to be stopped each is stopped by itself. Whoever starts a placement wants all of it.
  */
-const isShared = (address: string): boolean => /^(?:thunderbolt-link|link-address|placement)(?:\/|$)/.test(address);
+const isShared = ({ kind }: AddressParts): boolean =>
+  kind === 'thunderbolt-link' || kind === 'link-address' || kind === 'placement';
 
 /** Whether nobody could judge another target; of what is to be stopped, one that did not say what runs there counts too. */
 function isOtherUnseen(
@@ -57,10 +58,9 @@ function isOtherUnseen(
 }
 
 /** A placement that does not serve is wrong on every member, wherever its property is kept; a rank by itself is only there. */
-function membersOf(address: string, { placements }: DesiredFleet): readonly NodeName[] {
-  const [kind, name = ''] = address.split('/');
-  return kind === 'placement' && address !== survivorAddress(name)
-    ? (placements.find((one) => one.name === name)?.nodes ?? [])
+function membersOf({ kind, placement, part }: AddressParts, { placements }: DesiredFleet): readonly NodeName[] {
+  return kind === 'placement' && part !== 'rank'
+    ? (placements.find(({ name }) => name === placement)?.nodes ?? [])
     : [];
 }
 

@@ -1,3 +1,4 @@
+import { type Addressed, addressed } from '../model/address.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Step } from '../model/step.ts';
 import { closedText } from '../script/doorman-files.ts';
@@ -18,16 +19,20 @@ export interface Door {
 }
 
 /** The address of whether a doorman lets requests in to a placement. */
-export const doorAddress = (port: number, placement: string): string => `doorman/${port}/${placement}/door`;
+export const doorAddress = (port: number, placement: string): Addressed =>
+  addressed({ kind: 'doorman', port, placement, part: 'door' });
 
 /** The address of how many a doorman has let in to a placement whose door is closed, and who have no whole answer yet. */
-export const insideAddress = (port: number, placement: string): string => `doorman/${port}/${placement}/inside`;
+export const insideAddress = (port: number, placement: string): Addressed =>
+  addressed({ kind: 'doorman', port, placement, part: 'inside' });
 
-/** The placement that such an address is about; undefined for any other address. */
-export const insideOf = (address: string): string | undefined => /^doorman\/\d+\/([^/]+)\/inside$/.exec(address)?.[1];
+/** The placement whose requests in flight an address counts; undefined for any other address. */
+export const insideOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
+  about.part === 'inside' ? about.placement : undefined;
 
-/** The same for the address of a door. */
-export const doorOf = (address: string): string | undefined => /^doorman\/\d+\/([^/]+)\/door$/.exec(address)?.[1];
+/** The placement whose door an address is of; undefined for any other address. */
+export const doorOf = ({ about }: Pick<Addressed, 'about'>): string | undefined =>
+  about.part === 'door' ? about.placement : undefined;
 
 /** What clients are told of a door that was closed while its mesh goes on. */
 export const drainedReason = 'it was drained by its operator.';
@@ -58,7 +63,7 @@ export function closeDoor(
     class: 'converge',
     act: { kind: 'put', path: closedFile(port, placement), mode: 0o644, content: closedText(terms.reason) },
     needs: terms.needs,
-    establishes: [{ node: leader, address: doorAddress(port, placement), value: 'closed' }],
+    establishes: [{ node: leader, ...doorAddress(port, placement), value: 'closed' }],
     deadlineMs: doorDeadlineMs,
   });
   if (!terms.isAnswering) return [close];
@@ -87,7 +92,7 @@ export const openDoor = (
       class: 'converge',
       act: scriptAct({ name: 'open-door', args: { port, placement } }),
       needs,
-      establishes: [{ node: leader, address: doorAddress(port, placement), value: 'open' }],
+      establishes: [{ node: leader, ...doorAddress(port, placement), value: 'open' }],
       deadlineMs: doorDeadlineMs,
     },
   );

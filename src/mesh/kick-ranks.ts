@@ -165,7 +165,7 @@ function askToken(start: MeshStart, needs: readonly Step[]): Step {
     class: 'probe',
     act: { kind: 'ask', placement, judge: 'token', request, ...endpointOf(record), patience: patienceOf(start) },
     needs,
-    establishes: [{ node, address: placementAddress(placement), value: { state: 'serving', digest } }],
+    establishes: [{ node, ...placementAddress(placement), value: { state: 'serving', digest } }],
     deadlineMs: deadline.boundMs,
   });
 }

@@ -1,3 +1,4 @@
+import { type Addressed, addressed } from '../model/address.ts';
 import type { StopDialogue } from '../model/dialogue-call.ts';
 import type { NodeName } from '../model/node.ts';
 import type { ScriptCall } from '../model/node-script.ts';
@@ -67,12 +68,12 @@ export const scriptAct = (call: ScriptCall): Act => ({ kind: 'script', ...call }
 /** `rank/<placement>` of a node, as gates expect it. */
 export const rankPatch = (placement: string, node: NodeName, sight: RankSight): Patch => ({
   node,
-  address: rankAddress(placement),
+  ...rankAddress(placement),
   value: { generation: sight.generation, state: sight.state },
 });
 
 /** The address of what one member does. */
-export const rankAddress = (placement: string): string => `rank/${placement}`;
+export const rankAddress = (placement: string): Addressed => addressed({ kind: 'rank', placement });
 
 /** The address of a placement, on the node of its leader. */
-export const placementAddress = (placement: string): string => `placement/${placement}`;
+export const placementAddress = (placement: string): Addressed => addressed({ kind: 'placement', placement });

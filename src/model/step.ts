@@ -1,3 +1,4 @@
+import type { Addressed, AddressParts } from './address.ts';
 import type { DialogueCall } from './dialogue-call.ts';
 import type { Digest } from './digest.ts';
 import type { GoldenCheck } from './golden.ts';
@@ -17,10 +18,8 @@ export const stepId = (text: string): StepId => text as StepId;
  * One observed property of a node and the value it is to have: `power/sleep` = 0. The address is the same in changes,
  * steps, gates and tests; each resource says which addresses it keeps and how they are read from the facts.
  */
-export interface Patch {
+export interface Patch extends Addressed {
   readonly node: NodeName;
-  /** `<resource>` or `<resource>/<name>`, such as `link-address/2`. */
-  readonly address: string;
   readonly value: Json;
 }
 
@@ -184,6 +183,7 @@ export interface Change {
   readonly id: string;
   /** The address of the property. */
   readonly resource: string;
+  readonly about: AddressParts;
   readonly node: NodeName;
   /** In words. */
   readonly from: string;

@@ -22,14 +22,14 @@ export const convergeFirst = (addresses: readonly string[]): string =>
 function unmetBlockers({ kind }: Resource, properties: readonly Property[]): readonly Blocker[] {
   return properties
     .filter((property) => judgeProperty(property) === 'differs')
-    .map(({ node, address, peers = [] }) => ({
+    .map((property) => ({
       code: 'plan/not-converged',
-      node,
+      node: property.node,
       resource: kind,
-      address,
-      action: convergeFirst([address]),
+      property,
+      action: convergeFirst([property.address]),
       isHands: false,
-      peers,
+      peers: property.peers ?? [],
       blocks: [],
     }));
 }

@@ -58,7 +58,7 @@ export function connectSteps(
       const theirs = stakeOf.get(one.id) ?? [];
       const isUsed = stake.some((own) =>
         theirs.some((earlier) =>
-          isUsedBy(own, { kind: one.resource, address: earlier.address, nodes: nodesOf(earlier) }, desired),
+          isUsedBy(own.about, { kind: one.resource, property: earlier, nodes: nodesOf(earlier) }, desired),
         ),
       );
       return (

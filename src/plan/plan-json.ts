@@ -1,7 +1,7 @@
 import { nodeFitJson } from '../desired/fit-json.ts';
 import { diagnosticJson } from '../diagnostics/json.ts';
 import type { Json } from '../model/json.ts';
-import type { Act, Change, Step } from '../model/step.ts';
+import type { Act, Change, Patch, Step } from '../model/step.ts';
 import type { Blocker } from '../resources/resource.ts';
 import type { Plan, Waiting } from './plan.ts';
 
@@ -10,12 +10,18 @@ const knownAfter = ({ kind }: Act): object => (kind === 'reboot' ? { knownAfter:
 
 const changeJson = ({ resource, node, from, to, reason }: Change): object => ({ resource, node, from, to, reason });
 
+/** Without its parts: they are for decisions, and its address has them all. */
+const patchJson = ({ node, address, value }: Patch): object => ({ node, address, value });
+
+const actJson = (act: Act): object =>
+  act.kind === 'gate' ? { ...act, expect: act.expect.map(patchJson), aborts: act.aborts.map(patchJson) } : act;
+
 const stepJson = (step: Step): object => ({
   id: step.id,
   node: step.node,
   resource: step.resource,
   class: step.class,
-  act: step.act,
+  act: actJson(step.act),
   effect: step.effect,
   change: step.changes[0] ?? null,
   changes: step.changes,
@@ -23,7 +29,7 @@ const stepJson = (step: Step): object => ({
   ...(step.after === undefined ? {} : { after: step.after }),
   ...(step.group === undefined ? {} : { group: step.group }),
   peers: step.peers,
-  establishes: step.establishes,
+  establishes: step.establishes.map(patchJson),
   ...knownAfter(step.act),
   deadlineMs: step.deadlineMs,
 });
@@ -31,7 +37,7 @@ const stepJson = (step: Step): object => ({
 const waitingJson = ({ resource, node, for: reasons, isUnknown }: Waiting): object => ({
   resource,
   node,
-  for: reasons,
+  for: reasons.map(({ text }) => text),
   unknown: isUnknown,
 });
 

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import type { AddressParts } from '../model/address.ts';
 import type { Digest } from '../model/digest.ts';
 import type { NodeFit } from '../model/memory-fit.ts';
 import type { NodeName } from '../model/node.ts';
@@ -6,13 +7,21 @@ import type { Change, EffectKind, Step } from '../model/step.ts';
 import type { Blocker } from '../resources/resource.ts';
 import type { Unreached } from './unreached.ts';
 
+/** One thing that keeps properties waiting. */
+export interface Reason {
+  /** `rdma/disabled on studio-3`, `power/sleep on studio-1 is unknown (no answer in time)`. */
+  readonly text: string;
+  readonly isUnknown: boolean;
+  readonly blocker?: Pick<Blocker, 'code' | 'node'>;
+}
+
 /** A change that a blocker, or an unknown fact, keeps from being made now. */
 export interface Waiting {
   /** Address of the property, such as `placement/kimi`. */
   readonly resource: string;
+  readonly about: AddressParts;
   readonly node: NodeName;
-  /** Texts of what it waits for: `rdma/disabled on studio-3`, `power is unknown`. */
-  readonly for: readonly string[];
+  readonly for: readonly Reason[];
   /** Whether anything of it could not be seen: then the run cannot end well, whatever the hands do. */
   readonly isUnknown: boolean;
 }

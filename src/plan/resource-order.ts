@@ -1,3 +1,4 @@
+import type { Addressed } from '../model/address.ts';
 import { compareText } from '../resources/compare-text.ts';
 import { resources } from '../resources/registry.ts';
 import type { Resource, ResourceKind } from '../resources/resource.ts';
@@ -23,15 +24,15 @@ export function kindsBefore({ after }: Pick<Resource, 'after'>, all: readonly Re
 
 interface Placed {
   readonly node: string;
-  /** A kind, or the address of a property, which begins with one. */
+  /** A kind, or the address of a property. */
   readonly resource: string;
 }
 
 /** By node, so that a reader finds its lines together; then by the order of the resources. */
-export function byNode(a: Placed, b: Placed): number {
-  const place = ({ resource }: Placed): number => kindPlace(resource.split('/')[0] ?? '');
-  return compareText(a.node, b.node) || place(a) - place(b) || compareText(a.resource, b.resource);
-}
+export const byNode = (a: Placed & Pick<Addressed, 'about'>, b: Placed & Pick<Addressed, 'about'>): number =>
+  compareText(a.node, b.node) ||
+  kindPlace(a.about.kind) - kindPlace(b.about.kind) ||
+  compareText(a.resource, b.resource);
 
 /** By the order of the resources, then by node: the order of the work list and of steps that do not need each other. */
 export const byResource = (a: Placed, b: Placed, all?: readonly Pick<Resource, 'kind'>[]): number =>

@@ -1,5 +1,6 @@
 import { diagnose } from '../diagnostics/diagnose.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { addressed } from '../model/address.ts';
 import { type Step, stepId } from '../model/step.ts';
 import { propertyKey } from '../resources/property-key.ts';
 import type { Blocker, ObservedTarget, Property, Resource, View } from '../resources/resource.ts';
@@ -12,7 +13,7 @@ export type RestartGoal = Extract<Goal, { kind: 'reboot' | 'shutdown' }>;
 /** Longer than the slowest Mac takes that comes back at all: shutting down, firmware, booting. */
 const restartDeadlineMs = 1_200_000;
 
-const address = 'boot-session';
+const own = addressed({ kind: 'boot-session' });
 
 const targetsOf = (goal: RestartGoal, { targets }: View): readonly ObservedTarget[] =>
   targets.filter(({ desired: { name } }) => goal.nodes.includes(name));
@@ -20,7 +21,7 @@ const targetsOf = (goal: RestartGoal, { targets }: View): readonly ObservedTarge
 function propertyOf(goal: RestartGoal, { desired: { name: node }, facts }: ObservedTarget): Property {
   return {
     node,
-    address,
+    ...own,
     // Nobody can know the next one: that it is another one is what the restart is proven by.
     desired: null,
     observed: mapKnown(facts['boot-session'], ({ uuid }) => uuid),
@@ -47,7 +48,7 @@ function restartStep(goal: RestartGoal, { desired: { name: node }, facts }: Obse
   return {
     id: stepId(`${node}/${goal.kind}`),
     node,
-    resource: address,
+    resource: 'boot-session',
     class: 'once',
     act: {
       kind: 'reboot',
@@ -55,7 +56,7 @@ function restartStep(goal: RestartGoal, { desired: { name: node }, facts }: Obse
       from: mapKnown(facts['boot-session'], ({ uuid }) => uuid),
     },
     effect: { kind: goal.kind },
-    changes: [propertyKey({ node, address })],
+    changes: [propertyKey({ node, ...own })],
     needs: [],
     peers: [],
     establishes: [],
@@ -78,7 +79,7 @@ export const restarts = (goal: RestartGoal): Resource => ({
   properties: (view) => targetsOf(goal, view).map((target) => propertyOf(goal, target)),
   steps: (changes, view) => ({
     steps: targetsOf(goal, view)
-      .filter(({ desired: { name: node } }) => changes.some(({ id }) => id === propertyKey({ node, address })))
+      .filter(({ desired: { name: node } }) => changes.some(({ id }) => id === propertyKey({ node, ...own })))
       .map((target) => restartStep(goal, target)),
     rescues: [],
   }),

@@ -9,7 +9,6 @@ import { toComeBack } from '../resources/placement-properties.ts';
 import { resources } from '../resources/registry.ts';
 import type { Property, Resource, ResourceKind, View } from '../resources/resource.ts';
 import { sudo } from '../resources/sudo.ts';
-import { survivorAddress } from '../resources/survivors.ts';
 import type { Goal } from './goal.ts';
 import { nodesOf } from './nodes-of.ts';
 import { restarts } from './restarts.ts';
@@ -46,14 +45,9 @@ function withState(
   return { ...desired, placements: desired.placements.map((one) => (isMeant(one) ? stateOf(one) : one)) };
 }
 
-/** `placement/kimi` and `placement/kimi/service-file` are both about kimi. */
-const nameOf = ({ address }: Property): string => address.split('/')[1] ?? '';
-
-/** Whether a property is the door of one of these placements: `doorman/8080/kimi/door`. */
-function isDoorOf({ address }: Property, placements: readonly string[]): boolean {
-  const [kind, , name = '', last] = address.split('/');
-  return kind === 'doorman' && last === 'door' && placements.includes(name);
-}
+/** Whether a property is the door of one of these placements. */
+const isDoorOf = ({ about: { part, placement = '' } }: Property, placements: readonly string[]): boolean =>
+  part === 'door' && placements.includes(placement);
 
 /** A placement may be named for nodes of its fallback, and run elsewhere. */
 const meantNames = (
@@ -74,7 +68,7 @@ function placementScope(goal: Extract<Goal, { kind: 'stop' | 'start' }>, desired
     barring: goal.kind === 'stop' && goal.back === undefined ? [...always, 'placement'] : allKinds(),
     isMeant: (kind, property) =>
       kind === 'rollback' ||
-      (kind === 'placement' && names.includes(nameOf(property))) ||
+      (kind === 'placement' && names.includes(property.about.placement ?? '')) ||
       (goal.kind === 'start' && isDoorOf(property, names)),
   };
 }
@@ -82,8 +76,8 @@ function placementScope(goal: Extract<Goal, { kind: 'stop' | 'start' }>, desired
 /** Of Macs that go down: their placements, what is shared of them with other Macs, and the restart itself. */
 function restartScope(goal: Extract<Goal, { kind: 'reboot' | 'shutdown' }>, desired: DesiredFleet): Scope {
   const isOurs = (nodes: readonly NodeName[]): boolean => nodes.some((node) => goal.nodes.includes(node));
-  const isShared = ({ address }: Property): boolean =>
-    desired.placements.some(({ name, nodes }) => address === survivorAddress(name) && isOurs(nodes));
+  const isShared = ({ about: { placement, part } }: Property): boolean =>
+    part === 'rank' && desired.placements.some(({ name, nodes }) => name === placement && isOurs(nodes));
   return {
     desired: withState(desired, 'stopped', ({ nodes }) => isOurs(nodes)),
     resources: [...resources, restarts(goal)],
@@ -91,7 +85,9 @@ function restartScope(goal: Extract<Goal, { kind: 'reboot' | 'shutdown' }>, desi
     isMeant: (kind, property) =>
       kind === 'boot-session' ||
       kind === 'rollback' ||
-      (kind === 'placement' && nameOf(property) !== '' && (isOurs(nodesOf(property)) || isShared(property))),
+      (kind === 'placement' &&
+        property.about.placement !== undefined &&
+        (isOurs(nodesOf(property)) || isShared(property))),
   };
 }
 

@@ -4,20 +4,13 @@ import type { Blocker, Property, Resource, ResourceKind, View } from '../resourc
 import type { Assessed } from './assess.ts';
 import type { Context } from './context.ts';
 import { nodesOf } from './nodes-of.ts';
+import type { Reason } from './plan.ts';
 import { kindsBefore } from './resource-order.ts';
 import { type Earlier, isUsedBy } from './uses.ts';
 
 interface Candidate {
   readonly resource: Resource;
   readonly property: Property;
-}
-
-/** One thing that keeps properties waiting. */
-export interface Reason {
-  /** `rdma/disabled on studio-3`, `power/sleep on studio-1 is unknown (no answer in time)`. */
-  readonly text: string;
-  readonly isUnknown: boolean;
-  readonly blocker?: Blocker;
 }
 
 /** A property that cannot be brought to its desired value now, with everything that it waits for. */
@@ -47,14 +40,14 @@ const unknownText = ({ address, node, observed, why }: Property): string =>
   `${address} on ${node} is unknown${observed.kind === 'unknown' ? ` (${why ?? reasonWords[observed.reason]})` : ''}`;
 
 function blockerBar(blocker: Blocker): Bar {
-  const { code, node, resource: kind, address } = blocker;
+  const { code, node, resource: kind, property } = blocker;
   const reason = { text: `${code} on ${node}`, isUnknown: false, blocker };
-  return { kind, ...(address === undefined ? {} : { address }), nodes: nodesOf(blocker), isOwn: true, reason };
+  return { kind, ...(property === undefined ? {} : { property }), nodes: nodesOf(blocker), isOwn: true, reason };
 }
 
 const propertyBar = (kind: ResourceKind, property: Property, reason: Reason): Bar => ({
   kind,
-  address: property.address,
+  property,
   nodes: nodesOf(property),
   isAtStake: property.isAtStake === true,
   isOwn: false,
@@ -106,7 +99,7 @@ const stopsTheRun = ({ kind, reason: { blocker } }: Bar): boolean => kind === 'i
 /** Whether a bar stands in the way of a property of this resource, by what they are; where they are is judged apart. */
 function isInTheWay(bar: Bar, { kind }: Resource, property: Property, before: readonly ResourceKind[]): boolean {
   if (bar.kind === kind) {
-    return bar.isOwn && (bar.address === undefined || bar.address === property.address);
+    return bar.isOwn && (bar.property === undefined || bar.property.address === property.address);
   }
   // Whatever a node is for, it is left alone.
   if (bar.kind === 'hold') return true;
@@ -126,7 +119,7 @@ function reasonsFor(
   const before = property.after ?? kindsBefore(resource, scope.resources);
   const nodes = nodesOf(property);
   const isNear = (bar: Bar): boolean => bar.nodes.some((node) => nodes.includes(node));
-  const isUsed = (bar: Bar): boolean => bar.kind === resource.kind || isUsedBy(property, bar, view.desired);
+  const isUsed = (bar: Bar): boolean => bar.kind === resource.kind || isUsedBy(property.about, bar, view.desired);
   const found = bars.filter(
     (bar) => stopsTheRun(bar) || (isNear(bar) && isUsed(bar) && isInTheWay(bar, resource, property, before)),
   );

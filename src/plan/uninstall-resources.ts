@@ -3,7 +3,6 @@ import { identity } from '../resources/identity.ts';
 import { keeper } from '../resources/keeper.ts';
 import { linkAddress } from '../resources/link-address.ts';
 import { placement } from '../resources/placement.ts';
-import { leftoverAddress } from '../resources/placement-properties.ts';
 import type { Property, Resource } from '../resources/resource.ts';
 import { rollback } from '../resources/rollback.ts';
 import { sudo } from '../resources/sudo.ts';
@@ -25,10 +24,10 @@ const narrowed = (resource: Resource, isMeant: (property: Property) => boolean):
  */
 export function uninstallResources(goal: UninstallGoal): readonly Resource[] {
   const isOn = ({ node }: Property): boolean => goal.nodes.includes(node);
-  const isPlaced = (property: Property): boolean =>
-    property.address === leftoverAddress
-      ? isOn(property)
-      : goal.placements.some((name) => property.address === `placement/${name}`);
+  const isPlaced = (property: Property): boolean => {
+    const { placement: name, part } = property.about;
+    return name === undefined ? isOn(property) : part === undefined && goal.placements.includes(name);
+  };
   const ownKeeper = narrowed(keeper, isOn);
   const addresses = narrowed(linkAddress, isOn);
   return [

@@ -19,8 +19,7 @@ export interface RestartedMacs {
 export function withoutVainStops({ ready, held }: Sifted, { asked, seen, desired }: RestartedMacs): Sifted {
   const going = ready.filter(({ kind }) => kind === 'boot-session').map(({ property }) => property.node);
   const membersOf = ({ property }: Ready): readonly NodeName[] => {
-    const [, name] = property.address.split('/');
-    const placement = desired.placements.find((one) => one.name === name);
+    const placement = desired.placements.find(({ name }) => name === property.about.placement);
     return [...nodesOf(property), ...(placement?.nodes ?? [])];
   };
   const isVain = (one: Ready): boolean =>

@@ -20,8 +20,8 @@ const isListed = (goal: Goal, { blocks, code, resource }: Blocker): boolean =>
 const isRing = ({ code }: Pick<Blocker, 'code'>): boolean => code === 'bridge/loop';
 
 /** The address of a property that the next apply brings by itself; undefined for any other blocker. */
-const addressToBring = ({ address, action }: Blocker): string | undefined =>
-  address !== undefined && action === convergeFirst([address]) ? address : undefined;
+const addressToBring = ({ property, action }: Blocker): string | undefined =>
+  property !== undefined && action === convergeFirst([property.address]) ? property.address : undefined;
 
 /** One apply brings all that is missing on a node: one work, in which each of them is named. */
 function gathered(blockers: readonly Blocker[]): readonly Blocker[] {
@@ -68,16 +68,23 @@ function openWaiting(goal: Goal, assessed: readonly Assessed[]): readonly Waitin
   const gaps = goal.kind === 'converge' ? assessed.flatMap((one) => one.gaps) : [];
   return gaps
     .filter(({ resource }) => resource !== 'sudo')
-    .map(({ node, resource, text }) => ({ resource, node, for: [`${text} is unknown`], isUnknown: true }));
+    .map(({ node, resource, text }) => ({
+      resource,
+      about: { kind: resource },
+      node,
+      for: [{ text: `${text} is unknown`, isUnknown: true }],
+      isUnknown: true,
+    }));
 }
 
 /** Everything that cannot be brought to its desired state now, with its reasons. */
 export function waitingAll(goal: Goal, assessed: readonly Assessed[], held: readonly Held[]): readonly Waiting[] {
   const waiting = held.map(
-    ({ property: { address, node }, reasons }): Waiting => ({
+    ({ property: { address, about, node }, reasons }): Waiting => ({
       resource: address,
+      about,
       node,
-      for: [...new Set(reasons.map(({ text }) => text))],
+      for: reasons.filter(({ text }, at) => reasons.findIndex((one) => one.text === text) === at),
       isUnknown: reasons.some(({ isUnknown }) => isUnknown),
     }),
   );

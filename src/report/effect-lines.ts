@@ -32,7 +32,7 @@ export const effectTexts = ({ effects, ...plan }: Pick<Plan, 'effects' | 'change
 /** What gives no token is stopped without an interruption: to stay stopped, or before it is started again. */
 function startTexts(total: EffectTotal, { changes, steps }: Pick<Plan, 'changes' | 'steps'>): readonly string[] {
   const of = (name: string): readonly Change[] =>
-    changes.filter(({ resource }) => resource === `placement/${name}` || resource.startsWith(`placement/${name}/`));
+    changes.filter(({ about }) => about.kind === 'placement' && about.placement === name);
   const isEnded = (name: string): boolean => of(name).length > 0 && of(name).every(({ to }) => to === 'stopped');
   const isStopped = (name: string): boolean =>
     steps.some(

@@ -29,6 +29,11 @@ export interface PendingJson {
 /** Changes, what waits and the work list of a plan, without its steps. */
 export const pendingJson = ({ changes, waiting, blockers }: Pending): PendingJson => ({
   changes: changes.map(({ node, resource, from, to, reason }) => ({ node, resource, from, to, reason })),
-  waiting: waiting.map((one) => ({ node: one.node, resource: one.resource, for: one.for, unknown: one.isUnknown })),
+  waiting: waiting.map((one) => ({
+    node: one.node,
+    resource: one.resource,
+    for: one.for.map(({ text }) => text),
+    unknown: one.isUnknown,
+  })),
   blockers: blockers.map(({ code, node, action, isHands }) => ({ code, node, action, hands: isHands })),
 });

@@ -20,8 +20,8 @@ interface WaitingGroup {
 function waitedFor({ blockers }: WaitingPlan, waiting: Waiting): string {
   const numbered = numberedBlockers(blockers);
   const key = propertyKey({ node: waiting.node, address: waiting.resource });
-  const words = waiting.for.flatMap((text): readonly (string | number)[] => {
-    const found = numbered.filter(([, { code, node }]) => text === `${code} on ${node}`);
+  const words = waiting.for.flatMap(({ text, blocker }): readonly (string | number)[] => {
+    const found = numbered.filter(([, { code, node }]) => code === blocker?.code && node === blocker.node);
     const own = found.filter(([, { blocks }]) => blocks.includes(key));
     const numbers = (own.length > 0 ? own : found.slice(0, 1)).map(([number]) => number);
     return numbers.length === 0 ? [text] : numbers;

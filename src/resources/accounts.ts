@@ -3,6 +3,7 @@ import { isHandsWork } from '../diagnostics/hands-work.ts';
 import { accountState } from '../doctor/account-state.ts';
 import { accountFindings } from '../doctor/rules/accounts.ts';
 import { ownAccounts } from '../model/account.ts';
+import { type Addressed, addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { scriptStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
@@ -21,12 +22,14 @@ const words = {
   'shared-group': 'in a shared group',
 } as const;
 
+const accountAddress = (name: string): Addressed => addressed({ kind: 'accounts', name });
+
 function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Property[] {
   return accountsOn(fleet, node).map((account) => {
     const observed = mapKnown(facts.accounts, (seen) => accountState(account, seen, facts.login));
     return {
       node,
-      address: `accounts/${account}`,
+      ...accountAddress(account),
       desired: 'made',
       observed,
       from: knownWords(observed, (state) => words[state]),
@@ -46,7 +49,7 @@ function blockersOf(fleet: DesiredFleet, { desired: { name: node }, facts }: Obs
         code,
         node,
         resource: 'accounts',
-        address: `accounts/${account}`,
+        property: accountAddress(account),
         action: hint,
         isHands: isHandsWork(code),
         peers: [],
@@ -64,8 +67,8 @@ export const accounts: Resource = {
   steps: (changes, { desired, targets }) => ({
     steps: targets.flatMap((target) =>
       changedProperties(changes, propertiesOf(desired, target)).flatMap((property) => {
-        const name = property.address.slice('accounts/'.length);
-        return ownAccounts.includes(name)
+        const { name } = property.about;
+        return name !== undefined && ownAccounts.includes(name)
           ? [
               scriptStep({
                 node: property.node,

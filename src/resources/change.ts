@@ -15,6 +15,7 @@ export function judgeProperty({ desired, observed }: Property): 'met' | 'differs
 export const changeOf = (property: Property): Change => ({
   id: propertyKey(property),
   resource: property.address,
+  about: property.about,
   node: property.node,
   from: property.from,
   to: property.to,
@@ -29,4 +30,4 @@ export function changedProperties(changes: readonly Change[], properties: readon
 
 /** What steps that change these properties establish. */
 export const patchesOf = (properties: readonly Property[]): readonly Patch[] =>
-  properties.map(({ node, address, desired }) => ({ node, address, value: desired }));
+  properties.map(({ node, address, about, desired }) => ({ node, address, about, value: desired }));

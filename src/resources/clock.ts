@@ -1,5 +1,6 @@
 import { type Clocks, judgeClocks } from '../doctor/clocks.ts';
 import { durationText } from '../doctor/units.ts';
+import { addressed } from '../model/address.ts';
 import type { ClockOffset } from '../model/mac-settings.ts';
 import type { Step } from '../model/step.ts';
 import { gateStep, scriptStep } from './build-step.ts';
@@ -14,7 +15,7 @@ function propertyOf({ kind, off }: Clocks, { desired: { name: node }, facts }: O
   const isRight = kind === 'this-computer' || off.every(({ name }) => name !== node);
   return {
     node,
-    address: 'clock',
+    ...addressed({ kind: 'clock' }),
     desired: true,
     observed: mapKnown(facts.clock, () => isRight),
     from: knownWords(facts.clock, offsetWords),

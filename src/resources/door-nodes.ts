@@ -4,6 +4,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
 import { insideAddress } from '../mesh/doors.ts';
 import { isRunning, seeMember } from '../mesh/member.ts';
+import { type Addressed, addressed } from '../model/address.ts';
 import type { DesiredFleet, DesiredPlacement } from '../model/desired.ts';
 import type { Known } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
@@ -19,8 +20,7 @@ export interface DoorLook {
 }
 
 /** Something on a node that may be a door of a placement, put there by an earlier file; nobody can tell. */
-interface UntoldDoor {
-  readonly address: string;
+interface UntoldDoor extends Addressed {
   readonly why: Extract<Known<unknown>, { kind: 'unknown' }>;
 }
 
@@ -49,13 +49,13 @@ export function untoldDoors(
   const own = doormenOn(look.fleet, name).filter(({ placements }) => placements.some((one) => one.name === placement));
   if (!mayLead(placement, name, look)) return [];
   const { services } = facts;
-  if (services.kind === 'unknown') return own.length > 0 ? [] : [{ address: 'doorman', why: services }];
+  if (services.kind === 'unknown') return own.length > 0 ? [] : [{ ...addressed({ kind: 'doorman' }), why: services }];
   return services.value.flatMap(({ label, state, behind }): readonly UntoldDoor[] => {
     const port = doormanPort(label);
     if (port === undefined || state !== 'running' || behind !== undefined) return [];
     if (own.some((one) => one.port === port)) return [];
     const detail = `The doorman at port ${port} does not say whom it has behind it.`;
-    return [{ address: insideAddress(port, placement), why: { kind: 'unknown', reason: 'failed', detail } }];
+    return [{ ...insideAddress(port, placement), why: { kind: 'unknown', reason: 'failed', detail } }];
   });
 }
 

@@ -66,7 +66,7 @@ function doorProperty(
   const to = state === 'stopped' ? 'closed' : 'open';
   return {
     node: target.desired.name,
-    address: doorAddress(port, name),
+    ...doorAddress(port, name),
     desired: to,
     observed,
     from: knownWords(observed, (value) => value),

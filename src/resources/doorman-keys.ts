@@ -1,3 +1,4 @@
+import { type Addressed, addressed } from '../model/address.ts';
 import { shortDigest } from '../model/digest.ts';
 import type { KeptFile } from '../model/fact-values.ts';
 import { type Known, known } from '../model/known.ts';
@@ -18,7 +19,8 @@ interface Kept {
 }
 
 /** The address of the key file of a placement. */
-const keysAddress = (port: number, placement: string): string => `doorman/${port}/${placement}/keys`;
+const keysAddress = (port: number, placement: string): Addressed =>
+  addressed({ kind: 'doorman', port, placement, part: 'keys' });
 
 const stateWords: Readonly<Record<string, string>> = { absent: 'not there', changed: 'not as the file wants it' };
 
@@ -42,7 +44,7 @@ function keysProperty(
   const keys = wantedKeys(placement);
   if (keys === undefined) return [];
   const { name } = placement;
-  const about = { node, address: keysAddress(port, name), to: 'the keys of the file', reason: reasonOf(name) } as const;
+  const about = { node, ...keysAddress(port, name), to: 'the keys of the file', reason: reasonOf(name) } as const;
   if (keys.kind === 'unknown') {
     const from = knownWords(keys, () => '');
     return [{ ...about, desired: 'unknown', observed: keys, from, why: keys.detail }];
@@ -65,7 +67,7 @@ function stateOf({ files }: Kept, port: number, placement: string): string {
 /** Puts each key file that is to be another one; none of them waits for another. */
 export function keysSteps({ port, placements }: WantedDoorman, makes: readonly Property[]): readonly Step[] {
   return placements.flatMap((placement) => {
-    const property = makes.find(({ address }) => address === keysAddress(port, placement.name));
+    const property = makes.find(({ address }) => address === keysAddress(port, placement.name).address);
     const keys = wantedKeys(placement);
     if (property === undefined || keys?.kind !== 'known') return [];
     const path = doormanKeysFile(port, placement.name);

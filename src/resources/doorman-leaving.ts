@@ -38,7 +38,7 @@ export function leavingSteps({ fleet, seen, port, property, names }: Leaving, ne
     .map((name) =>
       buildStep({
         ...about,
-        name: `${doorAddress(port, name)}/close`,
+        name: `${doorAddress(port, name).address}/close`,
         class: 'converge',
         act: { kind: 'put', path: closedFile(port, name), mode: 0o644, content: closedText(reasonOf(fleet, name)) },
         needs,
@@ -48,7 +48,7 @@ export function leavingSteps({ fleet, seen, port, property, names }: Leaving, ne
   const draining = names.map((name) =>
     scriptStep({
       ...about,
-      name: `${doorAddress(port, name)}/drain`,
+      name: `${doorAddress(port, name).address}/drain`,
       call: { name: 'drain-door', args: { port, placement: name, waitMs: drainMs } },
       needs: closing.length === 0 ? needs : closing,
       deadlineMs: drainMs + putDeadlineMs,
@@ -64,7 +64,7 @@ export const forgottenDoors = ({ port, property, names }: Leaving, needs: readon
       node: property.node,
       resource: 'doorman',
       towards: [property],
-      name: `${doorAddress(port, name)}/forget`,
+      name: `${doorAddress(port, name).address}/forget`,
       call: { name: 'open-door', args: { port, placement: name } },
       needs,
       deadlineMs: putDeadlineMs,

@@ -1,3 +1,4 @@
+import { type Addressed, addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { KeptFile } from '../model/fact-values.ts';
 import { type Known, known, unknown } from '../model/known.ts';
@@ -20,7 +21,7 @@ import type { ObservedTarget, Property, View } from './resource.ts';
 import { knownWords } from './seen-fact.ts';
 
 /** The address of the doorman at a port. */
-export const doormanAddress = (port: number): string => `doorman/${port}`;
+export const doormanAddress = (port: number): Addressed => addressed({ kind: 'doorman', port });
 
 /** What is seen of all doormen of a node. */
 export interface DoormenSight {
@@ -88,7 +89,7 @@ function programProperty(fleet: DesiredFleet, wanted: WantedDoorman, target: Obs
   }
   return {
     node: target.desired.name,
-    address: doormanAddress(port),
+    ...doormanAddress(port),
     desired: version,
     observed,
     from: knownWords(observed, words),
@@ -127,7 +128,7 @@ function portOfFile(path: string): number | undefined {
 
 const leftProperty = (port: number, target: ObservedTarget): Property => ({
   node: target.desired.name,
-  address: doormanAddress(port),
+  ...doormanAddress(port),
   desired: 'absent',
   observed: known('left over'),
   from: 'left over',

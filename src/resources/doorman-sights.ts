@@ -64,7 +64,7 @@ export const doormanSights = ({ desired, targets }: View): readonly Sight[] =>
   targets.flatMap((target) =>
     doorsOn(desired, target).map(({ leader, port, placement }) => ({
       node: leader,
-      address: insideAddress(port, placement),
+      ...insideAddress(port, placement),
       observed: insideSeen(target, port, placement),
     })),
   );

@@ -2,6 +2,7 @@ import { clearTextWords } from '../desired/clear-text.ts';
 import { gatewayUser } from '../desired/run-as.ts';
 import { diagnose } from '../diagnostics/diagnose.ts';
 import { doorAddress } from '../mesh/doors.ts';
+import type { Addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { NodePath } from '../model/node-path.ts';
 import type { Effect, Step, Text } from '../model/step.ts';
@@ -43,7 +44,8 @@ interface Work {
   readonly makes: readonly Property[];
 }
 
-const made = ({ makes }: Work, address: string): Property | undefined => makes.find((one) => one.address === address);
+const made = ({ makes }: Work, { address }: Addressed): Property | undefined =>
+  makes.find((one) => one.address === address);
 
 /** Closing comes before anything else of the doorman, since a stop of the mesh follows; opening comes last. */
 function wantedSteps(work: Work, wanted: WantedDoorman): readonly Step[] {
@@ -144,9 +146,8 @@ function doorStep(
 
 function leftSteps(work: Work, wanted: readonly WantedDoorman[], needs: readonly Step[]): readonly Step[] {
   return work.makes.flatMap((property) => {
-    const [, digits = '', more] = property.address.split('/');
-    const port = Number(digits);
-    if (more !== undefined || wanted.some((one) => one.port === port)) return [];
+    const { port, part } = property.about;
+    if (port === undefined || part !== undefined || wanted.some((one) => one.port === port)) return [];
     const names = leavingAt(work.seen.services, port, []);
     const leaving = leavingSteps({ ...work, port, property, names }, needs);
     const closed = [...new Set([...closedAt(port, work.seen), ...names])].toSorted();

@@ -30,9 +30,10 @@ const untoldOf = (view: View, { placements }: DrainWish): readonly Property[] =>
   view.targets.flatMap((target) =>
     placements.flatMap((placement) =>
       untoldDoors(placement, target, lookOf(view)).map(
-        ({ address, why }): Property => ({
+        ({ address, about, why }): Property => ({
           node: target.desired.name,
           address,
+          about,
           desired: 0,
           observed: why,
           from: 'unknown',
@@ -69,7 +70,7 @@ function propertyOf({ target, port, placement }: Drained): Property {
   const observed = mapKnown(seen, (count) => (count === 'open' || count === 0 ? count : 'inside'));
   return {
     node: target.desired.name,
-    address: insideAddress(port, placement),
+    ...insideAddress(port, placement),
     desired: 0,
     observed,
     from: knownWords(seen, (count) => (count === 'open' ? 'open' : `closed, ${count} inside`)),
@@ -88,7 +89,7 @@ function blockersOf({ target, port, placement }: Drained): readonly Blocker[] {
       code: 'plan/not-converged',
       node: target.desired.name,
       resource: 'doorman',
-      address: insideAddress(port, placement),
+      property: insideAddress(port, placement),
       action: `${missing}: meshwright apply, then meshwright drain ${placement}`,
       isHands: false,
       peers: [],
@@ -104,7 +105,7 @@ function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly 
   const close = buildStep({
     node,
     resource: 'doorman',
-    name: `${door}/close`,
+    name: `${door.address}/close`,
     class: 'converge',
     act: { kind: 'put', path: closedFile(port, placement), mode: 0o644, content: closedText(drainedReason) },
     towards: [made],
@@ -112,7 +113,7 @@ function stepsOf(one: Drained, made: Property, { waitMs }: DrainWish): readonly 
     deadlineMs: putDeadlineMs,
   });
   const isOpen = made.observed.kind === 'known' && made.observed.value === 'open';
-  const closing = isOpen ? [{ ...close, establishes: [{ node, address: door, value: 'closed' }] }] : [];
+  const closing = isOpen ? [{ ...close, establishes: [{ node, ...door, value: 'closed' }] }] : [];
   const wait = gateStep({
     node,
     resource: 'doorman',

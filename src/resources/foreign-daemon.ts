@@ -1,4 +1,5 @@
 import { knownDaemons } from '../facts/known-daemons.ts';
+import { addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { ForeignDaemon } from '../model/strange-records.ts';
 import { scriptStep } from './build-step.ts';
@@ -33,7 +34,7 @@ function propertiesOf({ thunderbolt }: DesiredFleet, { desired, facts }: Observe
     const to: Standing = wish === 'remove' || isGone ? 'gone' : 'stopped';
     return {
       node: desired.name,
-      address: `foreign-daemon/${label}`,
+      ...addressed({ kind: 'foreign-daemon', name: label }),
       desired: to,
       observed,
       from: knownWords(observed, (standing) => standing),
@@ -42,8 +43,6 @@ function propertiesOf({ thunderbolt }: DesiredFleet, { desired, facts }: Observe
     };
   });
 }
-
-const labelOf = ({ address }: Property): string => address.slice(address.indexOf('/') + 1);
 
 /** Network daemons of others, as far as the file says what is to become of them. @see launchctl(1) */
 export const foreignDaemon: Resource = {
@@ -56,8 +55,8 @@ export const foreignDaemon: Resource = {
         scriptStep({
           node: made.node,
           resource: 'foreign-daemon',
-          name: `foreign-daemon/${labelOf(made)}`,
-          call: { name: 'stop-daemon', args: { label: labelOf(made), remove: made.desired === 'gone' } },
+          name: made.address,
+          call: { name: 'stop-daemon', args: { label: made.about.name ?? '', remove: made.desired === 'gone' } },
           makes: [made],
           effect: { kind: 'network' },
           deadlineMs: 60_000,

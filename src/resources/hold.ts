@@ -1,4 +1,5 @@
 import { holdsOf, releaseText } from '../doctor/node-holds.ts';
+import { addressed } from '../model/address.ts';
 import type { Known } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
 import type { NodeHold } from '../model/node-records.ts';
@@ -57,7 +58,7 @@ function propertyOf({ hold: wish }: HoldWish, { desired, facts }: ObservedTarget
   );
   return {
     node: desired.name,
-    address: 'hold',
+    ...addressed({ kind: 'hold' }),
     desired: wish === undefined ? 'none' : { reason: wish.reason, until: wish.until ?? '' },
     observed,
     from,

@@ -1,3 +1,4 @@
+import { addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { KeeperSight } from '../model/fact-values.ts';
 import type { Known } from '../model/known.ts';
@@ -19,8 +20,8 @@ import { keeperWish } from './keeper-wish.ts';
 import type { ObservedTarget, Property, Resource } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 
-const filesAddress = 'keeper/files';
-const loadedAddress = 'keeper/loaded';
+const filesAddress = addressed({ kind: 'keeper', part: 'files' });
+const loadedAddress = addressed({ kind: 'keeper', part: 'loaded' });
 const reason = 'system.keeper';
 
 /** One file of the keeper as it is to be. launchd refuses a property list that others may write. */
@@ -73,7 +74,7 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
   return [
     {
       ...about,
-      address: filesAddress,
+      ...filesAddress,
       desired: isWanted ? 'intact' : 'none',
       observed: state,
       from: knownWords(state, (word) => fileWords[word]),
@@ -81,7 +82,7 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
     },
     {
       ...about,
-      address: loadedAddress,
+      ...loadedAddress,
       desired: isWanted,
       observed: isLoaded,
       from: knownWords(isLoaded, loadedWords),
@@ -94,7 +95,7 @@ function propertiesOf(fleet: DesiredFleet, target: ObservedTarget): readonly Pro
 function installSteps(kept: Kept, sight: KeeperSight, makes: readonly Property[]): readonly Step[] {
   const node = makes[0]?.node;
   if (node === undefined) return [];
-  const ofFiles = makes.filter(({ address }) => address === filesAddress);
+  const ofFiles = makes.filter(({ address }) => address === filesAddress.address);
   const files = ofFiles.length === 0 ? [] : unlikeFiles(kept, sight);
   const puts: Step[] = [];
   for (const [at, { name, path, content }] of files.entries()) {
@@ -113,7 +114,7 @@ function installSteps(kept: Kept, sight: KeeperSight, makes: readonly Property[]
     );
   }
   const reload = files.some(({ name }) => name === 'plist');
-  const ofLaunchd = makes.filter(({ address }) => address === loadedAddress);
+  const ofLaunchd = makes.filter(({ address }) => address === loadedAddress.address);
   const load = scriptStep({
     node,
     resource: 'keeper',

@@ -1,4 +1,5 @@
 import { needsRdma } from '../desired/needs-rdma.ts';
+import { type Addressed, addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { known } from '../model/known.ts';
 import type { Patch } from '../model/step.ts';
@@ -6,7 +7,7 @@ import { wantedAddresses } from './link-address-properties.ts';
 import { receptacleDevices } from './link-address-seen.ts';
 import type { ObservedTarget, Sight, View } from './resource.ts';
 
-const gidAddress = (receptacle: number): string => `rdma-gid/${receptacle}`;
+const gidAddress = (receptacle: number): Addressed => addressed({ kind: 'rdma-gid', receptacle });
 
 /** Whether the RDMA device of each cabled receptacle has the GID of its address, where that can be seen. */
 function gidSights(fleet: DesiredFleet, { desired: { name: node }, facts }: ObservedTarget): readonly Sight[] {
@@ -15,11 +16,11 @@ function gidSights(fleet: DesiredFleet, { desired: { name: node }, facts }: Obse
   if (devices.kind === 'unknown' || ports.kind === 'unknown' || !needsRdma(fleet, node)) {
     return [];
   }
-  return wantedAddresses(fleet, node).flatMap(({ receptacle, address }) => {
+  return wantedAddresses(fleet, node).flatMap(({ receptacle, address: ipv4 }) => {
     const port = ports.value.find(({ device }) => device === `rdma_${devices.value.get(receptacle)}`);
     // A port that is not active gets no GID: the cable, or RDMA at the far end, is what is missing there.
     return port?.state === 'active'
-      ? [{ node, address: gidAddress(receptacle), observed: known(port.gids.some(({ ipv4 }) => ipv4 === address)) }]
+      ? [{ node, ...gidAddress(receptacle), observed: known(port.gids.some((gid) => gid.ipv4 === ipv4)) }]
       : [];
   });
 }
@@ -34,9 +35,7 @@ export function expectedGids(
   target: ObservedTarget,
   receptacles: readonly number[],
 ): readonly Patch[] {
-  const own = receptacles.map(gidAddress);
-  const { name: node } = target.desired;
   return gidSights(fleet, target)
-    .filter(({ address }) => own.includes(address))
-    .map(({ address }) => ({ node, address, value: true }));
+    .filter(({ about }) => about.receptacle !== undefined && receptacles.includes(about.receptacle))
+    .map(({ node, address, about }) => ({ node, address, about, value: true }));
 }

@@ -5,6 +5,7 @@ import { adoptedDaemon } from '../doctor/adopted-daemon.ts';
 import { bridgeLayers, madeBridges } from '../doctor/bridge-layers.ts';
 import { isLeftToKeeper } from '../doctor/left-to-keeper.ts';
 import { interfaceAt } from '../doctor/thunderbolt-interfaces.ts';
+import { type Addressed, addressed } from '../model/address.ts';
 import type { DesiredFleet, Ipv4Network } from '../model/desired.ts';
 import type { Ipv4Address } from '../model/fact-values.ts';
 import { type Known, known, unknown } from '../model/known.ts';
@@ -56,8 +57,8 @@ export function isOwnAddress(fleet: DesiredFleet): (address: Ipv4Address) => boo
   return (address) => own.some((network) => isInside(address, network));
 }
 
-const liveName = (receptacle: number): string => `link-address/${receptacle}/live`;
-const keptName = (receptacle: number): string => `link-address/${receptacle}/kept`;
+const at = (receptacle: number, part: 'live' | 'kept'): Addressed =>
+  addressed({ kind: 'link-address', receptacle, part });
 
 /** A receptacle inside of a bridge that stays can hold no address of its own. */
 export function isInStayingBridge(fleet: DesiredFleet, facts: Facts, device: string): boolean {
@@ -83,7 +84,7 @@ const addressWords = (text: string | null): string => text ?? 'none';
 
 /** The parts of a property that follow from what is wanted and what is seen. */
 function property(
-  about: Pick<Property, 'node' | 'address' | 'reason'>,
+  about: Pick<Property, 'node' | 'address' | 'about' | 'reason'>,
   desired: string | null,
   observed: Known<string | null>,
 ): Property {
@@ -98,8 +99,8 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
   const text = addressText(wanted);
   if (devices.kind === 'unknown') {
     return [
-      property({ ...about, address: liveName(receptacle) }, text, devices),
-      property({ ...about, address: keptName(receptacle) }, text, devices),
+      property({ ...about, ...at(receptacle, 'live') }, text, devices),
+      property({ ...about, ...at(receptacle, 'kept') }, text, devices),
     ];
   }
   const device = devices.value.get(receptacle);
@@ -114,10 +115,10 @@ function wantedProperties(fleet: DesiredFleet, target: ObservedTarget, wanted: W
   // Without a cable macOS takes the address off the interface; the service gives it back with the cable.
   const isIdle = interfaceAt(facts, receptacle)?.status === 'inactive';
   return [
-    ...(isIdle ? [] : [property({ ...about, address: liveName(receptacle) }, text, live)]),
+    ...(isIdle ? [] : [property({ ...about, ...at(receptacle, 'live') }, text, live)]),
     // Where nobody may set the service, the keeper is what keeps the address.
     property(
-      { ...about, address: keptName(receptacle) },
+      { ...about, ...at(receptacle, 'kept') },
       text,
       isLeftToKeeper(fleet, facts) ? known(text) : mapKnown(keptAddress(facts, device), keptText),
     ),
@@ -133,7 +134,7 @@ function waitingProperties({ thunderbolt }: DesiredFleet, node: NodeName): reado
     return ends
       .filter((end) => end.node === node)
       .map(({ receptacle }) => {
-        const about = { node, address: liveName(receptacle), reason: `thunderbolt.links: ${linkText(ends)}` };
+        const about = { node, ...at(receptacle, 'live'), reason: `thunderbolt.links: ${linkText(ends)}` };
         return { ...property(about, null, unknown('not-asked', `There is ${why}.`)), why };
       });
   });
@@ -159,12 +160,12 @@ function freedProperties(
   const kept = mapKnown(keptAddress(facts, device), (one) => (one.kind === 'manual' ? ours([one.address]) : null));
   const about = { node, reason: 'no link is declared at this receptacle' };
   const live = property(
-    { ...about, address: liveName(receptacle) },
+    { ...about, ...at(receptacle, 'live') },
     null,
     mapKnown(liveAddresses(facts, receptacle), ours),
   );
   // A Mac that let nobody make a service may hold an address of ours on the interface alone.
-  return isWithoutService ? [live] : [live, property({ ...about, address: keptName(receptacle) }, null, kept)];
+  return isWithoutService ? [live] : [live, property({ ...about, ...at(receptacle, 'kept') }, null, kept)];
 }
 
 /** Receptacles of a node that no link names. */

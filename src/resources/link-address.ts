@@ -15,7 +15,9 @@ import {
 import { receptacleDevices, serviceOf } from './link-address-seen.ts';
 import type { ObservedTarget, Property, Resource } from './resource.ts';
 
-const receptacleOf = ({ address }: Property): number => Number(address.split('/')[1]);
+const receptaclesOf = (made: readonly Property[]): readonly number[] => [
+  ...new Set(made.flatMap(({ about }) => about.receptacle ?? [])),
+];
 
 const portOf = (receptacle: number): string => `Thunderbolt ${receptacle}`;
 
@@ -88,9 +90,9 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
   const devices = receptacleDevices(target.facts);
   const wanted = wantedAddresses(fleet, node);
   const wantedAt = (at: number): WantedAddress | undefined => wanted.find((one) => one.receptacle === at);
-  const places = [...new Set(made.map(receptacleOf))].flatMap((receptacle): readonly Place[] => {
+  const places = receptaclesOf(made).flatMap((receptacle): readonly Place[] => {
     const device = devices.kind === 'known' ? devices.value.get(receptacle) : undefined;
-    const makes = made.filter((one) => receptacleOf(one) === receptacle);
+    const makes = made.filter(({ about }) => about.receptacle === receptacle);
     return device === undefined ? [] : [{ target, receptacle, device, makes }];
   });
   const clears = places.filter((place) => wantedAt(place.receptacle) === undefined).map(clearStep);
@@ -98,7 +100,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
     const own = wantedAt(place.receptacle);
     return own === undefined ? [] : [setStep(fleet, place, own, clears)];
   });
-  const expect = [...patchesOf(made), ...expectedGids(fleet, target, [...new Set(made.map(receptacleOf))])];
+  const expect = [...patchesOf(made), ...expectedGids(fleet, target, receptaclesOf(made))];
   const about = { node, resource: 'link-address', name: 'link-address/gate' } as const;
   const gate = gateStep({ ...about, needs: sets.length > 0 ? sets : clears, expect, deadlineMs: 120_000 });
   return made.length === 0 ? [] : [...clears, ...sets, gate];
@@ -107,7 +109,7 @@ function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly P
 /** The interfaces of the receptacles that would get or lose an address: no other is ever touched. */
 function touchedInterfaces({ facts }: ObservedTarget, changed: readonly Property[]): readonly string[] {
   const devices = receptacleDevices(facts);
-  return devices.kind === 'known' ? changed.flatMap((one) => devices.value.get(receptacleOf(one)) ?? []) : [];
+  return devices.kind === 'known' ? receptaclesOf(changed).flatMap((one) => devices.value.get(one) ?? []) : [];
 }
 
 /** A fixed address at each end of each link; what links had before is taken away. @see networksetup(8) */

@@ -13,7 +13,7 @@ import { changedProperties, judgeProperty } from './change.ts';
 import { modelSteps } from './model-steps.ts';
 import type { Blocker, ObservedTarget, Property, Resource, View } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
-import { isIntact, placementsOn, treeOf, treeStates, treesOf, treeWords, unreadBlocker } from './trees.ts';
+import { isIntact, placementsOn, treeAddress, treeOf, treeStates, treesOf, treeWords, unreadBlocker } from './trees.ts';
 
 const modelTree = ({ name, digest }: DesiredModel): TreeId => treeOf('model', name, digest);
 
@@ -64,7 +64,7 @@ function propertyOf(target: ObservedTarget, wanted: DesiredModel): Property {
   });
   return {
     node: target.desired.name,
-    address: `model/${wanted.name}`,
+    ...treeAddress('model', wanted.name),
     desired: version,
     observed,
     from: knownWords(observed, treeWords),
@@ -97,7 +97,7 @@ function noRoom({ desired: { name: node } }: ObservedTarget, wanted: DesiredMode
     code: 'model/no-room',
     node,
     resource: 'model',
-    address: `model/${name}`,
+    property: treeAddress('model', name),
     action: `Make room on the data volume of ${node}: ${name} needs ${needed}, and ${diskText(freeBytes)} are left for it.`,
     isHands: false,
     peers: [],
@@ -152,7 +152,7 @@ function leftovers({ desired, targets }: View): readonly Diagnostic[] {
 
 function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
   return knownModels(fleet, target).flatMap((wanted) => {
-    const property = made.find(({ address }) => address === `model/${wanted.name}`);
+    const property = made.find(({ about }) => about.name === wanted.name);
     return property === undefined
       ? []
       : modelSteps({ target, property, tree: modelTree(wanted) }, wanted, fleet.system.accounts.ranks);

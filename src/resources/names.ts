@@ -1,4 +1,5 @@
 import { isRenamed } from '../doctor/renamed.ts';
+import { type AddressPart, addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { MacNames } from '../model/mac-settings.ts';
 import type { Step } from '../model/step.ts';
@@ -9,10 +10,10 @@ import { knownWords, mapKnown } from './seen-fact.ts';
 
 /** Each name is a property of its own: macOS changes the one of Bonjour by itself. */
 const keys = [
-  { key: 'computerName', address: 'names/computer' },
-  { key: 'localHostName', address: 'names/bonjour' },
-  { key: 'hostName', address: 'names/host' },
-] as const satisfies readonly { readonly key: keyof MacNames; readonly address: string }[];
+  { key: 'computerName', part: 'computer' },
+  { key: 'localHostName', part: 'bonjour' },
+  { key: 'hostName', part: 'host' },
+] as const satisfies readonly { readonly key: keyof MacNames; readonly part: AddressPart }[];
 
 const unset = 'not set';
 
@@ -27,11 +28,11 @@ function propertiesOf(
 ): readonly Property[] {
   return system.computerName === undefined
     ? []
-    : keys.map(({ key, address }) => {
+    : keys.map(({ key, part }) => {
         const observed = mapKnown(facts.names, (names) => names[key] ?? '');
         return {
           node,
-          address,
+          ...addressed({ kind: 'names', part }),
           desired: node,
           observed,
           from: knownWords(observed, (name) => (name === '' ? unset : wordsOf(node, key, name))),
@@ -50,7 +51,7 @@ export const names: Resource = {
     const steps = targets.flatMap((target): readonly Step[] => {
       const { name: node } = target.desired;
       const makes = changedProperties(changes, propertiesOf(desired, target));
-      const made = keys.filter(({ address }) => makes.some((one) => one.address === address));
+      const made = keys.filter(({ part }) => makes.some(({ about }) => about.part === part));
       const args: MacNames = Object.fromEntries(made.map(({ key }) => [key, node]));
       const call = { name: 'set-names', args } as const;
       return makes.length === 0

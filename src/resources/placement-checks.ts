@@ -188,7 +188,7 @@ export const checkBlockers = (view: View): readonly Blocker[] =>
         code,
         node: leader,
         resource: 'placement' as const,
-        address: placementAddress(placement.name),
+        property: placementAddress(placement.name),
         action: escapeText(`placement ${placement.name}: ${detail} ${hint ?? codes[code].hint}`),
         isHands: false,
         peers: placement.nodes.filter((node) => node !== leader),

@@ -1,4 +1,5 @@
 import { type MeshWork, meshStep } from '../mesh/mesh-step.ts';
+import { type Addressed, addressed } from '../model/address.ts';
 import type { DesiredPlacement } from '../model/desired.ts';
 import { known, unknown } from '../model/known.ts';
 import type { Step } from '../model/step.ts';
@@ -9,7 +10,7 @@ import type { Sight, View } from './resource.ts';
 /** What is there cannot become another one by waiting: only looks that came too early are made again. */
 const lookDeadlineMs = 5_000;
 
-const librariesAddress = (placement: string): string => `libraries/${placement}`;
+const librariesAddress = (placement: string): Addressed => addressed({ kind: 'libraries', placement });
 
 /** What the members of a placement have installed; undefined where nothing was made on its nodes, or it has only one. */
 function seenLibraries({ nodes, runtime }: DesiredPlacement, view: View): LibrarySight | undefined {
@@ -28,7 +29,7 @@ export const librarySights = (view: View): readonly Sight[] =>
     const seen = seenLibraries(placement, view);
     const [leader] = placement.nodes;
     if (seen === undefined || leader === undefined) return [];
-    return [{ node: leader, address: librariesAddress(placement.name), observed: observedIn(seen) }];
+    return [{ node: leader, ...librariesAddress(placement.name), observed: observedIn(seen) }];
   });
 
 function observedIn({ without, unwritten, differences }: LibrarySight): Sight['observed'] {
@@ -51,7 +52,7 @@ export function librariesGate(
   const [leader] = placement.nodes;
   const seen = seenLibraries(placement, view);
   if (leader === undefined || seen === undefined || seen.without.length === 0) return [];
-  const expect = [{ node: leader, address: librariesAddress(placement.name), value: 'equal' }];
+  const expect = [{ node: leader, ...librariesAddress(placement.name), value: 'equal' }];
   return [
     meshStep(work, {
       node: leader,

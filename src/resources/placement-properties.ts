@@ -4,6 +4,7 @@ import { placementAddress } from '../mesh/mesh-step.ts';
 import { meshWords } from '../mesh/mesh-words.ts';
 import { spentNodes } from '../mesh/spent-nodes.ts';
 import { seenMembers } from '../mesh/stop-mesh.ts';
+import { type Addressed, addressed } from '../model/address.ts';
 import type { KeptFile } from '../model/fact-values.ts';
 import type { Json } from '../model/json.ts';
 import { type Known, known, unknown } from '../model/known.ts';
@@ -56,7 +57,7 @@ export function placementProperty(one: PlacementCase): Property {
   const observed = observedState(one);
   return {
     node: leader,
-    address: placementAddress(placement.name),
+    ...placementAddress(placement.name),
     desired: desiredState(one),
     observed,
     from: observed.kind === 'known' ? fromWords(one) : `unknown: ${observed.detail}`,
@@ -114,7 +115,8 @@ function observedState(one: PlacementCase): Known<Json> {
 }
 
 /** `placement/kimi/service-file`. */
-export const serviceFileAddress = (placement: string): string => `${placementAddress(placement)}/service-file`;
+export const serviceFileAddress = (placement: string): Addressed =>
+  addressed({ kind: 'placement', placement, part: 'service-file' });
 
 /**
  * The service file of each member of a placement that serves as the file says: what a later boot would load. Every
@@ -138,7 +140,7 @@ function serviceFileProperty({ record, service }: RankConfiguration, { desired, 
   );
   return {
     node: desired.name,
-    address: serviceFileAddress(record.placement),
+    ...serviceFileAddress(record.placement),
     desired: 'intact',
     observed,
     from: `service file ${knownWords(observed, (state) => state)}`,
@@ -154,7 +156,7 @@ function fileState(file: KeptFile | undefined, digest: string): 'intact' | 'chan
 }
 
 /** The address under which a node keeps nothing of placements that the file does not have. */
-export const leftoverAddress = 'placement';
+export const leftoverAddress = addressed({ kind: 'placement' });
 
 /** Names of what is left over on a node of placements that left the file. */
 function leftoverProperty(view: View, { desired: { name: node }, facts }: ObservedTarget): Property {
@@ -165,7 +167,7 @@ function leftoverProperty(view: View, { desired: { name: node }, facts }: Observ
   );
   return {
     node,
-    address: leftoverAddress,
+    ...leftoverAddress,
     desired: [],
     observed,
     from: knownWords(observed, (left) => `${left.join(', ')} left over`),

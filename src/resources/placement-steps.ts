@@ -87,7 +87,7 @@ function checkedFirst(ways: readonly Ways[]): readonly Ways[] {
 }
 
 const changeId = ({ leader, placement: { name } }: PlacementCase): string =>
-  propertyKey({ node: leader, address: placementAddress(name) });
+  propertyKey({ node: leader, ...placementAddress(name) });
 
 function waysOf(one: PlacementCase, view: View): Ways {
   const { placement, mesh } = one;
@@ -269,7 +269,7 @@ function startWays(one: PlacementCase, next: Configured, phases: readonly StartP
   };
 }
 
-const changeOn = (node: NodeName): string => propertyKey({ node, address: leftoverAddress });
+const changeOn = (node: NodeName): string => propertyKey({ node, ...leftoverAddress });
 
 function endOrphan(placement: string, found: readonly Leftover[], view: View): readonly Step[] {
   const workOn = (node: NodeName): MeshWork => ({ placement, nodes: [node], changes: [changeOn(node)] });
@@ -297,10 +297,10 @@ function serviceFileSteps(ids: ReadonlySet<string>, view: View): readonly Step[]
       ? []
       : configuration.ranks.flatMap((rank): readonly Step[] => {
           const { node } = rank;
-          const id = propertyKey({ node, address: serviceFileAddress(name) });
+          const id = propertyKey({ node, ...serviceFileAddress(name) });
           if (!ids.has(id)) return [];
           const put = putService({ placement: name, nodes: [node], changes: [id] }, rank);
-          return [{ ...put, establishes: [{ node, address: serviceFileAddress(name), value: 'intact' }] }];
+          return [{ ...put, establishes: [{ node, ...serviceFileAddress(name), value: 'intact' }] }];
         }),
   );
 }

@@ -17,7 +17,7 @@ const sights = (view: View): readonly Sight[] => [
   ...view.targets.flatMap(({ desired: { name: node }, facts }) =>
     view.desired.placements.map(({ name }) => ({
       node,
-      address: rankAddress(name),
+      ...rankAddress(name),
       observed: mapKnown(seeMember(node, name, facts).seen, (seen) => ({ ...rankSight(seen) })),
     })),
   ),

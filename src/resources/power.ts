@@ -1,3 +1,4 @@
+import { type Addressed, addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { Known } from '../model/known.ts';
 import type { PowerSettings } from '../model/mac-settings.ts';
@@ -8,8 +9,8 @@ import { changedProperties } from './change.ts';
 import type { ObservedTarget, Property, Resource } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 
-const sleepAddress = 'power/sleep';
-const restartAddress = 'power/restart-after-power-loss';
+const sleep = addressed({ kind: 'power', part: 'sleep' });
+const restart = addressed({ kind: 'power', part: 'restart-after-power-loss' });
 
 const sleepWords = (minutes: number): string => (minutes === 0 ? 'never sleeps' : `sleeps after ${minutes} min`);
 const restartWords = (restarts: boolean): string =>
@@ -19,7 +20,7 @@ function sleepProperty({ desired, facts }: ObservedTarget, minutes: number): Pro
   const observed = mapKnown(facts.power, ({ sleepMinutes }) => sleepMinutes);
   return {
     node: desired.name,
-    address: sleepAddress,
+    ...sleep,
     desired: minutes,
     observed,
     from: knownWords(observed, sleepWords),
@@ -38,7 +39,7 @@ function restartProperty({ desired, facts }: ObservedTarget, restarts: boolean):
   return [
     {
       node: desired.name,
-      address: restartAddress,
+      ...restart,
       desired: restarts,
       observed,
       from: knownWords(observed, restartWords),
@@ -57,10 +58,10 @@ function propertiesOf({ power: wanted }: DesiredFleet, target: ObservedTarget): 
 
 /** Only what differs is set, so that nothing else of the same tool is touched. */
 function argsOf({ power: wanted }: DesiredFleet, made: readonly Property[]): ScriptArgs['set-power'] {
-  const isMade = (address: string): boolean => made.some((one) => one.address === address);
+  const isMade = ({ address }: Addressed): boolean => made.some((one) => one.address === address);
   return {
-    ...(wanted.sleepMinutes !== undefined && isMade(sleepAddress) ? { sleepMinutes: wanted.sleepMinutes } : {}),
-    ...(wanted.restartAfterPowerLoss !== undefined && isMade(restartAddress)
+    ...(wanted.sleepMinutes !== undefined && isMade(sleep) ? { sleepMinutes: wanted.sleepMinutes } : {}),
+    ...(wanted.restartAfterPowerLoss !== undefined && isMade(restart)
       ? { restartAfterPowerLoss: wanted.restartAfterPowerLoss }
       : {}),
   };

@@ -1,4 +1,5 @@
 import { factsWithoutAnswer } from '../facts/parse-facts.ts';
+import type { AddressParts } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { resources } from './registry.ts';
 import type { ResourceKind } from './resource.ts';
@@ -10,8 +11,8 @@ export const kindsByFile: readonly ResourceKind[] = [
   ...(['time-machine', 'photos-analysis', 'thunderbolt-bridge', 'service-order', 'keeper'] as const),
 ];
 
-/** The addresses of these properties, from the file alone: `power/sleep`. */
-export function propertiesByFile(fleet: DesiredFleet): readonly string[] {
+/** The addresses of these properties by their text, from the file alone: `power/sleep`. */
+export function propertiesByFile(fleet: DesiredFleet): ReadonlyMap<string, AddressParts> {
   const facts = factsWithoutAnswer('not-asked', 'only the file is read');
   const targets = fleet.nodes.map(({ name }) => name);
   const nodes = Object.fromEntries(targets.map((name) => [name, { node: name, facts }]));
@@ -20,5 +21,5 @@ export function propertiesByFile(fleet: DesiredFleet): readonly string[] {
   const view = viewOf({ desired, observation: { nodes, failures: {} }, targets });
   const own = resources.filter(({ kind }) => kindsByFile.includes(kind));
   const found = own.flatMap((one) => [...one.properties(view), ...(one.sights?.(view) ?? [])]);
-  return [...new Set(found.map(({ address }) => address))];
+  return new Map(found.map(({ address, about }) => [address, about]));
 }

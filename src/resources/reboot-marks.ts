@@ -55,7 +55,7 @@ export function rebootBlockers(
     code: 'mesh/needs-reboot',
     node,
     resource: 'placement',
-    address: placementAddress(placement.name),
+    property: placementAddress(placement.name),
     action: `${markWords(mark)}: meshwright reboot ${node}`,
     isHands: false,
     peers: placement.nodes.filter((other) => other !== node),

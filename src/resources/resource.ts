@@ -2,6 +2,7 @@ import type { DiagnosticCode } from '../diagnostics/codes.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Examination } from '../doctor/examination.ts';
 import type { FleetObservation } from '../doctor/fleet-observation.ts';
+import type { Addressed } from '../model/address.ts';
 import type { DesiredFleet, DesiredNode } from '../model/desired.ts';
 import type { Json } from '../model/json.ts';
 import type { Known } from '../model/known.ts';
@@ -81,10 +82,8 @@ export interface View {
 }
 
 /** One property of one node: what it is to be, and what it is. */
-export interface Property {
+export interface Property extends Addressed {
   readonly node: NodeName;
-  /** `<kind>` or `<kind>/<name>`. */
-  readonly address: string;
   readonly desired: Json;
   readonly observed: Known<Json>;
   /** In words, for the plan. */
@@ -102,7 +101,7 @@ export interface Property {
 }
 
 /** Something that gates compare and that is nobody's to change by itself: it follows from other properties. */
-export type Sight = Pick<Property, 'node' | 'address' | 'observed'>;
+export type Sight = Pick<Property, 'node' | 'address' | 'about' | 'observed'>;
 
 /** What apply cannot do, or may not do by itself. It blocks its own resource on its nodes, and all that comes after. */
 export interface Blocker {
@@ -111,7 +110,7 @@ export interface Blocker {
   /** The kind of resource that it belongs to. */
   readonly resource: ResourceKind;
   /** The one property of its resource that it blocks; all of them on this node when absent. */
-  readonly address?: string;
+  readonly property?: Addressed;
   /** What to do, whole, exact to the receptacle. */
   readonly action: string;
   /** Whether hands at the rack can do it; else the action names a verb or an edit of the file. */

@@ -1,3 +1,4 @@
+import { addressed } from '../model/address.ts';
 import { type Known, known } from '../model/known.ts';
 import type { NodeRollback } from '../model/node-records.ts';
 import { scriptStep } from './build-step.ts';
@@ -5,7 +6,7 @@ import { changedProperties } from './change.ts';
 import type { ObservedTarget, Property, Resource } from './resource.ts';
 import { knownWords } from './seen-fact.ts';
 
-const address = 'rollback';
+const own = addressed({ kind: 'rollback' });
 
 /** Whose network change is to be settled: its run; `unknown` when the node does not say. */
 const runOf = ({ fields }: NodeRollback): string => fields['run'] ?? 'unknown';
@@ -22,7 +23,7 @@ function propertyOf({ desired: { name: node }, facts: { rollbacks } }: ObservedT
     rollbacks.kind === 'known' ? known([...new Set(rollbacks.value.map(runOf))]) : rollbacks;
   return {
     node,
-    address,
+    ...own,
     desired: [],
     observed,
     from: knownWords(rollbacks, rollbackWords),

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { DesiredRuntime } from '../model/desired.ts';
 import { shortDigest } from '../model/digest.ts';
 import type { Blocker, ObservedTarget, View } from './resource.ts';
-import { isIntact, placementsOn, treeOf, treesOf, unreadBlocker } from './trees.ts';
+import { isIntact, placementsOn, treeAddress, treeOf, treesOf, unreadBlocker } from './trees.ts';
 
 /** The runtimes that were taken back and that a node uses. */
 function backOn({ desired }: View, target: ObservedTarget): readonly DesiredRuntime[] {
@@ -24,7 +24,7 @@ export const versionGone = (view: View): readonly Blocker[] =>
           code: 'runtime/version-gone',
           node,
           resource: 'runtime',
-          address: `runtime/${runtime.name}`,
+          property: treeAddress('runtime', runtime.name),
           action: `${node} has no version ${shortDigest(tree.digest)} of ${runtime.name}. Take the newer one again: meshwright rollback ${runtime.name} --undo`,
           isHands: false,
           peers: [],

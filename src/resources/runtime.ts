@@ -1,5 +1,6 @@
 import { doormanTree } from '../desired/resolve-placements.ts';
 import { isReleaseLayout, programsOf } from '../desired/runtime-programs.ts';
+import { addressed } from '../model/address.ts';
 import type { DesiredDoorman, DesiredFleet, DesiredRuntime } from '../model/desired.ts';
 import { type Digest, shortDigest } from '../model/digest.ts';
 import type { JobArgs, JobCall, TreeId } from '../model/node-script.ts';
@@ -21,6 +22,7 @@ import {
   publishStep,
   type TreeWork,
   transferDeadlineMs,
+  treeAddress,
   treeOf,
   treeStates,
   treesOf,
@@ -55,7 +57,7 @@ function currentProperty(target: ObservedTarget, runtime: Program): Property {
   });
   return {
     node: target.desired.name,
-    address: `runtime/${runtime.name}`,
+    ...treeAddress('runtime', runtime.name),
     desired: wanted,
     observed,
     from: knownWords(observed, treeWords),
@@ -71,7 +73,7 @@ function oldProperty(target: ObservedTarget, name: string, wanted: string | unde
   const observed = mapKnown(versions, (all) => surplusVersions(all, wanted));
   return {
     node: target.desired.name,
-    address: `runtime/${name}/old`,
+    ...addressed({ kind: 'runtime', name, part: 'old' }),
     desired: [],
     observed,
     from: knownWords(observed, versionsWords),
@@ -237,7 +239,7 @@ function oldSteps(target: ObservedTarget, name: string, property: Property): rea
 function nodeSteps(fleet: DesiredFleet, target: ObservedTarget, made: readonly Property[]): readonly Step[] {
   const used = usedRuntimes(fleet, target);
   return made.flatMap((property) => {
-    const [, name = '', part] = property.address.split('/');
+    const { name = '', part } = property.about;
     const runtime = used.find((one) => one.name === name);
     if (part === 'old') {
       return oldSteps(target, name, property);

@@ -1,6 +1,7 @@
 import { adoptedDaemon } from '../doctor/adopted-daemon.ts';
 import { isLeftToKeeper } from '../doctor/left-to-keeper.ts';
 import { misplacedServices, orderWords, thunderboltDevices } from '../doctor/service-order.ts';
+import { addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { known } from '../model/known.ts';
 import { transactionStep } from './build-step.ts';
@@ -17,7 +18,7 @@ function propertyOf(fleet: DesiredFleet, { desired, facts }: ObservedTarget): re
     : [
         {
           node: desired.name,
-          address: 'service-order',
+          ...addressed({ kind: 'service-order' }),
           desired: true,
           // Nobody but networksetup sets it, and where it may not, that is told.
           observed: isLeftToKeeper(fleet, facts) ? known(true) : mapKnown(misplaced, (found) => found.length === 0),

@@ -1,3 +1,4 @@
+import { addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { Json } from '../model/json.ts';
 import type { Known } from '../model/known.ts';
@@ -25,7 +26,7 @@ function propertyOf<T extends Json>(setting: Setting<T>, wanted: T, { desired, f
   const observed = setting.observed(facts);
   return {
     node: desired.name,
-    address: setting.kind,
+    ...addressed({ kind: setting.kind }),
     desired: wanted,
     observed,
     from: knownWords(observed, setting.words),

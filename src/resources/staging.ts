@@ -1,3 +1,4 @@
+import { addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { KeptTree } from '../model/fact-values.ts';
 import { type Known, known } from '../model/known.ts';
@@ -10,7 +11,7 @@ import type { ObservedTarget, Property, Resource } from './resource.ts';
 import { knownWords } from './seen-fact.ts';
 import { isIntact, jobKeys, placementsOn, treeOf } from './trees.ts';
 
-const address = 'staging';
+const own = addressed({ kind: 'staging' });
 
 /** What nobody needs any more: names of staging folders, and keys of jobs. */
 interface Leftovers {
@@ -73,7 +74,7 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): Property {
   const found = leftoversOn(fleet, target);
   return {
     node: target.desired.name,
-    address,
+    ...own,
     desired: [],
     observed: found.kind === 'known' ? known(listed(found.value)) : found,
     from: knownWords(found, leftoverWords),
@@ -97,7 +98,9 @@ export const staging: Resource = {
       if (makes.length === 0 || found.kind === 'unknown') return [];
       const { name: node } = target.desired;
       const call = { name: 'clear-staging', args: found.value } as const;
-      return [scriptStep({ node, resource: 'staging', name: `${address}/clear`, call, makes, deadlineMs: 120_000 })];
+      return [
+        scriptStep({ node, resource: 'staging', name: `${own.address}/clear`, call, makes, deadlineMs: 120_000 }),
+      ];
     }),
     rescues: [],
   }),

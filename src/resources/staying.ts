@@ -18,8 +18,7 @@ function mayRunOn({ mesh, elsewhere, strangers }: PlacementCase): readonly NodeN
   return [...new Set([...members, ...left].map(({ node }) => node))];
 }
 
-const rankKey = (placement: string, node: NodeName): string =>
-  propertyKey({ node, address: survivorAddress(placement) });
+const rankKey = (placement: string, node: NodeName): string => propertyKey({ node, ...survivorAddress(placement) });
 
 /** The same without those on which this plan stops it by itself, since not every member of it was seen. */
 const lingersOn = (one: PlacementCase, { stopping }: View): readonly NodeName[] =>
@@ -45,7 +44,8 @@ export const stayingPlacements = (view: View, changing: readonly Changing[]): re
     .filter(isOutOfPlace)
     .map(({ placement }) => placement.name)
     .filter(
-      (name) => view.staying.includes(name) || !changing.some(({ address }) => address === placementAddress(name)),
+      (name) =>
+        view.staying.includes(name) || !changing.some(({ address }) => address === placementAddress(name).address),
     );
 
 /**
@@ -54,7 +54,7 @@ export const stayingPlacements = (view: View, changing: readonly Changing[]): re
  * @param changing everything that is changed
  */
 export function stoppingRanks(view: View, changing: readonly Changing[]): readonly string[] {
-  const addresses = view.desired.placements.map(({ name }) => survivorAddress(name));
+  const addresses = view.desired.placements.map(({ name }) => survivorAddress(name).address);
   const keys = changing.filter(({ address }) => addresses.includes(address)).map(propertyKey);
   return view.staying.length === 0 ? keys : view.stopping.filter((key) => keys.includes(key));
 }

@@ -3,8 +3,8 @@ import { endedByRecord } from '../mesh/ended-by-record.ts';
 import { isLate } from '../mesh/evidence.ts';
 import { isRunning } from '../mesh/member.ts';
 import type { MeshWork } from '../mesh/mesh-step.ts';
-import { placementAddress } from '../mesh/mesh-step.ts';
 import { type SeenOnNode, seenMembers, stoppedGate, stopRanks } from '../mesh/stop-mesh.ts';
+import { type Addressed, addressed } from '../model/address.ts';
 import { known } from '../model/known.ts';
 import type { NodeName } from '../model/node.ts';
 import type { Step } from '../model/step.ts';
@@ -13,7 +13,8 @@ import { propertyKey } from './property-key.ts';
 import type { Property, ResourceKind, View } from './resource.ts';
 
 /** The address of what one node runs of a placement, where not every member of it was seen. */
-export const survivorAddress = (placement: string): string => `${placementAddress(placement)}/rank`;
+export const survivorAddress = (placement: string): Addressed =>
+  addressed({ kind: 'placement', placement, part: 'rank' });
 
 /** What the leader of a placement said to whoever asked for a token; `unseen` when nobody saw or asked it. */
 export type Voice = 'answers' | 'silent' | 'unseen';
@@ -60,7 +61,7 @@ export const survivorProperties = (
 ): readonly Property[] =>
   survivorsOf(one, view).map(({ node, seen }) => ({
     node,
-    address: survivorAddress(one.placement.name),
+    ...survivorAddress(one.placement.name),
     desired: 'stopped',
     observed: known(seen.mayRun ? 'running' : 'stopped'),
     from: seen.mayRun ? 'its rank runs' : 'stopped',
@@ -80,7 +81,7 @@ export interface SurvivorWays {
 /** Stops what these changes name of placements of which not every member was seen, each in the order of its driver. */
 export const survivorSteps = (ids: ReadonlySet<string>, view: View, ways: SurvivorWays): readonly Step[] =>
   placementCases(view).flatMap((one) => {
-    const address = survivorAddress(one.placement.name);
+    const { address } = survivorAddress(one.placement.name);
     const members = survivorsOf(one, view).filter(({ node }) => ids.has(propertyKey({ node, address })));
     return members.length === 0 ? [] : stopSurvivors(one, members, view, ways);
   });
@@ -91,7 +92,7 @@ function stopSurvivors(
   view: View,
   { workOf, doorsOf, isAnswering }: SurvivorWays,
 ): readonly Step[] {
-  const address = survivorAddress(one.placement.name);
+  const { address } = survivorAddress(one.placement.name);
   const changes = members.map(({ node }) => propertyKey({ node, address }));
   const nodes = members.map(({ node }) => node);
   const work: MeshWork = { ...workOf(one), nodes, changes };

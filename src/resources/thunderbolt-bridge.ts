@@ -1,5 +1,6 @@
 import { adoptedDaemon } from '../doctor/adopted-daemon.ts';
 import { type BridgeLayer, type BridgeLayers, bridgeLayers } from '../doctor/bridge-layers.ts';
+import { addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { type Known, known, unknown } from '../model/known.ts';
 import type { ScriptArgs } from '../model/node-script.ts';
@@ -51,7 +52,7 @@ function propertiesOf(fleet: DesiredFleet, { desired: { name: node }, facts }: O
     const observed = presence(facts, layers, layer);
     return {
       node,
-      address: `thunderbolt-bridge/${layer}`,
+      ...addressed({ kind: 'thunderbolt-bridge', part: layer }),
       desired: false,
       observed,
       from: knownWords(observed, (isThere) => (isThere ? layerWords(layers, layer) : 'none')),

@@ -1,6 +1,7 @@
 import { everyNode } from '../desired/fallback.ts';
 import { codes } from '../diagnostics/codes.ts';
 import { escapeText } from '../diagnostics/escape.ts';
+import { type Addressed, addressed } from '../model/address.ts';
 import type { DesiredFleet, DesiredPlacement, UnreadSource } from '../model/desired.ts';
 import { type Digest, digestOf, shortDigest } from '../model/digest.ts';
 import type { KeptTree } from '../model/fact-values.ts';
@@ -45,9 +46,12 @@ export function treeWords(value: string): string {
   }
 }
 
+/** The address of a runtime or a model. */
+export const treeAddress = (kind: TreeId['kind'], name: string): Addressed => addressed({ kind, name });
+
 /** A job is kept under the key of what it makes: whoever comes next finds it on the node by that. */
 const jobKey = ({ kind, name, digest }: TreeId, job: JobName): Digest =>
-  digestOf({ address: `${kind}/${name}`, digest, name: job });
+  digestOf({ address: treeAddress(kind, name).address, digest, name: job });
 
 /** A job under its key. */
 export const jobAct = (tree: TreeId, call: JobCall): Act => ({ kind: 'job', key: jobKey(tree, call.name), ...call });
@@ -69,7 +73,7 @@ export const unreadBlocker = (
   code,
   node,
   resource: kind,
-  address: `${kind}/${name}`,
+  property: treeAddress(kind, name),
   action: escapeText(`${kind} ${name}: ${detail} ${codes[code].hint}`),
   isHands: false,
   peers: [],

@@ -11,7 +11,7 @@ import { directoryGroups, directoryUsers, place } from '../script/node-paths.ts'
 import { judgeProperty } from './change.ts';
 import { servicesOfOtherMethods } from './network-before.ts';
 import type { ObservedTarget, View } from './resource.ts';
-import { modelTrees, type UninstallWish, uninstallAddress, uninstallProperties } from './uninstall-properties.ts';
+import { modelTrees, type UninstallWish, uninstallProperties } from './uninstall-properties.ts';
 
 /** Bytes of the models that a node keeps, as far as the file says how large they are; undefined where it keeps none. */
 export function modelBytes({ desired }: View, { facts: { trees } }: ObservedTarget): number | undefined {
@@ -32,12 +32,10 @@ function valueWords({ desired }: View, target: ObservedTarget, wish: UninstallWi
   if (wish.restore) return [];
   const before = uninstallProperties(desired, target, { ...wish, restore: true });
   const differing = before
-    .filter(({ address }) => address.startsWith('uninstall/value/') || address === uninstallAddress.network)
+    .filter(({ about }) => about.part === 'value' || about.part === 'network')
     .filter((one) => judgeProperty(one) === 'differs')
-    .map(({ address, from, to }) =>
-      address === uninstallAddress.network
-        ? `network: ${from}`
-        : `${address.replace('uninstall/value/', '')}: ${from} (before: ${to})`,
+    .map(({ about, from, to }) =>
+      about.part === 'network' ? `network: ${from}` : `${about.name}: ${from} (before: ${to})`,
     );
   return differing.length === 0 ? [] : [`values: ${differing.join('; ')}; --restore puts them back`];
 }

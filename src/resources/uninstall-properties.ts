@@ -1,3 +1,4 @@
+import { type Addressed, addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import type { KeptTree } from '../model/fact-values.ts';
 import type { Json } from '../model/json.ts';
@@ -26,27 +27,28 @@ const reason = 'uninstall';
 
 /** The addresses of the properties that are about one node as a whole. */
 export const uninstallAddress = {
-  services: 'uninstall/services',
-  jobs: 'uninstall/jobs',
-  trees: 'uninstall/trees',
-  accounts: 'uninstall/accounts',
-  network: 'uninstall/network',
-  access: 'uninstall/access',
+  services: addressed({ kind: 'uninstall', part: 'services' }),
+  jobs: addressed({ kind: 'uninstall', part: 'jobs' }),
+  trees: addressed({ kind: 'uninstall', part: 'trees' }),
+  accounts: addressed({ kind: 'uninstall', part: 'accounts' }),
+  network: addressed({ kind: 'uninstall', part: 'network' }),
+  access: addressed({ kind: 'uninstall', part: 'access' }),
 } as const;
 
 /** `uninstall/value/power`. */
-export const valueAddress = (key: BaselineKey): string => `uninstall/value/${key}`;
+export const valueAddress = (key: BaselineKey): Addressed => addressed({ kind: 'uninstall', part: 'value', name: key });
 
 /** `uninstall/daemon/io.exo.networksetup`. */
-export const daemonAddress = (label: string): string => `uninstall/daemon/${label}`;
+export const daemonAddress = (label: string): Addressed =>
+  addressed({ kind: 'uninstall', part: 'daemon', name: label });
 
 const orNone = (words: readonly string[]): string => (words.length === 0 ? 'none' : words.join(', '));
 
 type About = Pick<Property, 'node' | 'reason'>;
 
 /** Something of which nothing is to be left. */
-function emptied(about: About, address: string, observed: Known<readonly string[]>): Property {
-  return { ...about, address, desired: [], observed, from: knownWords(observed, orNone), to: 'none' };
+function emptied(about: About, address: Addressed, observed: Known<readonly string[]>): Property {
+  return { ...about, ...address, desired: [], observed, from: knownWords(observed, orNone), to: 'none' };
 }
 
 /** Services of ours that are no rank of a placement: those go with their placements. */
@@ -80,7 +82,7 @@ function treesProperty(about: About, { traces, trees }: Facts, { models }: Unins
   const desired = !models && (hasModels || isModelsLeft) ? 'models' : 'none';
   return {
     ...about,
-    address: uninstallAddress.trees,
+    ...uninstallAddress.trees,
     desired,
     observed: trees.kind === 'unknown' ? trees : observed,
     from: trees.kind === 'unknown' ? knownWords(trees, () => '') : knownWords(observed, (one) => treeWords[one]),
@@ -105,7 +107,7 @@ function daemonProperty(about: About, daemon: StoppedDaemon, facts: Facts, { res
   const desired = restore && daemon.wasLoaded ? 'loaded' : isFine ? observed.value : 'there';
   return {
     ...about,
-    address: daemonAddress(daemon.label),
+    ...daemonAddress(daemon.label),
     desired: observed.kind === 'known' && observed.value === 'gone' ? 'gone' : desired,
     observed,
     from: knownWords(observed, (state) => state),
@@ -123,7 +125,7 @@ function valueProperties(about: About, facts: Facts): readonly Property[] {
     if (text === undefined || value?.restore === undefined) return [];
     const observed = baselineNow[key](facts, text);
     const words = { from: knownWords(observed, oneLine), to: oneLine(text) };
-    return [{ ...about, address: valueAddress(key), desired: text, observed, ...words }];
+    return [{ ...about, ...valueAddress(key), desired: text, observed, ...words }];
   });
 }
 
@@ -134,7 +136,7 @@ function networkProperties(about: About, target: ObservedTarget, fleet: DesiredF
   return [
     {
       ...about,
-      address: uninstallAddress.network,
+      ...uninstallAddress.network,
       desired: [],
       observed,
       from: knownWords(observed, orNone),
@@ -174,7 +176,7 @@ export function uninstallProperties(
     emptied(about, uninstallAddress.accounts, keptAccounts(facts)),
     {
       ...about,
-      address: uninstallAddress.access,
+      ...uninstallAddress.access,
       desired: [],
       observed: access,
       from: traces.kind === 'known' ? orNone(traceWords(traces.value)) : knownWords(traces, () => ''),

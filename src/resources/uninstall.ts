@@ -1,3 +1,4 @@
+import type { Addressed } from '../model/address.ts';
 import type { Effect, Step } from '../model/step.ts';
 import { gateStep, scriptStep, transactionStep } from './build-step.ts';
 import { changedProperties, judgeProperty, patchesOf } from './change.ts';
@@ -26,7 +27,8 @@ interface Node {
   readonly makes: readonly Property[];
 }
 
-const at = ({ makes }: Node, address: string): Property | undefined => makes.find((one) => one.address === address);
+const at = ({ makes }: Node, { address }: Addressed): Property | undefined =>
+  makes.find((one) => one.address === address);
 
 function daemonSteps(node: Node): readonly Step[] {
   const { baseline } = node.target.facts;
@@ -35,7 +37,7 @@ function daemonSteps(node: Node): readonly Step[] {
     const made = at(node, daemonAddress(label));
     if (made === undefined) return [];
     const call = { name: 'return-daemon', args: { label, load: made.desired === 'loaded' } } as const;
-    const about = { node: made.node, resource: kind, name: daemonAddress(label), effect: { kind: 'network' } } as const;
+    const about = { node: made.node, resource: kind, name: made.address, effect: { kind: 'network' } } as const;
     return [scriptStep({ ...about, call, makes: [made], deadlineMs: 60_000 })];
   });
 }

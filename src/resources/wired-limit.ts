@@ -1,4 +1,5 @@
 import { isBeyondMemory, wantedWiredMegabytes } from '../desired/wired-megabytes.ts';
+import { addressed } from '../model/address.ts';
 import type { DesiredFleet } from '../model/desired.ts';
 import { scriptStep } from './build-step.ts';
 import { changedProperties } from './change.ts';
@@ -6,7 +7,7 @@ import { findingBlockers } from './finding-blockers.ts';
 import type { Gap, ObservedTarget, Property, Resource } from './resource.ts';
 import { knownWords, mapKnown } from './seen-fact.ts';
 
-const address = 'wired-limit';
+const own = addressed({ kind: 'wired-limit' });
 
 const limitWords = (megabytes: number): string => (megabytes === 0 ? 'the default of macOS' : `${megabytes} MB`);
 
@@ -31,7 +32,7 @@ function propertyOf(fleet: DesiredFleet, target: ObservedTarget): readonly Prope
   return [
     {
       node: target.desired.name,
-      address,
+      ...own,
       desired: megabytes,
       observed,
       from: knownWords(observed, limitWords),

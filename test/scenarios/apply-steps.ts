@@ -1,8 +1,10 @@
 /** Small steps for runs on the rack of apply-rack.ts, and what is read from such a run. */
+
 import { afterEach } from 'vitest';
 import type { RunReport } from '../../src/apply/run-report.ts';
 import type { RunTiming } from '../../src/apply/run-timing.ts';
 import type { NodeWay } from '../../src/apply/with-remote.ts';
+import { addressed } from '../../src/model/address.ts';
 import { nodeName } from '../../src/model/node.ts';
 import type { Patch, Step } from '../../src/model/step.ts';
 import { aStep, type StepChange } from '../unit/apply/step-builder.ts';
@@ -28,7 +30,7 @@ export function sleepAfter(id: string, node: string, more: StepChange = {}): Ste
 /** These minutes, as they are seen; without a number those of the newest step. */
 export const seenSleep = (node: string, value = minutes): Patch => ({
   node: nodeName(node),
-  address: 'power/sleep',
+  ...addressed({ kind: 'power', part: 'sleep' }),
   value,
 });
 

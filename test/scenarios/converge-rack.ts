@@ -293,7 +293,9 @@ async function asRoot(fleet: RunningFleet, node: string, script: string): Promis
 export const leftIn = ({ changes, steps, waiting, blockers }: Plan): readonly string[] => [
   ...changes.map(({ id, from, to }) => `change ${id}: ${from} -> ${to}`),
   ...steps.map(({ id }) => `step ${id}`),
-  ...waiting.map(({ node, resource, for: reasons }) => `waiting ${node} ${resource}: ${reasons.join(', ')}`),
+  ...waiting.map(
+    ({ node, resource, for: reasons }) => `waiting ${node} ${resource}: ${reasons.map(({ text }) => text).join(', ')}`,
+  ),
   ...blockers.map(({ node, code, action }) => `blocker ${node} ${code}: ${action}`),
 ];
 

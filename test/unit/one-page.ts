@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
+import type { Addressed } from '../../src/model/address.ts';
 
 /** What was said in a test file. */
 const said = new Set<string>();
@@ -6,9 +7,21 @@ const said = new Set<string>();
 /** Keeps a line, or several, for the page of this test file. */
 export const say = (text: string): void => void said.add(text.replaceAll('\n', '\n    '));
 
+/** Values as JSON with addresses as texts, as plans have them: without their parts, and for a property its address. */
+export const jsonText = (value: unknown): string | undefined =>
+  JSON.stringify(value, (key, one: unknown) => {
+    if (key === 'about') return undefined;
+    if (typeof one !== 'object' || one === null || !('property' in one) || typeof one.property !== 'object') return one;
+    return Object.fromEntries(
+      Object.entries<unknown>({ ...one }).map(([name, own]) =>
+        name === 'property' ? ['address', (own as Addressed).address] : [name, own],
+      ),
+    );
+  });
+
 /** The same with what a function gives, which it then gives on. Digests change with whatever is digested: left out. */
 export function sayValue<T>(value: T): T {
-  say((JSON.stringify(value) ?? 'undefined').replaceAll(/[0-9a-f]{16,}/g, '<digest>'));
+  say((jsonText(value) ?? 'undefined').replaceAll(/[0-9a-f]{16,}/g, '<digest>'));
   return value;
 }
 

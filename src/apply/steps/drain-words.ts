@@ -6,8 +6,8 @@ import type { Known } from '../../model/known.ts';
 import type { Patch } from '../../model/step.ts';
 
 /** How many are still inside a placement that is waited for: `2 inside kimi`; undefined for any other wait. */
-export function insideText({ address }: Patch, now: Known<Json>): string | undefined {
-  const placement = insideOf(address);
+export function insideText(patch: Patch, now: Known<Json>): string | undefined {
+  const placement = insideOf(patch);
   if (placement === undefined || now.kind === 'unknown' || typeof now.value !== 'number') return undefined;
   return `${now.value} inside ${placement}`;
 }
@@ -19,6 +19,6 @@ export function stillInside(patch: Patch, now: Known<Json>): Diagnostic | undefi
   return diagnose('endpoint/still-inside', {
     subject: `node ${patch.node}`,
     detail: `${told} on ${patch.node}.`,
-    hint: `Wait longer: meshwright drain ${insideOf(patch.address) ?? ''} --deadline 10m. What is done now cuts them off.`,
+    hint: `Wait longer: meshwright drain ${insideOf(patch) ?? ''} --deadline 10m. What is done now cuts them off.`,
   });
 }

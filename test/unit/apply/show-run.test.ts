@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { RunEvent } from '../../../src/apply/run-events.ts';
-import { lineAfter, lineNameOf, linesOf, lineText, type RunLine, stateOf } from '../../../src/apply/run-lines.ts';
+import { lineAfter, linesOf, lineText, type RunLine, stateOf } from '../../../src/apply/run-lines.ts';
 import { showRun } from '../../../src/apply/show-run.ts';
 import { columnsOf } from '../../../src/diagnostics/cells.ts';
 import { diagnose } from '../../../src/diagnostics/diagnose.ts';
@@ -10,9 +10,9 @@ import { aStep } from './step-builder.ts';
 
 const power = aStep('a');
 const bridge: Step = { ...aStep('b', { needs: ['a'] }), resource: 'thunderbolt-bridge' };
-const address: Step = { ...aStep('c'), resource: 'link-address/2' };
-const model: Step = { ...aStep('d', { node: 'studio-3' }), resource: 'model/kimi-k2' };
-const start: Step = { ...aStep('e', { node: 'studio-1' }), resource: 'placement/kimi' };
+const address: Step = { ...aStep('c'), resource: 'link-address' };
+const model: Step = { ...aStep('d', { node: 'studio-3' }), resource: 'model' };
+const start: Step = { ...aStep('e', { node: 'studio-2' }), resource: 'placement' };
 
 const started = (step: Step): RunEvent => ({ kind: 'step-started', step });
 const ended = (step: Step, outcome: StepOutcome = 'changed', ms = 700): RunEvent => ({
@@ -33,10 +33,9 @@ const textOf = (name: string, events: readonly RunEvent[], columns = 74): string
   lineText(lineOf(name, events, [power, bridge, address, model, start]), 8, columns);
 
 describe('the lines of a run', () => {
-  it('are the nodes and the placements, in the order of the plan, without what only hands do', () => {
+  it('are the nodes in the order of the plan, without what only hands do', () => {
     const hands = aStep('h', { node: 'studio-9', class: 'manual', act: { kind: 'hands', code: 'rdma/disabled' } });
-    expect(linesOf([power, model, start, hands]).map(({ name }) => name)).toEqual(['studio-1', 'studio-3', 'kimi']);
-    expect(lineNameOf(start)).toBe('kimi');
+    expect(linesOf([power, model, start, hands]).map(({ name }) => name)).toEqual(['studio-1', 'studio-3', 'studio-2']);
   });
 
   it('say what waits, what runs, and what was done in what time', () => {
@@ -59,16 +58,14 @@ describe('the lines of a run', () => {
       doneBytes: 412e9,
       totalBytes: 735e9,
     };
-    expect(textOf('studio-3', [started(model), progress])).toBe('studio-3  model/kimi-k2  56 %  412 GB of 735 GB');
+    expect(textOf('studio-3', [started(model), progress])).toBe('studio-3  model  56 %  412 GB of 735 GB');
     const waiting: RunEvent = { kind: 'step-progress', step: start.id, node: start.node, text: 'rank 2 \u001b[2J' };
-    expect(textOf('kimi', [started(start), waiting])).toBe('kimi      placement/kimi  rank 2 \\u{1b}[2J');
+    expect(textOf('studio-2', [started(start), waiting])).toBe('studio-2  placement  rank 2 \\u{1b}[2J');
   });
 
   it('say what failed, with its code', () => {
-    expect(textOf('studio-3', [started(model), ended(model, 'failed')])).toBe(
-      'studio-3  model/kimi-k2 failed (ssh/dropped)',
-    );
-    expect(textOf('studio-3', [ended(model, 'unknown')])).toBe('studio-3  model/kimi-k2 ended unknown');
+    expect(textOf('studio-3', [started(model), ended(model, 'failed')])).toBe('studio-3  model failed (ssh/dropped)');
+    expect(textOf('studio-3', [ended(model, 'unknown')])).toBe('studio-3  model ended unknown');
     expect(textOf('studio-3', [ended(model, 'skipped', 0)])).toBe('studio-3  not begun');
     expect(textOf('studio-3', [ended(model, 'unchanged')])).toContain('as it was');
   });
@@ -147,8 +144,8 @@ describe('the view of a run', () => {
     const last = text().slice(text().lastIndexOf('✔'));
     expect(last.split('\n').map((line) => line.trimEnd().replace(/ {3,}/, ' … '))).toEqual([
       '✔ studio-1  power, thunderbolt-bridge … 1.4 s',
-      '✖ studio-3  model/kimi-k2 failed (ssh/dropped)',
-      '↓ kimi … not begun',
+      '✖ studio-3  model failed (ssh/dropped)',
+      '↓ studio-2  not begun',
       '\u001b[?25h',
     ]);
   });
@@ -180,7 +177,7 @@ describe('the view of a run', () => {
     view.note('stopping in order');
     await view.end();
     expect(text().slice(text().lastIndexOf('+ studio-1'))).toMatch(
-      /^\+ studio-1 .*\s+x studio-3 .*\s+- kimi .*\s+> studio-1 is held by another run\s+> stopping in order\s+\u001b\[\?25h$/,
+      /^\+ studio-1 .*\s+x studio-3 .*\s+- studio-2 .*\s+> studio-1 is held by another run\s+> stopping in order\s+\u001b\[\?25h$/,
     );
   });
 });

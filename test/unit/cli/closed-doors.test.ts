@@ -17,7 +17,7 @@ const report = (ran: StepReport['step'], outcome: StepOutcome, ms = 12): StepRep
 const door = (node: string, value: 'open' | 'closed', outcome: StepOutcome = 'changed', ms = 12): StepReport =>
   report(
     step(node, `doorman/8080/kimi/${value}`, {
-      establishes: [{ node: nodeName(node), address: doorAddress(8_080, 'kimi'), value }],
+      establishes: [{ node: nodeName(node), ...doorAddress(8_080, 'kimi'), value }],
     }),
     outcome,
     ms,
@@ -28,7 +28,7 @@ const wait = (node: string, outcome: StepOutcome, ms = 12): StepReport =>
     step(node, 'doorman/8080/kimi/wait', {
       act: {
         kind: 'gate',
-        expect: [{ node: nodeName(node), address: insideAddress(8_080, 'kimi'), value: 0 }],
+        expect: [{ node: nodeName(node), ...insideAddress(8_080, 'kimi'), value: 0 }],
         aborts: [],
       },
     }),

@@ -5,15 +5,15 @@ import { codeForPlan } from '../../../src/cli/plan-verdicts.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import type { ScriptCall } from '../../../src/model/node-script.ts';
 import type { Step, StepOutcome } from '../../../src/model/step.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
+import type { Plan, Waiting } from '../../../src/plan/plan.ts';
 import { rack } from '../playbooks/rack.ts';
-import { blocker, change, planOf, step } from '../report/plan-builder.ts';
+import { blocker, change, planOf, step, waits } from '../report/plan-builder.ts';
 
 const all = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 const held = blocker('studio-3', { code: 'hold/held', resource: 'hold', action: 'held', isHands: false });
-const waits = { resource: 'placement/kimi', node: nodeName('studio-1'), for: ['hold/held on studio-3'] };
-const kept = planOf({ waiting: [{ ...waits, isUnknown: false }], blockers: [held] });
-const unseen = planOf({ waiting: [{ ...waits, isUnknown: true }] });
+const kimi = (isUnknown: boolean): Waiting => waits('placement/kimi', 'studio-1', ['hold/held on studio-3'], isUnknown);
+const kept = planOf({ waiting: [kimi(false)], blockers: [held] });
+const unseen = planOf({ waiting: [kimi(true)] });
 
 const work = (kind: 'stop' | 'start' | 'reboot' | 'shutdown', plan: Plan): PlaybookWork => ({
   play: 0,

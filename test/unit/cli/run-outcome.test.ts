@@ -10,7 +10,7 @@ import { nodeName } from '../../../src/model/node.ts';
 import type { StepOutcome } from '../../../src/model/step.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 import { rack } from '../playbooks/rack.ts';
-import { blocker, change, planOf, step } from '../report/plan-builder.ts';
+import { blocker, change, planOf, step, waits } from '../report/plan-builder.ts';
 
 const all = ['studio-1', 'studio-2', 'studio-3', 'studio-4'].map(nodeName);
 
@@ -26,10 +26,9 @@ const judged = (plan: Plan, failures: JudgedPlan['observation']['failures'] = {}
 });
 
 const locked = { 'studio-1': [diagnose('ssh/locked-at-filevault', { detail: 'x' })] };
-const waiting = (isUnknown: boolean) => [{ resource: 'power', node: nodeName('studio-1'), for: [], isUnknown }];
+const waiting = (isUnknown: boolean) => [waits('power', 'studio-1', [], isUnknown)];
 
-const cable = (...names: string[]) =>
-  names.map((name) => ({ resource: 'thunderbolt-link', node: nodeName(name), for: [], isUnknown: true }));
+const cable = (...names: string[]) => names.map((name) => waits('thunderbolt-link', name, [], true));
 
 describe('the exit code of a plan', () => {
   it.each([
@@ -68,7 +67,7 @@ describe('the exit code of a plan', () => {
   });
 
   it('wants all of a placement that is to be started', () => {
-    const unseen = [{ resource: 'placement/kimi', node: nodeName('studio-1'), for: [], isUnknown: true }];
+    const unseen = [waits('placement/kimi', 'studio-1', [], true)];
     const plan = judged(planOf({ observed: without('studio-4'), waiting: unseen }));
     expect(codeForPlan(plan)).toBe(4);
     expect(codeForPlan({ ...plan, goal: 'start' })).toBe(1);

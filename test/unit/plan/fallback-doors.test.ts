@@ -75,11 +75,11 @@ describe('a closed door in an apply', () => {
     expect([doorChanges(plan), doorSteps(plan)]).toEqual([[], []]);
     const waiting = plan.waiting.filter(({ resource }) => resource.endsWith('/door'));
     const why = 'it is closed, and nobody could tell whether kimi serves';
-    expect(waiting).toEqual(
+    expect(waiting).toMatchObject(
       both.map((node) => ({
         node,
         resource: 'doorman/8080/kimi/door',
-        for: [`doorman/8080/kimi/door on ${node} is unknown (${why})`],
+        for: [{ text: `doorman/8080/kimi/door on ${node} is unknown (${why})` }],
         isUnknown: true,
       })),
     );

@@ -12,7 +12,7 @@ const fleetWith = (there: readonly number[], placement: Parameters<typeof fleet>
   fleet({ fallback: { nodes: nodes(...there), contextTokens: 2_048 }, ...placement });
 
 const waitsFor = ({ waiting }: Plan): readonly string[] =>
-  waiting.filter(({ resource }) => resource === 'placement/kimi').flatMap((one) => one.for);
+  waiting.filter(({ resource }) => resource === 'placement/kimi').flatMap((one) => one.for.map(({ text }) => text));
 
 describe('a run that is limited to the own nodes of a placement on its fallback', () => {
   it.each([[[4]], [[4, 1]]])('stops and starts nothing while the fallback on %s is not among the targets', (there) => {

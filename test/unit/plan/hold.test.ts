@@ -38,8 +38,8 @@ describe('a held node', () => {
     const rack = { values: { 'studio-1': { power }, 'studio-2': { power, hold: [hold] } } };
     const plan = planFor({ rack });
     expect([changed(plan), stepIds(plan)]).toEqual([['studio-1 power/sleep'], ['studio-1/power/set']]);
-    expect(plan.waiting).toEqual([
-      { resource: 'power/sleep', node: 'studio-2', for: ['hold/held on studio-2'], isUnknown: false },
+    expect(plan.waiting).toMatchObject([
+      { resource: 'power/sleep', node: 'studio-2', for: [{ text: 'hold/held on studio-2' }], isUnknown: false },
     ]);
     expect(plan.blockers).toMatchObject([
       {

@@ -39,7 +39,7 @@ describe('a stop while a member is away', () => {
 
   it('names the node that was not seen', () => {
     const { waiting } = plan({ members: hangs, away: ['studio-3'], goal: stop });
-    expect(waiting.flatMap((one) => one.for)).toContain(
+    expect(waiting.flatMap((one) => one.for.map(({ text }) => text))).toContain(
       'placement/kimi on studio-1 is unknown (studio-3: the node was not reached)',
     );
   });
@@ -107,7 +107,9 @@ describe('the reboot of a Mac that is away', () => {
     const goal = { kind, nodes: nodes(3), back: ['kimi'] } as Goal;
     const made = plan({ members: hangs, away: ['studio-3'], goal });
     expect([made.steps, made.changes]).toEqual([[], []]);
-    expect(made.waiting.flatMap((one) => one.for)).toContain('studio-3 cannot be restarted now');
+    expect(made.waiting.flatMap((one) => one.for.map(({ text }) => text))).toContain(
+      'studio-3 cannot be restarted now',
+    );
     expect(Object.keys(made.unreached ?? {})).toEqual(['studio-3']);
   });
 

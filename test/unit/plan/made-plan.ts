@@ -1,6 +1,6 @@
 import { makePlan as make } from '../../../src/plan/make-plan.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
-import { say } from '../one-page.ts';
+import { jsonText, say } from '../one-page.ts';
 
 /** The plan, which also stands on the page of the test file. */
 export function makePlan(...about: Parameters<typeof make>): Plan {
@@ -14,9 +14,10 @@ const linesOf = ({ changes, steps, waiting, blockers, effects, diagnostics }: Pl
   ...changes.map(({ id, from, to }) => `change ${id}: ${from} -> ${to}`),
   ...steps.map(({ id, class: kind, effect, act }) => `step ${id}: ${kind} ${act.kind} ${JSON.stringify(effect)}`),
   ...waiting.map(
-    (one) => `waiting ${one.node} ${one.resource}${one.isUnknown ? ' (unknown)' : ''}: ${one.for.join('; ')}`,
+    (one) =>
+      `waiting ${one.node} ${one.resource}${one.isUnknown ? ' (unknown)' : ''}: ${one.for.map(({ text }) => text).join('; ')}`,
   ),
-  ...blockers.map((one) => `blocker ${JSON.stringify(one)}`),
+  ...blockers.map((one) => `blocker ${jsonText(one)}`),
   ...effects.map((one) => `effect ${JSON.stringify(one)}`),
   ...diagnostics.map(({ severity, code, subject, detail, hint }) =>
     [`${severity} ${code}`, subject ?? '', detail, hint].join(' | '),

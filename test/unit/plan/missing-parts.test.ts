@@ -25,11 +25,11 @@ describe('what a placement lacks that is stopped to be started again', () => {
     expect(made.blockers.map((one) => [one.code, one.node, one.action, one.blocks])).toEqual(
       ['studio-1', 'studio-2', 'studio-3'].map((node) => ['plan/not-converged', node, action, [kimi]]),
     );
-    expect(made.waiting.filter(({ resource }) => resource === 'placement/kimi').flatMap((one) => one.for)).toEqual([
-      'plan/not-converged on studio-1',
-      'plan/not-converged on studio-2',
-      'plan/not-converged on studio-3',
-    ]);
+    expect(
+      made.waiting
+        .filter(({ resource }) => resource === 'placement/kimi')
+        .flatMap((one) => one.for.map(({ text }) => text)),
+    ).toEqual(['plan/not-converged on studio-1', 'plan/not-converged on studio-2', 'plan/not-converged on studio-3']);
   });
 });
 

@@ -40,7 +40,7 @@ function plan({ goal = { kind: 'converge' }, fleet = meshFleet(), rack = {}, tar
 
 const kimi = 'studio-1 placement/kimi';
 const waitingFor = (made: Plan, resource: string): readonly string[] =>
-  made.waiting.filter((one) => one.resource === resource).flatMap((one) => one.for);
+  made.waiting.filter((one) => one.resource === resource).flatMap((one) => one.for.map(({ text }) => text));
 
 /** Every step that stands before another, near or far. */
 function behind(made: Plan, id: string): ReadonlySet<string> {
@@ -166,7 +166,7 @@ describe('what is stopped to be started again', () => {
   ] as const)('is left alone by %j while its %s is not there', (goal, kind, address) => {
     const made = plan({ goal, rack: without(kind) });
     expect(made.steps).toEqual([]);
-    expect(made.blockers).toMatchObject([{ code: 'plan/not-converged', node: 'studio-2', address }]);
+    expect(made.blockers).toMatchObject([{ code: 'plan/not-converged', node: 'studio-2', property: { address } }]);
     expect(waitingFor(made, 'placement/kimi')).toEqual(['plan/not-converged on studio-2']);
   });
 

@@ -78,6 +78,12 @@ describe('a plan as JSON', () => {
     ]);
   });
 
+  it('has addresses as texts only, in every step that plans make', () => {
+    const texts = Object.values(plans).map((plan) => JSON.stringify(planJson(plan)));
+    expect(texts.join('')).toContain('"expect":[{"node":"studio-1","address":"');
+    expect(texts.filter((text) => text.includes('"about"'))).toEqual([]);
+  });
+
   it('keeps every field of a step, and says what nobody can know before', () => {
     const plan = planFor({ goal: { kind: 'reboot', nodes: [nodeName('studio-1')] } });
     expect(planJson(plan)).toMatchObject({

@@ -1,14 +1,22 @@
 import { describe, expect, it } from 'vitest';
+import { placementAddress } from '../../../src/mesh/mesh-step.ts';
+import { type AddressParts, addressed } from '../../../src/model/address.ts';
 import type { DesiredFleet } from '../../../src/model/desired.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { isUsedBy } from '../../../src/plan/uses.ts';
+import { doormanAddress } from '../../../src/resources/doorman-properties.ts';
+import { treeAddress } from '../../../src/resources/trees.ts';
 import { fleetOf } from '../mesh/driver-fleets.ts';
 
-const earlier = (account: string) => ({ kind: 'accounts', address: `accounts/${account}`, nodes: [nodeName('a')] });
+const earlier = (name: string) => ({
+  kind: 'accounts',
+  property: addressed({ kind: 'accounts', name }),
+  nodes: [nodeName('a')],
+});
 
 /** Which of both accounts something needs. */
 function accountsFor(
-  address: string,
+  later: AddressParts,
   driver: string,
   accounts: DesiredFleet['system']['accounts'] = { ranks: '_meshrank', gateway: '_meshgate' },
 ): readonly string[] {
@@ -16,24 +24,28 @@ function accountsFor(
   const url = { name: 'far', source: { kind: 'url', base: 'https://example.com/' }, files: [] } as const;
   const models = [...fleet.models, url];
   const desired = { ...fleet, models, system: { ...fleet.system, accounts } };
-  return ['_meshrank', '_meshgate'].filter((account) => isUsedBy({ address }, earlier(account), desired));
+  return ['_meshrank', '_meshgate'].filter((account) => isUsedBy(later, earlier(account), desired));
 }
 
 describe('an account', () => {
   it.each([
-    ['placement/chat', 'exo', ['_meshrank']],
-    ['doorman/8080', 'exo', ['_meshgate']],
-    ['runtime/reference', 'mlx', ['_meshrank']],
-    ['runtime/reference', 'llamacpp-rpc', []],
-    ['runtime/reference/old', 'exo', []],
-    ['runtime/node', 'exo', []],
-    ['model/tiny', 'mlx', []],
-    ['model/far', 'mlx', ['_meshrank']],
-  ])('is needed by %s (%s): %j', (address, driver, needed) => {
-    expect(accountsFor(address, driver)).toEqual(needed);
+    [placementAddress('chat'), 'exo', ['_meshrank']],
+    [doormanAddress(8_080), 'exo', ['_meshgate']],
+    [treeAddress('runtime', 'reference'), 'mlx', ['_meshrank']],
+    [treeAddress('runtime', 'reference'), 'llamacpp-rpc', []],
+    [addressed({ kind: 'runtime', name: 'reference', part: 'old' }), 'exo', []],
+    [treeAddress('runtime', 'node'), 'exo', []],
+    [treeAddress('model', 'tiny'), 'mlx', []],
+    [treeAddress('model', 'far'), 'mlx', ['_meshrank']],
+  ])('is needed by $0.address ($1): $2', ({ about }, driver, needed) => {
+    expect(accountsFor(about, driver)).toEqual(needed);
   });
 
   it('is needed by nothing where the file says login', () => {
-    expect(['placement/chat', 'doorman/8080', 'model/far'].flatMap((one) => accountsFor(one, 'mlx', {}))).toEqual([]);
+    expect(
+      [placementAddress('chat'), doormanAddress(8_080), treeAddress('model', 'far')].flatMap(({ about }) =>
+        accountsFor(about, 'mlx', {}),
+      ),
+    ).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ import {
 import { watchChanges } from '../../../src/report/change-watch.ts';
 import { countRun, countUnchecked } from '../../../src/report/run-counts.ts';
 import { desiredFleet, observedFleet } from '../doctor/fleet-builder.ts';
-import { blocker, change, planOf, step } from './plan-builder.ts';
+import { blocker, change, planOf, step, waits } from './plan-builder.ts';
 
 const changes = [
   change('studio-1', 'power/sleep', 'sleeps after 10 min', 'never sleeps'),
@@ -172,7 +172,7 @@ describe('the last line of a run', () => {
     expect(all).toMatchObject({ changed: 2, failed: 0, left: 0, unseen: [] });
     expect(all.unchanged).toBeGreaterThan(10);
     expect(sight({ changes: changes.slice(0, 1) })).toMatchObject({ changed: 1, failed: 1, left: 1 });
-    const waiting = [{ resource: 'power/sleep', node: nodeName('studio-1'), for: [], isUnknown: true }];
+    const waiting = [waits('power/sleep', 'studio-1', [], true)];
     expect(sight({ waiting })).toMatchObject({ changed: 1, failed: 1, waiting: 1 });
     expect(sight({ blockers: [blocker('studio-3')] })).toMatchObject({ blockers: 0, hands: 1 });
   });

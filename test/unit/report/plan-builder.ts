@@ -1,7 +1,8 @@
+import type { AddressParts } from '../../../src/model/address.ts';
 import { digest } from '../../../src/model/digest.ts';
 import { nodeName } from '../../../src/model/node.ts';
 import { type Change, type Step, stepId } from '../../../src/model/step.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
+import type { Plan, Reason, Waiting } from '../../../src/plan/plan.ts';
 import type { Blocker } from '../../../src/resources/resource.ts';
 
 /** A digest that nobody computed. */
@@ -9,7 +10,28 @@ export const anyDigest = digest('ab'.repeat(32));
 
 /** `studio-1 power/sleep: sleeps after 10 min -> never sleeps` as a change. */
 export function change(node: string, resource: string, from: string, to: string): Change {
-  return { id: `${node} ${resource}`, node: nodeName(node), resource, from, to, reason: resource };
+  const about = aboutOf(resource);
+  return { id: `${node} ${resource}`, node: nodeName(node), resource, about, from, to, reason: resource };
+}
+
+/** The kind, and for a placement its name, in an address that a test writes as text. */
+function aboutOf(address: string): AddressParts {
+  const [kind = '', placement] = address.split('/');
+  return kind === 'placement' && placement !== undefined ? { kind, placement } : { kind };
+}
+
+/** `placement/kimi` on a node as something that waits. */
+export function waits(
+  resource: string,
+  node: string,
+  reasons: readonly (string | Pick<Blocker, 'code' | 'node'>)[],
+  isUnknown = false,
+): Waiting {
+  const reasonOf = (one: (typeof reasons)[number]): Reason =>
+    typeof one === 'string'
+      ? { text: one, isUnknown }
+      : { text: `${one.code} on ${one.node}`, isUnknown, blocker: one };
+  return { resource, about: aboutOf(resource), node: nodeName(node), for: reasons.map(reasonOf), isUnknown };
 }
 
 /** A step that sets something, with what a test says otherwise. */

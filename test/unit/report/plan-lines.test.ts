@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { nextLines } from '../../../src/cli/commands/plan.ts';
-import { nodeName } from '../../../src/model/node.ts';
 import { transferTexts } from '../../../src/report/effect-lines.ts';
 import { plainPaint } from '../../../src/report/page.ts';
 import { waitingLines } from '../../../src/report/waiting-lines.ts';
 import { fakeRun } from '../cli/console-of.ts';
-import { anyDigest, blocker, step } from './plan-builder.ts';
+import { anyDigest, blocker, step, waits } from './plan-builder.ts';
 
 describe('the bytes that a plan sends', () => {
   it('are one amount for nodes whose amounts read alike', () => {
@@ -23,8 +22,7 @@ describe('what waits in a plan', () => {
   it('names its manual steps in the order of their numbers', () => {
     const names = ['studio-1', 'studio-2', 'studio-3'];
     const blockers = names.map((name) => blocker(name, { blocks: ['studio-1 placement/kimi'] }));
-    const reasons = names.toReversed().map((name) => `rdma/disabled on ${name}`);
-    const waiting = [{ resource: 'placement/kimi', node: nodeName('studio-1'), for: reasons, isUnknown: false }];
+    const waiting = [waits('placement/kimi', 'studio-1', blockers.toReversed())];
     const lines = waitingLines({ waiting, blockers }, { columns: 80, unicode: false, paint: plainPaint });
     expect(lines[1]).toMatch(/: needs 1, 2, 3$/);
   });

@@ -8,7 +8,7 @@ import { type PlanTextInput, planText } from '../../../src/report/plan-text.ts';
 import { meshFleet } from '../mesh/rack-with-mesh.ts';
 import { onOnePage } from '../one-page.ts';
 import { planOf as planOfMesh } from '../plan/rack-with-fallback.ts';
-import { anyDigest, blocker, change, planOf, step } from './plan-builder.ts';
+import { anyDigest, blocker, change, planOf, step, waits } from './plan-builder.ts';
 
 const show = (plan: Plan, page: Partial<PlanTextInput> = {}): string =>
   planText({
@@ -60,20 +60,10 @@ const full = planOf({
     }),
   ],
   waiting: [
-    { resource: 'placement/kimi', node: nodeName('studio-1'), for: ['rdma/disabled on studio-3'], isUnknown: false },
-    {
-      resource: 'link-address/3',
-      node: nodeName('studio-4'),
-      for: ['cabling/elsewhere on studio-4'],
-      isUnknown: false,
-    },
-    {
-      resource: 'link-address/3',
-      node: nodeName('studio-2'),
-      for: ['cabling/elsewhere on studio-4'],
-      isUnknown: false,
-    },
-    { resource: 'power', node: nodeName('studio-4'), for: ['power is unknown: no answer in time'], isUnknown: true },
+    waits('placement/kimi', 'studio-1', [blocker('studio-3')]),
+    waits('link-address/3', 'studio-4', [blocker('studio-4', { code: 'cabling/elsewhere' })]),
+    waits('link-address/3', 'studio-2', [blocker('studio-4', { code: 'cabling/elsewhere' })]),
+    waits('power', 'studio-4', ['power is unknown: no answer in time'], true),
   ],
   effects: [
     { kind: 'network', nodes: names('studio-1'), placements: [] },
@@ -134,7 +124,7 @@ describe('a plan as text', () => {
 
   it('does not call a rack good that nobody saw', () => {
     expect(show(planOf({ observed: {} }))).toContain('No node was observed.');
-    const waiting = [{ resource: 'power', node: nodeName('studio-1'), for: ['power is unknown'], isUnknown: true }];
+    const waiting = [waits('power', 'studio-1', ['power is unknown'], true)];
     const text = show(planOf({ waiting }));
     expect(text).toContain('There is nothing that apply can change now.');
     expect(text).not.toContain('Nothing to change');

@@ -92,7 +92,7 @@ describe('a door that the file does not have any more', () => {
       { path: '/Library/Application Support/meshwright/doorman/9000/closed/kimi', digest: '00', state: 'intact' },
     ];
     const observation = observed(fleet, 9_000, { files, doormen: [doormanSight([door], 9_000)] });
-    expect(doormanSights(viewOf({ desired: fleet, observation, targets: targetsOf(fleet) }))).toEqual([
+    expect(doormanSights(viewOf({ desired: fleet, observation, targets: targetsOf(fleet) }))).toMatchObject([
       { node: 'studio-1', address: 'doorman/9000/kimi/inside', observed: known(2) },
     ]);
   });

@@ -34,7 +34,9 @@ function planFor({ desired = meshFleet(), rack, goal = { kind: 'converge' }, val
 }
 
 const waitsFor = (plan: Plan): readonly string[] =>
-  plan.waiting.filter(({ resource }) => resource === 'placement/kimi').flatMap((one) => one.for);
+  plan.waiting
+    .filter(({ resource }) => resource === 'placement/kimi')
+    .flatMap((one) => one.for.map(({ text }) => text));
 
 /** Everything that a step waits for, through however many others. */
 function behind(step: Step | undefined, plan: Plan): readonly string[] {

@@ -125,7 +125,7 @@ describe('steps of a start', () => {
       deadlineMs: 150_000,
     });
     const [wanted] = differing(view).filter(({ address }) => address === 'placement/kimi');
-    expect(last?.establishes).toEqual([{ node: 'studio-1', address: 'placement/kimi', value: wanted?.desired }]);
+    expect(last?.establishes).toMatchObject([{ node: 'studio-1', address: 'placement/kimi', value: wanted?.desired }]);
   });
 
   it('give a wave as long as the first token may take without progress, and as long as the model needs with it', () => {

@@ -117,7 +117,8 @@ export function planLines(
     changes: plan.changes.map(({ id, from, to }) => `${id}: ${from} -> ${to}`),
     steps: plan.steps.map(stepLine),
     waiting: plan.waiting.map(
-      (one) => `${one.node} ${one.resource}: ${one.for.join('; ')}${one.isUnknown ? ' (unknown)' : ''}`,
+      (one) =>
+        `${one.node} ${one.resource}: ${one.for.map(({ text }) => text).join('; ')}${one.isUnknown ? ' (unknown)' : ''}`,
     ),
     blockers: plan.blockers.map((one) => {
       const nodes = [one.node, ...one.peers].join(' ');
